@@ -63,15 +63,12 @@ case_ranks_mpich() {
 	[[ $got == "$wanted" ]] || fail "ranks on '$got', not '$wanted'"
 }
 
-# With this order and one rank per host, no shift has two flows on a link.
-case_ranks_shift() {
-	local k i n
-	"$ibfattree" gen "2;4,4;1,4;1,1" --random-guids --seed 5 -o "$T/f.net"
-	"$ibfattree" route "$T/f.net" --engine dmodc -o "$T/f.lfts"
-	"$ibfattree" ranks "$T/f.net" --form slurm >"$T/order"
-	n=$(wc -l <"$T/order")
-	((n == 16)) || fail "$n hosts"
-	mapfile -t host <"$T/order"
+# worst_shift ORDER: the maximum number of flows on a link in any shift, with one rank on each
+# host of the file, in its order.
+worst_shift() {
+	local k i n max worst=0 host
+	mapfile -t host <"$1"
+	n=${#host[@]}
 	for ((k = 1; k < n; k++)); do
 		for ((i = 0; i < n; i++)); do
 			echo "\"${host[i]}\" \"${host[(i + k) % n]}\""
@@ -79,9 +76,26 @@ case_ranks_shift() {
 		"$ibfattree" load "$T/f.net" --lfts "$T/f.lfts" --sample 1 \
 			--permutations 0 --bisections 0 --patterns "$T/pairs" \
 			--json >"$T/j"
-		[[ $("$build/jsonq" "$T/j" results.2.max) == 1 ]] ||
-			fail "shift $k: $("$build/jsonq" "$T/j" results.2.max) flows on a link"
+		max=$("$build/jsonq" "$T/j" results.2.max)
+		((max <= worst)) || worst=$max
 	done
+	echo "$worst"
+}
+
+# With this order and one rank per host, no shift has two flows on a link.  On this fabric, the
+# order by name does not have this property.
+case_ranks_shift() {
+	local n
+	"$ibfattree" gen "3;3,3,3;1,3,3;1,1,1" --random-guids --seed 5 -o "$T/f.net"
+	"$ibfattree" route "$T/f.net" --engine dmodc -o "$T/f.lfts"
+	"$ibfattree" ranks "$T/f.net" --form slurm >"$T/order"
+	sort -V "$T/order" >"$T/by-name"
+	n=$(wc -l <"$T/order")
+	((n == 27)) || fail "$n hosts"
+	n=$(worst_shift "$T/by-name")
+	((n > 1)) || fail "no shift has two flows on a link in the order by name, either"
+	n=$(worst_shift "$T/order")
+	((n == 1)) || fail "a shift has $n flows on a link"
 }
 
 case_ranks_forms() {

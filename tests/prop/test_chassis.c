@@ -163,7 +163,8 @@ static uint64_t worst_link(const struct routed *r, const struct ftr_tables *t)
 	return all.max;
 }
 
-/* A leaf's links carry 394 flows each; ftree of OpenSM 3.3.23 puts 720 on the most loaded link. */
+/* The 15 links of a rack switch carry 394 flows each on average.  Without the search for even
+ * load, the most loaded link of the fabric carries 612; with ftree of OpenSM 3.3.23, 720. */
 START_TEST(racks_are_balanced)
 {
 	uint64_t top[18];
@@ -185,7 +186,7 @@ START_TEST(racks_are_balanced)
 		if (opts.placement == FTR_PLACE_LITERAL)
 			ck_assert_uint_gt(worst_link(&r, r.dmodc), 2000);
 		else
-			ck_assert_uint_le(worst_link(&r, r.dmodc), 650);
+			ck_assert_uint_le(worst_link(&r, r.dmodc), 620);
 		ck_assert_uint_eq(worst_link(&r, r.sftree),
 				  worst_link(&r, r.dmodc));
 		ddlr = tables(&r, "ddlr", &opts);

@@ -78,10 +78,15 @@ case_hostile_switches() {
 	walk before
 	pick 1
 	spine=$near leaf=$far
-	sim_do "Baselid \"$spine\"[0] 1 0"
-	link_under_lies 3
+	# the trap of the switch itself has the false LID
+	sim_do "Baselid \"$spine\"[0] 2 0"
+	link_under_lies 1
+	[[ $(count_logged 'Producer:2 \(Switch\) from LID:2 ') -gt 0 ]] ||
+		fail 'LID 2 of the spine has not reached OpenSM'
 	sim_do "Baselid \"$leaf\"[0] 48000 0"
 	link_under_lies 20
+	[[ $(count_logged ' ERR 7504: Lid is out of range: 48000') -gt 0 ]] ||
+		fail 'LID 48000 of the leaf has not reached OpenSM'
 	osm_alive sm || fail 'opensm has ended'
 	osm_mark sm
 	kill -HUP "${OSM_PID[sm]}"

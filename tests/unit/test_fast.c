@@ -119,7 +119,7 @@ START_TEST(test_spine)
 }
 END_TEST
 
-/* A spine dies at once; the traps of all its links come afterwards. */
+/* A spine dies at once; the traps of all its links come afterwards.  One repair is enough. */
 START_TEST(test_spine_at_once)
 {
 	struct fake *h = fake_new(NULL);
@@ -132,6 +132,7 @@ START_TEST(test_spine_at_once)
 	for (unsigned int p = 1; p <= h->fab->sw[s].n_ports; p++)
 		fake_link(h, s, (ftr_port)p, false);
 	fake_check_repaired_in_parts(h);
+	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
 	fake_free(h);
 }
 END_TEST

@@ -231,8 +231,118 @@ static void check_times(struct json_object *o, bool swept)
 	ck_assert_int_eq(get(o, "reconcile") != NULL, swept);
 }
 
-/* Check the list of writes: it has as many entries as the event says (unless a switch is dead),
- * and none of the dead switch. */
+/* ---- the entries that the plugin changes ----------------------------------- */
+
+#define BLOCKS ((FTR_LID_MAX + 1) / FTR_LFT_BLOCK)
+
+struct entry {
+	ftr_sw sw;
+	unsigned int lid;
+	uint8_t port;
+	bool listed;		/* found in the list of an event */
+};
+
+/* All changes of tables by Sets of the plugin, in the order of the writes. */
+static struct {
+	struct entry *entry;
+	size_t n, checked;	/* checked: the entries of the events that were checked */
+	uint8_t *lft;		/* [n_sw * (FTR_LID_MAX + 1)] the tables before a write */
+	bool *plugin;		/* [n_sw * BLOCKS] the last Set was sent by the plugin */
+} record;
+
+/* Note the sender of a Set.  The packet is not affected. */
+static void note_sender(void *ctx, const struct fake_packet *p,
+			struct fake_fate *fate)
+{
+	(void)ctx;
+	(void)fate;
+	if (p->set && p->to != FTR_SW_NONE)
+		record.plugin[p->to * BLOCKS + p->mod] = p->plugin;
+}
+
+static void note_block(struct fake *h, ftr_sw s, unsigned int block)
+{
+	size_t first = (size_t)block * FTR_LFT_BLOCK;
+	const uint8_t *now = h->sw[s].lft + first;
+	uint8_t *old = record.lft + s * (size_t)(FTR_LID_MAX + 1) + first;
+
+	for (unsigned int i = 0; i < FTR_LFT_BLOCK; i++) {
+		if (now[i] == old[i])
+			continue;
+		old[i] = now[i];
+		if (!record.plugin[s * BLOCKS + block])
+			continue;
+		record.entry = realloc(record.entry, (record.n + 1) *
+				       sizeof(*record.entry));
+		ck_assert_ptr_nonnull(record.entry);
+		record.entry[record.n++] = (struct entry){
+			s, (unsigned int)first + i, now[i], false
+		};
+	}
+}
+
+/* A switch has carried out a Set: find the block. */
+static void note_writes(void *ctx, struct fake *h)
+{
+	(void)ctx;
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		for (unsigned int b = 0; b <= h->fab->max_lid / FTR_LFT_BLOCK;
+		     b++)
+			note_block(h, s, b);
+}
+
+static struct fake *new_recorded(void)
+{
+	struct fake *h = fake_new(NULL);
+	size_t size = FTR_LID_MAX + 1;
+
+	memset(&record, 0, sizeof(record));
+	record.lft = malloc(h->fab->n_sw * size);
+	record.plugin = calloc((size_t)h->fab->n_sw * BLOCKS,
+			       sizeof(*record.plugin));
+	ck_assert(record.lft && record.plugin);
+	fake_lock(h);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		memcpy(record.lft + s * size, h->sw[s].lft, size);
+	h->written = note_writes;
+	fake_unlock(h);
+	fake_set_fate(h, note_sender, NULL);
+	return h;
+}
+
+/* Check that the events listed all changes by the plugin. */
+static void free_recorded(struct fake *h)
+{
+	fake_free(h);
+	ck_assert_uint_gt(record.n, 0);
+	ck_assert_uint_eq(record.checked, record.n);
+	free(record.entry);
+	free(record.lft);
+	free(record.plugin);
+}
+
+/* [LID, port] of switch s is one of the n entries written next, and was not listed before. */
+static void check_entry(ftr_sw s, struct json_object *pair, size_t n)
+{
+	int64_t lid = json_object_get_int64(json_object_array_get_idx(pair, 0));
+	int64_t port = json_object_get_int64(json_object_array_get_idx(pair, 1));
+
+	ck_assert_uint_eq(json_object_array_length(pair), 2);
+	for (size_t i = record.checked; i < record.checked + n; i++) {
+		struct entry *e = &record.entry[i];
+
+		if (e->sw == s && e->lid == lid && e->port == port &&
+		    !e->listed) {
+			e->listed = true;
+			return;
+		}
+	}
+	ck_abort_msg("the plugin did not write port %" PRId64
+		     " for LID %" PRId64 " to switch %u", port, lid, s);
+}
+
+/* Check the list of writes: it has exactly the entries that the plugin changed in the switches,
+ * and, unless a switch is dead, as many as the event says. */
 static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 {
 	struct json_object *list = get(o, "sets"), *ms = get(o, "ms");
@@ -241,17 +351,28 @@ static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 	ck_assert_int_eq((int64_t)n, number(o, "blocks"));
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *set = json_object_array_get_idx(list, i);
-		struct json_object *lids = get(set, "lids");
 
-		check_members(set, of_set, FTR_ARRAY_LEN(of_set));
-		ck_assert_uint_ne(named(h, set, "guid"), dead);
-		ck_assert(real(set, "ms") >= real(ms, "first") &&
-			  real(set, "ms") <= real(ms, "last"));
-		ck_assert_uint_gt(json_object_array_length(lids), 0);
-		entries += json_object_array_length(lids);
+		entries += json_object_array_length(get(set, "lids"));
 	}
 	if (dead == FTR_SW_NONE)
 		ck_assert_int_eq((int64_t)entries, number(o, "entries"));
+	ck_assert_uint_le(record.checked + entries, record.n);
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *set = json_object_array_get_idx(list, i);
+		struct json_object *lids = get(set, "lids");
+		ftr_sw s = named(h, set, "guid");
+		size_t k = json_object_array_length(lids);
+
+		check_members(set, of_set, FTR_ARRAY_LEN(of_set));
+		ck_assert_uint_ne(s, dead);
+		ck_assert(real(set, "ms") >= real(ms, "first") &&
+			  real(set, "ms") <= real(ms, "last"));
+		ck_assert_uint_gt(k, 0);
+		while (k--)
+			check_entry(s, json_object_array_get_idx(lids, k),
+				    entries);
+	}
+	record.checked += entries;
 }
 
 struct want {
@@ -292,7 +413,7 @@ static void check_lines(struct fake *h, unsigned int n)
 /* A link fails, a sweep confirms this, and the link is restored. */
 START_TEST(test_link_events)
 {
-	struct fake *h = fake_new(NULL);
+	struct fake *h = new_recorded();
 	ftr_sw s = fake_leaf(h, 3);
 	ftr_port p = fake_uplink(h, s, 1);
 
@@ -307,7 +428,7 @@ START_TEST(test_link_events)
 	fake_settle(h);
 	check_event(h, 2, (struct want){ "link-up", s, 1, false });
 	check_lines(h, 2);
-	fake_free(h);
+	free_recorded(h);
 }
 END_TEST
 
@@ -379,14 +500,14 @@ static void lose_and_find(struct fake *h, struct loss l)
 /* The switch has one link left, so it is not down. */
 START_TEST(test_part_of_switch)
 {
-	struct fake *h = fake_new(NULL);
+	struct fake *h = new_recorded();
 	ftr_sw s = spare_spine(h);
 
 	lose_and_find(h, (struct loss){ s, false });
 	check_event(h, 1, (struct want){ "link-down", s, 3, false });
 	check_event(h, 2, (struct want){ "link-up", s, 3, false });
 	check_lines(h, 2);
-	fake_free(h);
+	free_recorded(h);
 }
 END_TEST
 
@@ -408,7 +529,7 @@ static void check_return(struct fake *h, unsigned int line, ftr_sw s)
 
 START_TEST(test_spine_events)
 {
-	struct fake *h = fake_new(NULL);
+	struct fake *h = new_recorded();
 	ftr_sw s = spare_spine(h);
 
 	lose_and_find(h, (struct loss){ s, true });
@@ -421,7 +542,7 @@ START_TEST(test_spine_events)
 	fake_check_quiet_sweep(h);
 	check_lines(h, 2);
 	check_return(h, 2, s);
-	fake_free(h);
+	free_recorded(h);
 }
 END_TEST
 

@@ -38,9 +38,12 @@ static void lossy(void *ctx, const struct fake_packet *p,
 		fate->back_ms = l->spread_ms * (16 - p->number % 16);
 }
 
-/* Sweeps write the lost blocks again; the next sweep changes nothing. */
-static void check_after(struct fake *h)
+/* Sweeps write the lost blocks again; the next sweep changes nothing.  Returns the number of
+ * blocks that the sweeps wrote. */
+static uint32_t check_after(struct fake *h)
 {
+	uint32_t written = 0;
+
 	fake_settle(h);
 	fake_set_fate(h, NULL, NULL);
 	fake_check_copy(h);
@@ -48,12 +51,14 @@ static void check_after(struct fake *h)
 	ck_assert(fake_wait_wanted(h));
 	while (fake_sweep_wanted(h)) {
 		ck_assert(fake_sweep(h));
+		written += h->changed_blocks;
 		fake_settle(h);
 	}
 	fake_check_healed(h);
 	fake_check_copy_clean(h);
 	fake_check_quiet_sweep(h);
 	fake_check_counters(h);
+	return written;
 }
 
 /* ---- lost packets that are sent again ------------------------------------ */
@@ -99,37 +104,7 @@ END_TEST
 
 /* ---- Sets are lost ------------------------------------------------------- */
 
-static const struct loss lost_sets[] = {
-	{ .sets = true, .to = FTR_SW_NONE, .fate.lose_request = true },
-	{ .sets = true, .to = FTR_SW_NONE, .fate.lose_answer = true },
-	{ .sets = true, .to = FTR_SW_NONE, .fate.status = 0x1c },
-	{ .sets = true, .to = FTR_SW_NONE, .fate.refuse = true },
-	{ .sets = true, .to = FTR_SW_NONE,
-	  .fate = { .lose_request = true, .to_host = true } },
-	/* one switch only, set by the test */
-	{ .sets = true, .fate.lose_request = true },
-	{ .sets = true, .fate.status = 0x04 },
-	{ .sets = true, .fate = { .lose_answer = true, .to_host = true } },
-};
-
-/* The next sweep writes the blocks of lost Sets again. */
-START_TEST(test_lost_sets)
-{
-	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
-	struct loss l = lost_sets[_i];
-	ftr_sw s = fake_leaf(h, 3);
-
-	if (_i >= 5)
-		l.to = fake_leaf(h, 6);
-	fake_set_fate(h, lossy, &l);
-	fake_link(h, s, fake_uplink(h, s, 0), false);
-	fake_settle(h);
-	ck_assert_uint_eq(fake_logged(h, "NOT acknowledged"), 1);
-	check_after(h);
-	fake_free(h);
-}
-END_TEST
-
+/* Number of blocks that OpenSM's next sweep must write; only: of that switch, or FTR_SW_NONE. */
 static uint32_t marked_blocks(struct fake *h, ftr_sw only)
 {
 	uint32_t n = 0;
@@ -144,6 +119,41 @@ static uint32_t marked_blocks(struct fake *h, ftr_sw only)
 	CL_PLOCK_RELEASE(&h->osm->lock);
 	return n;
 }
+
+static const struct loss lost_sets[] = {
+	{ .sets = true, .to = FTR_SW_NONE, .fate.lose_request = true },
+	{ .sets = true, .to = FTR_SW_NONE, .fate.lose_answer = true },
+	{ .sets = true, .to = FTR_SW_NONE, .fate.status = 0x1c },
+	{ .sets = true, .to = FTR_SW_NONE, .fate.refuse = true },
+	{ .sets = true, .to = FTR_SW_NONE,
+	  .fate = { .lose_request = true, .to_host = true } },
+	/* one switch only, set by the test */
+	{ .sets = true, .fate.lose_request = true },
+	{ .sets = true, .fate.status = 0x04 },
+	{ .sets = true, .fate = { .lose_answer = true, .to_host = true } },
+};
+
+/* Sweeps write the blocks of lost Sets again, and no others. */
+START_TEST(test_lost_sets)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
+	struct loss l = lost_sets[_i];
+	ftr_sw s = fake_leaf(h, 3);
+	uint32_t n;
+
+	if (_i >= 5)
+		l.to = fake_leaf(h, 6);
+	fake_set_fate(h, lossy, &l);
+	fake_link(h, s, fake_uplink(h, s, 0), false);
+	fake_settle(h);
+	ck_assert_uint_eq(fake_logged(h, "NOT acknowledged"), 1);
+	n = marked_blocks(h, FTR_SW_NONE);
+	ck_assert_uint_gt(n, 0);
+	ck_assert_uint_eq(n, marked_blocks(h, l.to));
+	ck_assert_uint_eq(check_after(h), n);
+	fake_free(h);
+}
+END_TEST
 
 START_TEST(test_doubtful_blocks_only)
 {

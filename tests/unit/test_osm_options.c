@@ -200,6 +200,45 @@ START_TEST(test_sample)
 }
 END_TEST
 
+/* The paragraph that begins with this tag, to be freed by the caller. */
+static char *paragraph(const char *page, const char *name, const char *tag)
+{
+	const char *at = strstr(page, tag), *end, *section;
+
+	ck_assert_msg(at, "%s is not in the page", name);
+	at++;		/* the newline before the tag belongs to the tag */
+	end = strstr(at, "\n.TP\n");
+	section = strstr(at, "\n.SH ");
+	if (!end || (section && section < end))
+		end = section;
+	ck_assert_ptr_nonnull(end);
+	return strndup(at, (size_t)(end - at) + 1);
+}
+
+/* The tag ends with the list of values, "a|b|c": exactly those of the option. */
+static void check_values(const struct ibf_option *o, const char *list)
+{
+	unsigned int n = 0, listed = 0;
+
+	while (o->words[n])
+		n++;
+	while (*list != '"') {
+		size_t len = strcspn(list, "|\"");
+		unsigned int i = 0;
+
+		while (i < n && (strlen(o->words[i]) != len ||
+				 strncmp(o->words[i], list, len)))
+			i++;
+		ck_assert_msg(i < n, "%s has no value \"%.*s\"", o->name,
+			      (int)len, list);
+		listed++;
+		list += len;
+		list += *list == '|';
+	}
+	ck_assert_msg(listed == n, "the page lists %u values of %s, not %u",
+		      listed, o->name, n);
+}
+
 /* Every key is a tagged paragraph of the page, with its values and its default. */
 START_TEST(test_man_options)
 {
@@ -207,26 +246,26 @@ START_TEST(test_man_options)
 	unsigned int n = 0, tags = 0;
 
 	for (const struct ibf_option *o = ibf_option_table; o->name; o++) {
-		char want[128], *tag, *end;
+		char want[128], *own, *given;
 
 		n++;
 		snprintf(want, sizeof(want), o->words ? "\n.TP\n.BR %s \" " :
 						       "\n.TP\n.BI %s \" NUMBER\"",
 			 o->name);
-		tag = strstr(page, want);
-		ck_assert_msg(tag, "%s is not in the page", o->name);
-		for (int i = 0; o->words && o->words[i]; i++)
-			ck_assert_ptr_nonnull(strstr(tag, o->words[i]));
-		if (o->words)
+		own = paragraph(page, o->name, want);
+		if (o->words) {
+			check_values(o, own + strlen(want) - 1);
 			snprintf(want, sizeof(want), "\nDefault: %s.\n",
 				 o->words[o->def]);
-		else
+		} else {
 			snprintf(want, sizeof(want), "\nDefault: %d.\n",
 				 o->def);
-		end = strstr(tag, "\nDefault: ");
-		ck_assert_ptr_nonnull(end);
-		ck_assert_msg(!strncmp(end, want, strlen(want)),
+		}
+		given = strstr(own, "\nDefault: ");
+		ck_assert_msg(given, "the page has no default of %s", o->name);
+		ck_assert_msg(!strncmp(given, want, strlen(want)),
 			      "the page has another default of %s", o->name);
+		free(own);
 	}
 	for (char *c = page; (c = strstr(c, "\n.TP\n")); c++)
 		tags++;
