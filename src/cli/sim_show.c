@@ -238,7 +238,7 @@ static void show_deadlock(const struct cli_sim_job *j,
 			  const struct cli_sim_sum *s)
 {
 	const struct ftr_sim_result *r;
-	char link[CLI_LINK_MAX];
+	char link[CLI_LINK_MAX], runs[CLI_COUNT_MAX];
 
 	if (!s->deadlocks) {
 		printf("deadlock  %snone%s\n", cli_colour(CLI_GOOD),
@@ -246,9 +246,10 @@ static void show_deadlock(const struct cli_sim_job *j,
 		return;
 	}
 	r = &j->result[s->first_deadlock];
-	printf("deadlock  %sFOUND%s in %u of %u runs; seed %" PRIu64 ", found at %.3f us: %u buffers, %" PRIu64 " packets\n",
+	printf("deadlock  %sFOUND%s in %u of %s; seed %" PRIu64 ", found at %.3f us: %u buffers, %" PRIu64 " packets\n",
 	       cli_colour(CLI_WRONG), cli_colour(CLI_PLAIN), s->deadlocks,
-	       j->conf.runs, r->seed, (double)r->deadlock_ps / 1e6,
+	       cli_count(runs, j->conf.runs, "run", "runs"), r->seed,
+	       (double)r->deadlock_ps / 1e6,
 	       r->stuck_buffers, r->stuck_packets);
 	printf("          %u full buffers, each waits for the next:\n",
 	       r->cycle_len);
@@ -303,17 +304,19 @@ static void show_series(const struct cli_sim_job *j)
 void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s)
 {
 	const struct ftr_sim_conf *c = &j->conf;
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], d[CLI_NUM_MAX];
+	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], d[CLI_COUNT_MAX];
 
-	printf("fabric    %s: %s switches, %s end ports\n", j->fabric,
-	       cli_num(a, j->f->n_sw), cli_num(b, j->f->n_ep));
+	printf("fabric    %s: %s, %s\n", j->fabric,
+	       cli_count(a, j->f->n_sw, "switch", "switches"),
+	       cli_count(b, j->f->n_ep, "end port", "end ports"));
 	printf("tables    %s; function %s\n", j->source, c->function->name);
-	printf("traffic   %s senders, packets of %u bytes, buffers of %s bytes, %u VLs\n",
-	       cli_num(a, j->result[0].host.sources), c->bytes,
-	       cli_num(b, c->buffer), c->n_vls);
-	printf("time      %.3f us after %.3f us of warm-up, %u runs from seed %" PRIu64 "\n",
-	       (double)c->run_ps / 1e6, (double)c->warm_ps / 1e6, c->runs,
-	       c->seed);
+	printf("traffic   %s, packets of %u bytes, buffers of %s bytes, %s\n",
+	       cli_count(a, j->result[0].host.sources, "sender", "senders"),
+	       c->bytes, cli_num(b, c->buffer),
+	       cli_count(d, c->n_vls, "VL", "VLs"));
+	printf("time      %.3f us after %.3f us of warm-up, %s from seed %" PRIu64 "\n",
+	       (double)c->run_ps / 1e6, (double)c->warm_ps / 1e6,
+	       cli_count(a, c->runs, "run", "runs"), c->seed);
 	show_class("hosts", &s->host, c->runs);
 	show_class("ports 0", &s->sw, c->runs);
 	printf("packets   %s injected, %s delivered, %s in flight; longest path %u links\n",
