@@ -204,6 +204,32 @@ START_TEST(other_fabric_other_ranks)
 }
 END_TEST
 
+/* Of three hosts on spines the first one is missing: the others move up in the host order. */
+START_TEST(no_gaps_above_leaves)
+{
+	struct ftr_fabric *base = draw("A: t1 t2 h12\nB: t1 t2 h12\nC: t1 t2 h12\n"
+				       "D: t1 t2 h12\nt1: h2\nt2: h1\n"), *f;
+	struct ftr_nominal *n = nominal_of(base, NULL, NULL);
+	struct ftr_shape_opts over = { .nominal = n->shape };
+	struct edit e = EDIT_NOTHING;
+	struct ftr_shape *sh = NULL;
+	ftr_ep order[64];
+
+	e.no_ep = draw_host(base, "t1", 0);
+	f = edit_seal(edit_open(base, &e));
+	ck_assert(!ftr_shape_new(f, &over, NULL, &sh, &err));
+	ck_assert_uint_eq(sh->numbering.n_d, 48);
+	ck_assert_uint_eq(sh->numbering.n_places, 50);
+	ftr_shape_host_order(sh, order);
+	ck_assert_uint_eq(f->ep[order[48]].guid, host(base, "t1", 1).guid);
+	ck_assert_uint_eq(f->ep[order[49]].guid, host(base, "t2", 0).guid);
+	ftr_shape_free(sh);
+	ftr_nominal_free(n);
+	ftr_fabric_free(f);
+	ftr_fabric_free(base);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("places");
@@ -214,6 +240,7 @@ int main(void)
 	tcase_add_test(tc, replaced_comes_back);
 	tcase_add_test(tc, other_fabric);
 	tcase_add_test(tc, other_fabric_other_ranks);
+	tcase_add_test(tc, no_gaps_above_leaves);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }
