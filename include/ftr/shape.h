@@ -121,7 +121,7 @@ struct ftr_shape_opts {
 	enum ftr_leaf_order leaf_order;
 	/* The nominal shape, over which the new one is made; NULL: f is the complete
 	 * fabric.  It need only live until ftr_shape_new returns.  If it is given, the
-	 * options above are ignored: they were applied to the nominal shape. */
+	 * options above and old are ignored: they were applied to the nominal shape. */
 	const struct ftr_shape *nominal;
 	/* Keep these ranks unless the inferred ones are clearly better (src/shape/choice.c);
 	 * they are not used with roots.  NULL: none.  They need only live until
@@ -381,8 +381,9 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
 
 /*
  * The order of hosts for which the tables are balanced.  order[d] is the end port of class
- * FTR_CLASS_HOST with index d.  The hosts on switches that are not leaves follow from order[n_d]
- * on, by column.  FTR_EP_NONE: a gap.  order must have room for sh->numbering.n_places entries.
+ * FTR_CLASS_HOST with index d; FTR_EP_NONE: a gap.  The hosts on switches that are not leaves
+ * follow from order[n_d] on, by column and without gaps: if one is missing, those after it move
+ * up by one place.  order must have room for sh->numbering.n_places entries.
  */
 void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 

@@ -161,6 +161,75 @@ START_TEST(other_fabric)
 }
 END_TEST
 
+/* Two spines below which switch x and four others are leaves with two hosts each. */
+static struct ftr_fabric *leaf_among_others(uint64_t x)
+{
+	struct ftr_builder *b = ftr_builder_new();
+
+	for (unsigned int i = 0; i < 2; i++)
+		ck_assert(!ftr_builder_add_switch(b, 0xb100 + i, 36, 0, 0, "spine", &err));
+	for (unsigned int i = 0; i < 5; i++) {
+		uint64_t leaf = i ? 0xb200 + i : x;
+
+		ck_assert(!ftr_builder_add_switch(b, leaf, 36, 0, 0, "leaf", &err));
+		for (unsigned int k = 0; k < 2; k++) {
+			uint64_t h = 0xb300 + 2 * i + k;
+
+			edit_plug(b, leaf, 10 + k, 0xb100 + k, 1 + i);
+			ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, h, h, 1, 0, 0, "host",
+							   &err));
+			edit_plug(b, h, 1, leaf, 20 + k);
+		}
+	}
+	return edit_seal(b);
+}
+
+/* A spine of the tree is reused as a leaf of another fabric: the ranks of the tree are not
+ * kept. */
+START_TEST(other_fabric_other_ranks)
+{
+	struct ftr_fabric *base = draw(tree), *f = leaf_among_others(guid(base, "t1"));
+	struct ftr_nominal_change c;
+	struct ftr_nominal *old = nominal_of(base, NULL, NULL), *n = nominal_of(f, old, &c);
+	ftr_sw x = ftr_fabric_find_sw(n->f, guid(base, "t1"));
+
+	ck_assert(c.other && c.same_sw == 1);
+	ck_assert_uint_eq(n->shape->tree.n_leaf, 5);
+	ck_assert_uint_lt(n->shape->numbering.col[x], 5);
+	ck_assert(!n->shape->tree.ranks_kept);
+	ftr_nominal_free(n);
+	ftr_nominal_free(old);
+	ftr_fabric_free(f);
+	ftr_fabric_free(base);
+}
+END_TEST
+
+/* Of three hosts on spines the first one is missing: the others move up in the host order. */
+START_TEST(no_gaps_above_leaves)
+{
+	struct ftr_fabric *base = draw("A: t1 t2 h12\nB: t1 t2 h12\nC: t1 t2 h12\n"
+				       "D: t1 t2 h12\nt1: h2\nt2: h1\n"), *f;
+	struct ftr_nominal *n = nominal_of(base, NULL, NULL);
+	struct ftr_shape_opts over = { .nominal = n->shape };
+	struct edit e = EDIT_NOTHING;
+	struct ftr_shape *sh = NULL;
+	ftr_ep order[64];
+
+	e.no_ep = draw_host(base, "t1", 0);
+	f = edit_seal(edit_open(base, &e));
+	ck_assert(!ftr_shape_new(f, &over, NULL, &sh, &err));
+	ck_assert_uint_eq(sh->numbering.n_d, 48);
+	ck_assert_uint_eq(sh->numbering.n_places, 50);
+	ftr_shape_host_order(sh, order);
+	ck_assert_uint_eq(f->ep[order[48]].guid, host(base, "t1", 1).guid);
+	ck_assert_uint_eq(f->ep[order[49]].guid, host(base, "t2", 0).guid);
+	ftr_shape_free(sh);
+	ftr_nominal_free(n);
+	ftr_fabric_free(f);
+	ftr_fabric_free(base);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("places");
@@ -170,6 +239,8 @@ int main(void)
 	tcase_add_test(tc, no_replacement);
 	tcase_add_test(tc, replaced_comes_back);
 	tcase_add_test(tc, other_fabric);
+	tcase_add_test(tc, other_fabric_other_ranks);
+	tcase_add_test(tc, no_gaps_above_leaves);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }
