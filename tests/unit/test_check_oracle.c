@@ -8,8 +8,8 @@
  * the oracle's in every field; the reported cycle must have the shortest length,
  * and each of its steps must be a dependency.
  *
- * FTR_CHECK_ROUNDS sets the number of fabrics; each is made from its number, which
- * every failure prints.
+ * FTR_CHECK_ROUNDS sets the number of fabrics.  The number of a fabric is its seed, and every
+ * failure prints it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,7 +265,8 @@ static struct net random_net(struct ftr_rng *g, uint8_t *rank)
 	return n;
 }
 
-/* Upward by any higher switch, downward where a path of downward links exists. */
+/* Route lid upward through any higher switch, or downward where a path of downward links
+ * exists. */
 static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 		    struct ftr_rng *g)
 {

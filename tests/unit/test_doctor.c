@@ -123,7 +123,7 @@ const char *ibv_get_device_name(struct ibv_device *x)
 
 struct ibv_context *ibv_open_device(struct ibv_device *x)
 {
-	/* without extended operations: ibv_query_port is called below */
+	/* no extended operations, so that ibv_query_port() calls the function below */
 	static struct ibv_context ctx;
 
 	ctx.device = x;
@@ -213,7 +213,7 @@ static void drop(char **path)
 	*path = NULL;
 }
 
-/* Changes the fabric although it is const: the test has made it itself. */
+/* Changes the fabric although it is const, because the test itself created it. */
 static void set_rate(uint32_t at, uint8_t width, uint8_t speed)
 {
 	struct ftr_swport *p =
@@ -327,7 +327,7 @@ static void silent_node(void)
 	d.net.silent[0] = (struct doc_silent){ d.net.f->sw[0].guid, 1, "x" };
 }
 
-/* A port of the first switch to another switch. */
+/* The first port of the first switch that leads to another switch. */
 static uint32_t up_port(void)
 {
 	uint32_t at = d.net.f->sw[0].first_port + 1;

@@ -124,8 +124,8 @@ static void cut_and_look(struct plan *p, struct fake *h)
 }
 
 /* A link fails during a discovery that takes longer than fast_sweep_cap_ms.  If OpenSM
- * restarted a discovery at every request, it might never end; so the request is made
- * after it.  _i 1: an urgent request, by a repair that was given up. */
+ * restarted a discovery at every request, no discovery might ever end; so the request is
+ * made after the discovery.  _i 1: a repair that was given up makes an urgent request. */
 START_TEST(test_long_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -207,8 +207,8 @@ static void settle_transition(struct fake *h)
 		;
 }
 
-/* A routing that confirms the tables of ddlr's planner keeps it, so that the next
- * fault need not wait for a new one: before any fault, and after a repair whose
+/* If a routing confirms the tables of ddlr's planner, the planner is kept, so that the next
+ * fault need not wait for a new one.  Tested before any fault, and after a repair whose
  * transition is done. */
 START_TEST(test_planner_is_kept)
 {
@@ -286,7 +286,8 @@ static void forget_sweep(void *ctx, struct fake *h, enum fake_moment m)
 		sweep_due(h);
 }
 
-/* A link that died during discovery is left out of the routing; it may be up again. */
+/* A link that died during discovery is left out of the routing.  A sweep follows, because the
+ * link may be up again. */
 START_TEST(test_left_out)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = NO_SWEEPS });

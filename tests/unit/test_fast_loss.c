@@ -104,7 +104,8 @@ END_TEST
 
 /* ---- Sets are lost ------------------------------------------------------- */
 
-/* Number of blocks that OpenSM's next sweep must write; only: of that switch, or FTR_SW_NONE. */
+/* Number of blocks that OpenSM's next sweep must write.  only: count those of this switch;
+ * FTR_SW_NONE: count all. */
 static uint32_t marked_blocks(struct fake *h, ftr_sw only)
 {
 	uint32_t n = 0;
@@ -332,8 +333,8 @@ static void delay_to_one(void *ctx, const struct fake_packet *p,
 	s->sets += p->set;
 }
 
-/* The same for a switch that did not answer when one of its links failed, and for
- * which the repair did not wait. */
+/* A late Set as in the previous test, to a switch that did not answer when one of its links
+ * failed, so that the repair did not wait for it. */
 START_TEST(test_stale_set_of_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -374,7 +374,7 @@ static void watch(struct fake *h, struct unknown *u)
 }
 
 /* OpenSM reroutes, loses a packet and sweeps at once, without an event for the
- * tables that it has written: the worker must not continue from the tables before. */
+ * tables that it has written: the worker must not continue from the earlier tables. */
 START_TEST(test_reroute_then_sweep)
 {
 	struct fake *h = fake_new(NULL);
@@ -458,9 +458,9 @@ static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 	fake_unlock(h);
 }
 
-/* The link is dead in the view, a discovery finds it Active, and it dies before the
- * routing.  The routing leaves it out; or, with _i, the worker learns of it too
- * late and repairs it afterwards.  Neither waits for a sweep. */
+/* The link is dead in the view, a discovery finds it Active, and it dies again before the
+ * routing.  _i 0: the routing leaves it out.  _i 1: the worker learns of the failure too late for
+ * that, and repairs it afterwards.  In both cases no further sweep is needed. */
 START_TEST(test_dies_again)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -502,8 +502,8 @@ struct meeting {
 	bool ready, done;
 };
 
-/* Add a trap at the end of the first sweep.  It is due 200 ms later, when the worker has seen
- * this end.  The answers to the Gets that the trap causes arrive only after the second sweep has
+/* Add a trap at the end of the first sweep.  It is due 200 ms later, when the worker has
+ * handled the end of that sweep.  The answers to the Gets that the trap causes arrive only after the second sweep has
  * routed. */
 static void meet(void *ctx, struct fake *h, enum fake_moment m)
 {
@@ -525,8 +525,8 @@ static void meet(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* The worker is late with the list of one sweep, and the list holds a link that the
- * next sweep has left out: the worker must probe it after that sweep. */
+/* The worker handles the list of links of one sweep late, and this list also holds a link that
+ * the next sweep has left out: the worker must probe that link after the next sweep. */
 START_TEST(test_late_returns)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -638,8 +638,8 @@ static void blink_and_more(struct plan *p, struct fake *h)
 	fake_settle(h);
 }
 
-/* A link to be probed again when the links are up stays on the list, whatever the
- * worker does before that. */
+/* The worker keeps a list of links that it has to probe again when OpenSM has set them up.  A
+ * link stays on that list if the worker does other work in between. */
 START_TEST(test_blink_and_other_task)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -28,7 +28,7 @@ static void setup(void)
 	snprintf(other, sizeof(other), "%s/other", dir);
 	memset(&err, 0, sizeof(err));
 	signal(SIGXFSZ, SIG_IGN);
-	alarm(20);	/* an open() that waits for the other end of a FIFO */
+	alarm(20);	/* in case an open() waits for the other end of a FIFO */
 }
 
 static void teardown(void)
@@ -87,7 +87,7 @@ START_TEST(fifo)
 
 	ck_assert(!mkfifo(path, 0666));
 	check_refused("not a regular file");
-	/* the same if a process waits at its other end */
+	/* the same if a process has opened the other end of the FIFO */
 	reader = open(path, O_RDONLY | O_NONBLOCK);
 	ck_assert_int_ge(reader, 0);
 	check_refused("not a regular file");

@@ -126,7 +126,8 @@ static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 	ck_assert_uint_eq(up, level < g->h ? g->w[level] * g->p[level] : 0);
 }
 
-/* Number of parallel links from s to each neighbour: p of the level between the two. */
+/* Check that the number of parallel links from s to each neighbour is the p of the level between
+ * the two. */
 static void check_parallel(const struct ftr_fabric *f,
 			   const struct ftr_pgft *g, ftr_sw s)
 {
@@ -319,8 +320,8 @@ static void place_of(const struct ftr_switch *sw, const struct ftr_torus *g,
 	ck_assert_str_eq(at, "");
 }
 
-/* A switch has links to both neighbours in every dimension (two to the same one if k is
- * 2) and to its hosts, and by the expected ports if ports are in order. */
+/* Check that a switch has links to both neighbours in every dimension (two to one neighbour if k
+ * is 2) and to its hosts; if `ordered`, also that each link uses the expected port. */
 static void check_torus_switch(const struct ftr_fabric *f,
 			       const struct ftr_torus *g, ftr_sw s,
 			       bool ordered)

@@ -477,7 +477,8 @@ START_TEST(non_blocking)
 	ck_assert_uint_eq(r.sum_max, 5);
 	ck_assert_uint_eq(r.worst, 1);
 	ck_assert_uint_eq(r.links, 12);
-	/* all-to-all: each link carries 3 flows, of the hosts of one leaf to a host of the other */
+	/* all-to-all: each link carries 3 flows, from the hosts of one leaf to one host of the
+	 * other */
 	ck_assert(!ftr_load_all(ld, NULL, &r, NULL));
 	ck_assert_uint_eq(r.flows, 30);
 	ck_assert_uint_eq(r.max, 3);

@@ -224,8 +224,8 @@ START_TEST(test_replaced)
 }
 END_TEST
 
-/* True if other ranks are inferred for f with the link at (s, p) than without it, and those
- * without it are kept. */
+/* True if the link at (s, p) changes the ranks that are inferred for f, and the ranks without it
+ * are kept. */
 static bool keeps_ranks(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {
 	const struct edit cut = { FTR_SW_NONE, FTR_EP_NONE, s, p, FTR_EP_NONE, FTR_EP_NONE,

@@ -19,7 +19,7 @@ static struct rr_links t;
 static const struct rr_ends a = { 10, 20, 1, 2 }, a_too = { 20, 10, 2, 1 },
 	b = { 10, 20, 2, 3 }, c = { 9, 10, 7, 9 };
 
-/* RR_LINK_ALIVE if it is not in the table, in which both ends are in order. */
+/* State of the link with one of these ends; RR_LINK_ALIVE if it is not in the table. */
 static enum rr_link_state state_of(const struct rr_links *x, struct rr_ends e)
 {
 	for (uint32_t i = 0; i < x->n; i++) {

@@ -492,7 +492,7 @@ static void worker(struct walk *w)
 						.yes = true }, w->now);
 }
 
-/* Check records every assertion, which takes longer than a step. */
+/* The library Check records every ck_assert(), which takes longer than a step of the walk. */
 #define HOLDS(x) do { if (!(x)) ck_abort_msg("%s", #x); } while (0)
 
 /* Invariants. */

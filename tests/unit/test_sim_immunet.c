@@ -227,8 +227,8 @@ static struct ftr_sim_change dies(ftr_sw s, ftr_port p, uint64_t at)
 
 /* ---- the examples of Puente et al. 2004 -------------------------------------------- */
 
-/* Figure 5: 3x3, the link between 4 and 1 dies; 4 wins, 3, 5 and 7 are its
- * children, and the others are theirs. */
+/* Figure 5: 3x3, the link between 4 and 1 dies.  4 becomes the root, 3, 5 and 7 are its
+ * children, and the other switches are children of 3, 5 and 7. */
 START_TEST(figure_5)
 {
 	const struct ftr_sim_change g = dies(4, 4, FTR_SIM_US);

@@ -14,7 +14,8 @@
 
 #define MOST 40
 
-/* The change that each change waits for, and the step of a written entry before it. */
+/* For each change: next, the change that it waits for; and base, the latest step of the entries on
+ * its path that already have a step. */
 struct graph {
 	uint32_t n, limit;
 	uint32_t next[MOST], base[MOST];
