@@ -413,7 +413,7 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		"threads 1\nca_order_dump off\nfast_window 16\n"
 		"fast_timeout_ms 500\nfast_sweep_delay_ms 0\n"
 		"fast_sweep_cap_ms 20\nfast_flap_limit 0\n"
-		/* with full, a thread requests sweeps at any time */
+		/* with "balance full", a thread of the plugin requests sweeps at any time */
 		"balance load\n";
 	char path[128];
 	FILE *out;

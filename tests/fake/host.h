@@ -134,7 +134,7 @@ struct fake {
 	unsigned int posted;	/* messages that the dispatcher has not handled
 				 * yet */
 	unsigned int reported;	/* traps reported to plugins */
-	bool own_sweep;		/* due because of a trap that the plugin left to OpenSM */
+	bool own_sweep;		/* sweep due because of a trap that the plugin left to OpenSM */
 	struct {
 		uint32_t n;
 		double last;
@@ -249,7 +249,7 @@ unsigned int fake_events(struct fake *h, const char *text);
  * Every pair of hosts that links can connect is connected, and no other pair.
  */
 void fake_check_healed(struct fake *h);
-/* The same for engines with paths that are not up/down. */
+/* As fake_check_healed, for engines with paths that are not up/down. */
 void fake_check_connected(struct fake *h);
 /* There is no forwarding loop and no credit loop. */
 void fake_check_sound(struct fake *h);

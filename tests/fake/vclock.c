@@ -211,7 +211,7 @@ struct thread {
 	bool ended, awaited;
 };
 
-static struct thread *threads;	/* that have not been joined */
+static struct thread *threads;	/* the threads that have not been joined */
 
 static void *thread_main(void *arg)
 {

@@ -5,8 +5,8 @@
  * the damaged fabric. Ranks, the index d and nominal data are taken from shapes
  * that have tests of their own; costs are those of oracle.h. The up path of a
  * host consists of the switches by which its own leaf would send it up. Up
- * paths are followed host by host, and numbered by comparison with all hosts
- * before.
+ * paths are followed host by host, and numbered by comparison with all earlier
+ * hosts.
  */
 #ifndef FTR_TEST_ORACLE_PLACE_H
 #define FTR_TEST_ORACLE_PLACE_H

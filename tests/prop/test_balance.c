@@ -28,7 +28,7 @@ static size_t bytes_of(const struct ftr_tables *t)
 	return (size_t)t->n_sw * t->stride;
 }
 
-/* A fabric; the kinds of fabrics take turns, and most are damaged. */
+/* The fabric of a seed.  Consecutive seeds give different kinds of fabrics; most are damaged. */
 static struct ftr_fabric *any_fabric(uint64_t seed)
 {
 	struct ftr_pgft g;

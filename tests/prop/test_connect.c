@@ -371,7 +371,7 @@ START_TEST(gateway_is_near_its_bound)
 		}
 		unroute(&b);
 	}
-	printf("two chassis: %u of %u fabrics with turns within 2 %% of up/down; the bound of one link excludes this in %u; at most %.2f times the bound\n",
+	printf("two chassis: %u of %u fabrics with turns are within 2 %% of up/down; the bound of one link excludes this in %u; the most loaded link carries at most %.2f times the bound\n",
 	       within, n_turns, excluded, worst);
 	runs_show(within + excluded >= n_turns * 9 / 10);
 	runs_show(within < n_turns && within > n_turns / 2);
@@ -541,8 +541,8 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
-/* True if a full routing of sh uses the same kind of links as the incremental routing: it tries
- * the kinds in order, and no earlier kind connects all pairs. */
+/* True if a full routing of sh uses the same kind of links as the incremental routing: a full
+ * routing tries the kinds in order, and no earlier kind connects all pairs. */
 static bool same_links(const struct life *x, const struct ftr_shape *sh,
 		       const struct ftr_route_opts *o)
 {

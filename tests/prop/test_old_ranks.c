@@ -36,8 +36,8 @@ struct routed {
 	struct ftr_route_stats stats;	/* owns stats.turn */
 };
 
-/* Route f with dmodc.  before: on the fabric of_f; its entries and extra turns are kept as far
- * as they are valid, as in the plugin.  NULL: none. */
+/* Route f with dmodc.  `before` is an earlier routing of the fabric of_f, or NULL; its entries and
+ * extra turns are kept as far as they are valid, as in the plugin. */
 static struct routed route(const struct ftr_fabric *f, const struct ftr_nominal *n,
 			   const struct ftr_fabric *of_f, const struct routed *before)
 {
@@ -150,10 +150,10 @@ struct tally {
 	unsigned int flips;	/* cases in which other ranks are inferred */
 	unsigned int kept;	/* of these, cases in which the old ranks are kept */
 	unsigned int same;	/* of these, cases without extra turns */
-	uint64_t entries;	/* that change in these cases with the inferred ranks */
+	uint64_t entries;	/* entries that the inferred ranks would change in these cases */
 };
 
-/* Add the host port h to the fabric whole without it. */
+/* The fabric `whole` is seen first without the host port h and then with it. */
 static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
 		     struct tally *tally)
 {

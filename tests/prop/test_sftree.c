@@ -116,7 +116,7 @@ START_TEST(no_trees_at_all)
 END_TEST
 
 /* Every set of up to three faults of small trees: bit i of a set is the i-th link
- * between switches or, beyond those, the (i - n)-th switch with its hosts. */
+ * between switches or, if i >= n_cables, the (i - n_cables)-th switch with its hosts. */
 struct lost {
 	uint64_t set;
 	unsigned int n_cables;

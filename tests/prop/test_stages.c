@@ -103,8 +103,9 @@ static bool turns_up(const struct writing *z, ftr_sw y, ftr_lid lid)
 	return false;
 }
 
-/* Does the walk end at a missing entry that had to be removed before a switch below
- * it turned upward?  Possible only where the order leaves pairs unreachable. */
+/* Does the walk end at a switch whose entry had to be removed first, because it led downward to
+ * a switch whose new entry leads upward?  This is possible only where the order leaves pairs
+ * unreachable. */
 static bool had_to_break(const struct writing *z, ftr_sw s, ftr_lid lid)
 {
 	ftr_sw to = s;

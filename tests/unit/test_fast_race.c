@@ -503,8 +503,8 @@ struct meeting {
 };
 
 /* Add a trap at the end of the first sweep.  It is due 200 ms later, when the worker has
- * handled the end of that sweep.  The answers to the Gets that the trap causes arrive only after the second sweep has
- * routed. */
+ * handled the end of that sweep.  The answers to the Gets that the trap
+ * causes arrive only after the second sweep has routed. */
 static void meet(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct meeting *t = ctx;

@@ -233,7 +233,8 @@ START_TEST(adopt_has_a_limit)
 }
 END_TEST
 
-/* The time limit of adopt also holds for takeover; blocks that were not read are not part of the plan. */
+/* The time limit of adopt also holds for takeover; blocks that were not read are not part of the
+ * plan. */
 START_TEST(takeover_has_a_limit)
 {
 	struct fake *h = start(1, ORDERED SLOW);
