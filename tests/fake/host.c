@@ -555,7 +555,7 @@ struct fake *fake_new(const struct fake_opts *opts)
 	return h;
 }
 
-/* As osm_opensm_destroy: the sweeper is joined, the dispatcher drained and its
+/* Takes the steps of osm_opensm_destroy: the sweeper is joined, the dispatcher drained and its
  * registrations freed, engines destroyed, plugins deleted. The transport keeps
  * running all the time. */
 void fake_unload(struct fake *h)

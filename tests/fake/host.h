@@ -240,7 +240,7 @@ void fake_wait_released(struct fake *h);
 void fake_set_state(struct fake *h, uint8_t sm_state);
 /* Number of times that the log contains this text. */
 unsigned int fake_logged(struct fake *h, const char *text);
-/* The same for the event file. */
+/* Number of times that the event file contains this text. */
 unsigned int fake_events(struct fake *h, const char *text);
 
 /*
@@ -268,7 +268,7 @@ void fake_check_quiet_sweep(struct fake *h);
 /* After a repair: the fabric is repaired, OpenSM's copy equals the switches'
  * tables, the plugin requests a sweep, and that sweep is quiet. */
 void fake_check_repaired(struct fake *h);
-/* The same for faults that occurred one by one: packets may have been lost on
+/* As fake_check_repaired, for faults that occurred one by one: packets may have been lost on
  * links not yet known to be dead, and blocks that were sent twice are written
  * again. */
 void fake_check_repaired_in_parts(struct fake *h);

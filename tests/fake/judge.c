@@ -157,7 +157,7 @@ static void read_tables(struct fake *h, const struct ftr_fabric *f,
 enum demand {
 	SOUND,		/* none */
 	HEALED,		/* pairs that links can connect are connected */
-	EXACT		/* and no others */
+	EXACT		/* as HEALED, and no other pairs are connected */
 };
 
 static void check(struct fake *h, enum demand demand)

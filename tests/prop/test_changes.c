@@ -274,7 +274,7 @@ static uint64_t slow_mixed(const struct scene *z)
 	return n;
 }
 
-/* Entries that did not change and lead to an entry that is now missing. */
+/* The number of unchanged entries that lead to a switch whose entry is now missing. */
 static uint64_t slow_stranded(const struct scene *z)
 {
 	uint64_t n = 0;
@@ -375,7 +375,7 @@ static void against_slow(struct scene *z)
 	}
 }
 
-/* Changes written no later than the next change on their path. */
+/* The number of changes that are written no later than the next change on their path. */
 static uint64_t slow_early(const struct scene *z)
 {
 	uint64_t n = 0;

@@ -100,7 +100,7 @@ static bool same_ranks(const struct ftr_shape *a, const struct ftr_shape *b)
 	return !memcmp(a->tree.rank, b->tree.rank, n) && !memcmp(a->tree.stub, b->tree.stub, n);
 }
 
-/* Lines of the file that begin with R. */
+/* The number of lines of the file that begin with R. */
 static uint32_t rank_lines(const char *path)
 {
 	char line[256];
@@ -237,7 +237,7 @@ START_TEST(one_more_host)
 		}
 		ftr_fabric_free(whole);
 	}
-	printf("one more host: other ranks are inferred in %u cases, the old ones are kept in %u, in %u of them without extra turns; with the inferred ranks %" PRIu64 " entries would change there\n",
+	printf("one more host: other ranks are inferred in %u cases, the old ones are kept in %u, in %u of them without extra turns; with the inferred ranks, %" PRIu64 " entries would change in these cases\n",
 	       tally.flips, tally.kept, tally.same, tally.entries);
 	fflush(stdout);
 	runs_show(tally.flips >= 30);

@@ -172,7 +172,7 @@ static void paper_root(struct both *b, const char *sm, const char *want)
 START_TEST(paper_figure_3)
 {
 	static const char *const want[][3] = {
-		/* these have an up/down path, which is kept */
+		/* pairs with an up/down path, which is kept */
 		{ "s", "Y2", "s B1 Y2" },
 		{ "A1", "A2", "A1 X1 A2" },
 		{ "X2", "n", "X2 A2 n" },

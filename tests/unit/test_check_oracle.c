@@ -308,7 +308,7 @@ static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 }
 
 /* Kind 0: random entries only; 1 to 3: shortest paths, with random entries (1) or missing
- * ones (2, 3) where no path leads; 4 and 5: up/down paths. */
+ * ones (2, 3) where there is no path; 4 and 5: up/down paths. */
 static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 {
 	uint32_t kind = ftr_rng_below(g, 6);
@@ -388,7 +388,7 @@ static void one_fabric(unsigned long seed, struct ftr_team *team,
 	fill(&n, rank, &g);
 	for (uint32_t s = 0; s < n.n_sw; s++)
 		lie[s] = (uint8_t)ftr_rng_below(&g, 5);
-	/* ranks: none, true or false ones; sources: hosts or all switches; the last variant
+	/* ranks: none, correct or wrong ones; sources: hosts or all switches; the last variant
 	 * has no_cdg */
 	for (int variant = 0; variant < 7; variant++) {
 		struct ftr_check_opts opts = {

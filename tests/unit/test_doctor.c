@@ -553,7 +553,7 @@ START_TEST(test_planted)
 	const struct doc_check *c = &doc_checks[_i];
 	size_t k = 0;
 
-	if (c->run == doc_sm_version) {	/* it only lists the nodes */
+	if (c->run == doc_sm_version) {	/* this check only lists the nodes */
 		ck_assert_int_eq(verdict(c->run), DOC_NOT_CHECKED);
 		ck_assert_uint_eq(r.n_details, 2);
 		ck_assert_ptr_nonnull(strstr(r.detail[1], "standby"));

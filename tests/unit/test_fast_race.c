@@ -117,7 +117,7 @@ START_TEST(test_reroute_wins_lock)
 	ck_assert(p.done);
 	fake_settle(h);
 	fake_check_healed(h);
-	fake_check_copy_clean(h);	/* after the reroute; no block is suspect */
+	fake_check_copy_clean(h);	/* no block is marked to be written again */
 	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
 	ck_assert(fake_wait_wanted(h));
 	sweep_until_quiet(h, 2);

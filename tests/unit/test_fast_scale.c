@@ -185,7 +185,7 @@ static void end(struct fake *h, const struct cost *c, const char *what,
 	}
 	ck_assert_msg(n <= LINES_PER_CHANGE * changes + LINES_PER_SWEEP * sweeps,
 		      "%s: %u log lines", what, n);
-#ifndef __SANITIZE_ADDRESS__	/* it keeps freed memory in quarantine */
+#ifndef __SANITIZE_ADDRESS__	/* ASan keeps freed memory in quarantine */
 	ck_assert_msg((double)rss <= (double)c->rss * MEMORY_FACTOR + MEMORY_KB,
 		      "%s: RssAnon %ld kB, before %ld kB", what, rss, c->rss);
 #endif

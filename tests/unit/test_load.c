@@ -128,7 +128,7 @@ static void same_links(const struct net *n, const struct naive *v,
 						       l[-1].port < l->port));
 		last = l->load;
 	}
-	/* and no link with more load was left out */
+	/* no link with more load was left out */
 	for (ftr_sw s = 0; s < n->f->n_sw; s++)
 		for (uint32_t p = 1, seen; p <= PORTS; p++) {
 			if (!r->n_links || v->load[s][p] <= last)

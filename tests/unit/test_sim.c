@@ -162,7 +162,8 @@ START_TEST(credit_stall)
 }
 END_TEST
 
-/* The same for a port 0: its slow link is idle for the switch's delay between two packets. */
+/* A port 0 with room for one packet: its slow link is idle for the switch's delay between two
+ * packets. */
 START_TEST(switch_buffer)
 {
 	struct net n = dumbbell();

@@ -212,7 +212,7 @@ static ftr_sw above(const struct world *w, ftr_sw s, unsigned int i)
 
 /* Sem-Jacobsen et al. 2011, figure 2: k = 4, two dead links.  The top switch c has
  * lost its link to s, and so has the first other switch that b tries; b turns
- * twice. */
+ * twice.  src/models/det.c explains NL and ML, and src/models/tiers.h explains D. */
 START_TEST(figure_2)
 {
 	struct world w;

@@ -296,8 +296,8 @@ START_TEST(whole)
 }
 END_TEST
 
-/* Links die and return at any time, also while the last emergency is still under
- * way; with some seeds the torus is partitioned. */
+/* Links die and return at any time, also while the reaction to the previous fault is still
+ * under way; with some seeds the torus is partitioned. */
 START_TEST(nested)
 {
 	struct ftr_sim_change g[40];
@@ -381,7 +381,7 @@ static bool hangs_together(void)
 }
 
 /* Draw up to `most` faults in random order, each of which leaves the rest
- * connected; times from 10 us on, some during the last emergency. */
+ * connected; times from 10 us on, some before the reaction to the previous fault has ended. */
 static uint32_t draw(struct ftr_sim_change *g, uint32_t most, bool sw,
 		     uint64_t seed)
 {
@@ -548,7 +548,8 @@ START_TEST(control_packets)
 		.control_bytes = 80,
 	};
 	x = after(&g, 1, &r, 0);
-	/* both ends declare a level; switch 0 opens once more, at the level of switch 1 */
+	/* both ends declare a level; switch 0 announces itself twice, the second time at
+	 * the level of switch 1 */
 	ck_assert_uint_ge(x->n_origins, 63);
 	ck_assert_uint_le(x->n_origins, 65);
 	ck_assert_uint_ge(x->n_distance, 64 * (2 * 127 - 63));
@@ -714,8 +715,8 @@ START_TEST(drains)
 END_TEST
 
 /* One link after the other.  If each switch counts its own levels, a switch may
- * declare a level that no other follows, and a ring keeps a dead link (the second
- * deviation). */
+ * declare a level that no other follows, and a ring keeps a dead link (src/models/immunet.c
+ * lists this deviation from the paper). */
 START_TEST(levels)
 {
 	uint32_t broken = 0;
