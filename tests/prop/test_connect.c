@@ -337,7 +337,7 @@ static uint64_t host_pairs_apart(const struct both *b)
 
 /* Two chassis with hosts on their chips, joined by racks.  Where turns connect them, all
  * traffic of one direction crosses one link (connect.c): half of the pairs that have no
- * up/down path.  The bound is the greater of that and of the flows on the most loaded link with
+ * up/down path.  The bound is the greater of this number and the flows on the most loaded link with
  * up/down routing.  The most loaded link carries at most 2 % more flows than with up/down
  * routing, or at most 1.5 times the bound. */
 START_TEST(gateway_is_near_its_bound)

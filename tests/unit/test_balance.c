@@ -252,7 +252,7 @@ START_TEST(bounds_by_weights)
 END_TEST
 
 /* A switch with 40 hosts is linked to 12 leaves of 5 hosts: to one leaf by one link, to each
- * other leaf by 16 links.  The one link has the highest load, 17 times the mean: exactly 5 * 95
+ * other leaf by 16 links.  The single link has the highest load, 17 times the mean: exactly 5 * 95
  * flows. */
 START_TEST(weights_grow_within_range)
 {

@@ -246,8 +246,8 @@ START_TEST(test_planner_is_kept)
 END_TEST
 
 /* Detours are checked before they are written.  _i 1: the tables have loops that
- * the planner does not know, and the detours are refused; 0: the same without
- * loops. */
+ * the planner does not know, and the detours are refused; 0: the tables have
+ * no loops. */
 START_TEST(test_detours_are_checked)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -317,8 +317,8 @@ static void repaired_at_once(struct plan *p, struct fake *h)
 	fake_check_healed(h);
 }
 
-/* A routing fails without an event: traps that came during it wait only for the start of the
- * next sweep. */
+/* A routing fails without an event: traps that came during the routing wait only for the
+ * start of the next sweep. */
 START_TEST(test_traps_of_failed_routing)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

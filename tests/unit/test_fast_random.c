@@ -145,8 +145,8 @@ static void rest(struct game *g, struct fake *h)
 
 START_TEST(test_any_moment)
 {
-	/* dmodc connects all pairs with an up/down path; the others connect
-	 * more.  Beyond its guarantee ddlr may keep entries that use dead links
+	/* dmodc connects all pairs with an up/down path; the other engines
+	 * connect more pairs.  Beyond its guarantee ddlr may keep entries that use dead links
 	 * until a sweep, if other entries would close a cycle. */
 	static const struct {
 		const char *name;

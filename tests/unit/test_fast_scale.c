@@ -29,7 +29,7 @@
 #define LINES_PER_CHANGE 4
 /* Log lines of a sweep: the result of routing, and warnings. */
 #define LINES_PER_SWEEP 4
-/* Allowance for tables that are kept besides those in use, and for gaps in the heap. */
+/* Allowance for tables that are kept in addition to those in use, and for gaps in the heap. */
 #define MEMORY_FACTOR 1.75
 #define MEMORY_KB 8192
 

@@ -61,7 +61,8 @@ static const struct {
 	{ "3;2,3,4;2,3,2;2,1,2", 60, 24, 96, 168 },
 };
 
-/* The numbers above were worked out by hand; these follow the formulas of <ftr/gen.h>. */
+/* The numbers above were worked out by hand; the functions below use the formulas of
+ * <ftr/gen.h>. */
 static uint64_t nodes_of(const struct ftr_pgft *g, unsigned int level)
 {
 	uint64_t n = 1;

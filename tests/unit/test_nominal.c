@@ -3,7 +3,7 @@
  * The nominal fabric: the effect of growth and of contradictory input, and shapes
  * over it.
  *
- *	t1  t2		four leaves with two hosts each, all on both spines
+ *	t1  t2		four leaves, each with two hosts and a link to both spines
  *	A  B  C  D
  */
 #include <check.h>

@@ -28,7 +28,7 @@ static void path_of(const struct fake *h, bool own, char *path, size_t size)
 		snprintf(path, size, "%s/%s", h->dir, other_name);
 }
 
-/* Set the time of the other file to that many seconds from that of our own. */
+/* Set the time of the other file to the time of our own file plus `seconds`. */
 static void set_age(struct fake *h, int seconds)
 {
 	struct timespec t[2] = { { .tv_nsec = UTIME_OMIT } };
@@ -256,7 +256,7 @@ static bool find_link(const struct ftr_fabric *f, bool want, ftr_sw *s, ftr_port
 }
 
 /* The nominal fabric grows by a link.  The message says that the earlier ranks are kept if
- * other ranks would be inferred (_i 1), and else does not mention them. */
+ * other ranks would be inferred (_i 1); otherwise it does not mention the ranks. */
 START_TEST(test_ranks_kept)
 {
 	struct ftr_fabric *f = NULL;

@@ -274,7 +274,7 @@ START_TEST(test_man_options)
 }
 END_TEST
 
-/* Every message is a tagged paragraph, and there is no other code; numbers are
+/* Every message is a tagged paragraph, and the page has no other codes; numbers are
  * unique and encode the severity. */
 START_TEST(test_man_messages)
 {

@@ -76,7 +76,7 @@ static uint8_t entry(const struct scene *c, ftr_sw s, ftr_lid lid)
 	return c->lft[(size_t)s * c->lids + lid];
 }
 
-/* The switch after s.  FTR_SW_NONE if the path ends at s; *fate is then its result. */
+/* The switch after s.  FTR_SW_NONE if the path ends at s; *fate is then the result of the path. */
 static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
 			  uint8_t *fate)
 {

@@ -532,7 +532,8 @@ END_TEST
 /* ---- cost of control packets ---------------------------------------------------------- */
 
 /* One link of 8x8 fails: every switch except the root announces its number once,
- * and for each number each switch sends over all links except the one it came by.
+ * and for each number each switch sends over all links except the one by which the
+ * number came.
  * The last announcement has crossed eight switches, which take 1000 cycles each. */
 START_TEST(control_packets)
 {
@@ -585,7 +586,7 @@ START_TEST(every_way)
 END_TEST
 
 /* The safe VL alone, with one ring or with the rings of a torus: it deadlocks
- * without the bubble, and not with it. */
+ * without the bubble, but not with the bubble. */
 static bool bubble;
 
 static unsigned int ring_only(void *state, const struct ftr_sim_view *v,
