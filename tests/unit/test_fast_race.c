@@ -57,7 +57,8 @@ static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 	*ended = true;
 }
 
-/* Number of Sets of a repair in several steps, undisturbed, or overtaken by a reroute in its first step. */
+/* Number of Sets of a repair in several steps, undisturbed or overtaken by a reroute in its first
+ * step. */
 static unsigned int sets_of_repair(bool overtaken)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
