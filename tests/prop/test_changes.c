@@ -234,7 +234,7 @@ static void same_walks(const struct scene *z)
 		found[slow_walk(z, z->change[i].sw, z->change[i].lid)]++;
 	for (int k = 0; k < FTR_FIND_TURN; k++)
 		ck_assert_msg(found[k] == z->rep.found[k], "seed %" PRIu64
-			      ": the checker reports %" PRIu64 " walks with finding %d, the slow count %"
+			      ": the checker reports %" PRIu64 " walks with finding %d, the slow count has %"
 			      PRIu64, z->seed, z->rep.found[k], k, found[k]);
 }
 
@@ -414,7 +414,7 @@ static void write_steps_stand(struct scene *z)
 		      z->rep.stranded, z->rep.early,
 		      z->rep.found[FTR_FIND_TURN]);
 	ck_assert_msg(!z->rep.mixed && z->rep.proved, "seed %" PRIu64 ": %"
-		      PRIu64 " mixed in spite of the write steps", z->seed,
+		      PRIu64 " turns by mixtures of tables in spite of the write steps", z->seed,
 		      z->rep.mixed);
 	/* if all changes are in one step, they are not written downstream first */
 	z->d.write_step = calloc(z->d.n_changes + 1, sizeof(*z->d.write_step));

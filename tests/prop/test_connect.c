@@ -186,7 +186,7 @@ static void others_keep(const struct both *b)
 			ck_assert_msg(x == y || b->stats.longer_pairs || ftr_shape_cost(sh, x)[t->col] ==
 				      ftr_shape_cost(sh, y)[t->col],
 				      "seed %" PRIu64
-				      ": switch %u, LID %u: a longer path", b->seed, s,
+				      ": switch %u, LID %u: the path is longer", b->seed, s,
 				      t->lid);
 		}
 	sum.narrowed += narrowed;
@@ -465,7 +465,8 @@ START_TEST(links_between_trees_share)
 		ck_assert(!b.stats.reordered);
 		most = (uint32_t)searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
 		ftr_shape_free(stats.routed);
-		/* every link has its share, and at most the flows of one destination more */
+		/* the most loaded link carries at most an equal share of the traffic between the
+		 * trees plus the flows of one destination, or little more than the bound */
 		ck_assert_msg(most <= hosts * 24 / joints + 24 ||
 			      most <= stats.balance.bound * 103 / 100 + 1,
 			      "seed %" PRIu64 ": %u flows on a link, %u joints, bound %u",

@@ -411,7 +411,7 @@ START_TEST(threads_change_nothing)
 			ck_assert_msg(!memcmp(r[0].t->lft, r[k].t->lft,
 					      (size_t)r[0].t->n_sw *
 					      r[0].t->stride),
-				      "seed %" PRIu64 ": %u threads give other tables",
+				      "seed %" PRIu64 ": the tables differ with %u threads",
 				      seed, k + 1);
 			ck_assert_uint_eq(r[0].stats.no_path,
 					  r[k].stats.no_path);

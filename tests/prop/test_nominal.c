@@ -415,7 +415,7 @@ START_TEST(host_order_keeps_gaps)
 			ck_assert_msg(ob[d] == FTR_EP_NONE ||
 				      f->ep[ob[d]].guid ==
 				      whole->ep[oa[d]].guid, "seed %" PRIu64
-				      ": another host at place %u", seed, d);
+				      ": place %u has another host", seed, d);
 		free(oa);
 		free(ob);
 		ftr_shape_free(a);

@@ -128,17 +128,17 @@ static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, 
 	close(fd);
 	ck_assert_msg(!ftr_nominal_write(path, n, &err), "%s", err.msg);
 	ck_assert_msg(!ftr_nominal_read(path, NULL, NULL, &back, NULL, &err), "%s", err.msg);
-	ck_assert_msg(same_ranks(n->shape, back->shape), "seed %" PRIu64 ": other ranks in the file",
+	ck_assert_msg(same_ranks(n->shape, back->shape), "seed %" PRIu64 ": the ranks in the file differ",
 		      seed);
 	ck_assert_msg(!memcmp(n->shape->numbering.col, back->shape->numbering.col,
 			      n->f->n_sw * sizeof(*n->shape->numbering.col)),
-		      "seed %" PRIu64 ": other columns", seed);
+		      "seed %" PRIu64 ": the columns differ", seed);
 	ck_assert(back->shape->tree.ranks_kept == n->shape->tree.ranks_kept);
 	ck_assert_uint_eq(rank_lines(path), n->shape->tree.ranks_kept ? n->f->n_sw : 0);
 	old = route(f, n, NULL, NULL);
 	new = route(f, back, NULL, NULL);
 	ftr_tables_diff(f, old.t, f, new.t, &diff);
-	ck_assert_msg(!diff.entries, "seed %" PRIu64 ": %" PRIu64 " other entries", seed,
+	ck_assert_msg(!diff.entries, "seed %" PRIu64 ": %" PRIu64 " entries differ", seed,
 		      diff.entries);
 	routed_free(&old);
 	routed_free(&new);

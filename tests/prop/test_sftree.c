@@ -59,7 +59,7 @@ START_TEST(damaged_trees)
 		unroute(&b);
 	}
 	printf("damaged trees, seeds %" PRIu64 "..%" PRIu64
-	       ": all reach all, no cycle\n", trees_first_seed(), seed - 1);
+	       ": every port reaches every LID, no cycle\n", trees_first_seed(), seed - 1);
 }
 END_TEST
 

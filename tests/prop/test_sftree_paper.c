@@ -111,7 +111,7 @@ START_TEST(paper_off_whole_trees)
 	}
 	runs_show(lost_pairs > 0);
 	runs_show(missing > 0);
-	printf("paper's sFtree on damaged trees: pairs of switches lost in %u, missing entries towards hosts in %u, cycles in %u\n",
+	printf("paper's sFtree on damaged trees: unreachable pairs of switches in %u, missing entries towards hosts in %u, cycles in %u\n",
 	       lost_pairs, missing, cycles);
 }
 END_TEST

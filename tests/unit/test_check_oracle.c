@@ -491,9 +491,9 @@ static void is_lost(void *ctx, ftr_sw s, ftr_lid lid)
 {
 	struct expect *x = ctx;
 
-	ck_assert_msg(next_lost(x), "fabric %lu: switch %u to LID %u is reported, but arrives",
+	ck_assert_msg(next_lost(x), "fabric %lu: the walk from switch %u to LID %u is reported, but arrives",
 		      x->seed, s, lid);
-	ck_assert_msg(x->sw == s && x->lid == lid, "fabric %lu: switch %u to LID %u is not reported",
+	ck_assert_msg(x->sw == s && x->lid == lid, "fabric %lu: the walk from switch %u to LID %u is not reported",
 		      x->seed, x->sw, x->lid);
 	x->sw++;
 	x->n++;
@@ -523,7 +523,7 @@ static void parts_oracle(const struct ftr_fabric *f, unsigned long seed)
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (ftr_sw t = 0; t < f->n_sw; t++)
 			ck_assert_msg((part[s] == part[t]) == joined[s][t],
-				      "fabric %lu: wrong parts of switches %u and %u", seed,
+				      "fabric %lu: wrong connected parts of switches %u and %u", seed,
 				      s, t);
 }
 
@@ -543,11 +543,11 @@ static unsigned long lost_oracle(unsigned long seed)
 	o.f = n.f;
 	o.t = n.t;
 	ck_assert(!ftr_check_lost(n.f, n.t, NULL, is_lost, &x, NULL));
-	ck_assert_msg(!next_lost(&x), "fabric %lu: switch %u to LID %u is not reported",
+	ck_assert_msg(!next_lost(&x), "fabric %lu: the walk from switch %u to LID %u is not reported",
 		      seed, x.sw, x.lid);
 	ck_assert(!ftr_check_tables(n.f, n.t, NULL, NULL, &r, NULL));
 	ck_assert(!ftr_check_lost(n.f, n.t, &r, is_lost, &y, NULL));
-	ck_assert_msg(!next_lost(&y), "fabric %lu, with a report: switch %u to LID %u is not reported",
+	ck_assert_msg(!next_lost(&y), "fabric %lu, with a report: the walk from switch %u to LID %u is not reported",
 		      seed, y.sw, y.lid);
 	parts_oracle(n.f, seed);
 	net_free(&n);
