@@ -136,8 +136,8 @@ static inline void hosts_as_dmodc(const struct both *b, uint64_t seed)
 				continue;	/* dmodc has no entry; sftree routes a detour */
 			ck_assert_msg(ftr_tables_get(b->sftree, s, t->lid) ==
 				      want, "seed %" PRIu64
-				      ": switch %s, LID %u: the port differs from that of dmodc", seed,
-				      b->f->sw[s].name, t->lid);
+				      ": switch %s, LID %u: the port differs from that of dmodc",
+				      seed, b->f->sw[s].name, t->lid);
 		}
 	}
 	ck_assert_uint_eq(b->stats.detours, 0);

@@ -128,8 +128,8 @@ static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, 
 	close(fd);
 	ck_assert_msg(!ftr_nominal_write(path, n, &err), "%s", err.msg);
 	ck_assert_msg(!ftr_nominal_read(path, NULL, NULL, &back, NULL, &err), "%s", err.msg);
-	ck_assert_msg(same_ranks(n->shape, back->shape), "seed %" PRIu64 ": the ranks in the file differ",
-		      seed);
+	ck_assert_msg(same_ranks(n->shape, back->shape), "seed %" PRIu64
+		      ": the ranks in the file differ", seed);
 	ck_assert_msg(!memcmp(n->shape->numbering.col, back->shape->numbering.col,
 			      n->f->n_sw * sizeof(*n->shape->numbering.col)),
 		      "seed %" PRIu64 ": the columns differ", seed);

@@ -523,8 +523,8 @@ static void parts_oracle(const struct ftr_fabric *f, unsigned long seed)
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (ftr_sw t = 0; t < f->n_sw; t++)
 			ck_assert_msg((part[s] == part[t]) == joined[s][t],
-				      "fabric %lu: wrong connected parts of switches %u and %u", seed,
-				      s, t);
+				      "fabric %lu: wrong connected parts of switches %u and %u",
+				      seed, s, t);
 }
 
 static unsigned long lost_oracle(unsigned long seed)
