@@ -52,7 +52,7 @@ struct job {
 	const char *kinds;
 	unsigned int vls;
 	uint64_t n;		/* 0: all sets */
-	bool orders;		/* all orders of each */
+	bool orders;		/* take the faults of each set in all orders */
 };
 
 struct tally {

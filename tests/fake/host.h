@@ -57,8 +57,8 @@ struct fake_fate {
 	bool lie_header;	/* the answer's attribute and modifier are
 				 * random, too */
 	bool ignore;		/* a Set is acknowledged, but not carried out */
-	double delay_ms;	/* before it is carried out */
-	double back_ms;		/* before its answer arrives */
+	double delay_ms;	/* time until the request is carried out */
+	double back_ms;		/* time from then until its answer arrives */
 	bool hold;		/* the answer waits for fake_release */
 };
 

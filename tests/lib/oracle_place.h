@@ -15,8 +15,8 @@
 
 struct oracle_place {
 	const struct ftr_shape *whole;	/* nominal shape, with inference */
-	const struct ftr_shape *sh;	/* of the damaged fabric, made over whole */
-	unsigned int *cost, *down;	/* of sh, [n_sw * n_sw] */
+	const struct ftr_shape *sh;	/* shape of the damaged fabric, over `whole` */
+	unsigned int *cost, *down;	/* costs of sh, [n_sw * n_sw] */
 	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: there are none */
 };
 

@@ -129,7 +129,7 @@ static void against_checker(const struct routed *r, uint64_t seed)
 	};
 	struct ftr_check_report rep;
 	struct ftr_validity v;
-	bool only_hosts = true;	/* each has one LID and is on a leaf */
+	bool only_hosts = true;	/* each end port has one LID and is on a leaf */
 
 	ck_assert(!ftr_check_tables(r->f, r->t, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.harmful == 0 && rep.found[FTR_FIND_TURN] == 0 &&

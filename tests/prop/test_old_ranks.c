@@ -72,7 +72,7 @@ static void routed_free(struct routed *r)
 	free(r->stats.turn);
 }
 
-/* Entries of the LIDs of f that differ between a, on f, and b, on whole. */
+/* The number of entries for LIDs of f that differ between tables a of f and b of whole. */
 static uint64_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 			const struct ftr_fabric *whole, const struct ftr_tables *b)
 {

@@ -33,7 +33,7 @@ static struct doc_result r;
 /* The answers of the libraries. */
 static struct {
 	int n_adapters;
-	int open_error;		/* of the management port; 0: it can be opened */
+	int open_error;		/* returned for the management port; 0: it can be opened */
 	umad_port_t port;
 	bool verbs;		/* libibverbs knows the adapter */
 	enum ibv_mtu mtu, max_mtu;

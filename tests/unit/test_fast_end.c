@@ -86,7 +86,7 @@ START_TEST(test_end_in_repair)
 	fake_set_fate(h, some_luck, &d);
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_until(atomic_load(&d.n) >= after[_i & 7] || is_over(h, reported));
-	if (!d.percent && after[_i & 7] <= 20)	/* every repair needs that many */
+	if (!d.percent && after[_i & 7] <= 20)	/* every repair needs at least 20 packets */
 		ck_assert_uint_ge(atomic_load(&d.n), after[_i & 7]);
 	fake_unload(h);
 	fake_check_copy(h);
@@ -133,7 +133,7 @@ START_TEST(test_end_in_sweep)
 	fake_link(h, fake_leaf(h, 3), fake_uplink(h, fake_leaf(h, 3), 0),
 		  false);
 	fake_until(atomic_load(&d.n) >= 3);
-	light_sweep(h);		/* begins in the middle of the repair */
+	light_sweep(h);		/* the sweep begins in the middle of the repair */
 	fake_auto_sweep(h);
 	fake_until(atomic_load(&l.there));
 	now = ibf_now_ms();

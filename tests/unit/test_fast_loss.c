@@ -128,7 +128,7 @@ static const struct loss lost_sets[] = {
 	{ .sets = true, .to = FTR_SW_NONE, .fate.refuse = true },
 	{ .sets = true, .to = FTR_SW_NONE,
 	  .fate = { .lose_request = true, .to_host = true } },
-	/* one switch only, set by the test */
+	/* to one switch only, which the test chooses */
 	{ .sets = true, .fate.lose_request = true },
 	{ .sets = true, .fate.status = 0x04 },
 	{ .sets = true, .fate = { .lose_answer = true, .to_host = true } },
@@ -277,7 +277,7 @@ END_TEST
 
 struct stale {
 	bool known;
-	uint32_t number;	/* the first Set of all */
+	uint32_t number;	/* number of the first Set of the plugin */
 };
 
 static void delay_one(void *ctx, const struct fake_packet *p,

@@ -387,7 +387,7 @@ START_TEST(test_reroute_then_sweep)
 	watch(h, &u);
 	fake_link_quietly(h, s, p, false);
 	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
-	fake_learn(h, s);	/* by a light sweep */
+	fake_learn(h, s);	/* OpenSM learns of the cut, as in a light sweep */
 	CL_PLOCK_RELEASE(&h->osm->lock);
 	if (_i)
 		break_engine(h, true);

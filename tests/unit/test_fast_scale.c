@@ -35,8 +35,8 @@
 
 static const struct place {
 	const char *engine, *name;
-	const char *shape;	/* arguments of ibfattree gen, or */
-	const char *racks;	/* ... of chassis.awk */
+	const char *shape;	/* shape for ibfattree gen; NULL: use racks */
+	const char *racks;	/* number of racks for chassis.awk */
 } small[] = {
 	{ "ddlr", "64 hosts", "3;8,2,4;1,2,2;1,1,1", NULL },
 	{ "dmodc", "24 racks on chassis", NULL, "24" },

@@ -198,7 +198,7 @@ START_TEST(test_standby)
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert_uint_eq(count_sets(h), sets);
-	ck_assert(fake_sweep_wanted(h));	/* OpenSM does this by itself */
+	ck_assert(fake_sweep_wanted(h));	/* OpenSM requests this sweep itself */
 	fake_set_state(h, IB_SMINFO_STATE_MASTER);
 	ck_assert(fake_sweep(h));
 	fake_settle(h);

@@ -247,7 +247,7 @@ START_TEST(clean)
 		/* overrides, isolates, marks, separators */
 		{ "x\xe2\x80\xaey\xe2\x81\xa6z\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8",
 		  "x?y?z???" },
-		/* a stray byte, an overlong form, a surrogate, a cut one */
+		/* a stray byte, an overlong form, a surrogate, an incomplete sequence */
 		{ "\xff-\xc0\xaf-\xed\xa0\x80-\xe2\x82", "?-" "?\?-" "?\?\?-" "?\?" },
 		{ "\xf4\x90\x80\x80", "????" },
 	};

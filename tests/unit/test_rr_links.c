@@ -279,7 +279,7 @@ START_TEST(test_full)
 	rr_links_died(&t, nth(RR_LINKS_MAX), 1e6);
 	ck_assert_uint_eq(t.n, RR_LINKS_MAX);
 	ck_assert_int_eq(state_of(&t, nth(RR_LINKS_MAX)), DEAD);
-	ck_assert(!rr_links_died(&t, nth(1), 2));	/* its first failure is forgotten */
+	ck_assert(!rr_links_died(&t, nth(1), 2));	/* the failure of link 1 is forgotten */
 	ck_assert_int_eq(state_of(&t, nth(0)), DEAD);
 	for (uint32_t i = 0; i < RR_LINKS_MAX; i++)
 		rr_links_died(&t, nth(RR_LINKS_MAX + i), 2e6);

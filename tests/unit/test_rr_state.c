@@ -538,7 +538,7 @@ START_TEST(test_walks)
 			HOLDS(s.want.wanted);
 		check_invariant(&w);
 	}
-	/* without further events it becomes idle, with all traps handled */
+	/* without further events the worker becomes idle, with all traps handled */
 	while (s.job != RR_IDLE)
 		worker(&w);
 	rr_step(&s, &(struct rr_event){ .kind = RR_EV_ROUTED, .yes = true },

@@ -132,7 +132,7 @@ START_TEST(links_triples)
 	w.random = true;
 	for (int i = 0; i < 150; i++) {
 		repair(&w);
-		/* in every other run close to each other */
+		/* in every other run the three links are close to each other */
 		x = ftr_rng_below(&w.rng, n - 8);
 		for (int j = 0; j < 3; j++) {
 			uint32_t y = i & 1 ? x + ftr_rng_below(&w.rng, 8) :

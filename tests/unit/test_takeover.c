@@ -115,7 +115,7 @@ static struct watch watched(uint64_t seed, const char *options, bool *ordered)
 			  !strcmp(options, ORDERED));
 	fake_check_sound(h);
 	fake_check_connected(h);
-	/* only once */
+	/* takeover happens only once: the next sweep logs nothing about it */
 	sweep(h);
 	ck_assert_uint_eq(fake_logged(h, "IBF010") + fake_logged(h, "IBF121"),
 			  !strcmp(options, ORDERED));

@@ -89,7 +89,7 @@ static struct {
 	int top, bottom;	/* scrolling region */
 	bool wrap;		/* the next character starts a new line */
 	char cell[ROWS_MAX][COLS_MAX];
-	char esc[32];		/* of the escape sequence so far */
+	char esc[32];		/* the escape sequence so far */
 	size_t n_esc;
 	bool escape;		/* inside an escape sequence */
 	bool alive;
