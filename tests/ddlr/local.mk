@@ -9,8 +9,8 @@ tests_ddlr_verify_LDADD = libftrcore.la
 verify-ddlr: tests/ddlr/verify
 	tests/ddlr/verify long
 
-# When the entries of a repair take effect: make ddlr-loss prints the table of
-# docs/ddlr.md.
+# make ddlr-loss prints the table of docs/ddlr.md: when the entries of a repair take
+# effect, and how many packets are lost until then.
 EXTRA_PROGRAMS += tests/ddlr/stages
 tests_ddlr_stages_SOURCES = tests/ddlr/stages.c
 tests_ddlr_stages_LDADD = libftrcore.la

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * When the entries of a repair take effect, if management packets and writes take
- * time: stages SHAPE RANK ENGINE HOP_US WRITE_US COMPUTE_US
+ * Computes when the entries of a repair take effect, from the times of management packets
+ * and of writes: stages SHAPE RANK ENGINE HOP_US WRITE_US COMPUTE_US
  *
  * The first upward link of a switch of that rank fails.  ENGINE is dmodc (its
  * complete reroute) or ddlr (stage one); both begin with the tables of dmodc.  A
@@ -135,7 +135,7 @@ static bool same_block(const struct entry *a, const struct entry *b)
 struct wire {
 	double hop, write;	/* ms */
 	double *free_at;	/* [n_sw] time when the switch has finished its work */
-	double out[WINDOW];	/* acknowledgements that are awaited */
+	double out[WINDOW];	/* times of the acknowledgements that are awaited */
 	double now, last;
 	uint32_t step, blocks, steps, switches;
 };

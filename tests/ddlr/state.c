@@ -182,7 +182,7 @@ struct ftr_fabric *world_damaged(const struct world *w)
 
 /* ---- verdicts --------------------------------------------------------- */
 
-/* The switch behind port p of s; FTR_SW_NONE if there is no live one. */
+/* The switch behind port p of s; FTR_SW_NONE if there is no live link to a live switch. */
 static ftr_sw next(const struct world *w, ftr_sw s, unsigned int p)
 {
 	const struct ftr_swport *x;

@@ -54,10 +54,10 @@ void world_suffer(struct world *w, struct ftr_event e);
 /* The verdict on one state. */
 struct verdict {
 	uint64_t pairs;		/* (living switch, LID) that are physically connected */
-	uint64_t lost;		/* of those, unreachable */
-	uint64_t host_lost;	/* of those, a switch with hosts and the LID of a host */
+	uint64_t lost;		/* of `pairs`: unreachable */
+	uint64_t host_lost;	/* of `lost`: from a switch with hosts to the LID of a host */
 	uint64_t loops;
-	uint64_t lost_again;	/* of lost, reachable in the state before */
+	uint64_t lost_again;	/* of `lost`: reachable in the state before */
 	bool cyclic;
 };
 

@@ -24,7 +24,7 @@
  * has become unreachable.  Between faults packets are drained in alternate runs.
  *
  * After the last fault, runs alternate between two endings.  In the first, all faults
- * are restored in a random order, and the tables must be those from before.  In the
+ * are restored in a random order, and the tables must be the original ones.  In the
  * second, the damaged fabric is routed from scratch with a transition to these tables,
  * and then restored with a second transition.  The same properties must hold in
  * between.
@@ -33,8 +33,8 @@
  * with the nominal shape, and blocks of 64 entries are written in any order.  The states in
  * between have no guarantee: those in which a pair becomes unreachable, or that have a loop or
  * a cycle of channel dependencies, are counted. After the last block all hosts must be
- * reachable without loop and cycle, and after the last recovery the tables must be those from
- * before.
+ * reachable without loop and cycle, and after the last recovery the tables must be the
+ * original ones.
  *
  * If there are very many random sets, only one in 32 is checked after every write; the
  * others are checked after every step, and without the recovery at the end.
@@ -52,7 +52,7 @@ struct job {
 	const char *kinds;
 	unsigned int vls;
 	uint64_t n;		/* 0: all sets */
-	bool orders;		/* all orders of each */
+	bool orders;		/* take the faults of each set in all orders */
 };
 
 struct tally {

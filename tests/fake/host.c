@@ -413,7 +413,7 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		"threads 1\nca_order_dump off\nfast_window 16\n"
 		"fast_timeout_ms 500\nfast_sweep_delay_ms 0\n"
 		"fast_sweep_cap_ms 20\nfast_flap_limit 0\n"
-		/* with full, a thread requests sweeps at any time */
+		/* with "balance full", a thread of the plugin requests sweeps at any time */
 		"balance load\n";
 	char path[128];
 	FILE *out;
@@ -555,7 +555,7 @@ struct fake *fake_new(const struct fake_opts *opts)
 	return h;
 }
 
-/* As osm_opensm_destroy: the sweeper is joined, the dispatcher drained and its
+/* Takes the steps of osm_opensm_destroy: the sweeper is joined, the dispatcher drained and its
  * registrations freed, engines destroyed, plugins deleted. The transport keeps
  * running all the time. */
 void fake_unload(struct fake *h)

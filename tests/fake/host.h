@@ -57,8 +57,8 @@ struct fake_fate {
 	bool lie_header;	/* the answer's attribute and modifier are
 				 * random, too */
 	bool ignore;		/* a Set is acknowledged, but not carried out */
-	double delay_ms;	/* before it is carried out */
-	double back_ms;		/* before its answer arrives */
+	double delay_ms;	/* time until the request is carried out */
+	double back_ms;		/* time from then until its answer arrives */
 	bool hold;		/* the answer waits for fake_release */
 };
 
@@ -134,7 +134,7 @@ struct fake {
 	unsigned int posted;	/* messages that the dispatcher has not handled
 				 * yet */
 	unsigned int reported;	/* traps reported to plugins */
-	bool own_sweep;		/* due because of a trap that the plugin left to OpenSM */
+	bool own_sweep;		/* sweep due because of a trap that the plugin left to OpenSM */
 	struct {
 		uint32_t n;
 		double last;
@@ -174,8 +174,8 @@ struct fake_look {
 	bool over;	/* all other threads wait, and none has a time at which it stops waiting */
 };
 
-/* Wait until expr is true.  It is evaluated each time when all other threads wait, before
- * time goes on, and also while they work.  So it must not become false again. */
+/* Wait until expr is true.  It is evaluated whenever all other threads wait, before time goes
+ * on, and also while they work.  Once expr is true, it must stay true. */
 #define fake_until(expr)						\
 	for (struct fake_look l_ = fake_look(); !(expr);)		\
 		fake_pause(&l_)
@@ -224,8 +224,8 @@ void fake_trap(struct fake *h, ftr_sw s, unsigned int number);
 /* True if the tables in the switches lead from s to OpenSM. */
 bool fake_reaches_sm(struct fake *h, ftr_sw s);
 
-/* Send the traps that could not reach OpenSM, if they can now. True if there
- * were any. */
+/* Send again the traps that could not reach OpenSM, but can reach it now. True if
+ * there were any. */
 bool fake_repeat_traps(struct fake *h);
 /* Wait until the dispatcher, the transport and the plugin's worker have nothing
  * to do (traps that wait for the end of a routing may be left). */
@@ -240,7 +240,7 @@ void fake_wait_released(struct fake *h);
 void fake_set_state(struct fake *h, uint8_t sm_state);
 /* Number of times that the log contains this text. */
 unsigned int fake_logged(struct fake *h, const char *text);
-/* The same for the event file. */
+/* Number of times that the event file contains this text. */
 unsigned int fake_events(struct fake *h, const char *text);
 
 /*
@@ -249,12 +249,12 @@ unsigned int fake_events(struct fake *h, const char *text);
  * Every pair of hosts that links can connect is connected, and no other pair.
  */
 void fake_check_healed(struct fake *h);
-/* The same for engines with paths that are not up/down. */
+/* As fake_check_healed, for engines with paths that are not up/down. */
 void fake_check_connected(struct fake *h);
 /* There is no forwarding loop and no credit loop. */
 void fake_check_sound(struct fake *h);
 /* True if a switch has a trap that has not reached OpenSM, although live links
- * connect it. */
+ * connect the switch with OpenSM. */
 bool fake_unheard(struct fake *h);
 /* Every block of OpenSM's copy equals the switch's block, or is marked: the next sweep
  * writes it. */
@@ -268,7 +268,7 @@ void fake_check_quiet_sweep(struct fake *h);
 /* After a repair: the fabric is repaired, OpenSM's copy equals the switches'
  * tables, the plugin requests a sweep, and that sweep is quiet. */
 void fake_check_repaired(struct fake *h);
-/* The same for faults that occurred one by one: packets may have been lost on
+/* As fake_check_repaired, for faults that occurred one by one: packets may have been lost on
  * links not yet known to be dead, and blocks that were sent twice are written
  * again. */
 void fake_check_repaired_in_parts(struct fake *h);
@@ -292,7 +292,8 @@ void fake_send_block(struct fake *h, ftr_sw s, uint32_t block,
 void fake_post(struct fake *h, cl_disp_msgid_t id, void *data,
 	       cl_pfn_msgdone_cb_t done);
 void fake_report(struct fake *h, osm_epi_event_id_t id, void *data);
-/* Create OpenSM's structures of switch s from the current fabric; remove them. */
+/* fake_learn creates OpenSM's structures of switch s from the current fabric; fake_drop removes
+ * them. */
 void fake_learn(struct fake *h, ftr_sw s);
 void fake_drop(struct fake *h, ftr_sw s);
 int fake_minhop(void *ctx);
@@ -303,8 +304,8 @@ void fake_lft_answer(void *ctx, void *data);
 void fake_trap_process(void *ctx, void *data);
 /* Choose the clock, before any thread is started. */
 void fake_clock(bool virtual);
-/* Change the number of messages in the dispatcher that are not handled, and of those
- * whose handler waits for OpenSM's lock. */
+/* fake_messages changes the number of messages in the dispatcher that are not handled;
+ * fake_blocked changes the number of handlers that wait for OpenSM's lock. */
 void fake_messages(int more);
 void fake_blocked(int more);
 /* is: the handler of a message counts as a thread from now on; otherwise as a message again. */

@@ -26,7 +26,7 @@ static bool carries(const struct scene *c, ftr_sw s, unsigned int p)
 	return c->link[c->h->fab->sw[s].first_port + p] == IB_LINK_ACTIVE;
 }
 
-/* Search over links in that state or better. */
+/* Find the switches that OpenSM's port reaches over links in this state or a better one. */
 static struct scene scene_new(struct fake *h, uint8_t state)
 {
 	const struct ftr_fabric *f = h->fab;
@@ -157,7 +157,7 @@ static void read_tables(struct fake *h, const struct ftr_fabric *f,
 enum demand {
 	SOUND,		/* none */
 	HEALED,		/* pairs that links can connect are connected */
-	EXACT		/* and no others */
+	EXACT		/* as HEALED, and no other pairs are connected */
 };
 
 static void check(struct fake *h, enum demand demand)

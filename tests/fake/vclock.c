@@ -27,8 +27,8 @@
 #include "fake/host.h"
 #include "osm/clock.h"
 
-/* In ms.  An answer that is held is due even later.  The clock does not advance to such a
- * time by itself. */
+/* In ms.  An answer that is held is due even later.  The clock never advances to a time that
+ * is so far away. */
 #define FOREVER 1e11
 /* No two readings are equal, so that "before" and "after" are always different. */
 #define TICK_MS 1e-6
@@ -48,7 +48,7 @@ struct waiter {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double now_ms;
 static unsigned int busy;	/* threads */
-static unsigned int messages;	/* not handled yet, without those that count as threads */
+static unsigned int messages;	/* not handled yet, except those that count as threads */
 static unsigned int blocked;	/* handlers that wait for OpenSM's lock */
 static uint64_t steps;		/* grows whenever a thread stops working */
 static struct waiter *waiters;
@@ -211,7 +211,7 @@ struct thread {
 	bool ended, awaited;
 };
 
-static struct thread *threads;	/* that have not been joined */
+static struct thread *threads;	/* the threads that have not been joined */
 
 static void *thread_main(void *arg)
 {

@@ -468,7 +468,7 @@ struct fake_wire *fake_wire_new(struct fake *h)
 	return w;
 }
 
-/* Packets still in flight are freed with it. */
+/* Frees the wire, and the packets that are still in flight. */
 void fake_wire_free(struct fake_wire *w)
 {
 	struct event *e;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* at_rest: tells tests when the fast path has finished its work. */
+/* For tests: has the fast path finished its work? */
 #ifndef FTR_TESTS_AT_REST_H
 #define FTR_TESTS_AT_REST_H
 
 #include "reroute/state.h"
 
-/* True if the worker has nothing to do before another event or the time of rr_timer. */
+/* True if the worker has nothing to do before another event or the time that rr_timer() returns. */
 static inline bool at_rest(const struct rr_state *s)
 {
 	return s->job == RR_IDLE && s->view == s->held &&

@@ -19,9 +19,9 @@ struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
 				  uint32_t racks, uint32_t on_chips,
 				  uint32_t lost, uint64_t root[IRREGULAR_ROOTS]);
 
-/* A tree of 30 hosts and one of 24, joined by `joints` links between their spines.  With
- * middle, the first tree has 90 hosts in three pods, and the joints are at the spines of its
- * first pod.  `lost` percent of the other links between switches are missing. */
+/* A tree of 30 hosts and one of 24, joined by `joints` links between their spines.  If
+ * `middle` is set, the first tree has 90 hosts in three pods, and the joints are at the spines of
+ * its first pod.  `lost` percent of the other links between switches are missing. */
 struct ftr_fabric *irregular_two_trees(struct ftr_rng *r, uint32_t joints,
 				       bool middle, uint32_t lost);
 

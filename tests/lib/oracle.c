@@ -133,8 +133,8 @@ uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s)
 	return best;
 }
 
-/* The lowest switch that can be reached from s over switches of rank >= low,
- * without stubs and horizontal links. */
+/* Of the switches that can be reached from s over switches of rank >= low, without stubs and
+ * horizontal links, the one with the lowest index. */
 static ftr_sw flood(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 		    uint8_t *seen)
 {

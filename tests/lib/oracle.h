@@ -24,7 +24,7 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out);
 void oracle_costs(const struct ftr_shape *sh, unsigned int *cost,
 		  unsigned int *down);
 
-/* The lowest switch of the plane of s among the switches of rank >= low. */
+/* The switch with the lowest index in the plane of s, among the switches of rank >= low. */
 ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low);
 
 uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s);

@@ -266,7 +266,7 @@ static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 	abort();
 }
 
-/* The data for the choice of s for t. w: number of slots. */
+/* The data on which the choice of switch s for t depends. w: number of slots. */
 static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
 			       const struct ftr_dest *t)
 {

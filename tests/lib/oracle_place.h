@@ -5,8 +5,8 @@
  * the damaged fabric. Ranks, the index d and nominal data are taken from shapes
  * that have tests of their own; costs are those of oracle.h. The up path of a
  * host consists of the switches by which its own leaf would send it up. Up
- * paths are followed host by host, and numbered by comparison with all hosts
- * before.
+ * paths are followed host by host, and numbered by comparison with all earlier
+ * hosts.
  */
 #ifndef FTR_TEST_ORACLE_PLACE_H
 #define FTR_TEST_ORACLE_PLACE_H
@@ -15,8 +15,8 @@
 
 struct oracle_place {
 	const struct ftr_shape *whole;	/* nominal shape, with inference */
-	const struct ftr_shape *sh;	/* of the damaged fabric, made over whole */
-	unsigned int *cost, *down;	/* of sh, [n_sw * n_sw] */
+	const struct ftr_shape *sh;	/* shape of the damaged fabric, over `whole` */
+	unsigned int *cost, *down;	/* costs of sh, [n_sw * n_sw] */
 	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: there are none */
 };
 

@@ -89,8 +89,8 @@ static struct mesh mesh_of(const struct ftr_shape *sh, ftr_sw s)
 	return m;
 }
 
-/* True if s has a free port for each link that it lacks to members on the other
- * side that have a free port. */
+/* True if s has enough free ports for all links that it lacks to members on the
+ * other side of the mesh; only members with a free port of their own count. */
 static bool eligible(const struct ftr_shape *sh, const struct mesh *m, ftr_sw s)
 {
 	unsigned int lacks = 0;

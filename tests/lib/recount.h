@@ -20,7 +20,7 @@ struct recount {
 	uint32_t max;		/* most all-to-all flows on a link */
 	uint64_t sum;		/* flows on the most loaded link, summed over shifts
 				 * 1 .. n_pos - 1 */
-	uint16_t worst;		/* flows on the most loaded link of all shifts */
+	uint16_t worst;		/* the greatest number of flows on a link in any shift */
 	uint64_t lost;		/* unreachable pairs of hosts */
 };
 

@@ -10,9 +10,9 @@
  * Switch-to-switch link load of one shift of the n host ports in order[] (their
  * base LIDs; FTR_EP_NONE is a gap, which sends and receives nothing): flow
  * order[i] -> order[(i + k) % n]. max_load: flows on the most loaded directed
- * link between switches. A flow that does not arrive is not counted. Follows
- * paths hop by hop, slow and simple. FTR_INVAL for tables not of f's size or a
- * port beyond f.
+ * link between switches. A flow that does not arrive is not counted. The
+ * paths are followed hop by hop. Returns FTR_INVAL if the size of the tables is
+ * not that of f, or if order[] has a port that f does not have.
  */
 enum ftr_status shift_load(const struct ftr_fabric *f,
 			   const struct ftr_tables *t, const ftr_ep *order,

@@ -2,7 +2,7 @@
 /*
  * The slow computations of world.h, in two forms. First: groups without the
  * dead links, costs rank by rank for every pair, all tables routed from
- * scratch. Second, where ranks are followed: the full shape of the fabric
+ * scratch. Second, if the routing follows the ranks: the full shape of the fabric
  * without its dead links, over the nominal shape.
  */
 #include <check.h>

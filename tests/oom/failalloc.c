@@ -5,7 +5,7 @@
  *
  *	FAILALLOC_AT=N		the N-th allocation fails, from 1; unset: none
  *	FAILALLOC_ALL=1		all later ones fail, too
- *	FAILALLOC_COUNT=FILE	write the number of allocations there at exit
+ *	FAILALLOC_COUNT=FILE	write the number of allocations to FILE at exit
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -172,16 +172,16 @@ static const char *judge(const struct outcome *want, const struct outcome *o)
 	if (WIFSIGNALED(o->status))
 		return "a signal ended the command";
 	if (WEXITSTATUS(o->status) != 2)
-		return "another result without an error";
+		return "a different result, but no error";
 	if (o->out && *o->out)
-		return "a part of the result before the error";
+		return "an error after a part of the result";
 	for (unsigned int i = 0; i < n_files; i++) {
 		n += o->file[i] != NULL;
 		whole += o->file[i] && same(o->file[i], want->file[i]);
 	}
 	if (n && whole != n_files)
 		return "an output file in spite of the error";
-	return errors(o->err) == 1 ? NULL : "not one line of error";
+	return errors(o->err) == 1 ? NULL : "the number of error lines is not 1";
 }
 
 static unsigned long count_allocations(void)

@@ -7,7 +7,8 @@
  * separately.  The fabric is made before the measurement of memory begins, so only the shape
  * and the tables are included.
  * Every number is the median of REPEATS runs; ratio = (shape + route) / memcpy, where memcpy
- * runs in one thread over tables that have been written before, as do the repeated routings.
+ * runs in one thread.  Like the repeated routings, it writes to tables that have been written
+ * before.
  *
  * A second table has, for one fault, the times of incremental routing after the fault, of the
  * check of its changes, and of incremental routing after the repair.
@@ -200,7 +201,7 @@ struct live_times {
 	double down[REPEATS], check[REPEATS], up[REPEATS];
 };
 
-/* SMPs: blocks of a switch, each once for each step in which it has an entry. */
+/* Number of SMPs: a block of a switch counts once for each step that writes an entry of it. */
 static uint32_t count_writes(const struct ftr_incr_result *r)
 {
 	uint32_t n = 0, first = 0;

@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 {
 	for (int i = 1; i < FTR_MAX(argc, 2); i++) {
 		A = argc > 1 ? (uint32_t)strtoul(argv[i], NULL, 10) : 18;
-		must(A >= 2 && A <= 24, "A in 2..24");
+		must(A >= 2 && A <= 24, "the test that A is in 2..24");
 		one(false);
 		one(true);
 	}

@@ -100,7 +100,7 @@ static void complete(const struct both *b, uint64_t seed)
 	for (int c = 0; c < FTR_N_CHECK_CLASSES; c++)
 		ck_assert_msg(rep.bad[c] == bad[c], "seed %" PRIu64
 			      ": class %d: %" PRIu64
-			      " pairs are unreachable, %" PRIu64 " have no links",
+			      " pairs are unreachable, %" PRIu64 " are not connected by links",
 			      seed, c, rep.bad[c], bad[c]);
 	ck_assert_msg(rep.harmful == 0 && rep.found[FTR_FIND_TURN] == 0 &&
 		      rep.cdg == FTR_CDG_PROVED, "seed %" PRIu64
@@ -136,8 +136,8 @@ static inline void hosts_as_dmodc(const struct both *b, uint64_t seed)
 				continue;	/* dmodc has no entry; sftree routes a detour */
 			ck_assert_msg(ftr_tables_get(b->sftree, s, t->lid) ==
 				      want, "seed %" PRIu64
-				      ": switch %s, LID %u: not the port of dmodc", seed,
-				      b->f->sw[s].name, t->lid);
+				      ": switch %s, LID %u: the port differs from that of dmodc",
+				      seed, b->f->sw[s].name, t->lid);
 		}
 	}
 	ck_assert_uint_eq(b->stats.detours, 0);

@@ -28,7 +28,7 @@ static size_t bytes_of(const struct ftr_tables *t)
 	return (size_t)t->n_sw * t->stride;
 }
 
-/* A fabric; the kinds of fabrics take turns, and most are damaged. */
+/* The fabric of a seed.  Consecutive seeds give different kinds of fabrics; most are damaged. */
 static struct ftr_fabric *any_fabric(uint64_t seed)
 {
 	struct ftr_pgft g;
@@ -187,7 +187,7 @@ static void senders_match(const struct counted *x, uint64_t seed)
 		for (ftr_sw s = 0; s < n_sw; s++)
 			ck_assert_msg(balance_senders(net, x->c.senders, d)[s] ==
 				      slow[s], "seed %" PRIu64
-				      ": LID %u, switch %u: wrong count, not %u senders",
+				      ": LID %u, switch %u: wrong number of senders, should be %u",
 				      seed,
 				      to->lid, s, slow[s]);
 	}
@@ -412,8 +412,8 @@ static void is_sound(const struct routed *r, const struct ftr_tables *t)
 			      i, r->off_report.bad[i]);
 	ck_assert_uint_eq(now.harmful, r->off_report.harmful);
 	ck_assert_msg(now.cdg == r->off_report.cdg, "seed %" PRIu64
-		      ": %s: verdict on cycles %d, was %d", r->seed, r->engine->name,
-		      (int)now.cdg, (int)r->off_report.cdg);
+		      ": %s: verdict on cycles %d, without the search %d", r->seed,
+		      r->engine->name, (int)now.cdg, (int)r->off_report.cdg);
 }
 
 /* Any mixture of old and new entries is sound, too: such a mixture exists while the
@@ -469,7 +469,8 @@ static double is_better(const struct routed *r, enum ftr_balance depth,
 		      ": %s: %u flows on the most loaded link, %u before",
 		      r->seed, r->engine->name, now->max, was->max);
 	ck_assert_msg(now->lost || b->bound <= now->max, "seed %" PRIu64
-		      ": bound %u, but %u flows", r->seed, b->bound, now->max);
+		      ": bound %u, but only %u flows on the most loaded link", r->seed,
+		      b->bound, now->max);
 	if (depth == FTR_BALANCE_FULL) {
 		ck_assert_msg(now->sum <= was->sum ||
 			      product(now, b->bound) < product(was, b->bound),

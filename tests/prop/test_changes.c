@@ -113,7 +113,8 @@ static void damage(struct scene *z)
 	z->d.write_step = NULL;
 }
 
-/* Find a switch to which a packet is routed downward and make it send upward, if there is one. */
+/* Find a switch to which packets are routed downward, if there is one, and make it send them
+ * upward. */
 static void turn_up(struct scene *z)
 {
 	const struct ftr_group *g;
@@ -233,7 +234,7 @@ static void same_walks(const struct scene *z)
 		found[slow_walk(z, z->change[i].sw, z->change[i].lid)]++;
 	for (int k = 0; k < FTR_FIND_TURN; k++)
 		ck_assert_msg(found[k] == z->rep.found[k], "seed %" PRIu64
-			      ": the checker reports %" PRIu64 " walks with finding %d, the slow count %"
+			      ": the checker reports %" PRIu64 " walks with finding %d, the slow count has %"
 			      PRIu64, z->seed, z->rep.found[k], k, found[k]);
 }
 
@@ -274,7 +275,7 @@ static uint64_t slow_mixed(const struct scene *z)
 	return n;
 }
 
-/* Entries that did not change and lead to an entry that is now missing. */
+/* The number of unchanged entries that lead to a switch whose entry is now missing. */
 static uint64_t slow_stranded(const struct scene *z)
 {
 	uint64_t n = 0;
@@ -375,7 +376,7 @@ static void against_slow(struct scene *z)
 	}
 }
 
-/* Changes written no later than the next change on their path. */
+/* The number of changes that are written no later than the next change on their path. */
 static uint64_t slow_early(const struct scene *z)
 {
 	uint64_t n = 0;
@@ -413,7 +414,7 @@ static void write_steps_stand(struct scene *z)
 		      z->rep.stranded, z->rep.early,
 		      z->rep.found[FTR_FIND_TURN]);
 	ck_assert_msg(!z->rep.mixed && z->rep.proved, "seed %" PRIu64 ": %"
-		      PRIu64 " mixed in spite of the write steps", z->seed,
+		      PRIu64 " turns by mixtures of tables in spite of the write steps", z->seed,
 		      z->rep.mixed);
 	/* if all changes are in one step, they are not written downstream first */
 	z->d.write_step = calloc(z->d.n_changes + 1, sizeof(*z->d.write_step));

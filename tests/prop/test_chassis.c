@@ -108,7 +108,7 @@ static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
 
 			ck_assert_msg(want == FTR_PORT_NONE || want ==
 				      ftr_tables_get(r->sftree, s, t->lid),
-				      "seed %" PRIu64 ": switch %u, LID %u: not the port of dmodc",
+				      "seed %" PRIu64 ": switch %u, LID %u: the port differs from that of dmodc",
 				      seed, s, t->lid);
 		}
 	}

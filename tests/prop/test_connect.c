@@ -186,7 +186,7 @@ static void others_keep(const struct both *b)
 			ck_assert_msg(x == y || b->stats.longer_pairs || ftr_shape_cost(sh, x)[t->col] ==
 				      ftr_shape_cost(sh, y)[t->col],
 				      "seed %" PRIu64
-				      ": switch %u, LID %u: a longer path", b->seed, s,
+				      ": switch %u, LID %u: the path is longer", b->seed, s,
 				      t->lid);
 		}
 	sum.narrowed += narrowed;
@@ -557,8 +557,8 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
-/* True if a full routing of sh uses the same kind of links as the incremental routing: it tries
- * the kinds in order, and no earlier kind connects all pairs. */
+/* True if a full routing of sh uses the same kind of links as the incremental routing: a full
+ * routing tries the kinds in order, and no earlier kind connects all pairs. */
 static bool same_links(const struct life *x, const struct ftr_shape *sh,
 		       const struct ftr_route_opts *o)
 {

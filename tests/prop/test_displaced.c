@@ -27,7 +27,8 @@ struct kept {
 	struct ftr_incr *lv;
 };
 
-/* Preferred ports where they lead closer, otherwise those of the formula. */
+/* Tables in which an entry has its preferred port if that leads closer, and otherwise the port of
+ * the formula. */
 static struct ftr_tables *first_tables(const struct kept *k)
 {
 	const struct ftr_shape *sh = k->w->sh;

@@ -129,7 +129,7 @@ static void against_checker(const struct routed *r, uint64_t seed)
 	};
 	struct ftr_check_report rep;
 	struct ftr_validity v;
-	bool only_hosts = true;	/* each has one LID and is on a leaf */
+	bool only_hosts = true;	/* each end port has one LID and is on a leaf */
 
 	ck_assert(!ftr_check_tables(r->f, r->t, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.harmful == 0 && rep.found[FTR_FIND_TURN] == 0 &&
@@ -411,7 +411,7 @@ START_TEST(threads_change_nothing)
 			ck_assert_msg(!memcmp(r[0].t->lft, r[k].t->lft,
 					      (size_t)r[0].t->n_sw *
 					      r[0].t->stride),
-				      "seed %" PRIu64 ": %u threads give other tables",
+				      "seed %" PRIu64 ": the tables differ with %u threads",
 				      seed, k + 1);
 			ck_assert_uint_eq(r[0].stats.no_path,
 					  r[k].stats.no_path);

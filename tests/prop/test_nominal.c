@@ -264,8 +264,8 @@ START_TEST(slots)
 }
 END_TEST
 
-/* Of the switches below the top of a tree, the number in a thousand that have all
- * their slots when percent % of the links are lost. */
+/* Returns how many of a thousand switches below the top of a tree have all their slots when
+ * `percent` percent of the links are lost. */
 static unsigned int recognised(const char *shape, uint32_t percent,
 			       unsigned int runs)
 {
@@ -351,7 +351,7 @@ START_TEST(projection)
 }
 END_TEST
 
-/* A shape over a shape over N equals a shape over N, and a team changes nothing. */
+/* A shape over a shape over N equals a shape over N, with and without a team. */
 START_TEST(twice)
 {
 	uint64_t seed = trees_first_seed();
@@ -482,7 +482,7 @@ START_TEST(unions)
 }
 END_TEST
 
-/* Order of discovery: the order of records in the file. */
+/* The order of discovery has no effect.  It is the order of the records in the file. */
 START_TEST(order_of_discovery)
 {
 	uint64_t seed = trees_first_seed();
@@ -544,7 +544,7 @@ static struct ftr_fabric *without(const struct ftr_fabric *f,
 	return out;
 }
 
-/* Only what concerns the links between s and t may differ between a and b. */
+/* Check that a and b differ only in data about the links between s and t. */
 static void nothing_moved(const struct ftr_shape *a, const struct ftr_shape *b,
 			  ftr_sw s, ftr_sw t, uint64_t seed)
 {

@@ -215,7 +215,7 @@ START_TEST(line)
 }
 END_TEST
 
-/* The same, with hosts only at both ends. */
+/* The same row with hosts only at both ends. */
 START_TEST(bare_line)
 {
 	begin();

@@ -36,8 +36,8 @@ struct routed {
 	struct ftr_route_stats stats;	/* owns stats.turn */
 };
 
-/* Route f with dmodc.  before: on the fabric of_f; its entries and extra turns are kept as far
- * as they are valid, as in the plugin.  NULL: none. */
+/* Route f with dmodc.  `before` is an earlier routing of the fabric of_f, or NULL; its entries and
+ * extra turns are kept as far as they are valid, as in the plugin. */
 static struct routed route(const struct ftr_fabric *f, const struct ftr_nominal *n,
 			   const struct ftr_fabric *of_f, const struct routed *before)
 {
@@ -72,7 +72,7 @@ static void routed_free(struct routed *r)
 	free(r->stats.turn);
 }
 
-/* Entries of the LIDs of f that differ between a, on f, and b, on whole. */
+/* The number of entries for LIDs of f that differ between tables a of f and b of whole. */
 static uint64_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 			const struct ftr_fabric *whole, const struct ftr_tables *b)
 {
@@ -100,7 +100,7 @@ static bool same_ranks(const struct ftr_shape *a, const struct ftr_shape *b)
 	return !memcmp(a->tree.rank, b->tree.rank, n) && !memcmp(a->tree.stub, b->tree.stub, n);
 }
 
-/* Lines of the file that begin with R. */
+/* The number of lines of the file that begin with R. */
 static uint32_t rank_lines(const char *path)
 {
 	char line[256];
@@ -128,17 +128,17 @@ static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, 
 	close(fd);
 	ck_assert_msg(!ftr_nominal_write(path, n, &err), "%s", err.msg);
 	ck_assert_msg(!ftr_nominal_read(path, NULL, NULL, &back, NULL, &err), "%s", err.msg);
-	ck_assert_msg(same_ranks(n->shape, back->shape), "seed %" PRIu64 ": other ranks in the file",
-		      seed);
+	ck_assert_msg(same_ranks(n->shape, back->shape), "seed %" PRIu64
+		      ": the ranks in the file differ", seed);
 	ck_assert_msg(!memcmp(n->shape->numbering.col, back->shape->numbering.col,
 			      n->f->n_sw * sizeof(*n->shape->numbering.col)),
-		      "seed %" PRIu64 ": other columns", seed);
+		      "seed %" PRIu64 ": the columns differ", seed);
 	ck_assert(back->shape->tree.ranks_kept == n->shape->tree.ranks_kept);
 	ck_assert_uint_eq(rank_lines(path), n->shape->tree.ranks_kept ? n->f->n_sw : 0);
 	old = route(f, n, NULL, NULL);
 	new = route(f, back, NULL, NULL);
 	ftr_tables_diff(f, old.t, f, new.t, &diff);
-	ck_assert_msg(!diff.entries, "seed %" PRIu64 ": %" PRIu64 " other entries", seed,
+	ck_assert_msg(!diff.entries, "seed %" PRIu64 ": %" PRIu64 " entries differ", seed,
 		      diff.entries);
 	routed_free(&old);
 	routed_free(&new);
@@ -150,10 +150,10 @@ struct tally {
 	unsigned int flips;	/* cases in which other ranks are inferred */
 	unsigned int kept;	/* of these, cases in which the old ranks are kept */
 	unsigned int same;	/* of these, cases without extra turns */
-	uint64_t entries;	/* that change in these cases with the inferred ranks */
+	uint64_t entries;	/* entries that the inferred ranks would change in these cases */
 };
 
-/* Add the host port h to the fabric whole without it. */
+/* The fabric `whole` is seen first without the host port h and then with it. */
 static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
 		     struct tally *tally)
 {
@@ -237,7 +237,7 @@ START_TEST(one_more_host)
 		}
 		ftr_fabric_free(whole);
 	}
-	printf("one more host: other ranks are inferred in %u cases, the old ones are kept in %u, in %u of them without extra turns; with the inferred ranks %" PRIu64 " entries would change there\n",
+	printf("one more host: other ranks are inferred in %u cases, the old ones are kept in %u, in %u of them without extra turns; with the inferred ranks, %" PRIu64 " entries would change in these cases\n",
 	       tally.flips, tally.kept, tally.same, tally.entries);
 	fflush(stdout);
 	runs_show(tally.flips >= 30);

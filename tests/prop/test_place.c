@@ -233,7 +233,7 @@ START_TEST(whole_trees_are_literal)
 						FTR_CLASS_HOST ||
 						ftr_tables_get(t[k], s, sh->numbering.dest[j].lid) ==
 						ftr_tables_get(t[2], s, sh->numbering.dest[j].lid),
-						"seed %" PRIu64 ", placement %d: switch %u LID %u: not the literal port",
+						"seed %" PRIu64 ", placement %d: switch %u LID %u: not the port of the literal rule",
 						seed, k, s, sh->numbering.dest[j].lid);
 		for (int k = 0; k < 3; k++)
 			ftr_tables_free(t[k]);

@@ -85,8 +85,8 @@ static uint32_t for_hosts(const struct setup *x,
 }
 
 /* The failure of a link between a leaf and a switch above it, or of a link higher
- * up, changes at most three switches: the one above it, the one below it, and the one where
- * the detour turns. */
+ * up, changes at most three switches: the switch above the link, the switch below the link,
+ * and the switch where the detour turns. */
 START_TEST(three_switches)
 {
 	static const char *const tree[] = {

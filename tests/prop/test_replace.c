@@ -341,7 +341,7 @@ START_TEST(repeated_replacements)
 			struct ftr_shape *sh = NULL;
 			uint64_t out = w.guid[s];
 
-			w.guid[s] = spare;	/* the one removed last */
+			w.guid[s] = spare;	/* the GUID that was removed last */
 			spare = out;
 			now = edit_replace(f, w.guid, w.lid);
 			m = nominal_of(now, n, &c);

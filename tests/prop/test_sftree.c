@@ -59,7 +59,7 @@ START_TEST(damaged_trees)
 		unroute(&b);
 	}
 	printf("damaged trees, seeds %" PRIu64 "..%" PRIu64
-	       ": all reach all, no cycle\n", trees_first_seed(), seed - 1);
+	       ": every port reaches every LID, no cycle\n", trees_first_seed(), seed - 1);
 }
 END_TEST
 
@@ -116,7 +116,7 @@ START_TEST(no_trees_at_all)
 END_TEST
 
 /* Every set of up to three faults of small trees: bit i of a set is the i-th link
- * between switches or, beyond those, the (i - n)-th switch with its hosts. */
+ * between switches or, if i >= n_cables, the (i - n_cables)-th switch with its hosts. */
 struct lost {
 	uint64_t set;
 	unsigned int n_cables;

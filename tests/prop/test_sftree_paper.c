@@ -111,7 +111,7 @@ START_TEST(paper_off_whole_trees)
 	}
 	runs_show(lost_pairs > 0);
 	runs_show(missing > 0);
-	printf("paper's sFtree on damaged trees: pairs of switches lost in %u, missing entries towards hosts in %u, cycles in %u\n",
+	printf("paper's sFtree on damaged trees: unreachable pairs of switches in %u, missing entries towards hosts in %u, cycles in %u\n",
 	       lost_pairs, missing, cycles);
 }
 END_TEST
@@ -162,7 +162,7 @@ static void paper_root(struct both *b, const char *sm, const char *want)
  * the subtree root.
  *
  *	X1 X2   Y1 Y2
- *	| X |   | X |		A1-X1 A1-X2 A2-X1 A2-X2, and so B and Y
+ *	| X |   | X |		A1-X1 A1-X2 A2-X1 A2-X2, B and Y likewise
  *	A1 A2   B1 B2
  *	s, l below A1 and B1; m, n below A2 and B2
  */
@@ -172,7 +172,7 @@ static void paper_root(struct both *b, const char *sm, const char *want)
 START_TEST(paper_figure_3)
 {
 	static const char *const want[][3] = {
-		/* these have an up/down path, which is kept */
+		/* pairs with an up/down path, which is kept */
 		{ "s", "Y2", "s B1 Y2" },
 		{ "A1", "A2", "A1 X1 A2" },
 		{ "X2", "n", "X2 A2 n" },
@@ -189,7 +189,7 @@ START_TEST(paper_figure_3)
 		{ "A2", "B1", "A2 X1 A1 s B1" },
 		{ "B2", "A1", "B2 Y1 B1 s A1" },
 		{ "B2", "X2", "B2 Y1 B1 s A1 X2" },
-		/* from one half to the other, below the same two leaves */
+		/* from the half with A and X to the half with B and Y */
 		{ "A2", "Y1", "A2 X1 A1 s B1 Y1" },
 	};
 	struct both b = { .f = draw("s: A1 B1 h1\nl: A1 B1 h1\n"
@@ -199,7 +199,7 @@ START_TEST(paper_figure_3)
 	paper(&b);
 	ck_assert_str_eq(b.f->sw[b.stats.root].name, "s");
 	paths_are(&b, want, FTR_ARRAY_LEN(want));
-	/* section 4.2: not the leaf of the subnet manager */
+	/* section 4.2: the leaf of the subnet manager is not chosen as root */
 	paper_root(&b, "s", "l");
 	ck_assert_str_eq(path(&b, "X1", "Y1"), "X1 A1 l B1 Y1");
 	unroute(&b);

@@ -42,7 +42,7 @@ struct pkt {
 struct room {
 	uint32_t ch;
 	unsigned int vl;
-	uint64_t until;		/* time when it is known to be free */
+	uint64_t until;		/* time when this room is known to be free */
 };
 
 /* Queues that wait for a VL of a channel: their keys, in turn. */
@@ -60,7 +60,7 @@ struct slow {
 	struct room room[MAX_PKT * 8];
 	uint32_t n_room, first_room;
 	uint32_t pkt_room[MAX_PKT];	/* [packet] room in the buffer that holds it */
-	uint64_t free_at[MAX_CH];	/* channel is idle from then on */
+	uint64_t free_at[MAX_CH];	/* time from which the channel is idle */
 	uint32_t from[MAX_CH];		/* packet that is leaving, or none */
 	uint32_t from_ch[MAX_CH];	/* channel by which that packet came */
 	unsigned int from_vl[MAX_CH];

@@ -103,8 +103,9 @@ static bool turns_up(const struct writing *z, ftr_sw y, ftr_lid lid)
 	return false;
 }
 
-/* Does the walk end at a missing entry that had to be removed before a switch below
- * it turned upward?  Possible only where the order leaves pairs unreachable. */
+/* Does the walk end at a switch whose entry had to be removed first, because it led downward to
+ * a switch whose new entry leads upward?  This is possible only where the order leaves pairs
+ * unreachable. */
 static bool had_to_break(const struct writing *z, ftr_sw s, ftr_lid lid)
 {
 	ftr_sw to = s;
@@ -128,19 +129,19 @@ static void after_one_write(struct writing *z, const struct ftr_change *c)
 		enum fate is = walk(w, z->now, s, c->lid);
 
 		must(is != LOOP, "seed %" PRIu64
-		     ": a loop from %u to LID %u while %u is written",
+		     ": a loop from switch %u to LID %u while switch %u is written",
 		     w->seed, s, c->lid, c->sw);
 		must(is == GOOD || walk(w, z->old, s, c->lid) != GOOD ||
 		     walk(w, ftr_incr_tables(w->lv), s, c->lid) != GOOD ||
 		     had_to_break(z, s, c->lid),
 		     "seed %" PRIu64
-		     ": %u has no path to LID %u while %u is written",
+		     ": switch %u has no path to LID %u while switch %u is written",
 		     w->seed, s, c->lid, c->sw);
 	}
 	for (ftr_sw x = 0; x < w->f->n_sw; x++)
 		must(!pours(z, x, c->sw, c->lid) ||
 		     !turns_up(z, c->sw, c->lid), "seed %" PRIu64
-		     ": %u routes downward to %u, which routes upward to LID %u",
+		     ": switch %u routes downward to switch %u, which routes upward to LID %u",
 		     w->seed, x, c->sw, c->lid);
 }
 

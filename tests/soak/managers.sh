@@ -40,7 +40,8 @@ ibsim_noticed() {
 
 # ibsim notices the death of a client only when it next writes to the client.  It then
 # clears IsSM of the client's port, although a new manager may already use that port
-# (docs/upstream.md).  So this makes ibsim notice before a new manager is started.
+# (docs/upstream.md).  So this function makes ibsim notice the death before a new manager
+# is started.
 kill_one() {
 	local left=${OSM_HOST[$(other "$1")]} dead
 	dead=$(dead_clients)

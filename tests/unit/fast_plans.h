@@ -41,7 +41,7 @@ static inline void plan(struct fake *h, struct plan *p)
 	h->moment_ctx = p;
 }
 
-/* Sweep as long as the plugin asks for it; the last sweep must change nothing. */
+/* Sweep until the plugin requests no further sweep; the last sweep must change nothing. */
 static inline void sweep_until_quiet(struct fake *h, unsigned int max)
 {
 	fake_settle(h);
@@ -112,7 +112,7 @@ route_not(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
 	return ftr_fail(err, FTR_INTERNAL, "broken by the test");
 }
 
-/* ddlr makes local repairs only after its planner has been made. */
+/* ddlr makes local repairs only when its planner exists. */
 static inline void wait_for_planner(struct fake *h)
 {
 	bool making = true;

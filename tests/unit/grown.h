@@ -2,7 +2,7 @@
 /*
  * A nominal fabric that grows: shared by the tests of nominal fabrics.
  *
- *	t1  t2		four leaves with two hosts each, all on both spines
+ *	t1  t2		four leaves, each with two hosts and a link to both spines
  *	A  B  C  D
  */
 #ifndef FTR_TEST_GROWN_H
@@ -42,8 +42,8 @@ static inline struct ftr_endport host(const struct ftr_fabric *f, const char *sw
 	return f->ep[draw_host(f, sw, i)];
 }
 
-/* A case: N is the nominal fabric of the tree, and F the next fabric that is seen.  The
- * results are N', the nominal fabric with F, and the changes. */
+/* A case: `old` is the nominal fabric of the tree `base`, and `f` is the fabric that is seen
+ * next.  The results are `n`, the nominal fabric after f was seen, and `c`, the changes. */
 struct grown {
 	struct ftr_fabric *base, *f;
 	struct ftr_nominal *old, *n;
@@ -61,7 +61,7 @@ static inline void grow(struct grown *g)
 	g->n = nominal_of(g->f, g->old, &g->c);
 	ck_assert_int_eq(g->n != g->old, g->c.grew);
 	ck_assert(!g->c.reshaped);
-	/* when F is seen a second time, nothing is new */
+	/* when f is seen a second time, nothing is new */
 	again = nominal_of(g->f, g->n, &c);
 	ck_assert(again == g->n && !c.grew && !c.example[0]);
 	over.nominal = g->old->shape;

@@ -18,8 +18,8 @@
 
 #define PATH "t.net"
 
-/* Put the text into a file in memory, which replaces the one in *fd (-1: none), and its
- * name into path[]. */
+/* Write the text to a new file in memory.  *fd is its descriptor, and path[] its name; the file
+ * that *fd named before (-1: none) is closed. */
 static inline void put_in_memory(int *fd, char path[64], const char *text,
 				 size_t len)
 {
@@ -31,7 +31,7 @@ static inline void put_in_memory(int *fd, char path[64], const char *text,
 	snprintf(path, 64, "/proc/self/fd/%d", *fd);
 }
 
-/* As ibnetdiscover prints it.  Tests refer to its lines by number. */
+/* A topology as ibnetdiscover prints it.  Tests refer to its lines by number. */
 static const char good_net[] =
 	"# a comment\n"						/* 1 */
 	"\n"
@@ -48,7 +48,7 @@ static const char good_net[] =
 	"Ca\t1 \"H-100\"\t\t# \"node1\"\n"
 	"[1](105) \t\"S-10\"[1]\t\t# lid 4 lmc 2 \"leaf 1\" lid 1 4xNDR\n";
 
-/* As written by hand for ibsim. */
+/* A topology as one writes it by hand for ibsim. */
 static const char hand_net[] =
 	"Switch\t8 \"Switch1\"\n"
 	"[1]\t\"Hca1\"[1]\n"
@@ -83,8 +83,8 @@ static const char good_lst[] =
 	LST_CA("0000000000000100", "0000000000000101", "node1", "000A", "01")
 	LST_SW("0000000000000010", "leaf {1}", "0001", "01") LST_END;
 
-/* If this text is cut after a complete line, the only sign of the cut is a link that one
- * of its ends does not list. */
+/* If this text is cut after a complete line, the only sign of the cut is a link that is
+ * listed at one end only. */
 static const char good_ports[] =
 	"SW     1  1 0x0000000000000010 4x EDR - CA     4  1 0x0000000000000101 ( 'leaf 1' - 'node1' )\n"
 	"SW     1  2 0x0000000000000010 4x HDR - SW     2  3 0x0000000000000020 ( 'leaf 1' - 'spine' )\n"

@@ -198,7 +198,7 @@ tests_unit_test_fast_sweep_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_fast_sweep_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_fast_sweep_LDADD = $(FAKE_LDADD)
 
-# FTR_RUNS=67 is what scripts/test soak runs: 10,000 fabrics
+# scripts/test soak runs it with FTR_RUNS=67: 10,000 fabrics
 check_PROGRAMS += tests/unit/test_reach
 tests_unit_test_reach_SOURCES = tests/unit/test_reach.c
 tests_unit_test_reach_CPPFLAGS = $(FAKE_CPPFLAGS)
@@ -212,7 +212,7 @@ tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c
 tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(libcli_a_CFLAGS)
 tests_unit_test_doctor_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
 
-# The same, in a pseudo terminal; forkpty is in libutil.
+# A test of the command in a pseudo terminal; forkpty is in libutil.
 check_PROGRAMS += tests/unit/test_top
 tests_unit_test_top_SOURCES = tests/unit/test_top.c
 tests_unit_test_top_CFLAGS = $(CHECK_TEST_CFLAGS)

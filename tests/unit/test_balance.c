@@ -103,14 +103,15 @@ static uint32_t ordinal(const struct ftr_fabric *f, ftr_sw s)
 	return n;
 }
 
-/* Do s and its peer belong to different halves of 8 leaf switches and 4 spines? */
+/* Half of the 8 leaf switches and half of the 4 spines form one half of the tree.  Do s and its
+ * peer belong to different halves? */
 static bool crosses(const struct ftr_fabric *f, ftr_sw s, ftr_sw peer)
 {
 	return !is_spine(f, s) && is_spine(f, peer) &&
 		ordinal(f, s) / 4 != ordinal(f, peer) / 2;
 }
 
-/* A copy without the first link between the halves; NULL: there is none. */
+/* A copy without the first link between the halves; NULL if there is no such link. */
 static struct ftr_fabric *cut_crossing(const struct ftr_fabric *f)
 {
 	struct edit e = EDIT_NOTHING;
@@ -170,10 +171,10 @@ START_TEST(bounds_by_hand)
 {
 	/* 4 leaves of 4 hosts, 4 upward links: 4 * 12 / 4 */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 0, 0)), 12);
-	/* one link fewer somewhere: 4 * 12 / 3 */
+	/* one leaf has lost a link: 4 * 12 / 3 */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 1, 0)), 16);
-	/* the pods of 16 hosts have 8 upward links, the leaves of 4 hosts 4:
-	 * 16 * 16 / 8 against 4 * 28 / 4 */
+	/* a pod has 16 hosts and 8 upward links, a leaf has 4 hosts and 4 upward links:
+	 * the greater one of 16 * 16 / 8 and 4 * 28 / 4 */
 	ck_assert_uint_eq(bound_of(pgft("3;4,4,2;1,4,2;1,1,1", 0, 0)), 32);
 	/* one switch: no link at all */
 	ck_assert_uint_eq(bound_of(pgft("1;5;1;1", 0, 0)), 0);
@@ -250,9 +251,9 @@ START_TEST(bounds_by_weights)
 }
 END_TEST
 
-/* One link carries 17 times the mean: a switch with 40 hosts and 12 leaves of 5
- * hosts around it; one leaf has one link, the others 16.  The most loaded link has
- * exactly 5 * 95 flows. */
+/* A switch with 40 hosts is linked to 12 leaves of 5 hosts: to one leaf by one link, to each
+ * other leaf by 16 links.  The single link has the highest load, 17 times the mean: exactly 5 * 95
+ * flows. */
 START_TEST(weights_grow_within_range)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -303,7 +304,7 @@ START_TEST(depths)
 	load = balance(&w, (struct ftr_balance_input){
 		.depth = FTR_BALANCE_LOAD
 	});
-	/* few entries suffice to balance; depth load does not compute shifts */
+	/* depth load comes within 2 % of the bound, and does not compute shifts */
 	ck_assert_uint_le(load.max_after, load.bound + load.bound / 50 + 1);
 	ck_assert_uint_lt(load.max_after, load.max_before);
 	ck_assert(load.shift_after == 0 && load.moved > 0);

@@ -134,7 +134,7 @@ struct fault {
 };
 
 static const struct fault faults[] = {
-	/* leaf 1 has no entry for h0: its two hosts and the switch itself do not reach h0 */
+	/* leaf 1 has no entry for h0: leaf 1 and its two hosts do not reach h0 */
 	{ "missing entry", 1, HOST(0), 255, { 2, 0, 1, 2 }, { 3, 0, 0, 0 },
 	  FTR_FIND_MISSING, 3, 3 },
 	/* port 5 has no link; leaf 1 sends through spine 2 */
@@ -151,7 +151,8 @@ static const struct fault faults[] = {
 	  { 2, 2, 0, 0 }, FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port 0 where the host sits", 0, HOST(0), 0, { 3, 0, 4, 2 },
 	  { 2, 4, 0, 0 }, FTR_FIND_DEAD_PORT, 0, 0 },
-	/* leaf 0 delivers its own LID to h1: wrong from all 4 switches, which makes 3 pairs */
+	/* leaf 0 delivers its own LID to h1: wrong from all 4 switches.
+	 * These are 3 pairs, because leaf 0 forms no pair with itself */
 	{ "switch LID to a host", 0, SW(0), 2, { 0, 4, 0, 5 },
 	  { 2, 0, 4, 0 }, FTR_FIND_WRONG_END, 0, 0 },
 	/* loop leaf 1 <-> spine 2; spine 3 still routes downward to leaf 0 */
@@ -413,8 +414,8 @@ END_TEST
  *	          [4]   [5]		level 0
  *	         A   B   D
  *
- * Switch to switch: 0 -> 3 by 4 and 3 -> 6 by 5 (down, then up).  Host to host:
- * B -> D by 3, D -> A by 6, 7, 0.  Dependencies: 04 43, 43 35, 35 56, 56 67,
+ * Switch to switch: 0 -> 3 through 4 and 3 -> 6 through 5 (down, then up).  Host to host:
+ * B -> D through 3, D -> A through 6, 7, 0.  Dependencies: 04 43, 43 35, 35 56, 56 67,
  * 67 70, 70 04.
  */
 START_TEST(four_pairs)
@@ -457,7 +458,8 @@ START_TEST(four_pairs)
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
 	opts.rank = rank;
 	r = check(&n, &opts);
-	/* entered from above and left upward: 4 and 5 towards 3, 5 towards 6 */
+	/* turns: packets enter from above and leave upward at 4 and 5 towards 3, and at 5
+	 * towards 6 */
 	ck_assert_uint_eq(r.found[FTR_FIND_TURN], 3);
 	assert_sample(&r, FTR_FIND_TURN, 0, 4, 4);
 	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
@@ -575,7 +577,7 @@ START_TEST(wrong_size)
 END_TEST
 
 /* In the tree all upward paths use spine 2, so a shift by 2 puts two flows on each
- * uplink; a shift by 1 moves one flow per leaf out; gaps send nothing. */
+ * uplink; a shift by 1 sends one flow out of each leaf; gaps send nothing. */
 START_TEST(loads_of_shifts)
 {
 	struct net n = tree();

@@ -8,8 +8,8 @@
  * the oracle's in every field; the reported cycle must have the shortest length,
  * and each of its steps must be a dependency.
  *
- * FTR_CHECK_ROUNDS sets the number of fabrics; each is made from its number, which
- * every failure prints.
+ * FTR_CHECK_ROUNDS sets the number of fabrics.  The number of a fabric is its seed, and every
+ * failure prints it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,7 +265,8 @@ static struct net random_net(struct ftr_rng *g, uint8_t *rank)
 	return n;
 }
 
-/* Upward by any higher switch, downward where a path of downward links exists. */
+/* Route lid upward through any higher switch, or downward where a path of downward links
+ * exists. */
 static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 		    struct ftr_rng *g)
 {
@@ -307,7 +308,7 @@ static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 }
 
 /* Kind 0: random entries only; 1 to 3: shortest paths, with random entries (1) or missing
- * ones (2, 3) where no path leads; 4 and 5: up/down paths. */
+ * ones (2, 3) where there is no path; 4 and 5: up/down paths. */
 static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 {
 	uint32_t kind = ftr_rng_below(g, 6);
@@ -387,7 +388,7 @@ static void one_fabric(unsigned long seed, struct ftr_team *team,
 	fill(&n, rank, &g);
 	for (uint32_t s = 0; s < n.n_sw; s++)
 		lie[s] = (uint8_t)ftr_rng_below(&g, 5);
-	/* ranks: none, true or false ones; sources: hosts or all switches; the last variant
+	/* ranks: none, correct or wrong ones; sources: hosts or all switches; the last variant
 	 * has no_cdg */
 	for (int variant = 0; variant < 7; variant++) {
 		struct ftr_check_opts opts = {
@@ -490,9 +491,9 @@ static void is_lost(void *ctx, ftr_sw s, ftr_lid lid)
 {
 	struct expect *x = ctx;
 
-	ck_assert_msg(next_lost(x), "fabric %lu: switch %u to LID %u is reported, but arrives",
+	ck_assert_msg(next_lost(x), "fabric %lu: the walk from switch %u to LID %u is reported, but arrives",
 		      x->seed, s, lid);
-	ck_assert_msg(x->sw == s && x->lid == lid, "fabric %lu: switch %u to LID %u is not reported",
+	ck_assert_msg(x->sw == s && x->lid == lid, "fabric %lu: the walk from switch %u to LID %u is not reported",
 		      x->seed, x->sw, x->lid);
 	x->sw++;
 	x->n++;
@@ -522,8 +523,8 @@ static void parts_oracle(const struct ftr_fabric *f, unsigned long seed)
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (ftr_sw t = 0; t < f->n_sw; t++)
 			ck_assert_msg((part[s] == part[t]) == joined[s][t],
-				      "fabric %lu: wrong parts of switches %u and %u", seed,
-				      s, t);
+				      "fabric %lu: wrong connected parts of switches %u and %u",
+				      seed, s, t);
 }
 
 static unsigned long lost_oracle(unsigned long seed)
@@ -542,11 +543,11 @@ static unsigned long lost_oracle(unsigned long seed)
 	o.f = n.f;
 	o.t = n.t;
 	ck_assert(!ftr_check_lost(n.f, n.t, NULL, is_lost, &x, NULL));
-	ck_assert_msg(!next_lost(&x), "fabric %lu: switch %u to LID %u is not reported",
+	ck_assert_msg(!next_lost(&x), "fabric %lu: the walk from switch %u to LID %u is not reported",
 		      seed, x.sw, x.lid);
 	ck_assert(!ftr_check_tables(n.f, n.t, NULL, NULL, &r, NULL));
 	ck_assert(!ftr_check_lost(n.f, n.t, &r, is_lost, &y, NULL));
-	ck_assert_msg(!next_lost(&y), "fabric %lu, with a report: switch %u to LID %u is not reported",
+	ck_assert_msg(!next_lost(&y), "fabric %lu, with a report: the walk from switch %u to LID %u is not reported",
 		      seed, y.sw, y.lid);
 	parts_oracle(n.f, seed);
 	net_free(&n);

@@ -33,7 +33,7 @@ static struct doc_result r;
 /* The answers of the libraries. */
 static struct {
 	int n_adapters;
-	int open_error;		/* of the management port; 0: it can be opened */
+	int open_error;		/* returned for the management port; 0: it can be opened */
 	umad_port_t port;
 	bool verbs;		/* libibverbs knows the adapter */
 	enum ibv_mtu mtu, max_mtu;
@@ -123,7 +123,7 @@ const char *ibv_get_device_name(struct ibv_device *x)
 
 struct ibv_context *ibv_open_device(struct ibv_device *x)
 {
-	/* without extended operations: ibv_query_port is called below */
+	/* no extended operations, so that ibv_query_port() calls the function below */
 	static struct ibv_context ctx;
 
 	ctx.device = x;
@@ -213,7 +213,7 @@ static void drop(char **path)
 	*path = NULL;
 }
 
-/* Changes the fabric although it is const: the test has made it itself. */
+/* Changes the fabric although it is const, because the test itself created it. */
 static void set_rate(uint32_t at, uint8_t width, uint8_t speed)
 {
 	struct ftr_swport *p =
@@ -327,7 +327,7 @@ static void silent_node(void)
 	d.net.silent[0] = (struct doc_silent){ d.net.f->sw[0].guid, 1, "x" };
 }
 
-/* A port of the first switch to another switch. */
+/* The first port of the first switch that leads to another switch. */
 static uint32_t up_port(void)
 {
 	uint32_t at = d.net.f->sw[0].first_port + 1;
@@ -553,7 +553,7 @@ START_TEST(test_planted)
 	const struct doc_check *c = &doc_checks[_i];
 	size_t k = 0;
 
-	if (c->run == doc_sm_version) {	/* it only lists the nodes */
+	if (c->run == doc_sm_version) {	/* this check only lists the nodes */
 		ck_assert_int_eq(verdict(c->run), DOC_NOT_CHECKED);
 		ck_assert_uint_eq(r.n_details, 2);
 		ck_assert_ptr_nonnull(strstr(r.detail[1], "standby"));

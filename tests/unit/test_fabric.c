@@ -62,7 +62,8 @@ START_TEST(order_is_by_guid)
 	ck_assert_int_eq(ftr_builder_add_link(b, end(0x300, 2),
 					      end(0x1000, 1), 4, FTR_SPEED_EDR,
 					      &err), FTR_OK);
-	/* the same link given from its other end with less speed: counts once, the lower value */
+	/* the same link, reported from its other end with lower width and speed: it is counted
+	 * once, with the lower values */
 	ck_assert_int_eq(ftr_builder_add_link(b, end(0x1000, 1),
 					      end(0x300, 2), 1, FTR_SPEED_QDR,
 					      &err), FTR_OK);

@@ -90,7 +90,7 @@ START_TEST(test_one_end)
 }
 END_TEST
 
-/* Both ends send a trap, the second one much later: it finds nothing to do. */
+/* Both ends send a trap, the second one after the repair: the second trap causes no repair. */
 START_TEST(test_both_ends)
 {
 	struct fake *h = fake_new(NULL);
@@ -119,7 +119,7 @@ START_TEST(test_spine)
 }
 END_TEST
 
-/* A spine dies at once; the traps of all its links come afterwards.  One repair is enough. */
+/* All links of a spine die before the first of their traps arrives.  One repair is enough. */
 START_TEST(test_spine_at_once)
 {
 	struct fake *h = fake_new(NULL);
@@ -158,7 +158,7 @@ START_TEST(test_spine_one_trap)
 }
 END_TEST
 
-/* No link of a switch is taken for dead because the switch does not answer. */
+/* A switch does not answer: this alone does not make its links count as dead. */
 START_TEST(test_silent_spine)
 {
 	struct fake *h = fake_new(NULL);
@@ -299,7 +299,7 @@ static void no_key(void *ctx, const struct fake_packet *p,
 		   struct fake_fate *fate)
 {
 	(void)ctx;
-	fate->lose_request = p->plugin;	/* a lost packet would be noticed */
+	fate->lose_request = p->plugin;	/* as if the switches had another M_Key */
 }
 
 /* Switches that carry out no Set without the M_Key. */

@@ -45,7 +45,7 @@ START_TEST(test_held)
 		fake_settle(h);
 		ck_assert(fake_sweep(h));
 		fake_settle(h);
-		ck_assert(fake_sweep(h));	/* placement literal needs a second one */
+		ck_assert(fake_sweep(h));	/* placement literal needs a second sweep */
 		fake_settle(h);
 	}
 	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);
@@ -124,8 +124,8 @@ static void cut_and_look(struct plan *p, struct fake *h)
 }
 
 /* A link fails during a discovery that takes longer than fast_sweep_cap_ms.  If OpenSM
- * restarted a discovery at every request, it might never end; so the request is made
- * after it.  _i 1: an urgent request, by a repair that was given up. */
+ * restarted a discovery at every request, no discovery might ever end; so the request is
+ * made after the discovery.  _i 1: a repair that was given up makes an urgent request. */
 START_TEST(test_long_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -202,13 +202,13 @@ static void settle_transition(struct fake *h)
 	fake_settle(h);
 	fake_until(!handover_pends(h));
 	fake_settle(h);
-	/* 4 us: each reading of the clock takes a nanosecond */
+	/* waits for 4 us: every reading advances the virtual clock by 1 ns */
 	while (rr_now(&h->fast->rr) < h->fast->rr.view->drained_at)
 		;
 }
 
-/* A routing that confirms the tables of ddlr's planner keeps it, so that the next
- * fault need not wait for a new one: before any fault, and after a repair whose
+/* If a routing confirms the tables of ddlr's planner, the planner is kept, so that the next
+ * fault need not wait for a new one.  Tested before any fault, and after a repair whose
  * transition is done. */
 START_TEST(test_planner_is_kept)
 {
@@ -246,8 +246,8 @@ START_TEST(test_planner_is_kept)
 END_TEST
 
 /* Detours are checked before they are written.  _i 1: the tables have loops that
- * the planner does not know, and the detours are refused; 0: the same without
- * loops. */
+ * the planner does not know, and the detours are refused; 0: the tables have
+ * no loops. */
 START_TEST(test_detours_are_checked)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -286,7 +286,8 @@ static void forget_sweep(void *ctx, struct fake *h, enum fake_moment m)
 		sweep_due(h);
 }
 
-/* A link that died during discovery is left out of the routing; it may be up again. */
+/* A link that died during discovery is left out of the routing.  A sweep follows, because the
+ * link may be up again. */
 START_TEST(test_left_out)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = NO_SWEEPS });
@@ -316,8 +317,8 @@ static void repaired_at_once(struct plan *p, struct fake *h)
 	fake_check_healed(h);
 }
 
-/* A routing fails without an event: traps that came during it wait only for the start of the
- * next sweep. */
+/* A routing fails without an event: traps that came during the routing wait only for the
+ * start of the next sweep. */
 START_TEST(test_traps_of_failed_routing)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

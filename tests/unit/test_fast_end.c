@@ -55,7 +55,7 @@ static void light_sweep(struct fake *h)
 
 /* ---- OpenSM ends --------------------------------------------------------- */
 
-/* Has a trap come since then, and has the worker finished with it? */
+/* Has a trap arrived since the fake had counted `reported` traps, and is the worker idle? */
 static bool is_over(struct fake *h, unsigned int reported)
 {
 	bool is;
@@ -70,7 +70,7 @@ static bool is_over(struct fake *h, unsigned int reported)
 }
 
 /* OpenSM ends after a given number of packets of the plugin, with others in flight;
- * or at the end of the repair, if that needs fewer packets or is abandoned.  In every
+ * or at the end of the repair, if the repair needs fewer packets or is abandoned.  In every
  * case each block of OpenSM's copy is right, or is one that the next sweep writes. */
 START_TEST(test_end_in_repair)
 {
@@ -86,7 +86,7 @@ START_TEST(test_end_in_repair)
 	fake_set_fate(h, some_luck, &d);
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_until(atomic_load(&d.n) >= after[_i & 7] || is_over(h, reported));
-	if (!d.percent && after[_i & 7] <= 20)	/* every repair needs that many */
+	if (!d.percent && after[_i & 7] <= 20)	/* every repair needs at least 20 packets */
 		ck_assert_uint_ge(atomic_load(&d.n), after[_i & 7]);
 	fake_unload(h);
 	fake_check_copy(h);
@@ -94,12 +94,12 @@ START_TEST(test_end_in_repair)
 }
 END_TEST
 
-/* The same at each moment of a sweep; when OpenSM ends, its own packets are lost, too. */
+/* OpenSM ends at a given moment of a sweep; its own packets that are in flight are lost, too. */
 struct leaving {
 	struct ftr_rng rng;
 	enum fake_moment when;
 	atomic_bool there;
-	uint32_t sweeps;	/* number of sweeps that had ended by then */
+	uint32_t sweeps;	/* number of sweeps that had ended at that moment */
 };
 
 static void leave(void *ctx, struct fake *h, enum fake_moment m)
@@ -133,16 +133,17 @@ START_TEST(test_end_in_sweep)
 	fake_link(h, fake_leaf(h, 3), fake_uplink(h, fake_leaf(h, 3), 0),
 		  false);
 	fake_until(atomic_load(&d.n) >= 3);
-	light_sweep(h);		/* begins in the middle of the repair */
+	light_sweep(h);		/* the sweep begins in the middle of the repair */
 	fake_auto_sweep(h);
 	fake_until(atomic_load(&l.there));
 	now = ibf_now_ms();
 	fake_unload(h);
-	/* the plugin waits for its answers, 50 ms each and 4 tries, and for no sweep */
+	/* the plugin waits for the answers to its packets (4 tries of 50 ms), but for no
+	 * sweep */
 	ck_assert_double_lt(ibf_now_ms() - now, 2000);
 	ck_assert_uint_eq(h->n_sweeps, l.sweeps + (l.when >= FAKE_ROUTED));
 	fake_check_copy(h);
-	if (l.when < FAKE_LOCKED)	/* then OpenSM writes, in no order */
+	if (l.when < FAKE_LOCKED)	/* later, OpenSM writes in arbitrary order */
 		fake_check_sound(h);
 	fake_free(h);
 }

@@ -22,7 +22,7 @@ struct member {
 	bool or_null;
 };
 
-/* As ibfattree-json(5) documents them. */
+/* The members that ibfattree-json(5) documents. */
 static const struct member of_event[] = {
 	{ "schema", json_type_int, false },
 	{ "part", json_type_int, false },
@@ -245,7 +245,7 @@ struct entry {
 /* All changes of tables by Sets of the plugin, in the order of the writes. */
 static struct {
 	struct entry *entry;
-	size_t n, checked;	/* checked: the entries of the events that were checked */
+	size_t n, checked;	/* checked: the number of these that events listed */
 	uint8_t *lft;		/* [n_sw * (FTR_LID_MAX + 1)] the tables before a write */
 	bool *plugin;		/* [n_sw * BLOCKS] the last Set was sent by the plugin */
 } record;
@@ -575,7 +575,7 @@ END_TEST
 
 #define MANY_SETS 3000
 
-/* Write a record with that number of sets of 64 entries; set i has ms = i. */
+/* Write a record with MANY_SETS sets of 64 entries; set i has ms = i. */
 static void write_long(struct fake *h, struct ibf_generation *gen)
 {
 	struct rr_repair r = {

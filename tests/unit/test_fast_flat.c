@@ -137,7 +137,7 @@ static void whole_and_at_rest(struct run *r)
 }
 
 /* ddlr makes its planner in a thread, which ends some time after the sweep.  Wait ten
- * minutes at most: if it is still there then, it never ends. */
+ * minutes at most: a thread that has not ended by then is assumed never to end. */
 static void wait_for_threads(struct run *r)
 {
 	unsigned int n = (unsigned int)status_line("Threads");

@@ -104,7 +104,8 @@ END_TEST
 
 /* ---- Sets are lost ------------------------------------------------------- */
 
-/* Number of blocks that OpenSM's next sweep must write; only: of that switch, or FTR_SW_NONE. */
+/* Number of blocks that OpenSM's next sweep must write.  only: count those of this switch;
+ * FTR_SW_NONE: count all. */
 static uint32_t marked_blocks(struct fake *h, ftr_sw only)
 {
 	uint32_t n = 0;
@@ -127,7 +128,7 @@ static const struct loss lost_sets[] = {
 	{ .sets = true, .to = FTR_SW_NONE, .fate.refuse = true },
 	{ .sets = true, .to = FTR_SW_NONE,
 	  .fate = { .lose_request = true, .to_host = true } },
-	/* one switch only, set by the test */
+	/* to one switch only, which the test chooses */
 	{ .sets = true, .fate.lose_request = true },
 	{ .sets = true, .fate.status = 0x04 },
 	{ .sets = true, .fate = { .lose_answer = true, .to_host = true } },
@@ -276,7 +277,7 @@ END_TEST
 
 struct stale {
 	bool known;
-	uint32_t number;	/* the first Set of all */
+	uint32_t number;	/* number of the first Set of the plugin */
 };
 
 static void delay_one(void *ctx, const struct fake_packet *p,
@@ -332,8 +333,8 @@ static void delay_to_one(void *ctx, const struct fake_packet *p,
 	s->sets += p->set;
 }
 
-/* The same for a switch that did not answer when one of its links failed, and for
- * which the repair did not wait. */
+/* A late Set as in the previous test, to a switch that did not answer when one of its links
+ * failed, so that the repair did not wait for it. */
 START_TEST(test_stale_set_of_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -53,7 +53,7 @@ static void fail_from(unsigned long n, bool alone)
 		ftr_alloc_fail_at(n);
 }
 
-/* Number of allocations of one such action. */
+/* Number of allocations that one call of what() makes. */
 static unsigned long count(int engine, void (*what)(struct fake *h))
 {
 	struct fake *h = start(engine);

@@ -15,8 +15,8 @@
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
 static atomic_bool hold;	/* hold threads that make a planner */
-static atomic_uint started, held, stopped;	/* numbers of such threads */
-static atomic_uint running, most;	/* at the same time; the greatest number so far */
+static atomic_uint started, held, stopped;	/* numbers of these threads */
+static atomic_uint running, most;	/* threads at present, and the most at any time */
 
 struct question {
 	bool (*stop)(void *ctx);
@@ -24,7 +24,7 @@ struct question {
 	bool asked;
 };
 
-/* The question of the planner whether it is to stop. */
+/* Called when the planner asks whether it is to stop. */
 static bool stop_or_wait(void *ctx)
 {
 	struct question *q = ctx;
@@ -129,7 +129,7 @@ START_TEST(test_routing)
 		ck_assert_uint_eq(atomic_load(&stopped), i);
 	}
 	ck_assert_uint_eq(atomic_load(&most), 1);
-	/* the last one is finished and used */
+	/* the last planner is finished and used */
 	atomic_store(&hold, false);
 	wait_for_planner(h);
 	fake_link(h, fake_leaf(h, 6), fake_uplink(h, fake_leaf(h, 6), 1), false);
@@ -139,8 +139,8 @@ START_TEST(test_routing)
 }
 END_TEST
 
-/* A fault, and a routing before the stopped planner has ended; then another fault during the
- * next construction. */
+/* A fault occurs, and OpenSM routes before the stopped planner has ended.  Another fault occurs
+ * while the next planner is under construction. */
 START_TEST(test_fault_and_routing)
 {
 	struct fake *h = planning();

@@ -57,7 +57,8 @@ static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 	*ended = true;
 }
 
-/* Number of Sets of a repair in several steps, undisturbed or overtaken in its first step. */
+/* Number of Sets of a repair in several steps, undisturbed or overtaken by a reroute in its first
+ * step. */
 static unsigned int sets_of_repair(bool overtaken)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -117,7 +118,7 @@ START_TEST(test_reroute_wins_lock)
 	ck_assert(p.done);
 	fake_settle(h);
 	fake_check_healed(h);
-	fake_check_copy_clean(h);	/* after the reroute; no block is suspect */
+	fake_check_copy_clean(h);	/* no block is marked to be written again */
 	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
 	ck_assert(fake_wait_wanted(h));
 	sweep_until_quiet(h, 2);
@@ -374,7 +375,7 @@ static void watch(struct fake *h, struct unknown *u)
 }
 
 /* OpenSM reroutes, loses a packet and sweeps at once, without an event for the
- * tables that it has written: the worker must not continue from the tables before. */
+ * tables that it has written: the worker must not continue from the earlier tables. */
 START_TEST(test_reroute_then_sweep)
 {
 	struct fake *h = fake_new(NULL);
@@ -386,7 +387,7 @@ START_TEST(test_reroute_then_sweep)
 	watch(h, &u);
 	fake_link_quietly(h, s, p, false);
 	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
-	fake_learn(h, s);	/* by a light sweep */
+	fake_learn(h, s);	/* OpenSM learns of the cut, as in a light sweep */
 	CL_PLOCK_RELEASE(&h->osm->lock);
 	if (_i)
 		break_engine(h, true);
@@ -458,9 +459,9 @@ static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 	fake_unlock(h);
 }
 
-/* The link is dead in the view, a discovery finds it Active, and it dies before the
- * routing.  The routing leaves it out; or, with _i, the worker learns of it too
- * late and repairs it afterwards.  Neither waits for a sweep. */
+/* The link is dead in the view, a discovery finds it Active, and it dies again before the
+ * routing.  _i 0: the routing leaves it out.  _i 1: the worker learns of the failure too late for
+ * that, and repairs it afterwards.  In both cases no further sweep is needed. */
 START_TEST(test_dies_again)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -502,9 +503,9 @@ struct meeting {
 	bool ready, done;
 };
 
-/* Add a trap at the end of the first sweep.  It is due 200 ms later, when the worker has seen
- * this end.  The answers to the Gets that the trap causes arrive only after the second sweep has
- * routed. */
+/* Add a trap at the end of the first sweep.  It is due 200 ms later, when the worker has
+ * handled the end of that sweep.  The answers to the Gets that the trap
+ * causes arrive only after the second sweep has routed. */
 static void meet(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct meeting *t = ctx;
@@ -525,8 +526,8 @@ static void meet(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* The worker is late with the list of one sweep, and the list holds a link that the
- * next sweep has left out: the worker must probe it after that sweep. */
+/* The worker handles the list of links of one sweep late, and this list also holds a link that
+ * the next sweep has left out: the worker must probe that link after the next sweep. */
 START_TEST(test_late_returns)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -638,8 +639,8 @@ static void blink_and_more(struct plan *p, struct fake *h)
 	fake_settle(h);
 }
 
-/* A link to be probed again when the links are up stays on the list, whatever the
- * worker does before that. */
+/* The worker keeps a list of links that it has to probe again when OpenSM has set them up.  A
+ * link stays on that list if the worker does other work in between. */
 START_TEST(test_blink_and_other_task)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

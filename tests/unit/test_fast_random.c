@@ -145,9 +145,9 @@ static void rest(struct game *g, struct fake *h)
 
 START_TEST(test_any_moment)
 {
-	/* dmodc connects all pairs with an up/down path; the others connect
-	 * more.  Beyond its guarantee ddlr may keep entries that use dead links
-	 * until a sweep, where other entries would close a cycle. */
+	/* dmodc connects all pairs with an up/down path; the other engines
+	 * connect more pairs.  Beyond its guarantee ddlr may keep entries that use dead links
+	 * until a sweep, if other entries would close a cycle. */
 	static const struct {
 		const char *name;
 		void (*check)(struct fake *h), (*in_the_end)(struct fake *h);

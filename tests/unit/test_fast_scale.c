@@ -29,14 +29,14 @@
 #define LINES_PER_CHANGE 4
 /* Log lines of a sweep: the result of routing, and warnings. */
 #define LINES_PER_SWEEP 4
-/* Allowance for tables that are kept besides those in use, and for gaps in the heap. */
+/* Allowance for tables that are kept in addition to those in use, and for gaps in the heap. */
 #define MEMORY_FACTOR 1.75
 #define MEMORY_KB 8192
 
 static const struct place {
 	const char *engine, *name;
-	const char *shape;	/* arguments of ibfattree gen, or */
-	const char *racks;	/* ... of chassis.awk */
+	const char *shape;	/* shape for ibfattree gen; NULL: use racks */
+	const char *racks;	/* number of racks for chassis.awk */
 } small[] = {
 	{ "ddlr", "64 hosts", "3;8,2,4;1,2,2;1,1,1", NULL },
 	{ "dmodc", "24 racks on chassis", NULL, "24" },
@@ -185,7 +185,7 @@ static void end(struct fake *h, const struct cost *c, const char *what,
 	}
 	ck_assert_msg(n <= LINES_PER_CHANGE * changes + LINES_PER_SWEEP * sweeps,
 		      "%s: %u log lines", what, n);
-#ifndef __SANITIZE_ADDRESS__	/* it keeps freed memory in quarantine */
+#ifndef __SANITIZE_ADDRESS__	/* ASan keeps freed memory in quarantine */
 	ck_assert_msg((double)rss <= (double)c->rss * MEMORY_FACTOR + MEMORY_KB,
 		      "%s: RssAnon %ld kB, before %ld kB", what, rss, c->rss);
 #endif

@@ -7,7 +7,7 @@
 
 /* ---- a link fails at any moment ----------------------------------------- */
 
-/* _i: the moment, the link, and whether its traps are handled before the sweep goes on. */
+/* _i selects the moment, the link, and whether its traps are handled before the sweep goes on. */
 START_TEST(test_cut_at)
 {
 	struct fake *h = fake_new(NULL);
@@ -74,8 +74,8 @@ static void look(void *ctx, struct fake *h, enum fake_moment m)
 	fake_check_healed(h);
 }
 
-/* The link returns before and after a sweep has seen it dead; no packet is lost at
- * any moment, and the tables are the same as at first. */
+/* The link returns before (_i 0) or after (_i 1) a sweep has seen it dead.  No packet is lost at
+ * any moment, and in the end the tables are the same as before the fault. */
 START_TEST(test_recovery)
 {
 	struct fake *h = fake_new(NULL);
@@ -198,7 +198,7 @@ START_TEST(test_standby)
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert_uint_eq(count_sets(h), sets);
-	ck_assert(fake_sweep_wanted(h));	/* OpenSM does this by itself */
+	ck_assert(fake_sweep_wanted(h));	/* OpenSM requests this sweep itself */
 	fake_set_state(h, IB_SMINFO_STATE_MASTER);
 	ck_assert(fake_sweep(h));
 	fake_settle(h);

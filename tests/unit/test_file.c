@@ -28,7 +28,7 @@ static void setup(void)
 	snprintf(other, sizeof(other), "%s/other", dir);
 	memset(&err, 0, sizeof(err));
 	signal(SIGXFSZ, SIG_IGN);
-	alarm(20);	/* an open() that waits for the other end of a FIFO */
+	alarm(20);	/* in case an open() waits for the other end of a FIFO */
 }
 
 static void teardown(void)
@@ -87,7 +87,7 @@ START_TEST(fifo)
 
 	ck_assert(!mkfifo(path, 0666));
 	check_refused("not a regular file");
-	/* the same if a process waits at its other end */
+	/* the same if a process has opened the other end of the FIFO */
 	reader = open(path, O_RDONLY | O_NONBLOCK);
 	ck_assert_int_ge(reader, 0);
 	check_refused("not a regular file");
@@ -247,7 +247,7 @@ START_TEST(clean)
 		/* overrides, isolates, marks, separators */
 		{ "x\xe2\x80\xaey\xe2\x81\xa6z\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8",
 		  "x?y?z???" },
-		/* a stray byte, an overlong form, a surrogate, a cut one */
+		/* a stray byte, an overlong form, a surrogate, an incomplete sequence */
 		{ "\xff-\xc0\xaf-\xed\xa0\x80-\xe2\x82", "?-" "?\?-" "?\?\?-" "?\?" },
 		{ "\xf4\x90\x80\x80", "????" },
 	};

@@ -61,7 +61,8 @@ static const struct {
 	{ "3;2,3,4;2,3,2;2,1,2", 60, 24, 96, 168 },
 };
 
-/* The numbers above were worked out by hand; these follow the formulas of <ftr/gen.h>. */
+/* The numbers above were worked out by hand; the functions below use the formulas of
+ * <ftr/gen.h>. */
 static uint64_t nodes_of(const struct ftr_pgft *g, unsigned int level)
 {
 	uint64_t n = 1;
@@ -126,7 +127,8 @@ static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 	ck_assert_uint_eq(up, level < g->h ? g->w[level] * g->p[level] : 0);
 }
 
-/* Number of parallel links from s to each neighbour: p of the level between the two. */
+/* Check that the number of parallel links from s to each neighbour is the p of the level between
+ * the two. */
 static void check_parallel(const struct ftr_fabric *f,
 			   const struct ftr_pgft *g, ftr_sw s)
 {
@@ -319,8 +321,8 @@ static void place_of(const struct ftr_switch *sw, const struct ftr_torus *g,
 	ck_assert_str_eq(at, "");
 }
 
-/* A switch has links to both neighbours in every dimension (two to the same one if k is
- * 2) and to its hosts, and by the expected ports if ports are in order. */
+/* Check that a switch has links to both neighbours in every dimension (two to one neighbour if k
+ * is 2) and to its hosts; if `ordered`, also that each link uses the expected port. */
 static void check_torus_switch(const struct ftr_fabric *f,
 			       const struct ftr_torus *g, ftr_sw s,
 			       bool ordered)

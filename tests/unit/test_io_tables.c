@@ -265,7 +265,7 @@ START_TEST(guid_list)
 }
 END_TEST
 
-/* These are accepted, as by OpenSM's own engines. */
+/* GUID lists in these forms are accepted, as they are by OpenSM's own engines. */
 START_TEST(guid_names)
 {
 	uint64_t *g = NULL;

@@ -128,7 +128,7 @@ static void same_links(const struct net *n, const struct naive *v,
 						       l[-1].port < l->port));
 		last = l->load;
 	}
-	/* and no link with more load was left out */
+	/* no link with more load was left out */
 	for (ftr_sw s = 0; s < n->f->n_sw; s++)
 		for (uint32_t p = 1, seen; p <= PORTS; p++) {
 			if (!r->n_links || v->load[s][p] <= last)
@@ -477,7 +477,8 @@ START_TEST(non_blocking)
 	ck_assert_uint_eq(r.sum_max, 5);
 	ck_assert_uint_eq(r.worst, 1);
 	ck_assert_uint_eq(r.links, 12);
-	/* all-to-all: each link carries 3 flows, of the hosts of one leaf to a host of the other */
+	/* all-to-all: each link carries 3 flows, from the hosts of one leaf to one host of the
+	 * other */
 	ck_assert(!ftr_load_all(ld, NULL, &r, NULL));
 	ck_assert_uint_eq(r.flows, 30);
 	ck_assert_uint_eq(r.max, 3);

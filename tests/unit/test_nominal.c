@@ -3,7 +3,7 @@
  * The nominal fabric: the effect of growth and of contradictory input, and shapes
  * over it.
  *
- *	t1  t2		four leaves with two hosts each, all on both spines
+ *	t1  t2		four leaves, each with two hosts and a link to both spines
  *	A  B  C  D
  */
 #include <check.h>
@@ -539,8 +539,8 @@ START_TEST(full_switch_spoils_nothing)
 END_TEST
 
 /*
- * The divider of t1 is that over the lost link to ma1: pod A has three planes and the
- * other pods two, so it is 3 * 3 and not 2 * 3.
+ * t1 has lost its link to ma1, but its divider is still the one over that link: 3 * 3, because
+ * the pod of ma1 has three planes.  The other pods have two planes, which would give 2 * 3.
  */
 START_TEST(divider_over_an_inferred_slot)
 {
@@ -567,8 +567,8 @@ START_TEST(divider_over_an_inferred_slot)
 }
 END_TEST
 
-/* If every leaf is on two of three spines, that counts as the design; if it is on three of
- * four, as damage. */
+/* If every leaf is on two of three spines, this counts as the design; if every leaf is
+ * on three of four, it counts as damage. */
 START_TEST(share_of_pairs)
 {
 	struct ftr_fabric *two = draw("A: t1 t2 h2\nB: t2 t3 h2\nC: t1 t3 h2\n"

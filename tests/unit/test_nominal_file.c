@@ -132,7 +132,7 @@ START_TEST(every_byte_damaged)
 			/* hex digits of the checksum may change their case */
 			if (!(flip[k] == 32 && i >= 20 && i < 36))
 				ck_assert_msg(try_read() == FTR_PARSE,
-					      "a changed byte %zu is accepted", i);
+					      "a change of byte %zu is accepted", i);
 			text[i] = (char)(text[i] ^ flip[k]);
 		}
 	}

@@ -80,8 +80,8 @@ START_TEST(no_replacement)
 }
 END_TEST
 
-/* t1 returns with links of its own while another switch has its place: t1 gets the place
- * back, because the place has its GUID, and the other switch gets a new one. */
+/* t1 returns with links of its own while another switch has its place: the place has the
+ * GUID of t1, so t1 gets it back, and the other switch gets a new place. */
 START_TEST(replaced_comes_back)
 {
 	struct edit e = EDIT_NOTHING;

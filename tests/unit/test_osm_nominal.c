@@ -28,7 +28,7 @@ static void path_of(const struct fake *h, bool own, char *path, size_t size)
 		snprintf(path, size, "%s/%s", h->dir, other_name);
 }
 
-/* Set the time of the other file to that many seconds from that of our own. */
+/* Set the time of the other file to the time of our own file plus `seconds`. */
 static void set_age(struct fake *h, int seconds)
 {
 	struct timespec t[2] = { { .tv_nsec = UTIME_OMIT } };
@@ -224,8 +224,8 @@ START_TEST(test_replaced)
 }
 END_TEST
 
-/* True if other ranks are inferred for f with the link at (s, p) than without it, and those
- * without it are kept. */
+/* True if the link at (s, p) changes the ranks that are inferred for f, and the ranks without it
+ * are kept. */
 static bool keeps_ranks(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {
 	const struct edit cut = { FTR_SW_NONE, FTR_EP_NONE, s, p, FTR_EP_NONE, FTR_EP_NONE,
@@ -256,7 +256,7 @@ static bool find_link(const struct ftr_fabric *f, bool want, ftr_sw *s, ftr_port
 }
 
 /* The nominal fabric grows by a link.  The message says that the earlier ranks are kept if
- * other ranks would be inferred (_i 1), and else does not mention them. */
+ * other ranks would be inferred (_i 1); otherwise it does not mention the ranks. */
 START_TEST(test_ranks_kept)
 {
 	struct ftr_fabric *f = NULL;

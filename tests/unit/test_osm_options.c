@@ -189,7 +189,7 @@ START_TEST(test_sample)
 	ibf_options_default(&def);
 	ck_assert_int_eq(read_text(file, &o, &err), FTR_OK);
 	ck_assert_mem_eq(&o, &def, sizeof(o));
-	/* and with every key active */
+	/* the same with no key commented out */
 	for (char *c = strstr(made, "\n#"); c; c = strstr(c + 1, "\n#"))
 		if (c[2] != ' ')
 			c[1] = ' ';
@@ -215,7 +215,7 @@ static char *paragraph(const char *page, const char *name, const char *tag)
 	return strndup(at, (size_t)(end - at) + 1);
 }
 
-/* The tag ends with the list of values, "a|b|c": exactly those of the option. */
+/* The tag ends with the list of values, "a|b|c".  Check that these are the values of the option. */
 static void check_values(const struct ibf_option *o, const char *list)
 {
 	unsigned int n = 0, listed = 0;
@@ -274,7 +274,7 @@ START_TEST(test_man_options)
 }
 END_TEST
 
-/* Every message is a tagged paragraph, and there is no other code; numbers are
+/* Every message is a tagged paragraph, and the page has no other codes; numbers are
  * unique and encode the severity. */
 START_TEST(test_man_messages)
 {

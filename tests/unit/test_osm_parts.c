@@ -95,7 +95,7 @@ static void distances(struct rig *r)
 	}
 }
 
-/* The route leads to s, over usable links and no switch in avoid. */
+/* Check that the route leads to s over usable links, and through no switch in avoid. */
 static void check_route(const struct rig *r, ftr_sw s,
 			const struct rr_dr *dr)
 {

@@ -76,7 +76,7 @@ static uint8_t entry(const struct scene *c, ftr_sw s, ftr_lid lid)
 	return c->lft[(size_t)s * c->lids + lid];
 }
 
-/* The switch after s.  FTR_SW_NONE if the path ends at s; *fate is then its result. */
+/* The switch after s.  FTR_SW_NONE if the path ends at s; *fate is then the result of the path. */
 static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
 			  uint8_t *fate)
 {
@@ -157,7 +157,7 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
 		bool joined = c->island[s] == c->island[to];
 
-		/* OpenSM discovers the island of its own port */
+		/* OpenSM discovers only the island of its own port */
 		if (c->island[s] != c->island[c->f->ep[c->h->sm].sw])
 			continue;
 		if (!joined) {
@@ -168,9 +168,9 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 			continue;
 		if (!arrives(c, s, lid))
 			ck_abort_msg("seed %" PRIu64
-				     ", %s: from switch %u (%u end ports) to LID %u at switch %u: does not arrive%s",
+				     ", %s: packets from switch %u (%u end ports) to LID %u at switch %u do not arrive%s",
 				     c->seed, c->engine, s, c->ends[s], lid, to,
-				     sm ? "; it is a subnet manager's" : "");
+				     sm ? "; the LID is a subnet manager's" : "");
 		sum.pairs += host ? c->ends[s] : 0;
 		sum.to_sm += sm;
 	}
@@ -357,7 +357,7 @@ static void run_test_reach(struct ftr_fabric *fab, uint64_t seed, const char *en
 
 	c.sm_guid[c.n_sm++] = h->fab->ep[m->own].guid;
 	for (uint32_t i = 0; i < m->n_other; i++) {
-		/* the plugin uses only the key of OpenSM's record */
+		/* the plugin uses only the key of a record, which is the port GUID */
 		cl_qmap_insert(&h->osm->subn.sm_guid_tbl,
 			       cl_hton64(m->other[i]), &item[i]);
 		c.sm_guid[c.n_sm++] = m->other[i];
@@ -425,7 +425,7 @@ static void show(const char *what)
 	printf("%s: %u fabrics, %u routings (%u with extra turns, %u by the order of sftree), %u places of subnet managers; %"
 	       PRIu64 " pairs of host ports and %" PRIu64
 	       " of a switch and a subnet manager walked, 0 unreachable; %"
-	       PRIu64 " pairs are connected by no links\n", what, sum.fabrics,
+	       PRIu64 " pairs are not connected by links\n", what, sum.fabrics,
 	       sum.routings, sum.turns, sum.reordered, sum.sms, sum.pairs,
 	       sum.to_sm, sum.apart);
 	fflush(stdout);

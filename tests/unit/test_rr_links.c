@@ -19,7 +19,7 @@ static struct rr_links t;
 static const struct rr_ends a = { 10, 20, 1, 2 }, a_too = { 20, 10, 2, 1 },
 	b = { 10, 20, 2, 3 }, c = { 9, 10, 7, 9 };
 
-/* RR_LINK_ALIVE if it is not in the table, in which both ends are in order. */
+/* State of the link with one of these ends; RR_LINK_ALIVE if it is not in the table. */
 static enum rr_link_state state_of(const struct rr_links *x, struct rr_ends e)
 {
 	for (uint32_t i = 0; i < x->n; i++) {
@@ -279,7 +279,7 @@ START_TEST(test_full)
 	rr_links_died(&t, nth(RR_LINKS_MAX), 1e6);
 	ck_assert_uint_eq(t.n, RR_LINKS_MAX);
 	ck_assert_int_eq(state_of(&t, nth(RR_LINKS_MAX)), DEAD);
-	ck_assert(!rr_links_died(&t, nth(1), 2));	/* its first failure is forgotten */
+	ck_assert(!rr_links_died(&t, nth(1), 2));	/* the failure of link 1 is forgotten */
 	ck_assert_int_eq(state_of(&t, nth(0)), DEAD);
 	for (uint32_t i = 0; i < RR_LINKS_MAX; i++)
 		rr_links_died(&t, nth(RR_LINKS_MAX + i), 2e6);

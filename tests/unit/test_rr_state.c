@@ -492,7 +492,7 @@ static void worker(struct walk *w)
 						.yes = true }, w->now);
 }
 
-/* Check records every assertion, which takes longer than a step. */
+/* The library Check records every ck_assert(), which takes longer than a step of the walk. */
 #define HOLDS(x) do { if (!(x)) ck_abort_msg("%s", #x); } while (0)
 
 /* Invariants. */
@@ -538,7 +538,7 @@ START_TEST(test_walks)
 			HOLDS(s.want.wanted);
 		check_invariant(&w);
 	}
-	/* without further events it becomes idle, with all traps handled */
+	/* without further events the worker becomes idle, with all traps handled */
 	while (s.job != RR_IDLE)
 		worker(&w);
 	rr_step(&s, &(struct rr_event){ .kind = RR_EV_ROUTED, .yes = true },

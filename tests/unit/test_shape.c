@@ -87,7 +87,7 @@ START_TEST(figure_2_costs)
 	ck_assert_uint_eq(cost(sh, "t2", "L"), 2);
 	ck_assert_uint_eq(cost(sh, "u", "L"), 3);
 	ck_assert_uint_eq(down(sh, "u", "L"), 3);
-	/* second pass, downward: the others */
+	/* second pass, downward: the other switches */
 	ck_assert_uint_eq(cost(sh, "t1", "L"), 4);
 	ck_assert_uint_eq(down(sh, "t1", "L"), FTR_COST_INF);
 	ck_assert_uint_eq(cost(sh, "m0", "L"), 5);
@@ -343,7 +343,7 @@ END_TEST
 
 /*
  * A leaf without hosts looks like a third level.  It must not join all spines in
- * one plane, or leaves in two pods would order them by GUID alone.
+ * one plane, because then leaves in two pods would order the spines by GUID alone.
  */
 START_TEST(empty_leaf_joins_no_planes)
 {
@@ -400,7 +400,7 @@ START_TEST(up_paths_under_a_chassis)
 					 up[k][d]);
 		ck_assert_uint_eq(at[0].q, d);
 		ck_assert_uint_eq(at[sh->numbering.n_d].q, number[d]);
-		/* and the downward path mirrors the upward path */
+		/* the downward path mirrors the upward path */
 		p = entry(sh, up[2][d], f->ep[e].lid);
 		ck_assert_str_eq(f->sw[ftr_fabric_port(f, s, p)->peer].name,
 				 up[1][d]);

@@ -162,7 +162,8 @@ START_TEST(credit_stall)
 }
 END_TEST
 
-/* The same for a port 0: its slow link waits for the switch between packets. */
+/* A port 0 with room for one packet: its slow link is idle for the switch's delay between two
+ * packets. */
 START_TEST(switch_buffer)
 {
 	struct net n = dumbbell();
@@ -210,7 +211,7 @@ START_TEST(fair_share)
 }
 END_TEST
 
-/* Weights 3 to 1 of two VLs. */
+/* Two VLs with the weights 3 and 1. */
 START_TEST(weights)
 {
 	struct net n = dumbbell();
@@ -241,7 +242,7 @@ START_TEST(weights)
 END_TEST
 
 /* Host 0 sends in turn to 2 (a congested output) and to 3, host 1 sends to 2: in a
- * FIFO packets to 3 wait behind packets to 2; otherwise they do not. */
+ * FIFO packets to 3 wait behind packets to 2; with one queue per output they do not. */
 START_TEST(head_of_line)
 {
 	struct net n = net_new(1, 4, true, 0);
@@ -291,7 +292,7 @@ START_TEST(transit_first)
 	ftr_sim_result_fini(&r, 1);
 	c.transit_first = true;
 	r = run_test_sim(&c);
-	/* all except packets that start before the first one arrives */
+	/* host 0 sends at the full rate; host 3 sends only until host 0's first packet arrives */
 	ck_assert_uint_ge(packets(&r, 1, 1) + 1, all);
 	ck_assert_uint_ge(packets(&r, 0, 3) + 4, all);
 	ftr_sim_result_fini(&r, 1);

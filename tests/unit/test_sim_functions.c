@@ -132,7 +132,7 @@ START_TEST(links_triples)
 	w.random = true;
 	for (int i = 0; i < 150; i++) {
 		repair(&w);
-		/* in every other run close to each other */
+		/* in every other run the three links are close to each other */
 		x = ftr_rng_below(&w.rng, n - 8);
 		for (int j = 0; j < 3; j++) {
 			uint32_t y = i & 1 ? x + ftr_rng_below(&w.rng, 8) :
@@ -212,7 +212,7 @@ static ftr_sw above(const struct world *w, ftr_sw s, unsigned int i)
 
 /* Sem-Jacobsen et al. 2011, figure 2: k = 4, two dead links.  The top switch c has
  * lost its link to s, and so has the first other switch that b tries; b turns
- * twice. */
+ * twice.  src/models/det.c explains NL and ML, and src/models/tiers.h explains D. */
 START_TEST(figure_2)
 {
 	struct world w;
@@ -291,8 +291,8 @@ START_TEST(figure_3)
 	ck_assert_uint_eq(k.vl[7], 1);
 	ck_assert_uint_eq(k.p.field, 0);
 
-	/* the second dead switch is the one by which it went down: b tries the
-	 * next in D */
+	/* the second dead switch is the one through which the packet went down: b tries the
+	 * next port in D */
 	kill_switch(&w, k.at[7]);
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
@@ -466,7 +466,8 @@ END_TEST
 /* ---- step by step ------------------------------------------------------------------- */
 
 /* One step of an algorithm.  A packet arrives at a switch s of a 3-ary 3-tree, of rank 1 or a
- * leaf switch; its host is below s or not.  The step gives the exits that are expected. */
+ * leaf switch; its destination host is below s or not.  `step` is the step of the algorithm that
+ * applies, and gives the expected exits. */
 struct step {
 	const char *step;
 	unsigned int rank;
@@ -678,7 +679,7 @@ START_TEST(hybrid)
 	repair(&w);
 	use(&w, "det-links");
 	top_pair(&w, &from, &to, &k);
-	/* keep_link is called for the lower-numbered switch */
+	/* ftr_fabric_copy_if() asks about a link at its lower-numbered switch */
 	dead.s = FTR_MIN(k.at[2], k.at[3]);
 	dead.p = port_to(&w, dead.s, FTR_MAX(k.at[2], k.at[3]));
 	ck_assert(!ftr_fabric_copy_if(w.f, &keep, &f, &err));
@@ -707,7 +708,7 @@ START_TEST(hybrid)
 		for (uint32_t x = 13; x < 20; x++)
 			ck_assert_uint_eq(r[i].series[x].lost, 0);
 	}
-	/* 40 us of the downward traffic of the link, about half a packet time each */
+	/* the downward traffic of the link for 40 us, at about half of its rate */
 	ck_assert_uint_ge(r[0].lost[FTR_SIM_LOST_DEAD_PORT], 50);
 	ck_assert_uint_eq(r[1].lost[FTR_SIM_LOST_DEAD_PORT], 0);
 	ck_assert_uint_eq(r[1].lost[FTR_SIM_LOST_GIVEN_UP], 0);

@@ -227,8 +227,8 @@ static struct ftr_sim_change dies(ftr_sw s, ftr_port p, uint64_t at)
 
 /* ---- the examples of Puente et al. 2004 -------------------------------------------- */
 
-/* Figure 5: 3x3, the link between 4 and 1 dies; 4 wins, 3, 5 and 7 are its
- * children, and the others are theirs. */
+/* Figure 5: 3x3, the link between 4 and 1 dies.  4 becomes the root, 3, 5 and 7 are its
+ * children, and the other switches are children of 3, 5 and 7. */
 START_TEST(figure_5)
 {
 	const struct ftr_sim_change g = dies(4, 4, FTR_SIM_US);
@@ -296,8 +296,8 @@ START_TEST(whole)
 }
 END_TEST
 
-/* Links die and return at any time, also while the last emergency is still under
- * way; with some seeds the torus is partitioned. */
+/* Links die and return at any time, also while the reaction to the previous fault is still
+ * under way; with some seeds the torus is partitioned. */
 START_TEST(nested)
 {
 	struct ftr_sim_change g[40];
@@ -381,7 +381,7 @@ static bool hangs_together(void)
 }
 
 /* Draw up to `most` faults in random order, each of which leaves the rest
- * connected; times from 10 us on, some during the last emergency. */
+ * connected; times from 10 us on, some before the reaction to the previous fault has ended. */
 static uint32_t draw(struct ftr_sim_change *g, uint32_t most, bool sw,
 		     uint64_t seed)
 {
@@ -532,7 +532,8 @@ END_TEST
 /* ---- cost of control packets ---------------------------------------------------------- */
 
 /* One link of 8x8 fails: every switch except the root announces its number once,
- * and for each number each switch sends over all links except the one it came by.
+ * and for each number each switch sends over all links except the one by which the
+ * number came.
  * The last announcement has crossed eight switches, which take 1000 cycles each. */
 START_TEST(control_packets)
 {
@@ -548,7 +549,8 @@ START_TEST(control_packets)
 		.control_bytes = 80,
 	};
 	x = after(&g, 1, &r, 0);
-	/* both ends declare a level; switch 0 opens once more, at the level of switch 1 */
+	/* both ends declare a level; switch 0 announces itself twice, the second time at
+	 * the level of switch 1 */
 	ck_assert_uint_ge(x->n_origins, 63);
 	ck_assert_uint_le(x->n_origins, 65);
 	ck_assert_uint_ge(x->n_distance, 64 * (2 * 127 - 63));
@@ -584,7 +586,7 @@ START_TEST(every_way)
 END_TEST
 
 /* The safe VL alone, with one ring or with the rings of a torus: it deadlocks
- * without the bubble, and not with it. */
+ * without the bubble, but not with the bubble. */
 static bool bubble;
 
 static unsigned int ring_only(void *state, const struct ftr_sim_view *v,
@@ -714,8 +716,8 @@ START_TEST(drains)
 END_TEST
 
 /* One link after the other.  If each switch counts its own levels, a switch may
- * declare a level that no other follows, and a ring keeps a dead link (the second
- * deviation). */
+ * declare a level that no other follows, and a ring keeps a dead link (src/models/immunet.c
+ * lists this deviation from the paper). */
 START_TEST(levels)
 {
 	uint32_t broken = 0;

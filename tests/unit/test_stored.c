@@ -305,7 +305,7 @@ START_TEST(no_such_file)
 	unlink(path);
 	ck_assert_int_eq(k->read(), FTR_IO);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	refused(k->read());	/* and does not wait for a writer */
+	refused(k->read());	/* reading a FIFO does not wait for a writer */
 	unlink(path);
 	snprintf(link, sizeof(link), "%s.target", path);
 	k->write();

@@ -19,7 +19,7 @@
 
 static struct ftr_err err;
 
-/* The states of the tables in the switches, after every Set. */
+/* Counts of the states of the switches' tables; there is one state after every Set. */
 struct watch {
 	struct ftr_tables *t;
 	uint32_t states, loops, gaps;
@@ -115,7 +115,7 @@ static struct watch watched(uint64_t seed, const char *options, bool *ordered)
 			  !strcmp(options, ORDERED));
 	fake_check_sound(h);
 	fake_check_connected(h);
-	/* only once */
+	/* takeover happens only once: the next sweep logs nothing about it */
 	sweep(h);
 	ck_assert_uint_eq(fake_logged(h, "IBF010") + fake_logged(h, "IBF121"),
 			  !strcmp(options, ORDERED));
@@ -140,7 +140,7 @@ START_TEST(every_state_is_sound)
 		states += w.states;
 		if (is)
 			ck_assert_msg(!w.loops && !w.gaps, "seed %" PRIu64
-				      ": of %u states %u have a loop, %u newly unreachable pairs",
+				      ": of %u states, %u have a loop and %u have newly unreachable pairs",
 				      seed, w.states, w.loops, w.gaps);
 	}
 	printf("%u of %u fabrics taken over in order, %u states; in OpenSM's order %u states with a loop or with newly unreachable pairs\n",
@@ -203,8 +203,8 @@ START_TEST(lost_sets)
 }
 END_TEST
 
-/* Time, by the clock of the plugin, of a routing in which no switch answers a Get, and
- * reading all tables would take many minutes. */
+/* Duration, by the plugin's clock, of a routing in which no switch answers a Get.  Without a
+ * limit, the attempt to read all tables would take many minutes. */
 static double silent(struct fake *h)
 {
 	bool sets = false;
@@ -233,7 +233,8 @@ START_TEST(adopt_has_a_limit)
 }
 END_TEST
 
-/* The same limit holds for takeover; blocks that were not read are not part of the plan. */
+/* The time limit of adopt also holds for takeover; blocks that were not read are not part of the
+ * plan. */
 START_TEST(takeover_has_a_limit)
 {
 	struct fake *h = start(1, ORDERED SLOW);

@@ -26,7 +26,7 @@ const struct cli_cmd *const cli_commands[] = { NULL };	/* stands in for main.c *
 
 static char dir[64], path_status[96], path_events[96];
 
-/* Replaced as a whole, as the plugin does it. */
+/* Replace the file as a whole, as the plugin does. */
 static void put_file(const char *path, const char *text)
 {
 	char temporary[128];
@@ -65,7 +65,7 @@ static void put_status(const char *engine, const char *ours,
 	put_file(path_status, text);
 }
 
-/* Without its newline. */
+/* Append a record without the newline at its end. */
 static void add_event(unsigned int number, const char *name)
 {
 	char text[1024];
@@ -89,7 +89,7 @@ static struct {
 	int top, bottom;	/* scrolling region */
 	bool wrap;		/* the next character starts a new line */
 	char cell[ROWS_MAX][COLS_MAX];
-	char esc[32];		/* of the escape sequence so far */
+	char esc[32];		/* the escape sequence so far */
 	size_t n_esc;
 	bool escape;		/* inside an escape sequence */
 	bool alive;
@@ -482,8 +482,8 @@ START_TEST(hangup_ends_it)
 }
 END_TEST
 
-/* newterm() of ncurses leaks its screen if it does not know the terminal.  Exported, or
- * the runtime of the sanitizer does not find it. */
+/* newterm() of ncurses leaks its screen if it does not know the terminal.  This
+ * function must be exported, because otherwise the sanitizer's runtime does not find it. */
 __attribute__((visibility("default")))
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)

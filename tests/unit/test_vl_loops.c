@@ -299,8 +299,8 @@ START_TEST(ring_dateline)
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
 	ck_assert_uint_eq(r.n_vls, 2);
 	ck_assert_uint_eq(r.no_sl, 0);
-	/* the same by tables, except that one maps SL 1 to VL 0 between 0
-	 * and 1: the path 4 -> 0 -> 1 changes its VL, and there is no cycle */
+	/* the same VLs by SL to VL tables, except that switch 0 maps SL 1 to VL 0 towards
+	 * switch 1: the path 4 -> 0 -> 1 changes its VL, and there is no cycle */
 	ck_assert(!ftr_sl2vl_new(n.f, &m, NULL));
 	o.sl2vl = m;
 	ftr_sl2vl_set(m, 0, 2, 1, 1, 0);
@@ -316,7 +316,7 @@ START_TEST(ring_dateline)
 	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
 	ck_assert_uint_eq(r.cycle_len, RING);
 	ck_assert_uint_eq(r.n_vls, 1);
-	/* and on VL 3 if the tables say so */
+	/* all SLs on VL 3: the cycle is on VL 3 */
 	for (uint32_t s = 0; s < RING; s++)
 		for (uint32_t i = 0; i <= 3; i++)
 			for (uint32_t p = 0; p <= 3; p++)

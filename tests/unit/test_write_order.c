@@ -14,11 +14,12 @@
 
 #define MOST 40
 
-/* The change that each change waits for, and the step of a written entry before it. */
+/* For each change: next, the change that it waits for; and base, the latest step of the entries on
+ * its path that already have a step. */
 struct graph {
 	uint32_t n, limit;
 	uint32_t next[MOST], base[MOST];
-	uint32_t calls;		/* of next_change */
+	uint32_t calls;		/* calls of next_change() */
 };
 
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
@@ -34,8 +35,8 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 
 /* The definition of the step of a change: one more than the greater of its base and the step
  * of the next change.  A change has no step if there is no path to the LID, if the next change
- * has none, if it is in a cycle, or if the step would be above the limit.  Computed repeatedly
- * until nothing changes, so that a cycle never gets a step. */
+ * has none, if it is in a cycle, or if the step would be above the limit.  The steps are computed
+ * repeatedly until nothing changes, so that a cycle never gets a step. */
 static void oracle(const struct graph *g, uint32_t *step)
 {
 	bool changed = true;

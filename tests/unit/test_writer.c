@@ -129,7 +129,7 @@ START_TEST(hung_write)
 	ck_assert_uint_eq(fake_logged(h, "a write has not ended"), 1);
 	fake_free(h);
 	pthread_mutex_unlock(&gate);
-	/* its thread ends although the plugin has been freed */
+	/* the writer's thread ends although the plugin has been freed */
 	while (atomic_load(&freed) < 2)
 		usleep(1000);
 }

@@ -103,7 +103,7 @@ static inline void kill_switch(struct world *w, ftr_sw s)
 struct walk {
 	unsigned int n;		/* number of switches visited, or LOST */
 	ftr_sw at[256];
-	uint8_t vl[256];	/* VL on which it left */
+	uint8_t vl[256];	/* VL on which the packet left that switch */
 	uint64_t vector[256];	/* header after that switch */
 	struct ftr_sim_packet p;
 };
