@@ -241,7 +241,7 @@ static void turn_tile(struct ftr_cdg *g, ftr_sw s, uint32_t m, uint32_t lid)
 		for (uint32_t at = 0; at < lids; at += 8) {
 			uint64_t x[8];
 
-			/* beyond the last switch: any row */
+			/* beyond the last switch, any row will do */
 			for (uint32_t k = 0; k < 8; k++) {
 				const uint8_t *row = ftr_tables_row(g->now,
 					s + FTR_MIN(i + k, m - 1));

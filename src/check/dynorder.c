@@ -16,7 +16,7 @@
  * changes, places are labels with gaps in a list (Dietz and Sleator 1987). All
  * labels are reassigned when a gap is exhausted.
  *
- * Removing edges leaves the order valid, so nothing is done then. Vertices of
+ * The order stays valid when an edge is removed, so removal needs no work. Vertices of
  * links that are down are treated as if they had no edges.
  *
  * Only a few of the pairs of VLs that meet in a switch are edges. Present and
@@ -149,7 +149,7 @@ enum { FORWARD = 1, BACKWARD = 2 };
 struct search {
 	uint64_t low, top;	/* labels of w and v */
 	uint32_t n_fwd, n_back;	/* vertices found */
-	uint32_t at_fwd, at_back;	/* of those, already expanded */
+	uint32_t at_fwd, at_back;	/* number of them already expanded */
 	bool meet;
 };
 

@@ -91,7 +91,7 @@ ftr_sw chk_culprit(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
 		return x;
 	}
 	for (uint32_t i = 0; i < n_sw; i++)
-		x = next(ctx, x, lid);	/* in the loop at the end */
+		x = next(ctx, x, lid);	/* after n_sw hops x is in the loop */
 	y = next(ctx, s, lid);
 	for (ftr_sw z = next(ctx, x, lid); z != x; z = next(ctx, z, lid))
 		y = next(ctx, y, lid);

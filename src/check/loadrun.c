@@ -10,8 +10,8 @@
  *	part[worker].load			[n_links + LOAD_PSEUDO]
  *
  * Sums over patterns do not depend on which worker had which pattern. The worst
- * pattern is the first of those with the greatest maximum. It is summed up once
- * more at the end to find its links.
+ * pattern is the first of those with the greatest maximum. At the end its loads are
+ * computed once more, to find its most loaded links.
  *
  * In a pattern every host port receives at most one flow, so that no link carries
  * more flows than there are LIDs and 16 bits suffice: the loads of 46,656 links
