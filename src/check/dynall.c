@@ -120,8 +120,8 @@ static void start(struct all *a, ftr_sw s)
 }
 
 /* Add the edges of n packets that arrive on this VL of link `in` and leave the next
- * switch by port p. Returns the index (switch * n_vl + VL) of the VL on which they leave; DROPPED; or NOWHERE if
- * the port has no link to a switch. */
+ * switch by port p. Returns the index (switch * n_vl + VL) of the VL on which they leave;
+ * DROPPED; or NOWHERE if the port has no link to a switch. */
 static uint32_t add_edges(struct all *a, const struct dyn_link *in,
 			  unsigned int link_vl, unsigned int p, uint32_t n)
 {

@@ -12,7 +12,7 @@
  *	n = 2	down, up (Sem-Jacobsen et al. 2011, section V-A)
  *	n = 3	down, down, up (section V-B), if the entry of the switch
  *		above the turn leads to the LID
- *	n = 4	down, down, up, up: the same, if it does not
+ *	n = 4	down, down, up, up: if that entry does not
  *	n = 2	any two hops
  *	n	any path over switches without a working entry: for LIDs of
  *		switches, which may only be reachable from below
@@ -470,7 +470,7 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	r->search++;
 	carried = is_carried(r, s);
 	z.heavy = host && carried;
-	/* others would be rejected by judge() */
+	/* judge() would reject all other detours */
 	clean_only |= !z.heavy && (host || carried);
 	w = z.heavy ? clean_paths : short_paths;
 	st = try_parallel(&z, s, repaired, err);

@@ -124,7 +124,7 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 	for (uint32_t i = 0; i < n; i++)
 		from[i] = r->entry[w[i].sw];
 	st = ftr_cdg_change(r->g, r->lid, w, n, &closes, err);
-	if (!st && !closes && r->hosts) {	/* its edges are a subset */
+	if (!st && !closes && r->hosts) {	/* r->hosts has a subset of the edges */
 		st = ftr_cdg_change(r->hosts, r->lid, w, n, &closes, err);
 		if (!st && closes)
 			st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that packets of all sources do not");

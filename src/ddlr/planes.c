@@ -116,7 +116,8 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 	return bad;
 }
 
-/* The same for the turns that packets make after the end of the detour. */
+/* Pass to unclean_turn() the turns that packets make after the end of the detour. True if
+ * one of them is unclean. */
 static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
 			 enum arcs what)
 {

@@ -74,9 +74,9 @@ struct ftr_ddlr {
 	uint32_t cap_write;
 	uint32_t late_refused;	/* refused detours for packets of or to switches */
 	uint8_t first_step;	/* added to the steps of further writes */
-	uint8_t *in_plan;	/* [max_lid + 1] has a write */
-	uint8_t *touched;	/* [n_sw] has a write */
-	uint32_t *switches;	/* [n_sw] the touched ones */
+	uint8_t *in_plan;	/* [max_lid + 1] 1: the plan has a write for the LID */
+	uint8_t *touched;	/* [n_sw] 1: the plan has a write for the switch */
+	uint32_t *switches;	/* [n_sw] list of the touched switches */
 	/* state of one LID */
 	ftr_lid lid;
 	const uint8_t *entry;	/* [n_sw] current entries, in g */
@@ -86,7 +86,7 @@ struct ftr_ddlr {
 	ftr_sw *stepped;	/* [n_sw] switches with step_of != 0 */
 	uint32_t n_stepped;
 	bool clean_refused;	/* a clean detour of host packets was refused */
-	uint8_t *avoid;		/* [n_sw] a path must not pass it */
+	uint8_t *avoid;		/* [n_sw] 1: a path must not pass the switch */
 	uint32_t *carried;	/* [n_sw] search << 1 | (host packets pass here) */
 	uint32_t search;
 	/* breadth-first search: [n_sw] each */
@@ -157,7 +157,7 @@ bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
 /* Mark the planes that the turns of the detour leave as unclean. */
 void planes_enter(struct ftr_ddlr *r, const struct detour *d);
-/* The same for the LID's whole column. */
+/* Mark as unclean the planes that the turns of the LID's whole column leave. */
 void planes_enter_column(struct ftr_ddlr *r);
 void planes_clear(struct ftr_ddlr *r);
 

@@ -204,7 +204,8 @@ static void spread(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 	}
 }
 
-/* Compute n columns of s from `from` on, and list what depends on those that change. */
+/* Compute n columns of s from `from` on, and list the values and entries that depend on
+ * the changed ones. */
 static bool follow_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {

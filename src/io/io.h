@@ -63,10 +63,11 @@ enum ftr_status ftr_text_open(struct ftr_text *t, const char *path, bool own,
 void ftr_text_close(struct ftr_text *t);
 enum ftr_status ftr_text_line(struct ftr_text *t,
 			      struct ftr_cur *c) FTR_MUST_USE;
-/* The same, skipping blank lines and those that start with '#'. */
+/* As ftr_text_line(), but skips blank lines and lines that start with '#'. */
 enum ftr_status ftr_text_meaningful(struct ftr_text *t,
 				    struct ftr_cur *c) FTR_MUST_USE;
-/* Call fn for every such line.  Ends at the first error, which fn may return. */
+/* Call fn for every line that ftr_text_meaningful() returns. Ends at the first error, of
+ * reading or from fn. */
 typedef enum ftr_status (*ftr_line_fn)(void *ctx, struct ftr_cur *line);
 enum ftr_status ftr_text_each(struct ftr_text *t, ftr_line_fn fn,
 			      void *ctx) FTR_MUST_USE;
@@ -207,7 +208,8 @@ enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 struct ftr_parts {
 	uint64_t known;		/* parts that belong to the fabric */
 	uint32_t foreign;	/* other parts */
-	uint32_t line;		/* line of the first of these, 0: none */
+	uint32_t line;		/* line of the first part that does not belong to the
+				 * fabric; 0: none */
 	uint64_t guid;		/* its GUID */
 };
 

@@ -405,7 +405,7 @@ static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b,
 			st = get_link(t, b, c);
 		else
 			st = ftr_text_expected(t, &c, "S, P, R, E or L");
-		if (st == FTR_INVAL)	/* the message has no line */
+		if (st == FTR_INVAL)	/* the message does not name the line yet */
 			st = ftr_err_prefix(t->err, "%s:%u", t->path, t->line);
 		if (st)
 			break;

@@ -94,7 +94,7 @@ static bool is_control(unsigned int kind)
 	return kind == SIGNAL_SAFE || kind == SIGNAL_DISTANCE;
 }
 
-/* Send a signal from switch from by that port, or to the switch itself (SIGNAL_OPEN). */
+/* Send a signal from switch `from` by `port`, or to the switch itself (SIGNAL_OPEN). */
 static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
 		ftr_port port, const struct immunet_signal *g,
 		unsigned int hops)

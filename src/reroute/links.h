@@ -76,7 +76,7 @@ bool rr_links_died(struct rr_links *t, struct rr_ends e, double now);
 void rr_links_used(struct rr_links *t, struct rr_ends e);
 /* The link could not be taken into use: the next routing decides. */
 void rr_links_leave(struct rr_links *t, struct rr_ends e);
-/* Take it into use after the next sweep; false: no room. */
+/* The link is to be taken into use after the next sweep; false: the table is full. */
 bool rr_links_return(struct rr_links *t, struct rr_ends e);
 bool rr_links_damped(const struct rr_links *t, struct rr_ends e, double now);
 uint32_t rr_links_count_damped(const struct rr_links *t, double now);
@@ -85,8 +85,7 @@ uint32_t rr_links_count_damped(const struct rr_links *t, double now);
  * Must a routing leave out a link that OpenSM found in the discovery that began
  * at `began`?  returns: true if the tables in use treat the link as dead and its
  * ports are not Active yet, so that it carries no data before the end of the sweep.
- * *recheck: set to true if the link may be alive again, so that a later sweep
- * should look.
+ * *recheck: set to true if the link may be alive again, so that a later sweep should look at it.
  */
 bool rr_links_left_out(struct rr_links *t, struct rr_ends e, bool returns,
 		       double began, double now, bool *recheck);

@@ -623,7 +623,8 @@ static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 	};
 	struct probe q = { .v = f->view };
 	bool ok = list_neighbours(&q, p, *out, n);
-	struct rr_link *grown = ok && q.n ? /* p->n: for ask_survivors */
+	struct rr_link *grown = ok && q.n ? /* p->n: room for the links that
+					     * ask_survivors() appends */
 		ftr_reallocarray(*out, n + q.n + p->n, sizeof(**out)) : NULL;
 
 	if (grown) {

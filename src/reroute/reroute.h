@@ -36,8 +36,8 @@
 
 /* Tables of one routing and their inputs; immutable. */
 struct rr_routing {
-	void *owner;		/* owns the objects below; referenced by get and
-				 * put */
+	void *owner;		/* owns the objects below; get and put change its
+				 * reference count */
 	void (*get)(void *owner);
 	void (*put)(void *owner);
 	const char *engine;
@@ -57,7 +57,7 @@ struct rr_routing {
 struct rr_link {
 	ftr_sw sw, peer;
 	ftr_port port, peer_port;
-	bool up;		/* it is back; false: it died */
+	bool up;		/* true: the link is back; false: it died */
 };
 
 /* Entries to be written, sorted by (step, switch, LID).  A step is written when
@@ -83,7 +83,7 @@ struct rr_block {
 	uint32_t block;
 	const uint8_t *data;	/* FTR_LFT_BLOCK bytes */
 	bool skip;		/* no directed route to the switch: not written */
-	bool open;		/* OpenSM's own write of it is unacknowledged */
+	bool open;		/* OpenSM's own write of this block is unacknowledged */
 	bool sure;		/* acknowledged, and no older packet can arrive
 				 * later */
 };
@@ -96,11 +96,11 @@ struct rr_view {
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* of the subnet manager's port */
-	struct rr_dr_tree *tree[2];	/* around dead links; for second routes */
+	struct rr_dr_tree *tree[2];	/* [0]: routes around dead links; [1]: second routes */
 	uint8_t *avoid;			/* [n_sw] scratch of probe_routes.c */
 	/* [n_sw] lost a link and did not answer: probably dead */
 	uint8_t *silent;
-	/* [n_sw] a packet to it timed out and may still arrive */
+	/* [n_sw] a packet to the switch timed out and may still arrive */
 	uint8_t *in_flight;
 	uint64_t *suspect;			/* bits by port; links to avoid for now */
 	bool brought_up;		/* the sweep that made the routing has set all links
@@ -109,12 +109,11 @@ struct rr_view {
 	/* ddlr.c, engine ddlr; NULL: another engine, or no planner before the
 	 * next routing */
 	struct ftr_ddlr *planner;
-	struct rr_routing planner_gen;	/* the routing that it was made from */
+	struct rr_routing planner_gen;	/* the routing that the planner was made from */
 	struct rr_maker *maker;		/* builds the planner; NULL: none */
-	struct rr_repair *pending;	/* its transition is unfinished; NULL:
-					 * none */
+	struct rr_repair *pending;	/* repair whose transition is unfinished; NULL: none */
 	double transition_due;		/* ms; negative: no transition */
-	double drained_at;	/* by then packets that follow older entries have left */
+	double drained_at;	/* time by which packets that follow older entries have left */
 };
 
 /* One repair, from its first trap to the sweep that confirms it. */
@@ -143,7 +142,7 @@ struct rr_repair {
 				 * dead port */
 	uint32_t held;		/* transition: LIDs that still use older entries */
 	uint64_t lost_pairs, regained_pairs;	/* pairs of leaf switches */
-	/* negative: not reached */
+	/* ms since the first trap; negative: not reached */
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
 	bool reconciled;
@@ -233,7 +232,7 @@ void rr_routing_put(struct rr_routing *gen);	/* owner NULL is accepted */
 /* Post one event to the state machine, at the current time; returns a set of
  * enum rr_action. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev);
-/* The same; the caller holds the mutex. */
+/* As rr_post(), but the caller holds the mutex. */
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
 bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
 					 * mutex */
@@ -266,8 +265,8 @@ void rr_view_free(struct rr_view *v);		/* NULL is accepted */
 void rr_view_set(struct rr *f, struct rr_view *v);
 /* False: OpenSM has routed in the meantime; handle the traps again. */
 bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
-/* swept: called after SUBNET_UP; else because the hold time of a damped link is
- * over. */
+/* Probe the RETURNING links. swept: true after SUBNET_UP; false if the hold time of a
+ * damped link is over. */
 void rr_repair_returns(struct rr *f, bool swept);
 /* Report an unfinished transition in its current state, because another job
  * interrupts it. */
@@ -327,7 +326,7 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 
 /* ddlr.c.  Start to build a planner for v. */
 void rr_ddlr_start(struct rr *f, struct rr_view *v);
-/* Is its planner still being built? */
+/* Is the planner of v still being built? */
 bool rr_ddlr_making(struct rr_view *v);
 /* Is there a planner?  If it is still being built, it is abandoned and the view
  * has none. */

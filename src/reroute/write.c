@@ -48,8 +48,8 @@ struct push {
 	uint32_t n;
 	ftr_port *before;	/* [what->n] entries of view->sent */
 	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */
-	/* [n_sw] no directed route leads there: it is dead, or will be
-	 * discovered again and written completely */
+	/* [n_sw] no directed route leads to the switch: it is dead, or will be discovered
+	 * again and written completely */
 	uint8_t *cut_off;
 	uint8_t *late;		/* [n_sw] its answers are awaited for LATE_MS only */
 	uint64_t *dead;		/* bits by port; includes links that the view
@@ -370,7 +370,7 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 /* Maximum number of entries; larger repairs are not recorded, because they would fill the disk. */
 #define NOTED_MAX 16384
 
-/* Append: a repair may be written in several parts. */
+/* Append to the record, because a repair may be written in several parts. */
 static void note_writes(struct push *p)
 {
 	size_t size;
@@ -394,7 +394,7 @@ static void note_writes(struct push *p)
 
 /* ---- all of it ---------------------------------------------------------- */
 
-/* Add to the counts: a repair may be written in several parts. */
+/* Add to the counts, because a repair may be written in several parts. */
 static void count(struct push *p)
 {
 	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);

@@ -206,7 +206,8 @@ static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 
 /* Memory of this step. */
 struct grouping {
-	uint32_t *uf, *all;	/* [n_sw] planes without stubs; with all but empty leaves */
+	uint32_t *uf, *all;	/* [n_sw] planes; uf leaves out all stubs, all leaves out
+				 * empty leaves only */
 	ftr_sw *seen;
 	struct slot *slot;
 	uint32_t *n_up, *n_down, *n_equal, *n_slots;	/* published */

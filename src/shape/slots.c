@@ -46,7 +46,8 @@
 #define NO_MESH UINT32_MAX
 
 struct mesh {
-	uint32_t low, n_low;	/* slots.member[low ..]: of the lower rank */
+	uint32_t low, n_low;	/* switches of the lower rank: slots.member[low .. low +
+				 * n_low - 1] */
 	uint32_t up, n_up;	/* the same for the upper rank; only switches with enough free
 				 * ports (admit) */
 	uint32_t links;	/* nominal links of a pair */

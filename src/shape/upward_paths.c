@@ -10,8 +10,9 @@
  * leaf switches of one chassis.  A switch of that plane then has several groups that lead
  * down to the leaf, and the hosts reached over one of them are not numbered consecutively.
  *
- * For such fabrics, each host is followed upward along the links to which its own leaf
- * would send it, and it counts as one of the hosts of every switch on that path:
+ * In such fabrics each host has an upward path. It begins at the leaf of the host. At
+ * each switch u_k, the number q_k of the host among the hosts of that switch selects the
+ * slot. The host counts as one of the hosts of every switch on that path:
  *
  *	u_0 = its leaf, q_0 = d
  *	u_k+1 = the neighbour above u_k in slot q_k mod W

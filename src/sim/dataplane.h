@@ -145,7 +145,7 @@ struct channel {
 	int32_t left;		/* bytes that VL out_vl may still send */
 	uint64_t wake;		/* time of the pending EV_WAKE, or 0 */
 	uint64_t busy_ps, packets;	/* during the measurement */
-	uint16_t epoch;		/* number of times that it went down */
+	uint16_t epoch;		/* number of times that the channel went down */
 	uint8_t from_vl;
 	uint8_t out_vl;		/* VL whose turn it is */
 	bool to_station, wired, up, busy, dirty;
@@ -155,7 +155,7 @@ struct channel {
 struct source {
 	struct ftr_rng rng;
 	uint64_t next_make;	/* time of the next packet */
-	double gap_ps;		/* mean time between packets; 0: always one to send */
+	double gap_ps;		/* mean time between packets; 0: a packet is always ready */
 	uint32_t place;		/* position in the order, or index of the first pair */
 	uint32_t cursor, n_pairs;
 	uint64_t made;		/* time when the head packet was created */
