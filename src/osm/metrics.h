@@ -44,7 +44,7 @@ struct ibf_metrics {
 	uint64_t load_max, load_least;	/* all-to-all; flows */
 	uint32_t held;		/* damped links */
 	/* of the last reroute */
-	double rerouted;	/* its trap, seconds since 1970 */
+	double rerouted;	/* time of its trap, seconds since 1970 */
 	double reroute_ms[IBF_REROUTE_PHASES];	/* since its trap; negative: not
 						 * reached */
 };

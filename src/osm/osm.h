@@ -51,7 +51,8 @@ struct ibf_nominal {
 struct ibf_generation {
 	atomic_uint refs;
 	struct ftr_fabric *fabric;
-	struct ibf_nominal *nominal;	/* that the shape is made over, or NULL */
+	struct ibf_nominal *nominal;	/* the nominal fabric from which the shape was
+					 * made, or NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
 	/* all members below belong to a routing; NULL if only the fabric was read */
@@ -112,7 +113,8 @@ struct ibf_changes {
 
 /* The cost of reading the switches' tables, see adopt.c. */
 struct ibf_adopted {
-	uint64_t blocks, failed;	/* requested; of these, unanswered */
+	uint64_t blocks, failed;	/* blocks: requested; failed: those of them that
+					 * were not answered */
 	double ms;
 };
 
@@ -227,7 +229,7 @@ void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen);
 /* Take a reference, or drop one; dropping the last one frees gen.  NULL is accepted. */
 struct ibf_generation *ibf_generation_get(struct ibf_generation *gen);
 void ibf_generation_put(struct ibf_generation *gen);
-/* The shape of its nominal fabric; NULL: there is none. */
+/* The shape of the nominal fabric of gen; NULL: there is none. */
 const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen);
 /* True if the last routing was by an engine that is not ours.  With OpenSM's lock
  * held, or on the sweeper's thread. */

@@ -212,7 +212,7 @@ static void routing_done(struct ibf_plugin *p)
 
 	p->routing_done = true;
 	e = used ? engine_by_name(p, used->name, strlen(used->name)) : NULL;
-	/* with use_ucast_cache OpenSM may have routed without calling it */
+	/* with use_ucast_cache OpenSM may have routed without calling the engine */
 	ibf_fast_routed(p->fast, e && !e->gen_stale ? e->gen : NULL);
 	if (!used)
 		return;

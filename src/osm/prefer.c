@@ -349,7 +349,7 @@ static void write_preferred(struct ibf_engine *e, struct ibf_generation *gen)
 	ibf_writer_put(e->plugin->writer, &j->job);
 }
 
-/* Field by field: the structure has padding. */
+/* Compare field by field, because the structure has padding. */
 static bool same_entries(const struct ftr_displaced *a,
 			 const struct ftr_displaced *b, uint32_t n)
 {

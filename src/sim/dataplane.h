@@ -195,7 +195,8 @@ struct sim {
 	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
 	uint8_t *up;		/* [n_ports] for the view */
 	uint8_t *link_down, *sw_down, *held;
-	uint32_t *parked;	/* packets without an exit; some may have left since */
+	uint32_t *parked;	/* packets without an exit; the list may also hold packets
+				 * that are no longer parked */
 	uint32_t n_parked, cap_parked;
 	uint32_t *dirty, *turn;	/* channels to examine in the next and in the
 				 * current round */
