@@ -31,7 +31,7 @@
 struct all {
 	struct ftr_cdg *g;
 	uint32_t sl;
-	uint32_t words;		/* of a set of LIDs */
+	uint32_t words;		/* 64-bit words in a set of LIDs */
 	uint64_t *owned;	/* LIDs with an owner */
 	/* One set for each VL out of a switch, at s * n_vl + VL.  todo: LIDs that are
 	 * still to be passed on.  met: all LIDs that ever reached the VL; this is

@@ -31,7 +31,7 @@ struct detour {
 	uint8_t end_step;	/* greatest step of the entries on the path from
 				 * sw[n] */
 	bool clean;
-	bool counts;		/* its extra turns make planes unclean */
+	bool counts;		/* the extra turns of the detour make planes unclean */
 };
 
 struct lft_entry {
@@ -43,7 +43,7 @@ struct lft_entry {
 struct column_write {
 	ftr_sw sw;
 	ftr_port port;
-	uint8_t alone;		/* its step if one_alone() set it, else 0 */
+	uint8_t alone;		/* step of the write if one_alone() set it, else 0 */
 };
 
 struct ftr_ddlr {

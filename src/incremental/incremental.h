@@ -153,7 +153,7 @@ struct ftr_incr {
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
-	struct incr_pairs pairs, before;	/* now, and before the last apply */
+	struct incr_pairs pairs, before;	/* pairs: now; before: before the last apply */
 };
 
 static inline uint8_t *incr_cost(const struct ftr_incr *lv, ftr_sw s)

@@ -143,7 +143,7 @@ struct ftr_raw_node {
 	uint32_t id_len, name_len;
 	uint32_t line;
 	uint64_t guid;
-	ftr_lid lid;		/* of a switch; 0 = unknown */
+	ftr_lid lid;		/* LID of a switch; 0 = unknown */
 	uint8_t lmc;
 	uint8_t type;		/* enum ftr_node_type */
 	ftr_port n_ports;
@@ -210,7 +210,7 @@ struct ftr_parts {
 	uint32_t foreign;	/* other parts */
 	uint32_t line;		/* line of the first part that does not belong to the
 				 * fabric; 0: none */
-	uint64_t guid;		/* its GUID */
+	uint64_t guid;		/* GUID of that part */
 };
 
 /* Count a part that does not belong to the fabric.  The line returned last names it. */
@@ -234,7 +234,7 @@ struct ftr_lfts_reader {
 	bool fdbs;		/* the file is an opensm.fdbs */
 	bool open;		/* inside a section */
 	uint32_t open_line;	/* first line of the section; 0: none yet */
-	ftr_sw sw;		/* its switch; FTR_SW_NONE: not of f */
+	ftr_sw sw;		/* switch of the section; FTR_SW_NONE: it is not in f */
 	uint64_t lines;		/* lfts: entries in the section so far */
 	ftr_lid lid;		/* fdbs: last LID read */
 	ftr_lid last;		/* fdbs: last LID of the first section; 0: not known */

@@ -41,7 +41,8 @@ struct ibf_metrics {
 	uint64_t lost_hosts, lost_mixed, lost_others;	/* unreachable pairs */
 	uint32_t no_sm_path;	/* switches without a route to the SM */
 	bool load_known;
-	uint64_t load_max, load_least;	/* all-to-all; flows */
+	uint64_t load_max, load_least;	/* most loaded link and its lower bound,
+					 * all-to-all, in flows */
 	uint32_t held;		/* damped links */
 	/* of the last reroute */
 	double rerouted;	/* time of its trap, seconds since 1970 */

@@ -40,8 +40,8 @@ struct ibf_options {
 
 struct ibf_option {
 	const char *name;
-	size_t offset;		/* of an int in struct ibf_options */
-	int min, max, def;	/* of numbers; def also of words */
+	size_t offset;		/* offset of the value, an int, in struct ibf_options */
+	int min, max, def;	/* min and max: of numbers only; def: of words, too */
 	const char *const *words;	/* NULL: a number; else value = index */
 	const char *doc;	/* lines for the sample file */
 };

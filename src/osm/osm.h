@@ -124,12 +124,13 @@ struct ibf_prefer {
 	 * Both NULL: there are none. */
 	struct ibf_generation *gen;
 	struct ftr_stored *stored;
-	uint64_t nominal;	/* identity of the nominal fabric they belong to */
+	uint64_t nominal;	/* identity of the nominal fabric that the preferred
+				 * tables belong to */
 	/* better tables that a search has found for better_of */
 	struct ftr_tables *better;
 	struct ibf_generation *better_of;
 	struct ibf_search *search;	/* the running search, or NULL */
-	bool for_displaced;	/* better is for displaced entries only */
+	bool for_displaced;	/* the tables in `better` apply to displaced entries only */
 	bool new_displaced;	/* displaced entries differ from those of the
 				 * last search */
 	bool searching;		/* a search was started for this fabric */
@@ -150,9 +151,9 @@ struct ibf_engine {
 	struct ibf_generation *gen;	/* published, NULL before */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
-	bool took_over;		/* has routed since this manager became master */
+	bool took_over;		/* the engine has routed since this manager became master */
 	bool turn_bit, reported_vls;	/* ddlr, see ddlr_vls.c */
-	char refusal[FTR_ERR_MAX];	/* why it does not route; "": it does */
+	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes */
 	struct ibf_stree *stree;	/* scratch, of gen's size */
 	uint32_t n_trees;	/* multicast trees built since the last summary */
 	double trees_ms;

@@ -135,7 +135,7 @@ static void start(struct ibf_engine *e, bool displaced)
 	if (displaced)
 		e->prefer.new_displaced = false;
 	else
-		e->prefer.searching = true;	/* once per fabric */
+		e->prefer.searching = true;	/* start one search per fabric */
 	if (!z)
 		return;
 	z->e = e;

@@ -25,7 +25,7 @@
 struct ibf_status {
 	pthread_mutex_t mutex;
 	struct ibf_metrics m;
-	double state_since;	/* ibf_now_ms() */
+	double state_since;	/* when the present state began, by ibf_now_ms() */
 	uint64_t loaded;	/* m.routings when the load was computed */
 };
 

@@ -26,7 +26,7 @@ struct ibf_writer {
 	pthread_mutex_t mutex;	/* guards the members below */
 	pthread_cond_t cond;
 	struct ibf_job *first, **end;
-	size_t n, bytes;	/* of the waiting jobs */
+	size_t n, bytes;	/* number of the waiting jobs, and the bytes that they hold */
 	bool busy, stop, abandoned;
 	uint64_t series[IBF_N_MSG];	/* jobs lost since the last success */
 };

@@ -50,7 +50,7 @@ struct rr_maker {
 	pthread_t thread;
 	struct ftr_ddlr *made;
 	struct ftr_err err;
-	bool done;		/* under the mutex */
+	bool done;		/* guarded by the mutex */
 	atomic_bool stop;	/* request to stop */
 };
 
@@ -231,7 +231,7 @@ bool rr_ddlr_ready(struct rr *f)
 	struct rr_view *v = f->view;
 
 	take_planner(f, v);
-	abandon(v);	/* its fabric lacks the change that comes now */
+	abandon(v);	/* the fabric of the planner lacks the change that is handled now */
 	return v->planner != NULL;
 }
 

@@ -22,7 +22,7 @@ struct rr_dr {
 /* Where the subnet manager is attached. */
 struct rr_dr_origin {
 	ftr_sw sw;		/* first switch; FTR_SW_NONE: unknown */
-	ftr_port own_port;	/* port of the manager's node that leads there;
+	ftr_port own_port;	/* port of the manager's node that leads to that switch;
 				 * 0: the manager runs on the switch itself */
 };
 

@@ -241,9 +241,9 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 struct way {
 	ftr_sw sw;
 	unsigned int n;
-	bool trap;		/* route[0] is the reverse of its trap's path */
+	bool trap;		/* route[0] is the reverse of the path of the switch's trap */
 	bool answered;
-	bool dead;		/* the link that its trap came over is dead */
+	bool dead;		/* the link over which that trap came is dead */
 	struct rr_link hop;	/* that link */
 	struct rr_dr route[2];
 };

@@ -95,7 +95,7 @@ struct rr_view {
 	struct ftr_tables *sent;	/* the tables that the switches hold */
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
-	ftr_lid sm_lid;			/* of the subnet manager's port */
+	ftr_lid sm_lid;			/* LID of the subnet manager's port */
 	struct rr_dr_tree *tree[2];	/* [0]: routes around dead links; [1]: second routes */
 	uint8_t *avoid;			/* [n_sw] scratch of probe_routes.c */
 	/* [n_sw] lost a link and did not answer: probably dead */
@@ -119,10 +119,10 @@ struct rr_view {
 /* One repair, from its first trap to the sweep that confirms it. */
 struct rr_repair {
 	struct rr_repair *next;
-	struct rr_routing gen;	/* the routing that its switch numbers refer to */
-	uint32_t number;	/* since the start */
+	struct rr_routing gen;	/* the routing to which the switch numbers of this repair refer */
+	uint32_t number;	/* number of this repair since the start of OpenSM */
 	double wall;		/* time of the first trap, seconds since 1970 */
-	double trap_at;		/* by the clock of rr_ops */
+	double trap_at;		/* time of the first trap, in ms of the clock of rr_ops */
 	uint32_t n_traps;
 	uint32_t n_links;
 	struct rr_link *link;	/* [n_links] */

@@ -75,7 +75,7 @@ enum rr_tables { RR_FOREIGN = 0, RR_SETUP, RR_UP, RR_N_TABLES };
 enum rr_job { RR_IDLE = 0, RR_BUSY, RR_WRITING, RR_N_JOBS };
 
 struct rr_trap {
-	ftr_lid lid;		/* of the switch that sent it */
+	ftr_lid lid;		/* LID of the switch that sent the trap */
 	double at;
 };
 

@@ -136,12 +136,12 @@ struct message {
 };
 
 struct channel {
-	uint32_t dst;		/* port or station */
+	uint32_t dst;		/* port or station at the far end */
 	uint32_t ps1024;	/* 1024 times ps per byte */
 	uint32_t link_ps;	/* delay in one direction */
 	uint32_t packet, packet_id;	/* packet sent last; NONE: a message */
 	uint32_t bytes;		/* size of that packet */
-	uint32_t from;		/* port from which it came, or NONE */
+	uint32_t from;		/* port from which that packet came, or NONE */
 	int32_t left;		/* bytes that VL out_vl may still send */
 	uint64_t wake;		/* time of the pending EV_WAKE, or 0 */
 	uint64_t busy_ps, packets;	/* during the measurement */
