@@ -85,7 +85,7 @@ struct chk_exit {
  * `out` on the VL of the bit. */
 struct chk_cdg {
 	uint64_t *dep;
-	uint64_t *first;	/* [n_sw] word of row (s, 0, 0) */
+	uint64_t *first;	/* [n_sw] index of the word at which row (s, 0, 0) begins */
 };
 
 /* Findings and memory of one worker. */
@@ -97,9 +97,9 @@ struct chk_part {
 				 * owned at the switch (batch.next chains the others); 0:
 				 * the switch owns no LID of the block */
 	/* for one LID, by switch */
-	uint8_t *col;		/* its column of the tables */
+	uint8_t *col;		/* the LID's column of the tables */
 	uint16_t *nxt;		/* row of the next hop */
-	uint8_t *end;		/* ST_... */
+	uint8_t *end;		/* result of the walk, ST_... */
 	uint8_t *mark;
 	uint32_t *hops, *stack;
 	uint32_t *seen;		/* [n_ports * FTR_N_SL] see vl_cdg.c */
@@ -110,21 +110,21 @@ struct chk_claims;
 struct chk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
-	const uint8_t *rank;	/* NULL: none claimed */
-	const struct chk_claims *claims;	/* NULL: none claimed */
+	const uint8_t *rank;	/* claimed ranks; NULL: none */
+	const struct chk_claims *claims;	/* claimed turns; NULL: none */
 	bool no_cdg;
 	bool switches;		/* switches send packets, too */
 	bool vls;		/* VLs are checked */
 	uint32_t n_vl;		/* 1 if VLs are not checked */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL */
-	const struct ftr_path_sl *path_sl;	/* NULL: SL 0 */
+	const struct ftr_path_sl *path_sl;	/* NULL: all paths use SL 0 */
 	uint32_t *hop;
 	uint32_t *hosts;	/* [n_sw] number of host ports that send */
 	uint8_t *source;	/* [n_sw] 1: packets start here */
 	uint32_t *order;	/* [n_sw] by ascending rank, then index */
 	uint32_t n_lowest;	/* number of switches of the lowest rank */
 	uint32_t n_hosts;	/* sum of hosts[] */
-	uint8_t *in_cdg;	/* [max_lid + 1] dependencies are in the graph */
+	uint8_t *in_cdg;	/* [max_lid + 1] 1: the LID's dependencies are in the graph */
 	struct chk_cdg cdg;
 	struct chk_part *part;	/* one per worker */
 };

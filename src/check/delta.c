@@ -28,7 +28,8 @@ struct judge {			/* state of one worker */
 	bool horizontal;
 	uint32_t *at;		/* [n_sw] index of the change for the current LID, or
 				 * NONE */
-	uint32_t *seen;		/* [n_sw] stamp if fate and hops are known */
+	uint32_t *seen;		/* [n_sw] equals `stamp` if the fate and the hops of the
+				 * switch are known */
 	uint32_t stamp;
 	uint8_t *fate;
 	uint8_t *turned;	/* [n_sw] valid if seen; 1: already counted as a turn */

@@ -52,7 +52,7 @@ struct dyn_lid {
 	uint32_t *edge;		/* indices into count[] of edges that changes added,
 				 * one for each time that an edge was counted */
 	uint32_t n_edge, cap_edge;
-	uint8_t *base;		/* [n_sw] its column at the last drain */
+	uint8_t *base;		/* [n_sw] the LID's column at the last drain */
 };
 
 /* An old value, for undoing a change. */

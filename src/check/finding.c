@@ -53,7 +53,7 @@ void chk_sample(struct ftr_check_sample *to, bool first,
 {
 	if (!first && !before(&s, to))
 		return;
-	/* not the padding: reports are compared byte by byte */
+	/* do not copy the padding, because reports are compared byte by byte */
 	to->from = s.from;
 	to->at = s.at;
 	to->lid = s.lid;

@@ -45,9 +45,9 @@ struct family {
 	enum kind kind;
 	uint32_t n;		/* number of patterns */
 	uint32_t *k;		/* [n] shifts */
-	uint64_t *seed;		/* [n] random patterns */
+	uint64_t *seed;		/* [n] seeds of random patterns */
 	uint32_t *max;		/* [n] */
-	struct run *run;	/* for shifts */
+	struct run *run;	/* runs on all switches, used for shifts */
 	uint32_t n_runs;
 	struct part *part;
 };

@@ -79,10 +79,10 @@ struct ftr_ddlr {
 	uint32_t *switches;	/* [n_sw] list of the touched switches */
 	/* state of one LID */
 	ftr_lid lid;
-	const uint8_t *entry;	/* [n_sw] current entries, in g */
+	const uint8_t *entry;	/* [n_sw] current entries for the LID, in g */
 	ftr_sw exit_sw;		/* FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
-	uint8_t *step_of;	/* [n_sw] step of its write in this plan, or 0 */
+	uint8_t *step_of;	/* [n_sw] step of the switch's write in this plan, or 0 */
 	ftr_sw *stepped;	/* [n_sw] switches with step_of != 0 */
 	uint32_t n_stepped;
 	bool clean_refused;	/* a clean detour of host packets was refused */

@@ -72,7 +72,7 @@ struct incr_work {
 	uint64_t *bit;		/* [n_sw][ftr_incr.words] */
 	uint8_t *listed;	/* [n_sw] */
 	uint8_t *whole;		/* [n_sw] 1: all columns are listed, whatever the bits are */
-	uint32_t *next, *head;	/* [n_sw], [n_ranks] */
+	uint32_t *next, *head;	/* list for each rank: next [n_sw], head [n_ranks] */
 };
 
 /* The connections of pairs without an up/down path. */
@@ -148,7 +148,7 @@ struct ftr_incr {
 	uint32_t *by_lid;	/* indices of changes, by LID */
 	uint32_t *lid_first;	/* [max_lid + 2] */
 	bool placed;		/* the counters of displaced include the changes */
-	struct ftr_arena *last;		/* write steps, links */
+	struct ftr_arena *last;		/* holds the write steps and the links of the result */
 	struct ftr_link *extra;	/* links that are alive but not in the fabric */
 	uint32_t n_extra;
 	struct ftr_incr_result result;

@@ -118,7 +118,7 @@ static bool all_at(const struct rr_repair *r, ftr_sw s)
 	return true;
 }
 
-/* The index of a GUID in the list of switches that are down, or n_down.  Under
+/* The index of a GUID in the list of switches that are down, or n_down. The caller holds
  * the mutex. */
 static uint32_t find_down(const struct ibf_fast *f, uint64_t guid)
 {

@@ -148,7 +148,7 @@ struct ibf_engine {
 	struct ibf_plugin *plugin;
 	const struct ftr_engine_ops *ops;
 	const void *host;	/* OpenSM's object, freed before the plugin */
-	struct ibf_generation *gen;	/* published, NULL before */
+	struct ibf_generation *gen;	/* the published generation; NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
 	bool took_over;		/* the engine has routed since this manager became master */

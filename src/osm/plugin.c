@@ -293,7 +293,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		break;
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
 		routing_done(p);
-		/* no SUBNET_UP follows */
+		/* no SUBNET_UP follows a reroute */
 		if (event_data == (void *)UCAST_ROUTING_REROUTE) {
 			ibf_fast_sweep_done(p->fast);
 			status(p);

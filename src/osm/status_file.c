@@ -124,7 +124,7 @@ static void count_state(struct ibf_status *s)
 	s->m.now = wall();
 }
 
-/* Under the mutex. */
+/* The caller holds the mutex. */
 static void write_all(struct ibf_plugin *p)
 {
 	count_state(p->status);

@@ -35,7 +35,7 @@ extern volatile unsigned int osm_exit_flag;
 struct takeover {
 	struct ibf_plugin *p;
 	const struct ftr_fabric *f;
-	struct ftr_tables *now;	/* what the switches hold */
+	struct ftr_tables *now;	/* the tables that the switches hold */
 	struct rr_dr_tree *tree;
 	double end;
 	bool late;		/* a switch may still receive an earlier SMP */

@@ -33,7 +33,7 @@ struct ibf_writer {
 
 /* ---- the thread ---------------------------------------------------------- */
 
-/* Under the mutex. */
+/* The caller holds the mutex. */
 static struct ibf_job *take(struct ibf_writer *w)
 {
 	struct ibf_job *j = w->first;
@@ -48,7 +48,7 @@ static struct ibf_job *take(struct ibf_writer *w)
 	return j;
 }
 
-/* Under the mutex, so that the plugin still exists. */
+/* The caller holds the mutex, so the plugin still exists. */
 static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 		 const struct ftr_err *err)
 {
@@ -104,8 +104,7 @@ static void *writer(void *arg)
 
 /* ---- the queue ----------------------------------------------------------- */
 
-/* Remove the waiting job that j makes unnecessary; NULL: none.  Under the
- * mutex. */
+/* Remove the waiting job that j makes unnecessary; NULL: none. The caller holds the mutex. */
 static struct ibf_job *take_older(struct ibf_writer *w, const struct ibf_job *j)
 {
 	for (struct ibf_job **at = &w->first; j->replaces && *at;
@@ -157,7 +156,7 @@ void ibf_writer_put(struct ibf_writer *w, struct ibf_job *j)
 		j->free(j);
 }
 
-/* Under the mutex. */
+/* The caller holds the mutex. */
 static bool wait_idle(struct ibf_writer *w, unsigned int ms)
 {
 	double end = ibf_now_ms() + ms;

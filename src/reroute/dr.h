@@ -30,9 +30,11 @@ struct rr_dr_origin {
 struct rr_dr_tree {
 	uint32_t n_sw;
 	struct rr_dr_origin from;
-	ftr_sw *parent;		/* [n_sw] FTR_SW_NONE: not reached */
+	ftr_sw *parent;		/* [n_sw] previous switch of the route; FTR_SW_NONE: not
+				 * reached */
 	ftr_port *port;		/* port of the parent that leads here */
-	uint8_t *hops;		/* [n_sw] switches passed before it */
+	uint8_t *hops;		/* [n_sw] number of switches that the route passes before
+				 * this one */
 	ftr_sw *queue;		/* [n_sw] scratch */
 };
 

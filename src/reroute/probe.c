@@ -319,7 +319,7 @@ static bool ask_next_hops(struct rr *f, struct way *way, uint32_t n,
 
 		if (!way[i].trap)
 			continue;
-		/* the manager's own switch */
+		/* the manager is attached to this switch: no next hop to ask */
 		way[i].answered = way[i].hop.sw == FTR_SW_NONE;
 		if (way[i].answered)
 			continue;

@@ -205,7 +205,8 @@ struct rr {
 	struct rr_state state;
 	/* the last routing, until the worker builds its view of it */
 	struct rr_routing fresh;
-	struct rr_repair *repairs;	/* not yet reconciled, oldest first */
+	struct rr_repair *repairs;	/* repairs that no sweep has confirmed yet, oldest
+					 * first */
 
 	pthread_mutex_t view_lock;	/* taken last; never held during a wait */
 	struct rr_view *view;	/* only the worker changes it */

@@ -28,8 +28,7 @@
 
 #include "reroute/reroute.h"
 
-/* Remove and return the repairs that the last discovery has seen.  Under the
- * mutex. */
+/* Remove and return the repairs that the last discovery has seen. The caller holds the mutex. */
 static struct rr_repair *take_reconciled(struct rr *f)
 {
 	struct rr_repair *done = NULL, **end = &done, *r;

@@ -33,7 +33,7 @@ struct write {
 	ftr_sw sw;
 	uint16_t step;
 	uint32_t block;
-	uint32_t first, end;	/* its entries */
+	uint32_t first, end;	/* entries of the packet: first .. end-1 */
 	uint8_t data[FTR_LFT_BLOCK];
 };
 
@@ -51,7 +51,7 @@ struct push {
 	/* [n_sw] no directed route leads to the switch: it is dead, or will be discovered
 	 * again and written completely */
 	uint8_t *cut_off;
-	uint8_t *late;		/* [n_sw] its answers are awaited for LATE_MS only */
+	uint8_t *late;		/* [n_sw] answers of the switch are awaited for LATE_MS only */
 	uint64_t *dead;		/* bits by port; includes links that the view
 				 * learns of only after the local repair of ddlr */
 };

@@ -47,7 +47,7 @@ struct shaping {
 	int32_t *height;		/* [n_sw] inferred; NO_HEIGHT (rank.h): none */
 	uint8_t *rank;			/* [n_sw], published */
 	const struct ftr_shape *keep_to;	/* reorder.c: paths to keep */
-	struct slots *slots;		/* slots.c */
+	struct slots *slots;		/* state of slots.c */
 	bool shared_plane;		/* two slots of a switch lead to one plane */
 	ftr_sw *by_rank;		/* [n_sw] ascending (rank, index) */
 	uint32_t *rank_first;		/* [n_ranks + 1] into by_rank */
