@@ -36,7 +36,7 @@ struct search {
 	uint64_t edges;		/* edges visited */
 };
 
-/* Called for each successor or predecessor w of v, even if w has been removed. */
+/* The function is called for each successor or predecessor w of v, even if w has been removed. */
 typedef void (*visit_fn)(struct search *z, uint32_t v, uint32_t w);
 
 static void successors(struct search *z, uint32_t v, visit_fn fn)

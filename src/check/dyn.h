@@ -55,7 +55,7 @@ struct dyn_lid {
 	uint8_t *base;		/* [n_sw] the LID's column at the last drain */
 };
 
-/* An old value, for undoing a change. */
+/* A value before a change, so that the change can be undone. */
 struct dyn_undo {
 	uint32_t key;
 	uint16_t vls;		/* old value */

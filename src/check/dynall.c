@@ -156,7 +156,7 @@ static void reach_one(struct all *a, uint32_t at, uint32_t lid)
 	enqueue(a, at);
 }
 
-/* A measure of the work to read a set. */
+/* An estimate of the work to read a set. */
 static uint32_t words_used(const struct all *a, const uint64_t *set)
 {
 	uint32_t n = 0;

@@ -236,7 +236,7 @@ static void take_out(struct ftr_cdg *g, uint32_t v)
 		g->prev[g->next[v]] = g->prev[v];
 }
 
-/* Insert v after `after`; DYN_NONE: at the head. */
+/* Insert v after `after`; if that is DYN_NONE, at the head of the list. */
 static void put_in(struct ftr_cdg *g, uint32_t v, uint32_t after)
 {
 	uint32_t next = after == DYN_NONE ? g->first : g->next[after];

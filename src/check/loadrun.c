@@ -47,7 +47,7 @@ struct family {
 	uint32_t *k;		/* [n] shifts */
 	uint64_t *seed;		/* [n] seeds of random patterns */
 	uint32_t *max;		/* [n] */
-	struct run *run;	/* runs on all switches, used for shifts */
+	struct run *run;	/* all runs of consecutive places, used for shifts */
 	uint32_t n_runs;
 	struct part *part;
 };

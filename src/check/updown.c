@@ -168,8 +168,9 @@ static void clear_batch(const struct chk *c, struct chk_part *w, uint32_t base)
 	}
 }
 
-/* For each LID over all switches: the OR of all states, the most hops of a good path, and
- * 0xff if a state is PENDING. */
+/* For each LID, combine the states of all switches: any[] is the OR of the states,
+ * longest[] the greatest number of hops of a path that arrives. open[] is 0xff if a state
+ * is PENDING, otherwise 0. */
 static void reduce(const struct chk *c, const struct chk_part *w,
 		   uint8_t *restrict any, uint8_t *restrict longest,
 		   uint8_t *restrict open)

@@ -92,7 +92,7 @@ static bool is_broken(const struct ftr_ddlr *r, ftr_sw s)
 	return s != r->exit_sw && ftr_cdg_link_is_down(r->g, s, p);
 }
 
-/* From now on packets of switches are ignored. */
+/* Ignore packets of switches from now on. */
 static void forget_switches(struct ftr_ddlr *r)
 {
 	ftr_cdg_free(r->g);

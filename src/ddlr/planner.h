@@ -182,7 +182,8 @@ enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
 struct inverted {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
-	ftr_sw *of;		/* [n_sw] index by the planner's switch, or NONE */
+	ftr_sw *of;		/* [n_sw] for each switch of the planner: the switch of f,
+				 * or FTR_SW_NONE */
 };
 enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 				    bool *repaired, struct ftr_err *err);

@@ -26,7 +26,7 @@ static enum ftr_status guid(const struct ftr_text *t, struct ftr_cur c,
 	return FTR_OK;
 }
 
-/* Far more than the number of LIDs. */
+/* Limit of a list: far more than the number of LIDs. */
 #define GUIDS_MAX (1u << 20)
 
 struct list {

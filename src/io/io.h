@@ -110,13 +110,14 @@ static inline bool ftr_cur_end(const struct ftr_cur *c)
 bool ftr_cur_char(struct ftr_cur *c, char ch);
 bool ftr_cur_str(struct ftr_cur *c, const char *s);
 bool ftr_cur_word(struct ftr_cur *c, const char *word);
-/* A number of base 10 or 16, at most max; base 0: hex after 0x, else decimal. */
+/* Read a number of base 10 or 16, at most max; base 0: hex after 0x, otherwise decimal. */
 bool ftr_cur_uint(struct ftr_cur *c, unsigned int base, uint64_t max,
 		  uint64_t *out);
 /* Advance to just after the first occurrence of s. */
 bool ftr_cur_find(struct ftr_cur *c, const char *s);
 
-/* Called after writing a file; FTR_IO, "cannot write WHAT: ...", if any write failed. */
+/* To be called after writing a file; returns FTR_IO, "cannot write WHAT: ...", if any
+ * write failed. */
 enum ftr_status ftr_written(FILE *out, const char *what,
 			    struct ftr_err *err) FTR_MUST_USE;
 
@@ -194,8 +195,8 @@ enum ftr_status ftr_raw_same_lid(const struct ftr_raw *r,
 				 const struct ftr_raw_node *n) FTR_MUST_USE;
 enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 				 const struct ftr_raw_port *p) FTR_MUST_USE;
-/* A link that only one end reports: an error at the line returned last; with r->tolerant it
- * is only noted. */
+/* Report a link that only one end reports: an error at the line returned last; with
+ * r->tolerant the link is only noted. */
 enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
 	FTR_PRINTF(2, 3) FTR_MUST_USE;
 /* Verify the raw fabric and build the fabric. */

@@ -157,7 +157,7 @@ static enum ftr_status skip_ext(struct net *n, struct ftr_cur *c)
 
 /* ---- tails ------------------------------------------------------------- */
 
-/* A number after blanks. *found: false if there is none. */
+/* Read a number after blanks. *found: false if there is none. */
 static enum ftr_status tail_number(struct net *n, struct ftr_cur *c,
 				   const char *what, uint64_t max, uint64_t *v,
 				   bool *found)

@@ -347,9 +347,9 @@ static uint32_t count_lines(const struct text *t)
 	return n;
 }
 
-/* Composed twice, because every line contains the number of lines, which is known only
- * after the first time.  The first time uses the longest possible number, so no line of
- * the second time is too long. */
+/* The record is composed twice, because every line contains the number of lines, which is
+ * known only after the first time. The first time uses the longest possible number, so no
+ * line of the second time is too long. */
 static bool compose(const struct rr_repair *r, struct text *t)
 {
 	struct text links = { 0 }, draft = { 0 };

@@ -165,7 +165,7 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 	rr_post(&f->rr, &ev);
 }
 
-/* Longer than a write takes when every packet is lost. */
+/* Limit in ms: longer than a write takes when every packet is lost. */
 #define WRITE_LIMIT_MS 5000
 
 /* The caller holds the mutex. */

@@ -155,7 +155,7 @@ static enum ftr_status find_managers(const struct ibf_plugin *p,
 	return FTR_OK;
 }
 
-/* Was this fabric routed when it was complete, and is it complete again? */
+/* True if this fabric was routed when it was complete, and is complete again. */
 static bool is_repaired(const struct ibf_engine *e,
 			const struct ibf_generation *gen)
 {

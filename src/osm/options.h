@@ -46,7 +46,7 @@ struct ibf_option {
 	const char *doc;	/* lines for the sample file */
 };
 
-/* Ends with an entry without a name. */
+/* The table of options; its last entry has no name. */
 extern const struct ibf_option ibf_option_table[];
 
 void ibf_options_default(struct ibf_options *o);

@@ -51,8 +51,8 @@ static struct ibf_name node_name(const osm_node_t *node)
 	return n;
 }
 
-/* Only ports that support extended speeds report them; others leave the field
- * zero. */
+/* Only ports that support extended speeds report an extended speed; others leave the
+ * field zero. */
 static enum ftr_speed link_speed(const osm_physp_t *p)
 {
 	const ib_port_info_t *pi = &p->port_info;

@@ -260,7 +260,7 @@ static uint64_t bound(const struct ftr_picture *pic, const struct ftr_fabric *f,
 	return most;
 }
 
-/* All-to-all load of the most loaded link, and its lower bound. */
+/* Compute the all-to-all load of the most loaded link, and the lower bound of that load. */
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {

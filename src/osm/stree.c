@@ -88,7 +88,7 @@ static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 	return FTR_SW_NONE;
 }
 
-/* Breadth first from root over switches not seen yet. */
+/* Search breadth first from root over switches not seen yet. */
 static void search(struct ibf_stree *t, ftr_sw root, bool down_only,
 		       uint32_t hash)
 {

@@ -109,7 +109,8 @@ static void on_receive(osm_madw_t *madw, void *context, osm_madw_t *request)
 	osm_mad_pool_put(&s->osm->mad_pool, madw);
 }
 
-/* Never called for OpenSM's own packets: OpenSM binds later, so their errors go to it. */
+/* This callback is never called for OpenSM's own packets: OpenSM binds later, so their
+ * errors are reported to OpenSM. */
 static void on_error(void *context, osm_madw_t *request)
 {
 	struct ibf_smp *s = context;

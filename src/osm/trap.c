@@ -55,7 +55,7 @@ static boolean_t in_file(const osm_subn_opt_t *opt, boolean_t otherwise)
 				__ATOMIC_RELAXED) : otherwise;
 }
 
-/* On a dispatcher thread, without a lock. */
+/* This function runs on a dispatcher thread, without a lock. */
 static void on_notice(void *context, void *data)
 {
 	struct ibf_fast *f = context;
@@ -78,7 +78,7 @@ static void on_notice(void *context, void *data)
 	pthread_mutex_unlock(&f->trap_order);
 }
 
-/* Called before OpenSM has bound, when the dispatcher is idle.  The hook is not
+/* This function is called before OpenSM has bound, when the dispatcher is idle. The hook is not
  * removed: OpenSM has freed the registration before it deletes plugins. */
 void ibf_trap_hook(struct ibf_fast *f)
 {

@@ -67,14 +67,14 @@ struct rr_links {
 	struct rr_link_entry link[RR_LINKS_MAX];	/* sorted by (guid, port) */
 };
 
-/* A port of the link is Down. */
+/* Report that a port of the link is Down. */
 void rr_links_seen_down(struct rr_links *t, struct rr_ends e, double now);
 /* The link died and was routed around: count the failure.  True: the link is
  * damped from now on. */
 bool rr_links_died(struct rr_links *t, struct rr_ends e, double now);
-/* The link was taken into use. */
+/* Report that the link was taken into use. */
 void rr_links_used(struct rr_links *t, struct rr_ends e);
-/* The link could not be taken into use: the next routing decides. */
+/* Report that the link could not be taken into use: the next routing decides. */
 void rr_links_leave(struct rr_links *t, struct rr_ends e);
 /* The link is to be taken into use after the next sweep; false: the table is full. */
 bool rr_links_return(struct rr_links *t, struct rr_ends e);
@@ -90,7 +90,7 @@ uint32_t rr_links_count_damped(const struct rr_links *t, double now);
 bool rr_links_left_out(struct rr_links *t, struct rr_ends e, bool returns,
 		       double began, double now, bool *recheck);
 
-/* A discovery that began at `began` is done: it has seen all earlier failures. */
+/* Report that a discovery that began at `began` is done: it has seen all earlier failures. */
 void rr_links_discovered(struct rr_links *t, double began);
 /* When the next damped link is due for release; negative: none. */
 double rr_links_release_due(const struct rr_links *t);

@@ -43,8 +43,8 @@
 
 #include "reroute/reroute.h"
 
-/* Well above the round trip of a management packet, well below its timeout:
- * after this time without an answer the other route is used as well. */
+/* After this time without an answer, in ms, the other route is used as well. The value is
+ * well above the round trip of a management packet, and well below its timeout. */
 #define HEDGE_MS 2
 /* A switch that has just sent a trap normally answers.  One that does not
  * answer within this time is left to the sweep, so that it does not delay the
@@ -672,7 +672,7 @@ static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 	return n;
 }
 
-/* All requests that follow once the routes are known. */
+/* Run all requests that follow once the routes are known. */
 static uint32_t probe_on(struct rr *f, struct probe *p,
 			 struct probe *hops, bool all,
 			 struct rr_link **out, bool *unknown)

@@ -252,7 +252,7 @@ void rr_fini(struct rr *f);
  * list of repairs that the last discovery has seen; the caller completes,
  * records and frees them. */
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
-/* For the worker, under the mutex: take its next job; false: there is none
+/* The worker takes its next job; it holds the mutex. False: there is none
  * before rr_timer() or an event. */
 bool rr_take(struct rr *f, struct rr_task *t);
 /* Run the job from start to end; called without the mutex. */

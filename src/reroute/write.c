@@ -28,7 +28,7 @@
  * their queue.  This is the time allowed for that. */
 #define DRAIN_MS 5
 
-/* One packet. */
+/* One packet to be written. */
 struct write {
 	ftr_sw sw;
 	uint16_t step;

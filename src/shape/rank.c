@@ -194,7 +194,7 @@ static bool rises(const struct shaping *z, const struct share *share, ftr_sw s,
 	return better <= share[s].low;
 }
 
-/* One round of rule 2. False: no switch without a height has a neighbour with one. */
+/* Run one round of rule 2. False: no switch without a height has a neighbour with a height. */
 static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 			uint32_t low_share, struct share *share)
 {

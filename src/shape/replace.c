@@ -111,7 +111,7 @@ static struct claim claim_of(const struct replace *r, ftr_sw s)
 	return tie || 2 * best.votes <= all ? none : best;
 }
 
-/* One round; false: nothing was found. */
+/* Run one round; false: it has found nothing. */
 static bool round_of(struct replace *r)
 {
 	struct cover *c = r->c;
