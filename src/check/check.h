@@ -164,7 +164,7 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 /* Record that the path from s to lid ends in the bad state st. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
-/* Set *to to sample s if it is the first one, or if it comes before *to. */
+/* Copy sample s to *to if s is the first sample, or if it comes before *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
 /* The finding for a bad state. */

@@ -12,8 +12,8 @@
  *	    \     /
  *	     sum		sums, maxima, least (LID, switch) of samples
  *
- * Neither sums nor least samples depend on which worker had which block, so the
- * report is the same for every team. All memory is allocated before the team
+ * The sums and the least samples do not depend on the assignment of blocks to workers, so
+ * the report is the same for every team. All memory is allocated before the team
  * runs; workers allocate nothing.
  *
  * The tables are proved free of credit loops if every LID passed updown.c or the test in

@@ -252,7 +252,7 @@ static void put_in(struct ftr_cdg *g, uint32_t v, uint32_t after)
 }
 
 /* Remove the vertices of f[] from the list and insert them again next to
- * `where`: before it if before, otherwise after it. */
+ * `where`: before that vertex if `before` is set, otherwise after it. */
 static void move(struct ftr_cdg *g, struct dyn_found *f, uint32_t n,
 		 uint32_t where, bool before)
 {

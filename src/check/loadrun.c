@@ -13,8 +13,8 @@
  * pattern is the first of those with the greatest maximum. At the end its loads are
  * computed once more, to find its most loaded links.
  *
- * In a pattern every host port receives at most one flow, so that no link carries
- * more flows than there are LIDs and 16 bits suffice: the loads of 46,656 links
+ * In a pattern every host port receives at most one flow. So no link carries more flows
+ * than there are LIDs, and 16 bits suffice: the loads of 46,656 links
  * take 91 KB and stay in the L2 cache. In a shift, consecutive sources on one
  * leaf send to consecutive places, so their paths are adjacent in the array of
  * paths and are read sequentially.

@@ -3,9 +3,9 @@
  * One plan: the current LID, and the writes so far.
  *
  * Steps: an entry depends on the entries that its new path passes and that are
- * written in the same plan. Its step is one more than the greatest step of
- * these. If a path leads over an earlier repair, it is valid before and after a
- * later repair rewrites an entry on it. The LID is therefore reachable in every
+ * written in the same plan. Its step is one more than the greatest step of these entries.
+ * A path that leads over an earlier repair is valid both before and after a later repair
+ * rewrites one of its entries. The LID is therefore reachable in every
  * state in between.
  */
 #include <stdlib.h>

@@ -11,12 +11,12 @@
  *
  * Every change also lists the entries that depend on it: those of s, of the switches
  * above for a down-cost, and of the switches below for a cost.  Both passes process a
- * rank only when everything that it depends on is final.  Columns are computed in
+ * rank only when all values on which the rank depends are final. Columns are computed in
  * segments of SEGMENT, by the functions that compute the rows of a whole shape.
  *
  * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP there are pairs (s, l) for which no switch
  * above routes downward through s, although a switch below s leads to l.  These pairs are
- * found from the down-costs when the incremental routing is made, and stay.
+ * found from the down-costs when the incremental routing is made, and do not change afterwards.
  */
 #include <inttypes.h>
 #include <string.h>

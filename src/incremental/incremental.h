@@ -120,7 +120,7 @@ struct ftr_incr {
 				 * down-cost; NULL: none. See cost_update.c */
 
 	/* plan[planned] is the plan of the tables.  If the last apply made a new plan
-	 * (replanned), the other one is the plan before it. */
+	 * (replanned), the other element is the previous plan. */
 	struct incr_plan plan[2];
 	unsigned int planned;
 	bool replanned;

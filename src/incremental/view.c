@@ -158,7 +158,7 @@ static void add_groups(struct ftr_incr *lv, const struct source *src, ftr_sw s)
 					  (enum incr_side)side);
 }
 
-/* Find the other end of every link; FTR_INVAL: it is not known. */
+/* Find the other end of every link; FTR_INVAL if one is not known. */
 static enum ftr_status join_ends(struct ftr_incr *lv,
 				 const struct source *src, struct ftr_err *err)
 {

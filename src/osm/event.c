@@ -10,8 +10,8 @@
  * following lines.  The writer's thread writes all lines of a record at once.
  *
  * "switch-down" is written when a switch has lost its last link to another
- * switch, "switch-up" when it has one again: with the repair that takes its
- * links into use, or with the routing of a sweep.
+ * switch, "switch-up" when the switch has one again. "switch-up" comes with the repair
+ * that takes the links of the switch into use, or with the routing of a sweep.
  */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -3,9 +3,8 @@
  * Spanning trees: choose a root, search, prune.
  *
  * The downward costs of the shape show directly whether a switch reaches a
- * member by going down only.  They do not consider switches without multicast,
- * so the search decides: if it misses a member, the search over all links is
- * used instead.
+ * member by going down only.  But these costs include switches without multicast, so the
+ * search decides: if it misses a member, the search over all links is used instead.
  */
 #include <stdlib.h>
 #include <string.h>

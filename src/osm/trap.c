@@ -2,9 +2,9 @@
 /*
  * Traps, before OpenSM acts on them.
  *
- * OpenSM reports a trap to plugins only after it has answered it, filtered it
- * (of equal traps within a few seconds it reports at most ten) and, with
- * sweep_on_trap, started a heavy sweep, which would race with the fast path.
+ * OpenSM reports a trap to plugins only after it has answered and filtered the trap (of
+ * equal traps within a few seconds it reports at most ten). With sweep_on_trap it has
+ * then also started a heavy sweep, which would race with the fast path.
  * It does not report traps 129 to 131 at all.  So the plugin installs itself in
  * front of the one function that OpenSM's dispatcher calls for notices, and
  * calls that function for every trap.

@@ -8,10 +8,10 @@
  * with its reason, and the number of lost jobs when a job of that kind succeeds
  * again or OpenSM ends.
  *
- * If a write hangs longer than it may delay the end of OpenSM, the thread is
- * abandoned: it keeps its own memory and never accesses the plugin or OpenSM
- * again.  The library stays mapped, so that the code of the thread remains
- * valid.
+ * At the end of OpenSM, a write that hangs longer than OpenSM may be delayed makes the
+ * plugin abandon the thread. The thread then keeps its own memory and never accesses the
+ * plugin or OpenSM again. The library stays mapped, so that the code of the thread
+ * remains valid.
  */
 #include <dlfcn.h>
 #include <inttypes.h>

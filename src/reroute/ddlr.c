@@ -16,8 +16,8 @@
  * The planner assumes that everything it planned was written.  If a write is
  * lost, the planner is dropped, and a new one is made after the next routing.  If
  * a routing confirms the planner's tables, the planner is kept; after any other
- * routing, a new one is made.  While there is no planner, and for links that return,
- * the worker writes as it does for the other engines.  A link that returned is not
+ * routing, a new one is made.  While there is no planner, and when links return, the
+ * worker writes as for the other engines. A link that returned is not
  * in the planner's fabric.  So a sweep is requested, and the planner that is made
  * after the routing of this sweep includes the link.
  *

@@ -6,9 +6,8 @@
  * PortInfo is read from every port of the switch that has, or nominally has, a
  * link to another switch.  Two directed routes are used that enter the switch
  * by different ports, because one of them may lead over the link that died.  A
- * link is dead when its port reports Down (IBA 14.2.5.6, PortState).  It is
- * back when its port and the port at the other end are both Active: before that
- * it carries no data.
+ * link is dead when its port reports Down (IBA 14.2.5.6, PortState).  A link is back when
+ * the ports at both ends are Active: before that it carries no data.
  *
  * Every unanswered packet causes up to three errors in OpenSM's log.  So
  * requests go where an answer can be expected:
@@ -535,8 +534,8 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 
 /* ---- neighbours of silent switches ------------------------------------------- */
 
-/* Mark the switches that did not answer this time in now[], and those that did not answer
- * this time or earlier in all[].  False: every switch has answered this time. */
+/* In now[], mark the switches that did not answer this time; in all[], those that did not
+ * answer this time or at an earlier time. False: every switch has answered this time. */
 static bool mark_silent(const struct probe *p, const struct rr_link *c,
 			uint32_t n, uint8_t *now, uint8_t *all)
 {

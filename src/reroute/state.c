@@ -14,7 +14,8 @@
 /* A request for a sweep during a discovery makes OpenSM start the discovery again.  If
  * discoveries took longer than the time between two requests, none would ever end.  So no
  * sweep is requested during a discovery.  No event reports that OpenSM has abandoned a
- * discovery; this is assumed when it has taken several times as long as the last one. */
+ * discovery; it is assumed to be abandoned when it has taken several times as long as the
+ * last one. */
 #define DISCOVERY_MS 10000
 #define DISCOVERY_TIMES 4
 

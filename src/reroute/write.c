@@ -25,7 +25,7 @@
  * upward leaves that switch within its head-of-queue lifetime: 4.096 us * 2^18
  * by default (OpenSM: 0x12), which allows for links that stall.  Here the path
  * of these packets is dead, so they are dropped when they reach the head of
- * their queue.  This is the time allowed for that. */
+ * their queue.  DRAIN_MS is the time allowed for that. */
 #define DRAIN_MS 5
 
 /* One packet to be written. */

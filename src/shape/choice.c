@@ -37,14 +37,15 @@
  * If the administrator gives roots, they decide the ranks, and only rule 1 is used.
  *
  * Rule 7.  One more host can change the result of rules 1 and 6, and then nearly all tables
- * change.  So the ranks of an earlier shape are kept, if they are given, unless the inferred
- * ranks are much better: the amount of congestion, or the number of pairs without an up/down
- * path, is less than KEEP_GAIN times as much.  That is a tenth less load on every link.  A
- * smaller gain is not worth new tables, and the estimate is not more exact.  If the inferred
- * ranking has fewer ranks, it need only be as good.  So an error from the time when the
- * fabric was first seen incomplete, for example a spine below the leaves, is not kept.
- * Switches that are new, or were stubs, have the inferred ranks; so have those whose
- * links would all be horizontal with their earlier ranks, because these links were moved.
+ * change.  So, if the ranks of an earlier shape are given, they are kept unless the
+ * inferred ranks are much better. Much better means that the amount of congestion, or the
+ * number of pairs without an up/down path, is less than KEEP_GAIN times as much. That is
+ * a tenth less load on every link. A smaller gain is not worth new tables, and the
+ * estimate is not more exact. If the inferred ranking has fewer ranks, it need only be as
+ * good. So an error from the time when the fabric was first seen incomplete, for example
+ * a spine below the leaves, is not kept. Switches that are new, or were stubs, have the
+ * inferred ranks; so have those whose links would all be horizontal with their earlier
+ * ranks, because these links were moved.
  *
  * Such a shape is restored exactly from its fabric and the ranks of all its switches, which are
  * in the state file.  Consider the difference between the rank of a switch and its
