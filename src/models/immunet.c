@@ -45,7 +45,7 @@
  * would follow. (own_count selects the plain count.)
  *
  * deviation: a distance that is received twice is forwarded once. By the text of
- * the paper it is forwarded for every minimal path (every_way does so). The
+ * the paper it is forwarded for every minimal path (every_way selects this). The
  * numbers in its table 1 result from forwarding once, or from forwarding again
  * only late arrivals (merge_ps). The resulting tables are the same.
  *

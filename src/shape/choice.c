@@ -302,8 +302,8 @@ static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 	return FTR_OK;
 }
 
-/* Rank the fabric from each switch as the only root, so that no link is horizontal.  Replace
- * *best by the best of these rankings if that is better. */
+/* Rank the fabric from each switch as the only root, so that no link is horizontal.
+ * Replace *best by the best of these rankings if it is better than *best. */
 static enum ftr_status single_root(struct shaping *z, struct ranking **best,
 				   struct ranking r[2])
 {

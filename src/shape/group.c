@@ -20,8 +20,9 @@
  * merge all planes into one.
  *
  * If two slots of a switch lead to one plane, the shape has upward paths (upward_paths.c).  To
- * detect this, a second union-find leaves out empty leaves only.  Other stubs count: the
- * spines of a chassis are stubs if racks already connect its leaf switches.
+ * detect this, a second union-find leaves out empty leaves only.  All other stubs are
+ * included, because the spines of a chassis are stubs if racks already connect its leaf
+ * switches.
  *
  * Slots are numbered in the same order, inferred slots (slots.c) together with the others.
  */

@@ -146,7 +146,8 @@ static uint32_t survey(const struct shaping *z, const struct slots *w,
 	return pairs;
 }
 
-/* Number of links that s lacks to those of the n switches in other that have a free port.
+/* Number of links that are missing between s and those of the n switches in other[] that
+ * have a free port.
  * have: [n_sw] scratch, all zero before and after. */
 static uint32_t lacking(const struct shaping *z, const struct slots *w,
 			const struct mesh *m, ftr_sw s, const ftr_sw *other,
