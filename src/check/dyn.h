@@ -143,7 +143,7 @@ static inline uint32_t dyn_link_of(const struct ftr_cdg *g, ftr_sw s,
 	return g->link_of[(size_t)s << 8 | (p & 255)];
 }
 
-/* The VL of a packet from link l on the link at place out. */
+/* The VL on which a packet that came over link l leaves by the link at place out. */
 static inline unsigned int dyn_vl(const struct ftr_cdg *g, uint32_t sl,
 				  const struct dyn_link *l, unsigned int out)
 {
@@ -187,7 +187,7 @@ void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 
 /* dynall.c: count all edges of the current entries. False: no memory. */
 bool dyn_count_all(struct ftr_cdg *g);
-/* The caller has stopped the construction; the counts are incomplete. */
+/* True if the caller has stopped the construction; the counts are then incomplete. */
 static inline bool dyn_stopped(const struct ftr_cdg *g)
 {
 	return g->stop && g->stop(g->stop_ctx);

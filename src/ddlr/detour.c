@@ -68,7 +68,7 @@ static const struct form way_round = { 0, { ANY } };
 
 struct search {
 	struct ftr_ddlr *r;
-	bool heavy;		/* packets from hosts to a host pass here */
+	bool heavy;		/* packets from hosts to a host pass the switch of the entry */
 	bool host;		/* the LID is a host's */
 	bool clean_only;
 	const struct form *form;

@@ -87,7 +87,7 @@ struct ftr_ddlr {
 	uint32_t n_stepped;
 	bool clean_refused;	/* a clean detour of host packets was refused */
 	uint8_t *avoid;		/* [n_sw] 1: a path must not pass the switch */
-	uint32_t *carried;	/* [n_sw] search << 1 | (host packets pass here) */
+	uint32_t *carried;	/* [n_sw] search << 1 | (host packets pass the switch) */
 	uint32_t search;
 	/* breadth-first search: [n_sw] each */
 	ftr_sw *queue;

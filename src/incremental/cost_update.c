@@ -2,8 +2,9 @@
 /*
  * Update of costs and down-costs.
  *
- * The same two passes as for a whole shape (Gliksberg et al. 2020, Procedure 1, with the
- * rule "must" of <ftr/shape.h>), over work lists instead of whole rows:
+ * The update makes the two passes that compute a whole shape (Gliksberg et al. 2020,
+ * Procedure 1, with the rule "must" of <ftr/shape.h>), but over work lists instead of
+ * whole rows:
  *
  *	ascending	down[s][l]; if it changed: down of the switches above s,
  *			cost of s

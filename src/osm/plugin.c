@@ -68,7 +68,7 @@ static void read_options(struct ibf_plugin *p)
 			err.msg);
 	ibf_log(p, IBF_LOADED, "ibfattree " PACKAGE_VERSION " for " OSM_VERSION
 		", options from %s",
-		st || missing ? "nowhere, all defaults" : path ? path : text);
+		st || missing ? "no file, all defaults" : path ? path : text);
 	free(path);
 }
 

@@ -24,7 +24,7 @@
  * The time of the last failure is kept in every state, because a link may die
  * while it is RETURNING or DAMPED.
  *
- * Pure data: reads no clock, takes no lock, allocates no memory.  Times are
+ * The functions read no clock, take no lock and allocate no memory. Times are
  * milliseconds of one monotonic clock.
  */
 #ifndef RR_LINKS_H
@@ -52,8 +52,8 @@ enum rr_link_state {
 struct rr_link_entry {
 	struct rr_ends ends;	/* guid, port: the smaller end, which is the key */
 	enum rr_link_state state;
-	double died;		/* negative: no failure that a discovery may
-				 * have missed */
+	double died;		/* time of a failure that a discovery may have missed;
+				 * negative: none */
 	uint32_t deaths;	/* failures in the window that began at `window` */
 	double window, last;	/* last: time of the last failure counted */
 };
@@ -92,7 +92,7 @@ bool rr_links_left_out(struct rr_links *t, struct rr_ends e, bool returns,
 
 /* Report that a discovery that began at `began` is done: it has seen all earlier failures. */
 void rr_links_discovered(struct rr_links *t, double began);
-/* When the next damped link is due for release; negative: none. */
+/* The time at which the next damped link is due for release; negative: none. */
 double rr_links_release_due(const struct rr_links *t);
 /* Make damped links whose hold time is over RETURNING; true: there were some. */
 bool rr_links_release(struct rr_links *t, double now);
