@@ -26,9 +26,9 @@
  * that could arrive passes it.
  *
  * Only with excluded pairs (ftr_incr.keep) may a path still work although its cost is
- * infinite.  There an entry that becomes FTR_PORT_NONE is written after all other entries of
- * its LID, unless it leads down to one that turns upward: such a turn is worse than a missing
- * entry.
+ * infinite.  For such a pair, an entry that becomes FTR_PORT_NONE is written after all
+ * other entries of its LID. Exception: its old port leads down to an entry that turns
+ * upward, because such a turn is worse than a missing entry.
  */
 #include <stdlib.h>
 #include <string.h>

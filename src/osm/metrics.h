@@ -4,7 +4,7 @@
  * and as JSON (ibfattree-status.json).
  *
  * One table holds name, type and help of all of them.  Counters start at 0 with
- * OpenSM and never decrease.  Does not depend on OpenSM.
+ * OpenSM and never decrease.  This file does not depend on OpenSM.
  */
 #ifndef IBF_METRICS_H
 #define IBF_METRICS_H

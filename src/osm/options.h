@@ -6,7 +6,7 @@
  * File format: "key value" or "key = value" per line; '#' starts a comment at
  * the start of a line or after a blank.  An unknown key, a key given twice, a
  * value out of range and an incomplete line are FTR_PARSE with FILE:LINE and
- * the value; *o is then unchanged.  Does not depend on OpenSM.
+ * the value; *o is then unchanged.  This file does not depend on OpenSM.
  */
 #ifndef IBF_OPTIONS_H
 #define IBF_OPTIONS_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Spanning trees for multicast groups, over a shape.  Does not depend on
- * OpenSM.
+ * Spanning trees for multicast groups, over a shape.  This file does not depend on OpenSM.
  *
  * A tree is found by breadth-first search from a root, so every switch has one
  * parent and there is no loop.  It is then pruned to the switches that lie

@@ -22,10 +22,10 @@
  * after the routing of this sweep includes the link.
  *
  * Building a planner takes longer than rerouting a fault without one.  So it is
- * built in a thread of its own.  A fault that comes before the planner is ready
- * is rerouted without local repair, and the planner is then useless.  In this case,
- * at the next routing, and at the end of OpenSM, the thread is asked to stop, and
- * does so within milliseconds.  At most one such thread runs: the next one is
+ * built in a thread of its own.  A fault that comes before the planner is ready is
+ * rerouted without local repair, and the planner is then useless. In this case the thread
+ * is asked to stop, as it is at the next routing and at the end of OpenSM. It stops
+ * within milliseconds. At most one such thread runs: the next one is
  * started after the previous one has ended.
  */
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Directed routes that avoid dead links.  Does not depend on OpenSM.
+ * Directed routes that avoid dead links.  This file does not depend on OpenSM.
  *
  * A directed route lists the port by which a management packet leaves each node
  * (IBA 14.2.2).  OpenSM's own routes date from its last discovery; after a link

@@ -59,8 +59,8 @@
  * among those that are probed again when the links are up, or covered by a sweep
  * that is wanted.
  *
- * Pure: rr_step reads no clock, takes no lock and calls no other module; the
- * caller serialises.  Times are milliseconds of one monotonic clock.
+ * rr_step is pure: it reads no clock, takes no lock and calls no other module. The caller
+ * serialises its calls. Times are milliseconds of one monotonic clock.
  */
 #ifndef RR_STATE_H
 #define RR_STATE_H

@@ -55,9 +55,9 @@ struct mesh {
 };
 
 struct slots {
-	uint32_t *low_mesh;	/* [n_sw] its mesh as a lower switch, NO_MESH: nothing is
-				 * inferred */
-	uint32_t *up_mesh;	/* [n_sw] its mesh as an upper switch */
+	uint32_t *low_mesh;	/* [n_sw] mesh in which the switch is a lower one;
+				 * NO_MESH: nothing is inferred */
+	uint32_t *up_mesh;	/* [n_sw] mesh in which the switch is an upper one */
 	struct mesh *mesh;
 	ftr_sw *member;
 	uint32_t *open;		/* [n_sw] number of ports without a link */
