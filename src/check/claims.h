@@ -3,7 +3,7 @@
  * Claimed turns: turns that tables may make although they are not up-then-down.
  *
  * The relation consists of the claimed turns and of all turns that are
- * up-then-down by rank, except those back to the previous switch. It must have
+ * up-then-down by rank, except turns back to the previous switch. It must have
  * no cycle; otherwise the claims are void. A routing that makes only turns of
  * an acyclic relation has no credit loop (Dally and Seitz 1987).
  */

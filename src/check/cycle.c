@@ -5,7 +5,8 @@
  * A vertex without a predecessor or without a successor is on no cycle. Such
  * vertices are removed repeatedly ("peeled"). If nothing is left, the graph is
  * acyclic (Kahn 1962). Otherwise every remaining vertex has a remaining
- * successor, so that a walk must return to a vertex: this is a first cycle.
+ * successor, so that a walk must return to a vertex. The walk from this vertex back to it
+ * is a first cycle.
  *
  * A shortest cycle is found as follows. From the lowest remaining vertex, a
  * breadth-first search looks for a path back to it that is shorter than the

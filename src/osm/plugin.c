@@ -30,7 +30,7 @@
  * At its end OpenSM calls destroy for every engine that was set up, then delete,
  * then dlclose.  So destroy frees the routing state only; the engine object is
  * part of the plugin.  report never takes a lock of OpenSM: for traps from the wire
- * OpenSM already holds its lock shared, and a writer may be queued behind it.  It
+ * OpenSM already holds its lock shared, and a writer may be queued for that lock. report
  * waits in one case only: at the end of a discovery, when the sweeper holds no
  * lock, it waits until the worker has ended its current write.
  *

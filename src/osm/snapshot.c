@@ -2,7 +2,7 @@
 /*
  * Copies the subnet as OpenSM sees it into a fabric.
  *
- * It runs in a routing callback, under the exclusive lock, in two passes: first switches
+ * The copy is made in a routing callback, under the exclusive lock, in two passes: first switches
  * with their links to other switches, then host ports with their links. A link is
  * included if both ends are known and healthy (osm_link_is_healthy, as in
  * OpenSM's own engines).

@@ -2,7 +2,7 @@
 /*
  * sim: the data plane, <ftr/sim.h>.
  *
- * One struct sim is one run. Indices, all dense:
+ * One struct sim is one run. The indices are all dense:
  *
  *	port	port of a switch, as in ftr_fabric.ports; its input buffers
  *		have the same number
@@ -17,7 +17,7 @@
  * (channel, VL). Most nodes are queues: there is one for each (input, output,
  * VL) of a switch, and it is on the list while it contains a packet. A packet
  * has a node of its own for each exit if it has several exits, if it requires
- * room for more than one packet, or if the function has taken(). Lists are
+ * room for more than one packet, or if the routing function has the operation taken(). Lists are
  * served in turn: after being served, a node goes to the end of its list.
  *
  * Files:
