@@ -172,8 +172,8 @@ static void reach(struct search *z, uint32_t v, uint32_t w)
 	z->queue[z->queue[z->n]++] = w;
 }
 
-/* Search from root for a path back of fewer than best_len channels. The root
- * gets a distance only when it is found again. */
+/* Search for a path from root back to root with fewer than best_len channels. The root
+ * gets a distance only when the search reaches it again. */
 static void shorter_through(struct search *z, uint32_t root)
 {
 	uint32_t len = 0, i = 0;

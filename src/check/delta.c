@@ -100,8 +100,8 @@ static ftr_port entry(const struct trial *c, ftr_sw s, ftr_lid lid)
 	return ftr_tables_get(c->t, s, lid);
 }
 
-/* Fate of a packet at s by the entry of s. ST_PENDING: it goes on to *next, which is set
- * only then. */
+/* The fate of a packet at s, by the entry of s. If it is ST_PENDING, the packet goes on
+ * to *next; otherwise *next is not set. */
 static uint8_t step(const struct trial *c, ftr_sw s, ftr_lid lid,
 		    struct chk_exit x, ftr_sw *next)
 {

@@ -267,8 +267,7 @@ static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 		r->avoid[d->sw[k]] = 0;
 }
 
-/* Breadth-first search over switches without a working entry, to those that
- * have one. */
+/* Search breadth first over switches without a working entry, up to switches that have one. */
 static void all_paths(struct search *z, ftr_sw s)
 {
 	struct ftr_ddlr *r = z->r;

@@ -174,7 +174,7 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 
 /* ---- table_transition.c -------------------------------------------------------- */
 
-/* Restore the entries of orig for the LID that lead to it again. */
+/* Restore those entries of orig for the LID that lead to the LID again. */
 enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
 				   struct ftr_err *err);
 

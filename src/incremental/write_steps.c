@@ -181,7 +181,8 @@ static void levels(struct staging *z, uint32_t *list, uint32_t n)
 static void missing_last(struct staging *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
-	uint8_t with = n_drain ? DRAIN : 0;	/* kind of the last steps so far; 0: normal ones */
+	uint8_t with = n_drain ? DRAIN : 0;	/* kind of the last steps so far: DRAIN,
+						 * or 0 for normal steps */
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)

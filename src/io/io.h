@@ -77,18 +77,18 @@ enum ftr_status ftr_text_each(struct ftr_text *t, ftr_line_fn fn,
 enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;
 
-/* "PATH:LINE: text" for the line returned last, or for an earlier one. */
+/* Fail with the message "PATH:LINE: text". LINE is the line returned last, or the given line. */
 enum ftr_status ftr_text_fail(const struct ftr_text *t, enum ftr_status status,
 			      const char *fmt, ...) FTR_PRINTF(3, 4);
 enum ftr_status ftr_text_fail_at(const struct ftr_text *t, uint32_t line,
 				 enum ftr_status status, const char *fmt, ...)
 	FTR_PRINTF(4, 5);
-/* "expected WHAT, found 'rest of the line'" */
+/* Fail with the message "expected WHAT, found 'rest of the line'". */
 enum ftr_status ftr_text_expected(const struct ftr_text *t,
 				  const struct ftr_cur *c, const char *what);
 enum ftr_status ftr_text_nomem(const struct ftr_text *t);
-/* "the file ends in the middle of a line: '...'": for readers that find the last line
- * incomplete. */
+/* Fail with the message "the file ends in the middle of a line: '...'", for readers that
+ * find the last line incomplete. */
 enum ftr_status ftr_text_torn(const struct ftr_text *t, struct ftr_cur line);
 
 /* Text from a file, made fit for a message: printable and limited in length. */

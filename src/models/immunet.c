@@ -441,7 +441,7 @@ static void immunet_free(void *state)
 	ftr_arena_free(x->arena);
 }
 
-/* The tables; without faults all paths are the shortest ones. */
+/* Make the tables; without faults, all paths are shortest paths. */
 static enum ftr_status make_tables(struct immunet *x,
 				   const struct ftr_fabric *f,
 				   struct ftr_err *err)

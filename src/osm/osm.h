@@ -89,8 +89,7 @@ struct ibf_routes {
 	struct ftr_route_opts opts;
 	struct ftr_route_stats stats;	/* owns stats.order and stats.turn */
 	ftr_sw *sm;		/* opts.sm */
-	struct ftr_turn *before;	/* opts.turn: extra turns of the routing
-					 * before */
+	struct ftr_turn *before;	/* opts.turn: extra turns of the previous routing */
 };
 
 /* Duration of each phase of a routing, in milliseconds. */
@@ -176,7 +175,7 @@ struct ibf_plugin {
 	struct osm_opensm *osm;
 	struct ibf_writer *writer;	/* NULL: no file is written */
 	struct ibf_fast *fast;	/* NULL: no fast path */
-	struct ibf_smp *smp;	/* of the fast path; NULL: none */
+	struct ibf_smp *smp;	/* transport of the fast path; NULL: none */
 	struct ibf_status *status;	/* NULL: no memory for it */
 	struct ibf_nominal *nominal;	/* NULL: not known yet */
 	struct ibf_options opt;

@@ -433,8 +433,8 @@ static bool first_of_peer(const struct probe *p, const struct rr_link *c,
 	return k == i;
 }
 
-/* Find a link of s in use, seen from its far end, that is not in the list and
- * does not lead to a silent switch; false: none. */
+/* Find a link of s that is in use, is not in the list and does not lead to a silent
+ * switch. It is returned as seen from its far end. False: there is none. */
 static bool other_link(const struct rr_view *v, ftr_sw s,
 		       const struct rr_link *c, uint32_t n,
 		       struct rr_link *out)

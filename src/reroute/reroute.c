@@ -342,7 +342,7 @@ static void lose_view(struct rr *f)
 	rr_sweep_now(f);
 }
 
-/* Do the switches hold the tables of the view, according to our writes? */
+/* True if the switches hold the tables of the view, as far as our writes show. */
 static bool in_step(const struct rr_view *v)
 {
 	const struct ftr_tables *t = ftr_incr_tables(v->live);

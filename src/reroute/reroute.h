@@ -329,8 +329,8 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 void rr_ddlr_start(struct rr *f, struct rr_view *v);
 /* Is the planner of v still being built? */
 bool rr_ddlr_making(struct rr_view *v);
-/* Is there a planner?  If it is still being built, it is abandoned and the view
- * has none. */
+/* True if the view has a planner. A planner that is still being built is abandoned, and
+ * the view then has none. */
 bool rr_ddlr_ready(struct rr *f);
 /* Report that a link which the planner does not know has returned. */
 void rr_ddlr_returned(struct rr *f);

@@ -262,7 +262,7 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
  * ms: these switches may only be slow. */
 #define LATE_MS 10
 
-/* Write the packets of one step for late switches, or for all others. */
+/* Write the packets of one step. late: only those for late switches; otherwise all others. */
 static void write_some(struct push *p, uint32_t first, uint32_t end,
 		       bool late)
 {
@@ -469,7 +469,7 @@ static void end_write(struct rr *f, bool rewrite)
 }
 
 /* Find routes around dead links and silent switches, for all writes that have
- * none yet.  False: some have none. */
+ * none yet.  False: some writes have no route. */
 static bool find_routes(struct push *p, const uint8_t *silent)
 {
 	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };

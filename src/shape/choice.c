@@ -347,8 +347,8 @@ static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)
 }
 
 /* Heights begin at different values in different shapes: find the most frequent difference
- * between the earlier ranks and height[]; of equally frequent ones the least.  False: no switch
- * has both. */
+ * between the earlier ranks and height[]; if several are equally frequent, take the
+ * least. False: no switch has an earlier rank and a height. */
 static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *shift)
 {
 	uint32_t count[3 * MAX_RANKS] = { 0 }, most = 0;
