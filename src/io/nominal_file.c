@@ -208,8 +208,8 @@ static bool dec(struct ftr_cur *c, uint64_t max, uint64_t *out)
 }
 
 /*
- * The sum covers the rest of the file.  Three checks therefore find most errors: that it is
- * a state file of a known version, that it is complete, and that the sum is correct.
+ * The sum covers the rest of the file.  So three checks find most errors: the file is a
+ * state file of a known version, it is complete, and its sum is correct.
  */
 static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 			      struct header *h)

@@ -118,7 +118,7 @@ static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
 			      x->o.control_ps : x->o.signal_ps)), i);
 }
 
-/* A control packet has arrived or was lost. */
+/* Handle a control packet that has arrived or was lost. */
 static void on_message(void *state, const struct ftr_sim_view *v,
 		       uint64_t what, bool lost)
 {

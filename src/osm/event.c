@@ -260,7 +260,7 @@ static const char *write_step(const struct rr_repair *r)
 	return r->local ? "local" : r->swept ? "sweep" : "reroute";
 }
 
-/* The members of every line. */
+/* Add the members that every line has. */
 static void add_head(struct text *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts)
 {
@@ -268,7 +268,7 @@ static void add_head(struct text *t, const struct rr_repair *r, uint32_t part,
 	    EVENT_SCHEMA, kind(r), r->number, part, parts, r->wall);
 }
 
-/* The members of the first line only. */
+/* Add the members that only the first line has. */
 static void add_facts(struct text *t, const struct rr_repair *r)
 {
 	add(t, ",\"engine\":\"%s\",\"stage\":\"%s\",\"traps\":%u,"

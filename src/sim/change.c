@@ -110,8 +110,8 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 	free(o.p);
 }
 
-/* The first packet of a FIFO; without FIFOs, the first packet of the buffer that has nodes
- * of its own. NONE: there is none, or it is parked. */
+/* The first packet of a FIFO; if there are no FIFOs, the first packet in the buffer that
+ * has nodes of its own. NONE: there is no such packet, or it is parked. */
 static uint32_t first_waiting(const struct sim *m, uint32_t port,
 			      unsigned int vl)
 {
