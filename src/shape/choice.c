@@ -68,7 +68,8 @@
 #define MIN_GAP 1.1		/* smallest ratio of the two values beside a gap */
 #define GAIN 0.9		/* a better ranking has less than this times the congestion of
 				 * the best so far */
-#define DEEP_GAIN 0.5		/* used instead of GAIN if the new ranking has more ranks */
+#define DEEP_GAIN 0.5		/* used instead of GAIN and of KEEP_GAIN if the new
+				 * ranking has more ranks */
 #define KEEP_GAIN 0.66		/* largest congestion of a ranking that replaces an earlier one,
 				 * relative to the earlier one: 0.9 times the load, to the
 				 * fourth power */
