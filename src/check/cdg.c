@@ -5,8 +5,8 @@
  * The graph has an edge from link a to link b if a packet may hold a and wait
  * for b. Routing is free of deadlocks if the graph has no cycle; for
  * deterministic tables the converse is true as well (Dally and Seitz 1987).
- * A packet that came from switch x over link a to s waits for the
- * one link that s has for its LID. For one LID it is therefore enough to know
+ * A packet that arrived at switch s over link a waits for one link only: the next hop
+ * that s has for the packet's LID. For one LID it is therefore enough to know
  * which switches are on a path from a source. Each path is followed until it
  * joins one that was followed before, so that a LID costs O(n_sw). Paths that
  * do not arrive count up to their end, because their packets hold links until
@@ -18,7 +18,7 @@
  * The proof by ranks is tested along the same paths: every hop must go strictly
  * up or down, and none up after down unless that turn is claimed.
  *
- * If VLs are checked, only this test is made here, and vl_cdg.c fills the graph.
+ * If VLs are checked, only the proof by ranks is tested here, and vl_cdg.c fills the graph.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void set_dep(const struct chk *c, ftr_sw s, ftr_port in, ftr_port out)
 		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 }
 
-/* Add the dependency of hop x -> s, and test the proof on it. */
+/* Add the dependency of hop x -> s, and test whether the hop satisfies the proof by ranks. */
 static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x, ftr_sw s)
 {
 	const uint8_t *rank = c->rank;

@@ -46,7 +46,8 @@
 #include "core/core.h"
 #include <ftr/check.h>
 
-/* Result of a walk. A value below ST_PENDING is good and counts its hops. */
+/* Result of a walk. A value below ST_PENDING means that the path arrives, and is its
+ * number of hops. */
 enum {
 	ST_GOOD = 0,
 	ST_PENDING = 0x80,	/* not known yet */
@@ -80,23 +81,25 @@ struct chk_exit {
 /* The dependency graph. A vertex is a VL of a directed link, numbered by the
  * port that sends (index into ftr_fabric.ports): port * n_vl + VL. Edges are
  * stored at the switch between the two links: bit `out * n_vl + VL` of row
- * (switch, in port, VL) is set if some packet enters there and leaves here. */
+ * (switch, in port, VL) is set if some packet enters by `in port` on VL, and leaves by
+ * `out` on the VL of the bit. */
 struct chk_cdg {
 	uint64_t *dep;
-	uint64_t *first;	/* [n_sw] word of row (s, 0, 0) */
+	uint64_t *first;	/* [n_sw] index of the word at which row (s, 0, 0) begins */
 };
 
 /* Findings and memory of one worker. */
 struct chk_part {
 	struct ftr_check_report r;
-	bool unproved;		/* a visited entry violates the proof by ranks */
+	bool unproved;		/* an entry that was followed violates the proof by ranks */
 	uint8_t *state;		/* [(n_sw + N_ENDS) * CHK_BATCH] */
-	uint8_t *head;		/* [n_sw] 1 + number in the block of a LID that is owned at the
-				 * switch, start of the chain batch.next; 0: none */
+	uint8_t *head;		/* [n_sw] 1 + number, within the block, of the first LID
+				 * owned at the switch (batch.next chains the others); 0:
+				 * the switch owns no LID of the block */
 	/* for one LID, by switch */
-	uint8_t *col;		/* its column of the tables */
+	uint8_t *col;		/* the LID's column of the tables */
 	uint16_t *nxt;		/* row of the next hop */
-	uint8_t *end;		/* ST_... */
+	uint8_t *end;		/* result of the walk, ST_... */
 	uint8_t *mark;
 	uint32_t *hops, *stack;
 	uint32_t *seen;		/* [n_ports * FTR_N_SL] see vl_cdg.c */
@@ -107,21 +110,21 @@ struct chk_claims;
 struct chk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
-	const uint8_t *rank;	/* NULL: none claimed */
-	const struct chk_claims *claims;	/* NULL: none claimed */
+	const uint8_t *rank;	/* claimed ranks; NULL: none */
+	const struct chk_claims *claims;	/* claimed turns; NULL: none */
 	bool no_cdg;
 	bool switches;		/* switches send packets, too */
 	bool vls;		/* VLs are checked */
 	uint32_t n_vl;		/* 1 if VLs are not checked */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL */
-	const struct ftr_path_sl *path_sl;	/* NULL: SL 0 */
+	const struct ftr_path_sl *path_sl;	/* NULL: all paths use SL 0 */
 	uint32_t *hop;
 	uint32_t *hosts;	/* [n_sw] number of host ports that send */
 	uint8_t *source;	/* [n_sw] 1: packets start here */
 	uint32_t *order;	/* [n_sw] by ascending rank, then index */
 	uint32_t n_lowest;	/* number of switches of the lowest rank */
 	uint32_t n_hosts;	/* sum of hosts[] */
-	uint8_t *in_cdg;	/* [max_lid + 1] dependencies are in the graph */
+	uint8_t *in_cdg;	/* [max_lid + 1] 1: the LID's dependencies are in the graph */
 	struct chk_cdg cdg;
 	struct chk_part *part;	/* one per worker */
 };
@@ -161,12 +164,12 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 /* Record that the path from s to lid ends in the bad state st. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
-/* Set *to to sample s if it is the first one, or if it comes before *to. */
+/* Copy sample s to *to if s is the first sample, or if it comes before *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
 /* The finding for a bad state. */
 enum ftr_finding chk_finding(uint8_t st);
-/* The next switch after s on the path to lid; s itself at its end. */
+/* The next switch after s on the path to lid; s itself if the path ends at s. */
 typedef ftr_sw (*chk_next_fn)(const void *ctx, ftr_sw s, ftr_lid lid);
 /* The switch of the faulty entry on the path from s. For a loop this is the switch at
  * which the path enters the loop. */
@@ -188,7 +191,7 @@ void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
  * set. */
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
-/* vl_cdg.c: the same over (link, VL), following every source. */
+/* vl_cdg.c: add the dependencies over (link, VL), following the path of every source. */
 void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 			    const struct ftr_check_opts *opts,

@@ -12,13 +12,13 @@
  *	    \     /
  *	     sum		sums, maxima, least (LID, switch) of samples
  *
- * Neither sums nor least samples depend on which worker had which block, so the
- * report is the same for every team. All memory is allocated before the team
+ * The sums and the least samples do not depend on the assignment of blocks to workers, so
+ * the report is the same for every team. All memory is allocated before the team
  * runs; workers allocate nothing.
  *
- * The tables are proved if every LID passed updown.c or the test in the general
- * walk. If not, the LIDs whose dependencies are not yet in the graph are added
- * and the graph is searched (cdg.c, cycle.c).
+ * The tables are proved free of credit loops if every LID passed updown.c or the test in
+ * the general walk. Otherwise the LIDs whose dependencies are not yet in the graph are
+ * added, and the graph is searched (cdg.c, cycle.c).
  *
  * Time: O(n_sw * LIDs). Memory: 1 KB per switch, 128 bytes per switch and
  * worker, and per switch a square bit matrix of its ports.

@@ -84,7 +84,7 @@ static void find_neighbours(struct graph *g, uint32_t *mark)
 	g->first[f->n_sw] = n;
 }
 
-/* Vertex (from, to); UINT32_MAX if they are not neighbours. */
+/* The vertex of the pair (from, to); UINT32_MAX if the two are not neighbours. */
 static uint32_t vertex(const struct graph *g, ftr_sw from, ftr_sw to)
 {
 	for (uint32_t v = g->first[from]; v < g->first[from + 1]; v++)

@@ -3,7 +3,7 @@
  * Claimed turns: turns that tables may make although they are not up-then-down.
  *
  * The relation consists of the claimed turns and of all turns that are
- * up-then-down by rank, except those back to the previous switch. It must have
+ * up-then-down by rank, except turns back to the previous switch. It must have
  * no cycle; otherwise the claims are void. A routing that makes only turns of
  * an acyclic relation has no credit loop (Dally and Seitz 1987).
  */
@@ -18,9 +18,9 @@ struct chk_claims {
 	uint32_t n;		/* 0: there are none, or they are void */
 };
 
-/* Set the claims if their relation has no cycle over the links that are up: those of f
- * without the dead ones (bits as in struct ftr_check_delta, or NULL), and extra.
- * FTR_NOMEM. */
+/* Set the claims if their relation has no cycle over the links that are up. These are the
+ * links of f except the dead ones (bits as in struct ftr_check_delta, or NULL: none), and
+ * the links in extra. Error: FTR_NOMEM. */
 enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 			       const uint8_t *rank,
 			       const struct ftr_turn *turn, uint32_t n,

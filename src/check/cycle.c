@@ -5,7 +5,8 @@
  * A vertex without a predecessor or without a successor is on no cycle. Such
  * vertices are removed repeatedly ("peeled"). If nothing is left, the graph is
  * acyclic (Kahn 1962). Otherwise every remaining vertex has a remaining
- * successor, so that a walk must return to a vertex: this is a first cycle.
+ * successor, so that a walk must return to a vertex. The walk from this vertex back to it
+ * is a first cycle.
  *
  * A shortest cycle is found as follows. From the lowest remaining vertex, a
  * breadth-first search looks for a path back to it that is shorter than the
@@ -36,7 +37,7 @@ struct search {
 	uint64_t edges;		/* edges visited */
 };
 
-/* Called for each successor or predecessor w of v, even if w has been removed. */
+/* The function is called for each successor or predecessor w of v, even if w has been removed. */
 typedef void (*visit_fn)(struct search *z, uint32_t v, uint32_t w);
 
 static void successors(struct search *z, uint32_t v, visit_fn fn)
@@ -171,8 +172,8 @@ static void reach(struct search *z, uint32_t v, uint32_t w)
 	z->queue[z->queue[z->n]++] = w;
 }
 
-/* Search from root for a path back of fewer than best_len channels. The root
- * gets a distance only when it is found again. */
+/* Search for a path from root back to root with fewer than best_len channels. The root
+ * gets a distance only when the search reaches it again. */
 static void shorter_through(struct search *z, uint32_t root)
 {
 	uint32_t len = 0, i = 0;

@@ -10,13 +10,12 @@
  *	new tables	x leads down to y, and y leads up. If x changed, the
  *			walk finds this. Otherwise y changed, and the
  *			switches above y are examined.
- *	old and new	x leads down to y by one table, and y leads up by the
- *			other. Then both have changed; otherwise one of the
- *			two tables would have the turn itself.
+ *	old and new	x leads down to y by one table, and y leads up by the other. Only
+ *			pairs in which both changed are compared: if one of them is
+ *			unchanged, one of the two tables has the whole turn.
  *	missing entry	The switches that still lead to y are counted.
  *
- * Old entries that lead over a dead link do not count, because it carries
- * nothing.
+ * Old entries that lead over a dead link do not count, because no packet passes a dead link.
  */
 #include <string.h>
 
@@ -29,7 +28,8 @@ struct judge {			/* state of one worker */
 	bool horizontal;
 	uint32_t *at;		/* [n_sw] index of the change for the current LID, or
 				 * NONE */
-	uint32_t *seen;		/* [n_sw] stamp if fate and hops are known */
+	uint32_t *seen;		/* [n_sw] equals `stamp` if the fate and the hops of the
+				 * switch are known */
 	uint32_t stamp;
 	uint8_t *fate;
 	uint8_t *turned;	/* [n_sw] valid if seen; 1: already counted as a turn */
@@ -100,8 +100,8 @@ static ftr_port entry(const struct trial *c, ftr_sw s, ftr_lid lid)
 	return ftr_tables_get(c->t, s, lid);
 }
 
-/* Fate of a packet at s by the entry of s. ST_PENDING: it goes on to *next, which is set
- * only then. */
+/* The fate of a packet at s, by the entry of s. If it is ST_PENDING, the packet goes on
+ * to *next; otherwise *next is not set. */
 static uint8_t step(const struct trial *c, ftr_sw s, ftr_lid lid,
 		    struct chk_exit x, ftr_sw *next)
 {
@@ -242,7 +242,8 @@ static void walk(const struct trial *c, struct judge *j, ftr_sw s, ftr_lid lid)
 
 /* ---- neighbours ------------------------------------------------------ */
 
-/* True if change k is written before change i, and drained by then. */
+/* True if change k is written before change i, and the packets that followed the old
+ * entry of k have left the fabric when change i is written. */
 static bool drained_before(const struct trial *c, uint32_t k, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -394,7 +395,7 @@ static enum ftr_status sound(const struct trial *c, struct ftr_err *err)
 
 static void sort_by_lid(struct trial *c)
 {
-	uint32_t *first = c->lid_first + 1;	/* at the end: end of each LID's part */
+	uint32_t *first = c->lid_first + 1;	/* after the loops: end of each LID's part */
 
 	for (uint32_t i = 0; i < c->d->n_changes; i++)
 		first[c->d->change[i].lid]++;

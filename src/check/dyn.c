@@ -2,12 +2,12 @@
 /*
  * <ftr/cdg.h>: set-up, drains, links that go down and come up.
  *
- * Invariant, for every LID: count[] holds the edges of its base column, as
- * dyn_walk() finds them with the links that were up when it was counted
- * (epoch_of), plus the edges that changes added since then (struct dyn_lid). A
- * drain makes the current column the base: it counts the edges of the current
- * column, then subtracts those of the old base and those that the changes added.
- * A drain adds no edge to the graph: every edge of the current column is already
+ * Invariant, for every LID: count[] holds the edges of the LID's base column, plus the
+ * edges that changes added since the last drain (struct dyn_lid). The edges of the base
+ * column are those that dyn_walk() finds with the links that were up when the column was
+ * counted (epoch_of). A drain makes the current column the base: it counts the edges of
+ * the current column, then subtracts those of the old base and those that the changes
+ * added. A drain adds no edge to the graph: every edge of the current column is already
  * among those of the old base and those that the changes added.
  *
  * When a link goes down, all LIDs whose entries lead onto it are opened
@@ -241,7 +241,7 @@ static void turn_tile(struct ftr_cdg *g, ftr_sw s, uint32_t m, uint32_t lid)
 		for (uint32_t at = 0; at < lids; at += 8) {
 			uint64_t x[8];
 
-			/* beyond the last switch: any row */
+			/* beyond the last switch, any row will do */
 			for (uint32_t k = 0; k < 8; k++) {
 				const uint8_t *row = ftr_tables_row(g->now,
 					s + FTR_MIN(i + k, m - 1));
@@ -464,7 +464,7 @@ static bool count_checked(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 }
 
 /* Count an edge that the graph had before. It cannot close a cycle, but the order of the
- * vertices may have to be changed for it. */
+ * vertices may have to change. */
 static bool count_again(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			uint32_t w)
 {

@@ -4,7 +4,7 @@
  *
  *	dyn.c		set-up, drains, links that go down and come up
  *	dynwalk.c	the edges of one LID whose entries do not change
- *	dynall.c	the same for all LIDs at once
+ *	dynall.c	the edges of all LIDs at once
  *	dynchange.c	the edges that a change adds
  *	dynorder.c	the order of the vertices that proves the graph acyclic
  *
@@ -30,14 +30,15 @@ struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
 	uint8_t from_place, to_place;
-	uint32_t row, row_len;	/* in count[]: index of its row for VL 0; row length */
-	uint32_t vl_at;	/* in link_vl[]: index of its row, by place out of `to` */
+	uint32_t row, row_len;	/* index into count[] of its row for VL 0; length of a row */
+	uint32_t vl_at;	/* index into link_vl[] of its row, which holds a VL for each
+			 * place out of `to` */
 	uint32_t down_since;	/* epoch, or DYN_ALIVE */
 	uint32_t unused;
 };
 
-/* VLs occupied in addition to the base: a hash table by link * n_sl + SL, with open
- * addressing. */
+/* VLs that packets occupy in addition to those that they occupy under the base entries: a
+ * hash table with the key link * n_sl + SL and open addressing. */
 struct dyn_occ {
 	uint32_t *key;		/* key + 1; 0: free */
 	uint16_t *vls;
@@ -51,10 +52,10 @@ struct dyn_lid {
 	uint32_t *edge;		/* indices into count[] of edges that changes added,
 				 * one for each time that an edge was counted */
 	uint32_t n_edge, cap_edge;
-	uint8_t *base;		/* [n_sw] its column at the last drain */
+	uint8_t *base;		/* [n_sw] the LID's column at the last drain */
 };
 
-/* An old value, for undoing a change. */
+/* A value before a change, so that the change can be undone. */
 struct dyn_undo {
 	uint32_t key;
 	uint16_t vls;		/* old value */
@@ -88,9 +89,8 @@ struct ftr_cdg {
 	uint32_t epoch;
 	uint32_t *epoch_of;	/* [max_lid + 1] epoch in which the base was
 				 * counted */
-	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: those whose
-	 * packets occupy this VL on the link out of the switch by the base
-	 * entries */
+	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: the LIDs whose packets
+	 * occupy this VL on the switch's outgoing link under the base entries */
 	uint64_t *base_set;
 	uint32_t lid_words;
 	uint64_t *count_first;	/* [n_sw] */
@@ -143,7 +143,7 @@ static inline uint32_t dyn_link_of(const struct ftr_cdg *g, ftr_sw s,
 	return g->link_of[(size_t)s << 8 | (p & 255)];
 }
 
-/* The VL of a packet from link l on the link at place out. */
+/* The VL on which a packet that came over link l leaves by the link at place out. */
 static inline unsigned int dyn_vl(const struct ftr_cdg *g, uint32_t sl,
 				  const struct dyn_link *l, unsigned int out)
 {
@@ -165,7 +165,7 @@ static inline uint8_t *dyn_column(const struct ftr_cdg *g, ftr_lid lid)
 	return g->col + (size_t)lid * g->f->n_sw;
 }
 
-/* The LIDs whose packets occupy VL vl on the link out of s by the base. */
+/* The LIDs whose packets occupy VL vl on the link out of s under the base entries. */
 static inline uint64_t *dyn_base_set(const struct ftr_cdg *g, uint32_t sl,
 				     ftr_sw s, unsigned int vl)
 {
@@ -180,13 +180,14 @@ typedef bool (*dyn_edge_fn)(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			    uint32_t w);
 bool dyn_walk(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 	      uint32_t epoch, dyn_edge_fn fn);
-/* Add `by` to count[] of every such edge. base: enter it in base_set[]. */
+/* Add `by` to count[] of every edge that the column causes. base: also enter the column
+ * in base_set[]. */
 void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 	       uint32_t epoch, uint32_t by, bool base);
 
 /* dynall.c: count all edges of the current entries. False: no memory. */
 bool dyn_count_all(struct ftr_cdg *g);
-/* The caller has stopped the construction; the counts are incomplete. */
+/* True if the caller has stopped the construction; the counts are then incomplete. */
 static inline bool dyn_stopped(const struct ftr_cdg *g)
 {
 	return g->stop && g->stop(g->stop_ctx);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges of all LIDs by tables that do not change, used when a graph is built.
+ * The edges of all LIDs under tables that do not change, used when a graph is built.
  *
  * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch
- * has the set of LIDs that reached it. A switch passes the LIDs that are new
- * there to its neighbours, in the order in which switches are reached. For each
- * of its ports it counts the entries of the neighbour, by port; only these sums
- * are translated into edges, because the VL of a packet depends on its ports,
- * and not on its LID.
+ * has the set of LIDs that reached it. A switch passes each LID on to its neighbours when
+ * the LID first reaches it; switches are processed in the order in which they are
+ * reached. For each neighbour, the entries that it has for these LIDs are counted by
+ * outgoing port. Only these counts are translated into edges, because the VL of a packet
+ * depends on its ports, and not on its LID.
  *
  * A walk LID by LID has scattered accesses to all memory. This one reads the
  * rows of a switch and of its neighbours, and little else.
@@ -31,7 +31,7 @@
 struct all {
 	struct ftr_cdg *g;
 	uint32_t sl;
-	uint32_t words;		/* of a set of LIDs */
+	uint32_t words;		/* 64-bit words in a set of LIDs */
 	uint64_t *owned;	/* LIDs with an owner */
 	/* One set for each VL out of a switch, at s * n_vl + VL.  todo: LIDs that are
 	 * still to be passed on.  met: all LIDs that ever reached the VL; this is
@@ -119,9 +119,9 @@ static void start(struct all *a, ftr_sw s)
 	}
 }
 
-/* n packets on this VL of link `in` leave the next switch by port p. Returns the
- * index (switch * n_vl + VL) of the VL on which they leave; DROPPED; or NOWHERE if
- * the port has no link to a switch. */
+/* Add the edges of n packets that arrive on this VL of link `in` and leave the next
+ * switch by port p. Returns the index (switch * n_vl + VL) of the VL on which they leave;
+ * DROPPED; or NOWHERE if the port has no link to a switch. */
 static uint32_t add_edges(struct all *a, const struct dyn_link *in,
 			  unsigned int link_vl, unsigned int p, uint32_t n)
 {
@@ -156,7 +156,7 @@ static void reach_one(struct all *a, uint32_t at, uint32_t lid)
 	enqueue(a, at);
 }
 
-/* A measure of the work to read a set. */
+/* An estimate of the work to read a set. */
 static uint32_t words_used(const struct all *a, const uint64_t *set)
 {
 	uint32_t n = 0;
@@ -236,7 +236,7 @@ static void hand_on_set(struct all *a, uint32_t link, unsigned int link_vl)
 		}
 }
 
-/* The same for a list of n LIDs. */
+/* As hand_on_set(), for a list of n LIDs. */
 static void hand_on_list(struct all *a, uint32_t link, unsigned int link_vl,
 			 const uint16_t *lid, uint32_t n)
 {
@@ -268,7 +268,7 @@ static void pass_set(struct all *a, ftr_sw s, unsigned int vl,
 	}
 }
 
-/* The same as lists, sorted by the port of the entry: used if there are few LIDs. */
+/* Pass on the LIDs in todo from s, as lists by the port of the entry: used if there are few. */
 static void pass_list(struct all *a, ftr_sw s, unsigned int vl,
 		      const uint64_t *todo)
 {

@@ -6,8 +6,8 @@
  * (alt[]). At each written switch, every occupied incoming link then depends on
  * the new entry as well. Packets on VLs that become occupied are followed
  * through old and new entries alike. At the end of the step the second entries
- * replace the first ones. Later steps do not use the replaced entries, but the
- * edges of these stay in the graph.
+ * replace the first ones. Later steps do not use the replaced entries, but the edges of
+ * the replaced entries stay in the graph.
  *
  * The occupied VLs of a link for a LID have two parts. VLs that became occupied since
  * the last drain are stored per LID (struct dyn_occ). VLs that the base entries occupy

@@ -16,7 +16,7 @@
  * changes, places are labels with gaps in a list (Dietz and Sleator 1987). All
  * labels are reassigned when a gap is exhausted.
  *
- * Removing edges leaves the order valid, so nothing is done then. Vertices of
+ * The order stays valid when an edge is removed, so removal needs no work. Vertices of
  * links that are down are treated as if they had no edges.
  *
  * Only a few of the pairs of VLs that meet in a switch are edges. Present and
@@ -149,7 +149,7 @@ enum { FORWARD = 1, BACKWARD = 2 };
 struct search {
 	uint64_t low, top;	/* labels of w and v */
 	uint32_t n_fwd, n_back;	/* vertices found */
-	uint32_t at_fwd, at_back;	/* of those, already expanded */
+	uint32_t at_fwd, at_back;	/* number of them already expanded */
 	bool meet;
 };
 
@@ -236,7 +236,7 @@ static void take_out(struct ftr_cdg *g, uint32_t v)
 		g->prev[g->next[v]] = g->prev[v];
 }
 
-/* Insert v after `after`; DYN_NONE: at the head. */
+/* Insert v after `after`; if that is DYN_NONE, at the head of the list. */
 static void put_in(struct ftr_cdg *g, uint32_t v, uint32_t after)
 {
 	uint32_t next = after == DYN_NONE ? g->first : g->next[after];
@@ -252,7 +252,7 @@ static void put_in(struct ftr_cdg *g, uint32_t v, uint32_t after)
 }
 
 /* Remove the vertices of f[] from the list and insert them again next to
- * `where`: before it if before, otherwise after it. */
+ * `where`: before that vertex if `before` is set, otherwise after it. */
 static void move(struct ftr_cdg *g, struct dyn_found *f, uint32_t n,
 		 uint32_t where, bool before)
 {

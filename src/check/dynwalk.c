@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges of one LID by tables that do not change.
+ * The edges of one LID under tables that do not change.
  *
  * Every switch has one entry for the LID, so all packets leave s on one link,
  * and the VLs visited there are one small set: seen[s]. From each source the

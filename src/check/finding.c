@@ -53,7 +53,7 @@ void chk_sample(struct ftr_check_sample *to, bool first,
 {
 	if (!first && !before(&s, to))
 		return;
-	/* not the padding: reports are compared byte by byte */
+	/* do not copy the padding, because reports are compared byte by byte */
 	to->from = s.from;
 	to->at = s.at;
 	to->lid = s.lid;
@@ -91,7 +91,7 @@ ftr_sw chk_culprit(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
 		return x;
 	}
 	for (uint32_t i = 0; i < n_sw; i++)
-		x = next(ctx, x, lid);	/* in the loop at the end */
+		x = next(ctx, x, lid);	/* after n_sw hops x is in the loop */
 	y = next(ctx, s, lid);
 	for (ftr_sw z = next(ctx, x, lid); z != x; z = next(ctx, z, lid))
 		y = next(ctx, y, lid);

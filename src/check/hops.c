@@ -22,8 +22,8 @@ struct walk {
 	const struct ftr_tables *t;
 	ftr_sw *next;		/* [n_ports] switch behind each port, or FTR_SW_NONE */
 	uint8_t *block;		/* [FTR_LFT_BLOCK * n_sw] entries for a block of LIDs */
-	uint32_t block_of;	/* its number */
-	const uint8_t *entry;	/* [n_sw] those for the current LID */
+	uint32_t block_of;	/* number of the block that `block` holds */
+	const uint8_t *entry;	/* [n_sw] entries for the current LID */
 	uint32_t *dist;		/* [n_sw] */
 	ftr_sw *stack;		/* [n_sw] */
 	uint64_t *sources;	/* [n_sw] number of host ports that send */

@@ -3,8 +3,8 @@
  * Internal interfaces of <ftr/load.h>.
  *
  *	load_model.c	struct ftr_load: order, links, all paths; new and free
- *	loadtree.c	paths to one destination, a single path, all-to-all load,
- *			also of every link, by port
+ *	loadtree.c	paths to one destination, a single path, all-to-all load in
+ *			total and of every link, by port
  *	loadrun.c	many patterns, divided over the team
  *	loadsum.c	from link loads to a report
  *	linkload.c	load of every link, by port, for other patterns
@@ -32,7 +32,7 @@ struct load_hop {
 	ftr_sw next;
 };
 
-/* All-to-all load, summed up over some of the places as destinations. */
+/* All-to-all load, summed over a subset of the places as destinations. */
 struct load_sum {
 	uint64_t *load;		/* [n_links] */
 	uint32_t *arrive;	/* [n_sw] number of destinations that the switch reaches */
@@ -53,8 +53,7 @@ struct ftr_load {
 	uint8_t *entry;		/* [n_sw * n_live] entry of each switch for each of these
 				 * places: a copy of the tables, in the order of reading */
 	uint32_t n_leaf;	/* number of switches with a live place */
-	uint32_t *leaf;		/* [n_sw] number of the switch among those, or
-				 * LOAD_NONE */
+	uint32_t *leaf;		/* [n_sw] index of the switch in leaf_sw[], or LOAD_NONE */
 	ftr_sw *leaf_sw;	/* [n_leaf] */
 	uint32_t *hosts;	/* [n_sw] number of live places */
 	uint32_t n_links;
@@ -100,8 +99,8 @@ struct load_tree {
 };
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *out);
-/* Compute the paths to the destination live[i].  Faster if i ascends from call to call,
- * because the entries are read for LOAD_BATCH destinations at a time. */
+/* Compute the paths to the destination live[i]. The function is faster if i ascends from
+ * call to call, because the entries are read for LOAD_BATCH destinations at a time. */
 void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t i);
 
 bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,

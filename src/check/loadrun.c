@@ -10,11 +10,11 @@
  *	part[worker].load			[n_links + LOAD_PSEUDO]
  *
  * Sums over patterns do not depend on which worker had which pattern. The worst
- * pattern is the first of those with the greatest maximum. It is summed up once
- * more at the end to find its links.
+ * pattern is the first of those with the greatest maximum. At the end its loads are
+ * computed once more, to find its most loaded links.
  *
- * In a pattern every host port receives at most one flow, so that no link carries
- * more flows than there are LIDs and 16 bits suffice: the loads of 46,656 links
+ * In a pattern every host port receives at most one flow. So no link carries more flows
+ * than there are LIDs, and 16 bits suffice: the loads of 46,656 links
  * take 91 KB and stay in the L2 cache. In a shift, consecutive sources on one
  * leaf send to consecutive places, so their paths are adjacent in the array of
  * paths and are read sequentially.
@@ -45,9 +45,9 @@ struct family {
 	enum kind kind;
 	uint32_t n;		/* number of patterns */
 	uint32_t *k;		/* [n] shifts */
-	uint64_t *seed;		/* [n] random patterns */
+	uint64_t *seed;		/* [n] seeds of random patterns */
 	uint32_t *max;		/* [n] */
-	struct run *run;	/* for shifts */
+	struct run *run;	/* all runs of consecutive places, used for shifts */
 	uint32_t n_runs;
 	struct part *part;
 };

@@ -158,7 +158,7 @@ void load_sum_add(const struct ftr_load *ld, const struct load_tree *t,
 		w->sources[t->to[s].next] += w->sources[s];
 	}
 	if (t->hops[own] != LOAD_NONE)
-		in--;		/* the destination itself */
+		in--;		/* the destination does not send to itself */
 	w->flows += in;
 	w->host_max = FTR_MAX(w->host_max, in);
 }

@@ -19,7 +19,7 @@
  *    was derived, hop by hop, from the end of the path.
  *  - Sweep 1 decides s only by a next hop that was decided before, which has a
  *    lower rank. From s the path only goes down, to its end.
- *  - Sweep 2 decides s only if its next hop is decided now and was not when
+ *  - Sweep 2 decides s only if its next hop is decided now but was not yet decided when
  *    sweep 1 visited s. A next hop of lower rank that sweep 1 left undecided is
  *    visited after s, so the next hop has a higher rank: from s the path goes
  *    up, to a path that is up-then-down.
@@ -49,8 +49,8 @@ struct batch {
 	bool any;
 };
 
-/* Set out to the states of all LIDs of the block at s, from those of the next hops. The
- * last block of a row may have fewer than CHK_BATCH LIDs; the rest of out is then
+/* Fill out[] with the states of all LIDs of the block at s, from the states of the next
+ * hops. The last block of a row may have fewer than CHK_BATCH LIDs; the rest of out is then
  * meaningless. */
 static inline void look(const struct chk *c, const uint8_t *state,
 			const struct batch *l, ftr_sw s, uint8_t *restrict out)
@@ -168,8 +168,9 @@ static void clear_batch(const struct chk *c, struct chk_part *w, uint32_t base)
 	}
 }
 
-/* For each LID over all switches: the OR of all states, the most hops of a good path, and
- * 0xff if a state is PENDING. */
+/* For each LID, combine the states of all switches: any[] is the OR of the states,
+ * longest[] the greatest number of hops of a path that arrives. open[] is 0xff if a state
+ * is PENDING, otherwise 0. */
 static void reduce(const struct chk *c, const struct chk_part *w,
 		   uint8_t *restrict any, uint8_t *restrict longest,
 		   uint8_t *restrict open)

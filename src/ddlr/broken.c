@@ -4,10 +4,10 @@
  *
  * An entry is broken if it leads onto a dead link. The search reads the LFTs at
  * both ends of every dead link. The entries are sorted by: whether packets from
- * hosts to hosts need them, class of the LID, LID, rank of the switch. They are
- * repaired LID by LID, low switches first: entries that only need another
- * upward port are repaired then, and detours that turn may use them. A broken
- * entry for which no detour is found is tried again after other entries of its
+ * hosts to hosts need them, class of the LID, LID, rank of the switch. They are repaired
+ * LID by LID, low switches first. So entries that only need another upward port are
+ * repaired before the entries of higher switches, and detours that turn may use them. A
+ * broken entry for which no detour is found is tried again after other entries of its
  * LID are repaired.
  */
 #include <stdlib.h>
@@ -92,7 +92,7 @@ static bool is_broken(const struct ftr_ddlr *r, ftr_sw s)
 	return s != r->exit_sw && ftr_cdg_link_is_down(r->g, s, p);
 }
 
-/* From now on packets of switches are ignored. */
+/* Ignore packets of switches from now on. */
 static void forget_switches(struct ftr_ddlr *r)
 {
 	ftr_cdg_free(r->g);

@@ -12,7 +12,7 @@
  *	n = 2	down, up (Sem-Jacobsen et al. 2011, section V-A)
  *	n = 3	down, down, up (section V-B), if the entry of the switch
  *		above the turn leads to the LID
- *	n = 4	down, down, up, up: the same, if it does not
+ *	n = 4	down, down, up, up: if that entry does not
  *	n = 2	any two hops
  *	n	any path over switches without a working entry: for LIDs of
  *		switches, which may only be reachable from below
@@ -68,7 +68,7 @@ static const struct form way_round = { 0, { ANY } };
 
 struct search {
 	struct ftr_ddlr *r;
-	bool heavy;		/* packets from hosts to a host pass here */
+	bool heavy;		/* packets from hosts to a host pass the switch of the entry */
 	bool host;		/* the LID is a host's */
 	bool clean_only;
 	const struct form *form;
@@ -267,8 +267,7 @@ static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 		r->avoid[d->sw[k]] = 0;
 }
 
-/* Breadth-first search over switches without a working entry, to those that
- * have one. */
+/* Search breadth first over switches without a working entry, up to switches that have one. */
 static void all_paths(struct search *z, ftr_sw s)
 {
 	struct ftr_ddlr *r = z->r;
@@ -470,7 +469,7 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	r->search++;
 	carried = is_carried(r, s);
 	z.heavy = host && carried;
-	/* others would be rejected by judge() */
+	/* judge() would reject all other detours */
 	clean_only |= !z.heavy && (host || carried);
 	w = z.heavy ? clean_paths : short_paths;
 	st = try_parallel(&z, s, repaired, err);

@@ -81,7 +81,7 @@ static uint32_t step_alone(const struct ftr_ddlr *r, const uint32_t *step,
 	return WRITE_NEVER;
 }
 
-/* Give one more change a step. False: there is none left that can have one. */
+/* Give one more change a step. False: no remaining change can have a step. */
 static bool one_alone(struct ftr_ddlr *r, uint32_t *step, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {

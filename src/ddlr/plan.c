@@ -3,9 +3,9 @@
  * One plan: the current LID, and the writes so far.
  *
  * Steps: an entry depends on the entries that its new path passes and that are
- * written in the same plan. Its step is one more than the greatest step of
- * these. If a path leads over an earlier repair, it is valid before and after a
- * later repair rewrites an entry on it. The LID is therefore reachable in every
+ * written in the same plan. Its step is one more than the greatest step of these entries.
+ * A path that leads over an earlier repair is valid both before and after a later repair
+ * rewrites one of its entries. The LID is therefore reachable in every
  * state in between.
  */
 #include <stdlib.h>
@@ -124,10 +124,10 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 	for (uint32_t i = 0; i < n; i++)
 		from[i] = r->entry[w[i].sw];
 	st = ftr_cdg_change(r->g, r->lid, w, n, &closes, err);
-	if (!st && !closes && r->hosts) {	/* its edges are a subset */
+	if (!st && !closes && r->hosts) {	/* r->hosts has a subset of the edges */
 		st = ftr_cdg_change(r->hosts, r->lid, w, n, &closes, err);
 		if (!st && closes)
-			st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that packets of all sources do not");
+			st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that packets of all sources do not close");
 	}
 	*made = !st && !closes;
 	r->plan->refused += closes;

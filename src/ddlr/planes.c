@@ -7,8 +7,9 @@
  * computed from the fabric as the planner got it, so that faults do not change
  * their numbers. One union-find serves all ranks, joining from the top down.
  *
- * A plane of level m becomes unclean ("dirty") with the first arc that leaves
- * it, and stays so until the transition to new tables is done. An arc may lead
+ * A packet that comes down from plane p and turns up into plane q makes an arc from p to
+ * q. A plane of level m becomes unclean ("dirty") with the first arc that leaves it, and
+ * stays so until the transition to new tables is done. An arc may lead
  * only into a clean plane. The dirty planes are therefore ordered by the time at
  * which they became dirty, and no arc leads back.
  */
@@ -88,8 +89,7 @@ static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 	return bad;
 }
 
-/* True if g's remote sends packets for the LID down to y, by the current
- * entries. */
+/* True if by the current entries the neighbour of group g sends packets for the LID down to y. */
 static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
 		       ftr_sw y)
 {
@@ -116,7 +116,8 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 	return bad;
 }
 
-/* The same for the turns that packets make after the end of the detour. */
+/* Pass to unclean_turn() the turns that packets make after the end of the detour. True if
+ * one of them is unclean. */
 static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
 			 enum arcs what)
 {

@@ -81,7 +81,7 @@ static enum ftr_status link_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	if (!st && !*closes && r->hosts)
 		st = ftr_cdg_link_up(r->hosts, s, p, &closes_too, err);
 	if (!st && closes_too)
-		st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that packets of all sources do not");
+		st = ftr_fail(err, FTR_INTERNAL, "packets of hosts close a cycle that packets of all sources do not close");
 	set_live(r, s, p);
 	return st;
 }

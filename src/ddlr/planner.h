@@ -31,7 +31,7 @@ struct detour {
 	uint8_t end_step;	/* greatest step of the entries on the path from
 				 * sw[n] */
 	bool clean;
-	bool counts;		/* its extra turns make planes unclean */
+	bool counts;		/* the extra turns of the detour make planes unclean */
 };
 
 struct lft_entry {
@@ -43,7 +43,7 @@ struct lft_entry {
 struct column_write {
 	ftr_sw sw;
 	ftr_port port;
-	uint8_t alone;		/* its step if one_alone() set it, else 0 */
+	uint8_t alone;		/* step of the write if one_alone() set it, else 0 */
 };
 
 struct ftr_ddlr {
@@ -74,20 +74,20 @@ struct ftr_ddlr {
 	uint32_t cap_write;
 	uint32_t late_refused;	/* refused detours for packets of or to switches */
 	uint8_t first_step;	/* added to the steps of further writes */
-	uint8_t *in_plan;	/* [max_lid + 1] has a write */
-	uint8_t *touched;	/* [n_sw] has a write */
-	uint32_t *switches;	/* [n_sw] the touched ones */
+	uint8_t *in_plan;	/* [max_lid + 1] 1: the plan has a write for the LID */
+	uint8_t *touched;	/* [n_sw] 1: the plan has a write for the switch */
+	uint32_t *switches;	/* [n_sw] list of the touched switches */
 	/* state of one LID */
 	ftr_lid lid;
-	const uint8_t *entry;	/* [n_sw] current entries, in g */
+	const uint8_t *entry;	/* [n_sw] current entries for the LID, in g */
 	ftr_sw exit_sw;		/* FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
-	uint8_t *step_of;	/* [n_sw] step of its write in this plan, or 0 */
+	uint8_t *step_of;	/* [n_sw] step of the switch's write in this plan, or 0 */
 	ftr_sw *stepped;	/* [n_sw] switches with step_of != 0 */
 	uint32_t n_stepped;
 	bool clean_refused;	/* a clean detour of host packets was refused */
-	uint8_t *avoid;		/* [n_sw] a path must not pass it */
-	uint32_t *carried;	/* [n_sw] search << 1 | (host packets pass here) */
+	uint8_t *avoid;		/* [n_sw] 1: a path must not pass the switch */
+	uint32_t *carried;	/* [n_sw] search << 1 | (host packets pass the switch) */
 	uint32_t search;
 	/* breadth-first search: [n_sw] each */
 	ftr_sw *queue;
@@ -157,7 +157,7 @@ bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
 /* Mark the planes that the turns of the detour leave as unclean. */
 void planes_enter(struct ftr_ddlr *r, const struct detour *d);
-/* The same for the LID's whole column. */
+/* Mark as unclean the planes that the turns of the LID's whole column leave. */
 void planes_enter_column(struct ftr_ddlr *r);
 void planes_clear(struct ftr_ddlr *r);
 
@@ -174,7 +174,7 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 
 /* ---- table_transition.c -------------------------------------------------------- */
 
-/* Restore the entries of orig for the LID that lead to it again. */
+/* Restore those entries of orig for the LID that lead to the LID again. */
 enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
 				   struct ftr_err *err);
 
@@ -182,7 +182,8 @@ enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
 struct inverted {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
-	ftr_sw *of;		/* [n_sw] index by the planner's switch, or NONE */
+	ftr_sw *of;		/* [n_sw] for each switch of the planner: the switch of f,
+				 * or FTR_SW_NONE */
 };
 enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 				    bool *repaired, struct ftr_err *err);

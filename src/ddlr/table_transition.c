@@ -44,7 +44,7 @@ enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
 	bool made;
 	enum ftr_status st;
 
-	/* the current LID's entries in off[], which may contain it twice */
+	/* off[] may list an entry of the current LID twice; col_of[] marks those already taken */
 	for (uint32_t i = 0; i < r->n_off; i++) {
 		const struct lft_entry *o = &r->off[i];
 
@@ -193,7 +193,7 @@ static enum ftr_status hand_over_lid(struct ftr_ddlr *r, const ftr_sw *of,
 	return n ? column_change(r, n, FTR_HOW_NEW, made, err) : FTR_OK;
 }
 
-/* Find the switches of r in nf. FTR_INVAL if nf has others. */
+/* Find the switches of r in nf. FTR_INVAL if nf has a switch that r lacks. */
 static enum ftr_status match(const struct ftr_ddlr *r,
 			     const struct ftr_fabric *nf,
 			     const struct ftr_tables *t, ftr_sw *of,

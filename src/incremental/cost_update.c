@@ -2,8 +2,9 @@
 /*
  * Update of costs and down-costs.
  *
- * The same two passes as for a whole shape (Gliksberg et al. 2020, Procedure 1, with the
- * rule "must" of <ftr/shape.h>), over work lists instead of whole rows:
+ * The update makes the two passes that compute a whole shape (Gliksberg et al. 2020,
+ * Procedure 1, with the rule "must" of <ftr/shape.h>), but over work lists instead of
+ * whole rows:
  *
  *	ascending	down[s][l]; if it changed: down of the switches above s,
  *			cost of s
@@ -11,12 +12,12 @@
  *
  * Every change also lists the entries that depend on it: those of s, of the switches
  * above for a down-cost, and of the switches below for a cost.  Both passes process a
- * rank only when everything that it depends on is final.  Columns are computed in
+ * rank only when all values on which the rank depends are final. Columns are computed in
  * segments of SEGMENT, by the functions that compute the rows of a whole shape.
  *
  * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP there are pairs (s, l) for which no switch
  * above routes downward through s, although a switch below s leads to l.  These pairs are
- * found from the down-costs when the incremental routing is made, and stay.
+ * found from the down-costs when the incremental routing is made, and do not change afterwards.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -204,7 +205,8 @@ static void spread(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 	}
 }
 
-/* Compute n columns of s from `from` on, and list what depends on those that change. */
+/* Compute n columns of s from `from` on, and list the values and entries that depend on
+ * the changed ones. */
 static bool follow_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {

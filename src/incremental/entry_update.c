@@ -3,7 +3,7 @@
  * Update of entries.
  *
  * All listed pairs (switch, column) are routed again, column by column, by the function
- * that routes them in a whole routing, and entries that differ from the tables are
+ * that a full routing uses, and entries that differ from the tables are
  * collected.  Switches are divided among the team.  A switch can change at most as many
  * entries as its columns have destinations, which is known in advance.  So each switch
  * gets its own section of one array and writes to it without locking.  The sections are
@@ -22,12 +22,12 @@
 struct bench {			/* scratch of one worker */
 	struct port_choice place;
 	uint8_t *after;		/* [max_lid + 1] */
-	uint64_t *bit;		/* [max_lid + 1] bits, all 0 at rest */
+	uint64_t *bit;		/* [max_lid + 1] bits, all 0 between two uses */
 };
 
 struct stretch {
 	ftr_sw sw;
-	uint32_t first, n;	/* in ftr_incr.change, from `change` of the batch on */
+	uint32_t first, n;	/* its part of routing.change */
 };
 
 struct routing {

@@ -51,7 +51,7 @@ enum incr_side { INCR_UP, INCR_DOWN, INCR_EQUAL, INCR_N_SIDES };
 
 /* The nominal links between a switch and one neighbour. */
 struct incr_group {
-	struct ftr_group g;	/* first, n: into ftr_incr.port */
+	struct ftr_group g;	/* g.first, g.n: its part of ftr_incr.port */
 	enum incr_side side;
 };
 
@@ -71,8 +71,8 @@ struct incr_log {
 struct incr_work {
 	uint64_t *bit;		/* [n_sw][ftr_incr.words] */
 	uint8_t *listed;	/* [n_sw] */
-	uint8_t *whole;		/* [n_sw] all columns, whatever the bits */
-	uint32_t *next, *head;	/* [n_sw], [n_ranks] */
+	uint8_t *whole;		/* [n_sw] 1: all columns are listed, whatever the bits are */
+	uint32_t *next, *head;	/* list for each rank: next [n_sw], head [n_ranks] */
 };
 
 /* The connections of pairs without an up/down path. */
@@ -81,7 +81,8 @@ struct incr_plan {
 	struct connect c;
 };
 
-/* Ordered pairs of leaf switches: without an up/down path; with extra turns instead. */
+/* Numbers of ordered pairs of leaf switches. bad: without an up/down path; extra: those
+ * of them that extra turns connect. */
 struct incr_pairs {
 	uint64_t bad, extra;
 };
@@ -101,8 +102,8 @@ struct ftr_incr {
 	uint32_t *first;	/* [n_sw + 1] groups of a switch, into group[] */
 	uint32_t n_ends;	/* number of ends of links */
 	ftr_port *port;		/* by end */
-	uint8_t *place;		/* in its group, by end */
-	uint32_t *link_at;	/* [n_ports] an end, NONE: no link */
+	uint8_t *place;		/* by end: place of the link in its group */
+	uint32_t *link_at;	/* [n_ports] the end at this port; NONE: no link */
 	uint32_t *group_of;	/* by end: place in group[] */
 	uint32_t *far;		/* by end: the other end */
 	uint8_t *alive, *want;	/* by end; want: by the end with the smaller number only */
@@ -119,27 +120,27 @@ struct ftr_incr {
 				 * down-cost; NULL: none. See cost_update.c */
 
 	/* plan[planned] is the plan of the tables.  If the last apply made a new plan
-	 * (replanned), the other one is the plan before it. */
+	 * (replanned), the other element is the previous plan. */
 	struct incr_plan plan[2];
 	unsigned int planned;
 	bool replanned;
 
-	/* displaced entries; NULL: without preferred tables, or with a literal
-	 * placement */
+	/* placement of displaced entries (balance/displaced.h); NULL: there are no
+	 * preferred tables, or placement is literal */
 	struct displaced *displaced;
 	uint32_t *col_of;	/* [max_lid + 1] */
 	struct displaced_entry *entry;	/* [n_sw] scratch of placement_update.c */
 
 	/* work */
-	uint32_t words;		/* per row of bits */
+	uint32_t words;		/* 64-bit words in each row of bits */
 	struct incr_work work[N_JOBS];
 	uint8_t *row[2];	/* [cost_stride] */
-	uint32_t *at;		/* [n_sw] scratch, NONE at rest */
+	uint32_t *at;		/* [n_sw] scratch, NONE between two uses */
 
-	/* this apply, or the last one */
+	/* of the current apply, or of the last one */
 	uint32_t *toggled;	/* links (one end) that changed state */
 	uint32_t n_toggled, cap_toggled;
-	uint8_t *had;		/* [n_toggled] the switches had a link before */
+	uint8_t *had;		/* [n_toggled] the two switches had a link before the apply */
 	struct incr_log *log;
 	uint32_t n_log, cap_log;
 	struct ftr_change *change;
@@ -147,12 +148,12 @@ struct ftr_incr {
 	uint32_t *by_lid;	/* indices of changes, by LID */
 	uint32_t *lid_first;	/* [max_lid + 2] */
 	bool placed;		/* the counters of displaced include the changes */
-	struct ftr_arena *last;		/* write steps, links */
+	struct ftr_arena *last;		/* holds the write steps and the links of the result */
 	struct ftr_link *extra;	/* links that are alive but not in the fabric */
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
-	struct incr_pairs pairs, before;	/* now, and before the last apply */
+	struct incr_pairs pairs, before;	/* pairs: now; before: before the last apply */
 };
 
 static inline uint8_t *incr_cost(const struct ftr_incr *lv, ftr_sw s)
@@ -220,8 +221,8 @@ enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
 void incr_extra_back(struct ftr_incr *lv);
-/* May a packet from `from` at `at` continue to `to`? Up and then down, or by an
- * extra turn of the plan. */
+/* May a packet that came to `at` from `from` continue to `to`? True if the two hops are
+ * up-then-down, or if they are an extra turn of the plan. */
 bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to);
 static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 {

@@ -55,7 +55,7 @@ static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
 	return true;
 }
 
-/* The turns in use, then those of the original routing. */
+/* List the turns in use, then the turns of the original routing. */
 static struct ftr_turn *list_turns(struct ftr_incr *lv,
 				   const struct connect *old, uint32_t *n)
 {
@@ -89,8 +89,8 @@ static enum ftr_status plan(struct ftr_incr *lv, enum connect_links links,
 
 /* Plan with the first kind of links, from `links` on, that connects all pairs and keeps the
  * first n_used turns of `turn`, which the tables use.  If no kind does both, plan with the
- * kind `links`, although some pairs then have no path.  Errors: FTR_REFUSED: that plan does
- * not keep the turns either. */
+ * kind `links`, although some pairs then have no path.  Error: FTR_REFUSED if that plan
+ * does not keep these turns either. */
 static enum ftr_status plan_least(struct ftr_incr *lv, enum connect_links links,
 				  const struct ftr_turn *turn, uint32_t n,
 				  uint32_t n_used, struct ftr_err *err)
@@ -140,7 +140,8 @@ static bool joins_leaves(const struct ftr_incr *lv,
 		lv->view.numbering.col[e->sw] < lv->view.tree.n_leaf;
 }
 
-/* Correct the counts: by the costs, pairs without an up/down path are unreachable. */
+/* Correct the counts, because the costs count every pair without an up/down path as
+ * unreachable. */
 static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 			const struct connect *now)
 {

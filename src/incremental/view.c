@@ -13,8 +13,9 @@
 /* The source of the nominal links: the nominal shape, or the shape itself. */
 struct source {
 	const struct ftr_shape *sh;
-	ftr_sw *here;		/* [sh->f->n_sw] switch of lv->base, FTR_SW_NONE: none */
-	ftr_sw *there;		/* [n_sw] switch of sh */
+	ftr_sw *here;		/* [sh->f->n_sw] for each switch of sh: the switch in
+				 * lv->base, FTR_SW_NONE: none */
+	ftr_sw *there;		/* [n_sw] for each switch of lv->base: the switch in sh */
 };
 
 static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
@@ -157,7 +158,7 @@ static void add_groups(struct ftr_incr *lv, const struct source *src, ftr_sw s)
 					  (enum incr_side)side);
 }
 
-/* Find the other end of every link; FTR_INVAL: it is not known. */
+/* Find the other end of every link; FTR_INVAL if one is not known. */
 static enum ftr_status join_ends(struct ftr_incr *lv,
 				 const struct source *src, struct ftr_err *err)
 {

@@ -2,22 +2,21 @@
 /*
  * The order of writes: the write steps of <ftr/incremental.h>.
  *
- * Changed entries are written downstream first (tables/write_order.h), with steps from 0
- * here.
+ * Changed entries are written downstream first (tables/write_order.h). Here the first step is 0.
  *
- * An entry y turns upward if its new port leads up, and the old entry of a switch x above
- * leads down to it over a link that is alive, and x changes, too.  (An x that keeps its
- * entry would make a turn in the new tables, but those go strictly up, then down.)  These
- * entries, and all that wait for them, get steps of their own after all others (drain
- * steps):
+ * An entry of a switch y turns upward if its new port leads up, and a switch x above y
+ * has a changed entry whose old port leads down to y over a link that is alive. (If x
+ * kept its entry, the new tables would have a turn at y, but their paths go strictly up,
+ * then down.) These entries, and all that wait for them, get steps of their own after all
+ * others (drain steps):
  *
  *	level(y) = 1 + the greatest level of the entry that y waits for and of the
  *		   entries that led down to y, if they have a level; else 0
  *
- * Both dependences point from higher ranks to lower ones, so one pass by descending rank
+ * Both kinds of dependence lead from higher ranks to lower ones, so one pass by descending rank
  * is sufficient.
  *
- * Proof that the tables work in between: a written entry is right if the packets that it
+ * Proof that the tables work during the writes: a written entry is right if the packets that it
  * forwards follow their final path.  An entry is written after those downstream, so every
  * other entry on its final path is written already or does not change.  So it is right at
  * once, and stays right.  A packet follows old entries to the first written one, and its final
@@ -27,9 +26,9 @@
  * that could arrive passes it.
  *
  * Only with excluded pairs (ftr_incr.keep) may a path still work although its cost is
- * infinite.  There an entry that becomes FTR_PORT_NONE is written after all other entries of
- * its LID, unless it leads down to one that turns upward: such a turn is worse than a missing
- * entry.
+ * infinite.  For such a pair, an entry that becomes FTR_PORT_NONE is written after all
+ * other entries of its LID. Exception: its old port leads down to an entry that turns
+ * upward, because such a turn is worse than a missing entry.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +44,9 @@ enum { DRAIN = 1, POURS = 2 };
 struct staging {
 	struct ftr_incr *lv;
 	const struct ftr_change *change;
-	uint16_t *write_step;	/* by change; with DRAIN the level */
+	uint16_t *write_step;	/* by change: its step, or its level if it is marked DRAIN */
 	uint8_t *mark;		/* by change */
-	struct write_order order;	/* step[]: WRITE_NEVER with DRAIN */
+	struct write_order order;	/* step[] is WRITE_NEVER if the change is marked DRAIN */
 	uint32_t *drain;	/* [n_sw] */
 	uint32_t n_normal, n_levels;
 };
@@ -182,7 +181,8 @@ static void levels(struct staging *z, uint32_t *list, uint32_t n)
 static void missing_last(struct staging *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
-	uint8_t with = n_drain ? DRAIN : 0;	/* kind of the last steps so far; 0: normal ones */
+	uint8_t with = n_drain ? DRAIN : 0;	/* kind of the last steps so far: DRAIN,
+						 * or 0 for normal steps */
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)

@@ -59,9 +59,10 @@ struct csv {
 	struct ftr_map by_port;	/* node << 8 | number */
 	bool seen[N_SECTIONS];
 	/* the open section */
-	char open[NAME_MAX_SECTION];	/* "" outside */
+	char open[NAME_MAX_SECTION];	/* "": outside of a section */
 	uint32_t open_line;
-	int what;		/* enum section, -1: not read */
+	int what;		/* the open section, enum section; -1: a section that is
+				 * not read */
 	bool titled;		/* the line of column names has been read */
 	int where[MAX_COLUMNS];	/* column of each value, -1: missing */
 };

@@ -26,7 +26,7 @@ static enum ftr_status guid(const struct ftr_text *t, struct ftr_cur c,
 	return FTR_OK;
 }
 
-/* Far more than the number of LIDs. */
+/* Limit of a list: far more than the number of LIDs. */
 #define GUIDS_MAX (1u << 20)
 
 struct list {
@@ -56,7 +56,7 @@ static enum ftr_status read_guids(const char *path, bool own, uint64_t **guids,
 	if (st)
 		return st;
 	st = ftr_text_each(&l.t, line, &l);
-	if (!st && !l.guid) {	/* never NULL */
+	if (!st && !l.guid) {	/* the result is never NULL */
 		l.guid = ftr_malloc(sizeof(*l.guid));
 		if (!l.guid)
 			st = ftr_text_nomem(&l.t);

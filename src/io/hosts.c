@@ -135,7 +135,8 @@ static uint32_t find(const struct ftr_hosts *h, const char *name)
 		i : FTR_HOST_NONE;
 }
 
-/* The host with the name as written, else with the name without its domain. */
+/* The host with this name as written; if there is none, the host with this name without
+ * its domain. */
 uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name)
 {
 	char buf[WORD_MAX];
@@ -231,7 +232,7 @@ static enum ftr_status expand(struct reading *r, char *word, uint32_t slots)
 	return st;
 }
 
-/* The next word: commas inside brackets belong to it. */
+/* The length of the next word. Commas inside brackets belong to the word. */
 static size_t word_length(const char *s, const char *end)
 {
 	bool inside = false;

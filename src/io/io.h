@@ -63,10 +63,11 @@ enum ftr_status ftr_text_open(struct ftr_text *t, const char *path, bool own,
 void ftr_text_close(struct ftr_text *t);
 enum ftr_status ftr_text_line(struct ftr_text *t,
 			      struct ftr_cur *c) FTR_MUST_USE;
-/* The same, skipping blank lines and those that start with '#'. */
+/* As ftr_text_line(), but skips blank lines and lines that start with '#'. */
 enum ftr_status ftr_text_meaningful(struct ftr_text *t,
 				    struct ftr_cur *c) FTR_MUST_USE;
-/* Call fn for every such line.  Ends at the first error, which fn may return. */
+/* Call fn for every line that ftr_text_meaningful() returns. Ends at the first error, of
+ * reading or from fn. */
 typedef enum ftr_status (*ftr_line_fn)(void *ctx, struct ftr_cur *line);
 enum ftr_status ftr_text_each(struct ftr_text *t, ftr_line_fn fn,
 			      void *ctx) FTR_MUST_USE;
@@ -76,18 +77,18 @@ enum ftr_status ftr_text_each(struct ftr_text *t, ftr_line_fn fn,
 enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;
 
-/* "PATH:LINE: text" for the line returned last, or for an earlier one. */
+/* Fail with the message "PATH:LINE: text". LINE is the line returned last, or the given line. */
 enum ftr_status ftr_text_fail(const struct ftr_text *t, enum ftr_status status,
 			      const char *fmt, ...) FTR_PRINTF(3, 4);
 enum ftr_status ftr_text_fail_at(const struct ftr_text *t, uint32_t line,
 				 enum ftr_status status, const char *fmt, ...)
 	FTR_PRINTF(4, 5);
-/* "expected WHAT, found 'rest of the line'" */
+/* Fail with the message "expected WHAT, found 'rest of the line'". */
 enum ftr_status ftr_text_expected(const struct ftr_text *t,
 				  const struct ftr_cur *c, const char *what);
 enum ftr_status ftr_text_nomem(const struct ftr_text *t);
-/* "the file ends in the middle of a line: '...'": for readers that find the last line
- * incomplete. */
+/* Fail with the message "the file ends in the middle of a line: '...'", for readers that
+ * find the last line incomplete. */
 enum ftr_status ftr_text_torn(const struct ftr_text *t, struct ftr_cur line);
 
 /* Text from a file, made fit for a message: printable and limited in length. */
@@ -109,13 +110,14 @@ static inline bool ftr_cur_end(const struct ftr_cur *c)
 bool ftr_cur_char(struct ftr_cur *c, char ch);
 bool ftr_cur_str(struct ftr_cur *c, const char *s);
 bool ftr_cur_word(struct ftr_cur *c, const char *word);
-/* A number of base 10 or 16, at most max; base 0: hex after 0x, else decimal. */
+/* Read a number of base 10 or 16, at most max; base 0: hex after 0x, otherwise decimal. */
 bool ftr_cur_uint(struct ftr_cur *c, unsigned int base, uint64_t max,
 		  uint64_t *out);
 /* Advance to just after the first occurrence of s. */
 bool ftr_cur_find(struct ftr_cur *c, const char *s);
 
-/* Called after writing a file; FTR_IO, "cannot write WHAT: ...", if any write failed. */
+/* To be called after writing a file; returns FTR_IO, "cannot write WHAT: ...", if any
+ * write failed. */
 enum ftr_status ftr_written(FILE *out, const char *what,
 			    struct ftr_err *err) FTR_MUST_USE;
 
@@ -142,7 +144,7 @@ struct ftr_raw_node {
 	uint32_t id_len, name_len;
 	uint32_t line;
 	uint64_t guid;
-	ftr_lid lid;		/* of a switch; 0 = unknown */
+	ftr_lid lid;		/* LID of a switch; 0 = unknown */
 	uint8_t lmc;
 	uint8_t type;		/* enum ftr_node_type */
 	ftr_port n_ports;
@@ -193,8 +195,8 @@ enum ftr_status ftr_raw_same_lid(const struct ftr_raw *r,
 				 const struct ftr_raw_node *n) FTR_MUST_USE;
 enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 				 const struct ftr_raw_port *p) FTR_MUST_USE;
-/* A link that only one end reports: an error at the line returned last; with r->tolerant it
- * is only noted. */
+/* Report a link that only one end reports: an error at the line returned last; with
+ * r->tolerant the link is only noted. */
 enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
 	FTR_PRINTF(2, 3) FTR_MUST_USE;
 /* Verify the raw fabric and build the fabric. */
@@ -207,8 +209,9 @@ enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 struct ftr_parts {
 	uint64_t known;		/* parts that belong to the fabric */
 	uint32_t foreign;	/* other parts */
-	uint32_t line;		/* line of the first of these, 0: none */
-	uint64_t guid;		/* its GUID */
+	uint32_t line;		/* line of the first part that does not belong to the
+				 * fabric; 0: none */
+	uint64_t guid;		/* GUID of that part */
 };
 
 /* Count a part that does not belong to the fabric.  The line returned last names it. */
@@ -232,7 +235,7 @@ struct ftr_lfts_reader {
 	bool fdbs;		/* the file is an opensm.fdbs */
 	bool open;		/* inside a section */
 	uint32_t open_line;	/* first line of the section; 0: none yet */
-	ftr_sw sw;		/* its switch; FTR_SW_NONE: not of f */
+	ftr_sw sw;		/* switch of the section; FTR_SW_NONE: it is not in f */
 	uint64_t lines;		/* lfts: entries in the section so far */
 	ftr_lid lid;		/* fdbs: last LID read */
 	ftr_lid last;		/* fdbs: last LID of the first section; 0: not known */

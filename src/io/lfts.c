@@ -11,7 +11,7 @@
  * and dump_lfts print column titles, "0x0001 004 : (Channel Adapter ...)", and "N valid
  * lids dumped" (the number of lines).  A section without its last line is incomplete.
  *
- * LID and port are read.  The port GUID after them is not: under ibsim it often differs
+ * LID and port are read.  The port GUID after them is not read: under ibsim it often differs
  * from the one in the netfile, while LIDs agree.  Entries for LIDs above the last one of
  * the fabric, and sections of switches that are not in the fabric, are ignored: real
  * switches keep entries of nodes that were removed long ago.

@@ -12,7 +12,7 @@
  *
  * Only the first three words of a record and the first two of a port line are required.
  * On the port line of an end node the first LID is its own; on the port line of a switch
- * it is that of the far end.
+ * the first LID is that of the far end.
  *
  * GUIDs are those that ibsim would assign.  A guid line sets the counter of its type.  A
  * record takes the counter and advances it, by 1 for a switch and by 1 + ports for an end
@@ -157,7 +157,7 @@ static enum ftr_status skip_ext(struct net *n, struct ftr_cur *c)
 
 /* ---- tails ------------------------------------------------------------- */
 
-/* A number after blanks. *found: false if there is none. */
+/* Read a number after blanks. *found: false if there is none. */
 static enum ftr_status tail_number(struct net *n, struct ftr_cur *c,
 				   const char *what, uint64_t max, uint64_t *v,
 				   bool *found)

@@ -116,7 +116,7 @@ static void put_body(FILE *out, const struct ftr_nominal *n)
 				f->sw[f->ep[e].sw].guid, f->ep[e].sw_port);
 }
 
-/* Everything except the sum: "LENGTH guid LISTS\n" and the body; malloc()ed. */
+/* Everything after the sum: "LENGTH guid LISTS\n" and the body; malloc()ed. */
 static char *compose(const struct ftr_nominal *n, size_t *len)
 {
 	char *body = NULL, *text = NULL;
@@ -182,7 +182,7 @@ struct header {
 	enum ftr_leaf_order leaf_order;
 };
 
-/* Exactly 16 hex digits. */
+/* Read exactly 16 hex digits. */
 static bool hex16(struct ftr_cur *c, uint64_t *out)
 {
 	struct ftr_cur at = *c;
@@ -198,7 +198,7 @@ static bool hex16(struct ftr_cur *c, uint64_t *out)
 	return true;
 }
 
-/* A decimal number without leading zeros or sign. */
+/* Read a decimal number without leading zeros or sign. */
 static bool dec(struct ftr_cur *c, uint64_t max, uint64_t *out)
 {
 	if (c->p + 1 < c->end && *c->p == '0' && c->p[1] >= '0' &&
@@ -208,8 +208,8 @@ static bool dec(struct ftr_cur *c, uint64_t max, uint64_t *out)
 }
 
 /*
- * The sum covers the rest of the file.  Three checks therefore find most errors: that it is
- * a state file of a known version, that it is complete, and that the sum is correct.
+ * The sum covers the rest of the file.  So three checks find most errors: the file is a
+ * state file of a known version, it is complete, and its sum is correct.
  */
 static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 			      struct header *h)
@@ -261,7 +261,7 @@ static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 
 /* ---- reading: the body ------------------------------------------------- */
 
-/* " NAME" up to the end of the line. */
+/* Read " NAME" up to the end of the line. */
 static bool get_name(struct ftr_cur *c, char *name)
 {
 	size_t n = 0;
@@ -405,7 +405,7 @@ static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b,
 			st = get_link(t, b, c);
 		else
 			st = ftr_text_expected(t, &c, "S, P, R, E or L");
-		if (st == FTR_INVAL)	/* the message has no line */
+		if (st == FTR_INVAL)	/* the message does not name the line yet */
 			st = ftr_err_prefix(t->err, "%s:%u", t->path, t->line);
 		if (st)
 			break;

@@ -137,7 +137,7 @@ static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 	return at ? at->ep : FTR_EP_NONE;
 }
 
-/* The same by the GUID of the node. */
+/* The only end port of the node with that GUID; *many: there are several. */
 static ftr_ep find_node(const struct pairs *p, uint64_t guid, bool *many)
 {
 	const uint32_t n = p->f->n_ep;

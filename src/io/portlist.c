@@ -8,8 +8,8 @@
  * Fields: type, LID, port, GUID, width, speed.  Ports without a link are printed as well,
  * so a switch has as many ports as its greatest port number.  End nodes show only port
  * GUIDs; each of their ports counts as a node of its own, whose node GUID is the port
- * GUID.  Invalid widths and speeds count as unknown.  The file does not give the LMC: it
- * is 0.
+ * GUID.  Invalid widths and speeds count as unknown.  The file does not give the LMC; 0
+ * is assumed.
  */
 #include <inttypes.h>
 #include <string.h>

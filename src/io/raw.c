@@ -229,7 +229,7 @@ enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
 	return st;
 }
 
-/* The same for the link of port p, at the line of p; fmt names both ends. */
+/* As one_sided(), for the link of port p, at the line of p; fmt names both ends. */
 static enum ftr_status leave_out(struct ftr_raw *r, struct ftr_raw_port *p,
 				 const char *fmt, ...) FTR_PRINTF(3, 4);
 static enum ftr_status leave_out(struct ftr_raw *r, struct ftr_raw_port *p,

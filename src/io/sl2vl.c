@@ -28,7 +28,7 @@ struct reader {
 	struct ftr_sl2vl *map;
 	uint8_t *reported;		/* [n_sw] */
 	struct ftr_parts parts;
-	uint32_t open_line;	/* section of OpenSM's form; 0: none */
+	uint32_t open_line;	/* first line of the open section of OpenSM's form; 0: none */
 	bool ours;		/* the section belongs to a switch of f */
 	ftr_sw sw;
 	int64_t in;		/* in port of its last line; -1: none yet */

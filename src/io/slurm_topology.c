@@ -4,7 +4,7 @@
  *
  *	units	sets of hosts on the same leaf switches: usually one leaf; if hosts have
  *		several ports, the rails of a scalable unit
- *	pods	the pods of the picture, each above the units or pods inside it
+ *	pods	the pods of struct ftr_picture, each above the units or pods inside it
  *
  * A pod with only one child is left out, because it gives a scheduler no information.  All
  * switches of a pod become one Slurm switch, because they reach the same hosts.

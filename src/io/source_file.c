@@ -9,9 +9,9 @@
  * registers it (ftr_set_unpacker).  Otherwise the compressed bytes are returned, and the
  * reader rejects them.
  *
- * Memory is limited to the buffer here, that of the unpacker (which has its own limit),
- * and the caller's buffer.  Unpacked bytes are counted: a file that unpacks to more than
- * any fabric file can hold is rejected.
+ * Memory use is limited to the buffer here, the memory of the unpacker (which has its own
+ * limit), and the caller's buffer. Unpacked bytes are counted: a file that unpacks to
+ * more than any fabric file can hold is rejected.
  */
 #include <errno.h>
 #include <stdlib.h>

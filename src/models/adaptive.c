@@ -15,8 +15,9 @@
  * that turn there, and is cleared after TIMEOUT without a U-turn. A packet that
  * came from below and whose downward port is dead is sent back down (step 2b).
  *
- * R_adaptive switches: the same, two tiers down. The port field of the header (0
- * is the paper's -1, 1 is -2, 2 + p is port p) leads back to the U-turn switch.
+ * R_adaptive switches: like R_adaptive links, but the detour goes two tiers down. The
+ * port field of the header leads back to the U-turn switch (value 0 stands for the
+ * paper's -1, 1 for -2, 2 + p for port p).
  *
  * R_m: the vector belongs to the packet. If the vector is empty, a packet whose
  * downward port is dead goes down by any other port (step 2); otherwise it goes

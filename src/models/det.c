@@ -31,8 +31,8 @@
  * channels it is above all channels that the packet held (section VI.C, rule 3) and
  * below all that it will hold (rule 4), so the proof holds.
  *
- * R_det switches (section VI.B): field 0 is the paper's -1, 1 is -2, 2 + p is
- * port p. The steps are given in the code.
+ * R_det switches (section VI.B): the port field has the value 0 for the paper's -1, 1 for
+ * -2, and 2 + p for port p. The steps are given in the code.
  */
 #include "models/tiers.h"
 
@@ -124,8 +124,8 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 	bool from_switch = in && ftr_fabric_port(v->f, s, in)->peer_kind ==
 			   FTR_PEER_SW;
 
-	/* (b): back down.  The deviation of links applies here, too: a packet that came in
-	 * NL stays in NL. */
+	/* (b): back down. The deviation described for link faults applies here, too: a
+	 * packet that came in NL stays in NL. */
 	if (!above && from_switch && tiers_works(v, s, in))
 		return tiers_exit(e, in, vl == NL ? NL : ML2);
 	out = tiers_other(t, v, s, out, false);

@@ -45,7 +45,7 @@
  * would follow. (own_count selects the plain count.)
  *
  * deviation: a distance that is received twice is forwarded once. By the text of
- * the paper it is forwarded for every minimal path (every_way does so). The
+ * the paper it is forwarded for every minimal path (every_way selects this). The
  * numbers in its table 1 result from forwarding once, or from forwarding again
  * only late arrivals (merge_ps). The resulting tables are the same.
  *
@@ -94,7 +94,7 @@ static bool is_control(unsigned int kind)
 	return kind == SIGNAL_SAFE || kind == SIGNAL_DISTANCE;
 }
 
-/* Send a signal from switch from by that port, or to the switch itself (SIGNAL_OPEN). */
+/* Send a signal from switch `from` by `port`, or to the switch itself (SIGNAL_OPEN). */
 static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
 		ftr_port port, const struct immunet_signal *g,
 		unsigned int hops)
@@ -118,7 +118,7 @@ static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
 			      x->o.control_ps : x->o.signal_ps)), i);
 }
 
-/* A control packet has arrived or was lost. */
+/* Handle a control packet that has arrived or was lost. */
 static void on_message(void *state, const struct ftr_sim_view *v,
 		       uint64_t what, bool lost)
 {
@@ -441,7 +441,7 @@ static void immunet_free(void *state)
 	ftr_arena_free(x->arena);
 }
 
-/* The tables; without faults all paths are the shortest ones. */
+/* Make the tables; without faults, all paths are shortest paths. */
 static enum ftr_status make_tables(struct immunet *x,
 				   const struct ftr_fabric *f,
 				   struct ftr_err *err)

@@ -11,10 +11,10 @@
 
 struct immunet_node {
 	uint64_t level;		/* emergency priority level + 1; 0: never */
-	uint32_t emergencies;	/* number seen so far */
+	uint32_t emergencies;	/* number of emergencies seen so far */
 	ftr_port parent;	/* 0: none, it is the root */
 	bool open;		/* ring and provisional table are ready */
-	ftr_port next[256];	/* small safe table: by in port the out port, or 0 */
+	ftr_port next[256];	/* small safe table: out port for each in port, or 0 */
 	uint8_t child[256];	/* [port] 1: leads to a child at the current level */
 };
 

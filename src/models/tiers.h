@@ -17,7 +17,7 @@
 enum side { SIDE_NONE = 0, SIDE_BELOW, SIDE_ABOVE };
 
 struct tiers {
-	struct ftr_arena *arena;	/* holds all of it */
+	struct ftr_arena *arena;	/* holds all arrays */
 	uint8_t *side;		/* [n_ports] enum side to which the port leads */
 	uint8_t *rank;		/* [n_sw] */
 	uint32_t *first;	/* [n_sw + 1] index into port */

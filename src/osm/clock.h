@@ -33,7 +33,7 @@ void ibf_cond_init(pthread_cond_t *cond);
 bool ibf_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double when);
 /* Wake all threads that wait for cond. */
 void ibf_cond_wake(pthread_cond_t *cond);
-/* Start a thread that gets no signals: they are for OpenSM's main thread. */
+/* Start a thread that gets no signals: signals are for OpenSM's main thread. */
 bool ibf_thread_start(pthread_t *t, void *(*run)(void *), void *arg);
 void ibf_thread_join(pthread_t t);
 

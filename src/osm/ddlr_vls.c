@@ -63,8 +63,8 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 			err.status ? err.msg : "qos is off");
 }
 
-/* OpenSM sets up SL2VL tables: fill in the table for one (in, out) pair of the
- * switch of port p.  Under the exclusive lock. */
+/* OpenSM sets up SL2VL tables: fill in the table for one (in, out) pair of the switch of
+ * port p. OpenSM's exclusive lock is held. */
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t)
 {

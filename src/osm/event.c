@@ -10,8 +10,8 @@
  * following lines.  The writer's thread writes all lines of a record at once.
  *
  * "switch-down" is written when a switch has lost its last link to another
- * switch, "switch-up" when it has one again: with the repair that takes its
- * links into use, or with the routing of a sweep.
+ * switch, "switch-up" when the switch has one again. "switch-up" comes with the repair
+ * that takes the links of the switch into use, or with the routing of a sweep.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -118,7 +118,7 @@ static bool all_at(const struct rr_repair *r, ftr_sw s)
 	return true;
 }
 
-/* The index of a GUID in the list of switches that are down, or n_down.  Under
+/* The index of a GUID in the list of switches that are down, or n_down. The caller holds
  * the mutex. */
 static uint32_t find_down(const struct ibf_fast *f, uint64_t guid)
 {
@@ -260,7 +260,7 @@ static const char *write_step(const struct rr_repair *r)
 	return r->local ? "local" : r->swept ? "sweep" : "reroute";
 }
 
-/* The members of every line. */
+/* Add the members that every line has. */
 static void add_head(struct text *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts)
 {
@@ -268,7 +268,7 @@ static void add_head(struct text *t, const struct rr_repair *r, uint32_t part,
 	    EVENT_SCHEMA, kind(r), r->number, part, parts, r->wall);
 }
 
-/* The members of the first line only. */
+/* Add the members that only the first line has. */
 static void add_facts(struct text *t, const struct rr_repair *r)
 {
 	add(t, ",\"engine\":\"%s\",\"stage\":\"%s\",\"traps\":%u,"
@@ -347,9 +347,9 @@ static uint32_t count_lines(const struct text *t)
 	return n;
 }
 
-/* Composed twice, because every line contains the number of lines, which is known only
- * after the first time.  The first time uses the longest possible number, so no line of
- * the second time is too long. */
+/* The record is composed twice, because every line contains the number of lines, which is
+ * known only after the first time. The first time uses the longest possible number, so no
+ * line of the second time is too long. */
 static bool compose(const struct rr_repair *r, struct text *t)
 {
 	struct text links = { 0 }, draft = { 0 };

@@ -165,10 +165,10 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 	rr_post(&f->rr, &ev);
 }
 
-/* Longer than a write takes when every packet is lost. */
+/* Limit in ms: longer than a write takes when every packet is lost. */
 #define WRITE_LIMIT_MS 5000
 
-/* Under the mutex. */
+/* The caller holds the mutex. */
 static void wait_for_write(struct ibf_fast *f)
 {
 	struct rr *rr = &f->rr;

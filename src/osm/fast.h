@@ -26,7 +26,7 @@ struct ibf_fast {
 	struct rr rr;
 	struct ibf_plugin *p;
 	struct ibf_smp *smp;
-	pthread_cond_t cond;	/* an event was posted; with rr.mutex */
+	pthread_cond_t cond;	/* signalled when an event was posted; used with rr.mutex */
 	pthread_t thread;
 	bool running;
 	struct {
@@ -37,11 +37,11 @@ struct ibf_fast {
 	atomic_bool sweep_on_trap;	/* the administrator's setting */
 
 	/* under rr.mutex */
-	struct ibf_changes changes;	/* of the last routing */
+	struct ibf_changes changes;	/* changes by the last routing */
 	struct ibf_down {	/* switches with an event "switch-down" and no
 				 * "switch-up" yet */
 		uint64_t guid;
-		uint32_t number;	/* of that event */
+		uint32_t number;	/* number of that event */
 	} *down;
 	uint32_t n_down, cap_down;
 

@@ -3,8 +3,8 @@
  * OpenSM's GUID files: root_guid_file, cn_guid_file, io_guid_file.
  *
  * They are read again at every routing.  If a file cannot be used, that is
- * reported, and the list last read from it stays in use; if there is none, the
- * engine behaves as without the file.  Refusing to route would leave the fabric
+ * reported, and the list last read from it stays in use; if no list was read before, the
+ * engine behaves as without the file. Refusing to route would leave the fabric
  * to another engine because of a typing error.
  */
 #include <inttypes.h>

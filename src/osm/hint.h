@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Suggests the engine of this plugin whose name is most like a misspelt one.  Does not depend
- * on OpenSM.
+ * Suggests the engine of this plugin whose name is most like a misspelt one.  This file
+ * does not depend on OpenSM.
  */
 #ifndef IBF_HINT_H
 #define IBF_HINT_H

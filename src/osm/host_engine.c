@@ -57,8 +57,7 @@ struct ibf_result {
 	uint32_t n_turns;	/* extra turns, and the host pairs that they
 				 * connect */
 	uint64_t extra_pairs;
-	ftr_sw root;		/* root of sftree's order; FTR_SW_NONE: the engine
-				 * has none */
+	ftr_sw root;		/* root of sftree's order; FTR_SW_NONE: the engine has no root */
 	uint64_t detours;
 	struct ftr_balance_report balance;	/* hosts 0: no search */
 	struct ibf_unserved unserved;
@@ -155,7 +154,7 @@ static enum ftr_status find_managers(const struct ibf_plugin *p,
 	return FTR_OK;
 }
 
-/* Was this fabric routed when it was complete, and is it complete again? */
+/* True if this fabric was routed when it was complete, and is complete again. */
 static bool is_repaired(const struct ibf_engine *e,
 			const struct ibf_generation *gen)
 {

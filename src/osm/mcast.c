@@ -2,7 +2,7 @@
 /*
  * Multicast: maps OpenSM's groups onto the trees of stree.c.
  *
- * OpenSM calls once per MLID that needs a tree, under the exclusive lock, after
+ * OpenSM calls this file once per MLID that needs a tree, under the exclusive lock, after
  * it has cleared the MLID in the tables of all switches and made the tables
  * long enough; it sends our entries to the switches afterwards.  Several groups
  * may share an MLID.  A group of fewer than two ports gets no entries, as in

@@ -4,7 +4,7 @@
  * and as JSON (ibfattree-status.json).
  *
  * One table holds name, type and help of all of them.  Counters start at 0 with
- * OpenSM and never decrease.  Does not depend on OpenSM.
+ * OpenSM and never decrease.  This file does not depend on OpenSM.
  */
 #ifndef IBF_METRICS_H
 #define IBF_METRICS_H
@@ -41,10 +41,11 @@ struct ibf_metrics {
 	uint64_t lost_hosts, lost_mixed, lost_others;	/* unreachable pairs */
 	uint32_t no_sm_path;	/* switches without a route to the SM */
 	bool load_known;
-	uint64_t load_max, load_least;	/* all-to-all; flows */
+	uint64_t load_max, load_least;	/* most loaded link and its lower bound,
+					 * all-to-all, in flows */
 	uint32_t held;		/* damped links */
 	/* of the last reroute */
-	double rerouted;	/* its trap, seconds since 1970 */
+	double rerouted;	/* time of its trap, seconds since 1970 */
 	double reroute_ms[IBF_REROUTE_PHASES];	/* since its trap; negative: not
 						 * reached */
 };

@@ -4,7 +4,7 @@
  *
  * A code is "IBF" and three digits, and is never reused for another message:
  * 0xx are information, 1xx warnings, 2xx errors.  The table below is complete;
- * a test compares it with ibfattree(7).  Does not depend on OpenSM.
+ * a test compares it with ibfattree(7).  This file does not depend on OpenSM.
  */
 #ifndef IBF_MSG_H
 #define IBF_MSG_H

@@ -15,7 +15,7 @@
  * It then writes its own file, which becomes the newest.  The file without a
  * GUID was written by older versions; it is read and not changed.
  *
- * The file affects only the number of entries that change: one that is missing,
+ * The file affects only the number of entries that change. A file that is missing,
  * damaged or of another fabric is reported and replaced.
  */
 #include <dirent.h>
@@ -68,7 +68,7 @@ static int newer(const void *x, const void *y)
 	return strcmp(a->path, b->path);
 }
 
-/* "ibfattree-nominal", or that and "-" and 16 hex digits. */
+/* "ibfattree-nominal", or "ibfattree-nominal-" and 16 hex digits. */
 static bool is_state_name(const char *name)
 {
 	const size_t len = sizeof(STATE_FILE) - 1;
@@ -184,7 +184,8 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	return true;
 }
 
-/* Read the nominal fabric.  *is_own: it was read from our own file, so this need not be written.
+/* Read the nominal fabric.  *is_own: it was read from our own file, so that file need not
+ * be written.
  * False: memory was exhausted, and the files must be read again. */
 static bool read_state(struct ibf_plugin *p, const char *own,
 		       const struct ftr_fabric *f,

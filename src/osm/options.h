@@ -6,7 +6,7 @@
  * File format: "key value" or "key = value" per line; '#' starts a comment at
  * the start of a line or after a blank.  An unknown key, a key given twice, a
  * value out of range and an incomplete line are FTR_PARSE with FILE:LINE and
- * the value; *o is then unchanged.  Does not depend on OpenSM.
+ * the value; *o is then unchanged.  This file does not depend on OpenSM.
  */
 #ifndef IBF_OPTIONS_H
 #define IBF_OPTIONS_H
@@ -40,13 +40,13 @@ struct ibf_options {
 
 struct ibf_option {
 	const char *name;
-	size_t offset;		/* of an int in struct ibf_options */
-	int min, max, def;	/* of numbers; def also of words */
+	size_t offset;		/* offset of the value, an int, in struct ibf_options */
+	int min, max, def;	/* min and max: of numbers only; def: of words, too */
 	const char *const *words;	/* NULL: a number; else value = index */
 	const char *doc;	/* lines for the sample file */
 };
 
-/* Ends with an entry without a name. */
+/* The table of options; its last entry has no name. */
 extern const struct ibf_option ibf_option_table[];
 
 void ibf_options_default(struct ibf_options *o);

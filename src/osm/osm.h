@@ -51,7 +51,8 @@ struct ibf_nominal {
 struct ibf_generation {
 	atomic_uint refs;
 	struct ftr_fabric *fabric;
-	struct ibf_nominal *nominal;	/* that the shape is made over, or NULL */
+	struct ibf_nominal *nominal;	/* the nominal fabric from which the shape was
+					 * made, or NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
 	/* all members below belong to a routing; NULL if only the fabric was read */
@@ -88,8 +89,7 @@ struct ibf_routes {
 	struct ftr_route_opts opts;
 	struct ftr_route_stats stats;	/* owns stats.order and stats.turn */
 	ftr_sw *sm;		/* opts.sm */
-	struct ftr_turn *before;	/* opts.turn: extra turns of the routing
-					 * before */
+	struct ftr_turn *before;	/* opts.turn: extra turns of the previous routing */
 };
 
 /* Duration of each phase of a routing, in milliseconds. */
@@ -112,7 +112,8 @@ struct ibf_changes {
 
 /* The cost of reading the switches' tables, see adopt.c. */
 struct ibf_adopted {
-	uint64_t blocks, failed;	/* requested; of these, unanswered */
+	uint64_t blocks, failed;	/* blocks: requested; failed: those of them that
+					 * were not answered */
 	double ms;
 };
 
@@ -122,12 +123,13 @@ struct ibf_prefer {
 	 * Both NULL: there are none. */
 	struct ibf_generation *gen;
 	struct ftr_stored *stored;
-	uint64_t nominal;	/* identity of the nominal fabric they belong to */
+	uint64_t nominal;	/* identity of the nominal fabric that the preferred
+				 * tables belong to */
 	/* better tables that a search has found for better_of */
 	struct ftr_tables *better;
 	struct ibf_generation *better_of;
 	struct ibf_search *search;	/* the running search, or NULL */
-	bool for_displaced;	/* better is for displaced entries only */
+	bool for_displaced;	/* the tables in `better` apply to displaced entries only */
 	bool new_displaced;	/* displaced entries differ from those of the
 				 * last search */
 	bool searching;		/* a search was started for this fabric */
@@ -145,12 +147,12 @@ struct ibf_engine {
 	struct ibf_plugin *plugin;
 	const struct ftr_engine_ops *ops;
 	const void *host;	/* OpenSM's object, freed before the plugin */
-	struct ibf_generation *gen;	/* published, NULL before */
+	struct ibf_generation *gen;	/* the published generation; NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
-	bool took_over;		/* has routed since this manager became master */
+	bool took_over;		/* the engine has routed since this manager became master */
 	bool turn_bit, reported_vls;	/* ddlr, see ddlr_vls.c */
-	char refusal[FTR_ERR_MAX];	/* why it does not route; "": it does */
+	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes */
 	struct ibf_stree *stree;	/* scratch, of gen's size */
 	uint32_t n_trees;	/* multicast trees built since the last summary */
 	double trees_ms;
@@ -173,7 +175,7 @@ struct ibf_plugin {
 	struct osm_opensm *osm;
 	struct ibf_writer *writer;	/* NULL: no file is written */
 	struct ibf_fast *fast;	/* NULL: no fast path */
-	struct ibf_smp *smp;	/* of the fast path; NULL: none */
+	struct ibf_smp *smp;	/* transport of the fast path; NULL: none */
 	struct ibf_status *status;	/* NULL: no memory for it */
 	struct ibf_nominal *nominal;	/* NULL: not known yet */
 	struct ibf_options opt;
@@ -227,7 +229,7 @@ void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen);
 /* Take a reference, or drop one; dropping the last one frees gen.  NULL is accepted. */
 struct ibf_generation *ibf_generation_get(struct ibf_generation *gen);
 void ibf_generation_put(struct ibf_generation *gen);
-/* The shape of its nominal fabric; NULL: there is none. */
+/* The shape of the nominal fabric of gen; NULL: there is none. */
 const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen);
 /* True if the last routing was by an engine that is not ours.  With OpenSM's lock
  * held, or on the sweeper's thread. */

@@ -12,18 +12,18 @@
  *	not acknowledged		lft stays: the next sweep writes the block
  *	sent more than once		lft stays: a packet that timed out may still
  *					be carried out, even after a later one
- *	lft differed before		lft stays: the same holds for a packet of
- *					OpenSM's own
+ *	lft differed before		lft stays: an earlier packet of OpenSM may still
+ *					be carried out
  *
  * So after a successful repair the next sweep has nothing to write.  After any other repair
- * it writes exactly the blocks above whose lft stays, at whatever time it begins and whether
- * or not the plugin still runs.  (No block is equal to its complement, so OpenSM always sees a
- * difference.)
+ * it writes exactly the blocks whose lft stays. This holds whenever the sweep begins, and
+ * even if the plugin no longer runs. (No block is equal to its complement, so OpenSM
+ * always sees a difference.)
  *
  * If a routing has begun meanwhile (a forced reroute comes without notice), its
  * tables are valid, and our packets and OpenSM's may have been carried out in
- * either order.  These blocks are marked when the routing is done, and a sweep
- * writes them again.
+ * either order.  The blocks of this repair are marked when the routing is done, and a
+ * sweep writes them again.
  */
 #include <inttypes.h>
 #include <stdlib.h>

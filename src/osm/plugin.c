@@ -30,7 +30,7 @@
  * At its end OpenSM calls destroy for every engine that was set up, then delete,
  * then dlclose.  So destroy frees the routing state only; the engine object is
  * part of the plugin.  report never takes a lock of OpenSM: for traps from the wire
- * OpenSM already holds its lock shared, and a writer may be queued behind it.  It
+ * OpenSM already holds its lock shared, and a writer may be queued for that lock. report
  * waits in one case only: at the end of a discovery, when the sweeper holds no
  * lock, it waits until the worker has ended its current write.
  *
@@ -68,7 +68,7 @@ static void read_options(struct ibf_plugin *p)
 			err.msg);
 	ibf_log(p, IBF_LOADED, "ibfattree " PACKAGE_VERSION " for " OSM_VERSION
 		", options from %s",
-		st || missing ? "nowhere, all defaults" : path ? path : text);
+		st || missing ? "no file, all defaults" : path ? path : text);
 	free(path);
 }
 
@@ -212,7 +212,7 @@ static void routing_done(struct ibf_plugin *p)
 
 	p->routing_done = true;
 	e = used ? engine_by_name(p, used->name, strlen(used->name)) : NULL;
-	/* with use_ucast_cache OpenSM may have routed without calling it */
+	/* with use_ucast_cache OpenSM may have routed without calling the engine */
 	ibf_fast_routed(p->fast, e && !e->gen_stale ? e->gen : NULL);
 	if (!used)
 		return;
@@ -293,7 +293,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		break;
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
 		routing_done(p);
-		/* no SUBNET_UP follows */
+		/* no SUBNET_UP follows a reroute */
 		if (event_data == (void *)UCAST_ROUTING_REROUTE) {
 			ibf_fast_sweep_done(p->fast);
 			status(p);

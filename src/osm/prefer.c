@@ -10,8 +10,8 @@
  * The preferred tables are computed again when the fabric has a link that was missing when
  * they were computed.  They are then computed from the closed form, so that the
  * tables of the complete fabric do not depend on history.  Exception: if a search had improved
- * the preferred tables of a complete fabric, and the fabric has grown since, they are computed
- * from the old ones.
+ * the preferred tables of a complete fabric, and the fabric has grown since, they are
+ * computed from the old preferred tables.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |
@@ -19,8 +19,8 @@
  *
  * With balance full a thread also searches for even load under shift
  * permutations.  It holds a reference to its generation and no lock of OpenSM,
- * and can be cancelled at any time.  A sweep applies its result, at the first
- * routing with nothing missing.  All its entries are candidates by the same
+ * and can be cancelled at any time.  The next routing of a complete fabric applies the
+ * result of the search. All entries of the result are candidates by the same
  * ranks, so any mixture of old and new entries is free of loops and credit
  * loops; and the result is verified like all tables.
  *
@@ -135,7 +135,7 @@ static void start(struct ibf_engine *e, bool displaced)
 	if (displaced)
 		e->prefer.new_displaced = false;
 	else
-		e->prefer.searching = true;	/* once per fabric */
+		e->prefer.searching = true;	/* start one search per fabric */
 	if (!z)
 		return;
 	z->e = e;
@@ -349,7 +349,7 @@ static void write_preferred(struct ibf_engine *e, struct ibf_generation *gen)
 	ibf_writer_put(e->plugin->writer, &j->job);
 }
 
-/* Field by field: the structure has padding. */
+/* Compare field by field, because the structure has padding. */
 static bool same_entries(const struct ftr_displaced *a,
 			 const struct ftr_displaced *b, uint32_t n)
 {

@@ -2,8 +2,8 @@
 /*
  * Copies the subnet as OpenSM sees it into a fabric.
  *
- * Runs in a routing callback, under the exclusive lock, in two passes: switches
- * with their links to other switches, then host ports with theirs.  A link is
+ * The copy is made in a routing callback, under the exclusive lock, in two passes: first switches
+ * with their links to other switches, then host ports with their links. A link is
  * included if both ends are known and healthy (osm_link_is_healthy, as in
  * OpenSM's own engines).
  *
@@ -41,7 +41,7 @@ static void skip(struct snap *s, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Always with the GUID: it is not known yet which names are unique. */
+/* The name always includes the GUID, because it is not known yet which names are unique. */
 static struct ibf_name node_name(const osm_node_t *node)
 {
 	struct ibf_name n;
@@ -51,8 +51,8 @@ static struct ibf_name node_name(const osm_node_t *node)
 	return n;
 }
 
-/* Only ports that support extended speeds report them; others leave the field
- * zero. */
+/* Only ports that support extended speeds report an extended speed; others leave the
+ * field zero. */
 static enum ftr_speed link_speed(const osm_physp_t *p)
 {
 	const ib_port_info_t *pi = &p->port_info;

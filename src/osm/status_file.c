@@ -25,7 +25,7 @@
 struct ibf_status {
 	pthread_mutex_t mutex;
 	struct ibf_metrics m;
-	double state_since;	/* ibf_now_ms() */
+	double state_since;	/* when the present state began, by ibf_now_ms() */
 	uint64_t loaded;	/* m.routings when the load was computed */
 };
 
@@ -124,7 +124,7 @@ static void count_state(struct ibf_status *s)
 	s->m.now = wall();
 }
 
-/* Under the mutex. */
+/* The caller holds the mutex. */
 static void write_all(struct ibf_plugin *p)
 {
 	count_state(p->status);
@@ -260,7 +260,7 @@ static uint64_t bound(const struct ftr_picture *pic, const struct ftr_fabric *f,
 	return most;
 }
 
-/* All-to-all load of the most loaded link, and its lower bound. */
+/* Compute the all-to-all load of the most loaded link, and the lower bound of that load. */
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {

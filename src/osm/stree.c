@@ -3,9 +3,8 @@
  * Spanning trees: choose a root, search, prune.
  *
  * The downward costs of the shape show directly whether a switch reaches a
- * member by going down only.  They do not consider switches without multicast,
- * so the search decides: if it misses a member, the search over all links is
- * used instead.
+ * member by going down only.  But these costs include switches without multicast, so the
+ * search decides: if it misses a member, the search over all links is used instead.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +87,7 @@ static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 	return FTR_SW_NONE;
 }
 
-/* Breadth first from root over switches not seen yet. */
+/* Search breadth first from root over switches not seen yet. */
 static void search(struct ibf_stree *t, ftr_sw root, bool down_only,
 		       uint32_t hash)
 {

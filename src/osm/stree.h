@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Spanning trees for multicast groups, over a shape.  Does not depend on
- * OpenSM.
+ * Spanning trees for multicast groups, over a shape.  This file does not depend on OpenSM.
  *
  * A tree is found by breadth-first search from a root, so every switch has one
  * parent and there is no loop.  It is then pruned to the switches that lie
@@ -27,9 +26,9 @@ struct ibf_stree_node {
 	ftr_sw parent;		/* FTR_SW_NONE: the root */
 	ftr_port up;		/* own port towards the parent */
 	ftr_port down;		/* the parent's port towards this switch */
-	bool seen;		/* by the search */
+	bool seen;		/* the search has reached the switch */
 	bool member;
-	bool used;		/* in the pruned tree */
+	bool used;		/* the switch is in the pruned tree */
 };
 
 struct ibf_stree {
@@ -48,7 +47,7 @@ struct ibf_stree {
 	/* scratch */
 	uint32_t *n_children;
 	ftr_sw *queue;		/* in the order of the last search */
-	uint32_t n_seen;	/* its length */
+	uint32_t n_seen;	/* length of queue */
 };
 
 /* NULL: no memory.  shape and able must outlive it. */

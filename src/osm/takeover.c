@@ -7,14 +7,15 @@
  * and new tables, a credit loop may form even if neither set has one, and a packet may
  * reach a switch without an entry for it.  So the plugin reads the tables of the switches
  * (adopt.c), plans the transition as ddlr does after a repair (<ftr/ddlr.h>), and writes its
- * steps itself before it hands the tables to OpenSM.  In every state in between, each pair
- * that has a path in both sets of tables has one, and no credit loop forms, not even with
- * packets in flight.  OpenSM then writes the same entries once more.
+ * steps itself before it hands the tables to OpenSM.  In every state during the
+ * transition, each pair of ports that has a path in both sets of tables has a path. No
+ * credit loop forms, not even with packets in flight. OpenSM then writes the same entries
+ * once more.
  *
- * All this happens with OpenSM's lock held, as for adopt, and within a time limit.  If no
- * such order exists, or a write fails, OpenSM writes the rest, and a warning is logged.  A
- * switch may process a repeated SMP late, so after a repetition the packet lifetime has to
- * pass before anything else is written.
+ * The whole transition is made with OpenSM's lock held, as for adopt, and within a time
+ * limit. If no such order exists, or a write fails, OpenSM writes the rest, and a warning
+ * is logged. A switch may process a repeated SMP late, so after a repetition the packet
+ * lifetime has to pass before anything else is written.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ extern volatile unsigned int osm_exit_flag;
 struct takeover {
 	struct ibf_plugin *p;
 	const struct ftr_fabric *f;
-	struct ftr_tables *now;	/* what the switches hold */
+	struct ftr_tables *now;	/* the tables that the switches hold */
 	struct rr_dr_tree *tree;
 	double end;
 	bool late;		/* a switch may still receive an earlier SMP */

@@ -109,7 +109,8 @@ static void on_receive(osm_madw_t *madw, void *context, osm_madw_t *request)
 	osm_mad_pool_put(&s->osm->mad_pool, madw);
 }
 
-/* Never called for OpenSM's own packets: OpenSM binds later, so their errors go to it. */
+/* This callback is never called for OpenSM's own packets: OpenSM binds later, so their
+ * errors are reported to OpenSM. */
 static void on_error(void *context, osm_madw_t *request)
 {
 	struct ibf_smp *s = context;
@@ -298,7 +299,7 @@ static void send_job(struct run *r, struct rr_smp *job)
 	job->tries++;
 }
 
-/* Is another packet of the same job in flight?  Under the mutex. */
+/* Is another packet of the same job in flight? The caller holds the mutex. */
 static bool in_flight(const struct run *r, const struct rr_smp *job)
 {
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)

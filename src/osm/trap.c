@@ -2,9 +2,9 @@
 /*
  * Traps, before OpenSM acts on them.
  *
- * OpenSM reports a trap to plugins only after it has answered it, filtered it
- * (of equal traps within a few seconds it reports at most ten) and, with
- * sweep_on_trap, started a heavy sweep, which would race with the fast path.
+ * OpenSM reports a trap to plugins only after it has answered and filtered the trap (of
+ * equal traps within a few seconds it reports at most ten). With sweep_on_trap it has
+ * then also started a heavy sweep, which would race with the fast path.
  * It does not report traps 129 to 131 at all.  So the plugin installs itself in
  * front of the one function that OpenSM's dispatcher calls for notices, and
  * calls that function for every trap.
@@ -55,7 +55,7 @@ static boolean_t in_file(const osm_subn_opt_t *opt, boolean_t otherwise)
 				__ATOMIC_RELAXED) : otherwise;
 }
 
-/* On a dispatcher thread, without a lock. */
+/* This function runs on a dispatcher thread, without a lock. */
 static void on_notice(void *context, void *data)
 {
 	struct ibf_fast *f = context;
@@ -78,7 +78,7 @@ static void on_notice(void *context, void *data)
 	pthread_mutex_unlock(&f->trap_order);
 }
 
-/* Called before OpenSM has bound, when the dispatcher is idle.  The hook is not
+/* This function is called before OpenSM has bound, when the dispatcher is idle. The hook is not
  * removed: OpenSM has freed the registration before it deletes plugins. */
 void ibf_trap_hook(struct ibf_fast *f)
 {

@@ -78,7 +78,7 @@ struct promise {
 	const struct ftr_shape *sh;
 	const struct ftr_route_opts *opts;
 	enum ftr_promise what;
-	uint32_t *island;	/* [n_sw] */
+	uint32_t *island;	/* [n_sw] connected component of the switch */
 	const struct tally *y;
 };
 

@@ -8,10 +8,10 @@
  * with its reason, and the number of lost jobs when a job of that kind succeeds
  * again or OpenSM ends.
  *
- * If a write hangs longer than it may delay the end of OpenSM, the thread is
- * abandoned: it keeps its own memory and never accesses the plugin or OpenSM
- * again.  The library stays mapped, so that the code of the thread remains
- * valid.
+ * At the end of OpenSM, a write that hangs longer than OpenSM may be delayed makes the
+ * plugin abandon the thread. The thread then keeps its own memory and never accesses the
+ * plugin or OpenSM again. The library stays mapped, so that the code of the thread
+ * remains valid.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -26,14 +26,14 @@ struct ibf_writer {
 	pthread_mutex_t mutex;	/* guards the members below */
 	pthread_cond_t cond;
 	struct ibf_job *first, **end;
-	size_t n, bytes;	/* of the waiting jobs */
+	size_t n, bytes;	/* number of the waiting jobs, and the bytes that they hold */
 	bool busy, stop, abandoned;
 	uint64_t series[IBF_N_MSG];	/* jobs lost since the last success */
 };
 
 /* ---- the thread ---------------------------------------------------------- */
 
-/* Under the mutex. */
+/* The caller holds the mutex. */
 static struct ibf_job *take(struct ibf_writer *w)
 {
 	struct ibf_job *j = w->first;
@@ -48,7 +48,7 @@ static struct ibf_job *take(struct ibf_writer *w)
 	return j;
 }
 
-/* Under the mutex, so that the plugin still exists. */
+/* The caller holds the mutex, so the plugin still exists. */
 static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 		 const struct ftr_err *err)
 {
@@ -104,8 +104,7 @@ static void *writer(void *arg)
 
 /* ---- the queue ----------------------------------------------------------- */
 
-/* Remove the waiting job that j makes unnecessary; NULL: none.  Under the
- * mutex. */
+/* Remove the waiting job that j makes unnecessary; NULL: none. The caller holds the mutex. */
 static struct ibf_job *take_older(struct ibf_writer *w, const struct ibf_job *j)
 {
 	for (struct ibf_job **at = &w->first; j->replaces && *at;
@@ -157,7 +156,7 @@ void ibf_writer_put(struct ibf_writer *w, struct ibf_job *j)
 		j->free(j);
 }
 
-/* Under the mutex. */
+/* The caller holds the mutex. */
 static bool wait_idle(struct ibf_writer *w, unsigned int ms)
 {
 	double end = ibf_now_ms() + ms;

@@ -21,8 +21,8 @@
 
 struct ibf_job {
 	struct ibf_job *next;
-	enum ibf_msg msg;	/* kind of job; the message if it fails */
-	size_t bytes;		/* that it holds */
+	enum ibf_msg msg;	/* the kind of job, and the message if the job fails */
+	size_t bytes;		/* memory that the job holds */
 	/* Runs on the writer's thread; must not access OpenSM or the plugin. */
 	enum ftr_status (*run)(struct ibf_job *j, struct ftr_err *err);
 	void (*free)(struct ibf_job *j);

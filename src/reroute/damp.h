@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * When the confirming sweep is due: delay ms after the last event, but at most
+ * The time at which the confirming sweep is due: delay ms after the last event, but at most
  * cap ms after the first event that no sweep has seen, so that a fabric with
  * continuous link changes is swept, too.
  *
- * Pure: the caller supplies the time.  All times are milliseconds of one
+ * The functions read no clock: the caller supplies the time. All times are milliseconds of one
  * monotonic clock.
  */
 #ifndef RR_DAMP_H
@@ -18,15 +18,15 @@ struct rr_damp {
 	double first, last;	/* first and last event not yet seen by a sweep */
 };
 
-/* An event at time now that a sweep must see. */
+/* Report an event at time `now` that a sweep must see. */
 void rr_damp_want(struct rr_damp *d, double now);
-/* The same, and the sweep is due at once. */
+/* As rr_damp_want(), but the sweep is due at once. */
 void rr_damp_hurry(struct rr_damp *d, double now);
-/* When the sweep is due; negative: no sweep is wanted. */
+/* The time at which the sweep is due; negative: no sweep is wanted. */
 double rr_damp_due(const struct rr_damp *d);
-/* When it is due at the latest; negative: no sweep is wanted. */
+/* The time at which the sweep is due at the latest; negative: no sweep is wanted. */
 double rr_damp_latest(const struct rr_damp *d);
-/* A sweep was requested: none is wanted now. */
+/* Report that a sweep was requested: none is wanted now. */
 void rr_damp_asked(struct rr_damp *d);
 
 #endif

@@ -16,16 +16,16 @@
  * The planner assumes that everything it planned was written.  If a write is
  * lost, the planner is dropped, and a new one is made after the next routing.  If
  * a routing confirms the planner's tables, the planner is kept; after any other
- * routing, a new one is made.  While there is no planner, and for links that return,
- * the worker writes as it does for the other engines.  A link that returned is not
+ * routing, a new one is made.  While there is no planner, and when links return, the
+ * worker writes as for the other engines. A link that returned is not
  * in the planner's fabric.  So a sweep is requested, and the planner that is made
  * after the routing of this sweep includes the link.
  *
  * Building a planner takes longer than rerouting a fault without one.  So it is
- * built in a thread of its own.  A fault that comes before the planner is ready
- * is rerouted without local repair, and the planner is then useless.  In this case,
- * at the next routing, and at the end of OpenSM, the thread is asked to stop, and
- * does so within milliseconds.  At most one such thread runs: the next one is
+ * built in a thread of its own.  A fault that comes before the planner is ready is
+ * rerouted without local repair, and the planner is then useless. In this case the thread
+ * is asked to stop, as it is at the next routing and at the end of OpenSM. It stops
+ * within milliseconds. At most one such thread runs: the next one is
  * started after the previous one has ended.
  */
 #include <inttypes.h>
@@ -50,7 +50,7 @@ struct rr_maker {
 	pthread_t thread;
 	struct ftr_ddlr *made;
 	struct ftr_err err;
-	bool done;		/* under the mutex */
+	bool done;		/* guarded by the mutex */
 	atomic_bool stop;	/* request to stop */
 };
 
@@ -231,7 +231,7 @@ bool rr_ddlr_ready(struct rr *f)
 	struct rr_view *v = f->view;
 
 	take_planner(f, v);
-	abandon(v);	/* its fabric lacks the change that comes now */
+	abandon(v);	/* the fabric of the planner lacks the change that is handled now */
 	return v->planner != NULL;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Directed routes that avoid dead links.  Does not depend on OpenSM.
+ * Directed routes that avoid dead links.  This file does not depend on OpenSM.
  *
  * A directed route lists the port by which a management packet leaves each node
  * (IBA 14.2.2).  OpenSM's own routes date from its last discovery; after a link
@@ -22,7 +22,7 @@ struct rr_dr {
 /* Where the subnet manager is attached. */
 struct rr_dr_origin {
 	ftr_sw sw;		/* first switch; FTR_SW_NONE: unknown */
-	ftr_port own_port;	/* port of the manager's node that leads there;
+	ftr_port own_port;	/* port of the manager's node that leads to that switch;
 				 * 0: the manager runs on the switch itself */
 };
 
@@ -30,9 +30,11 @@ struct rr_dr_origin {
 struct rr_dr_tree {
 	uint32_t n_sw;
 	struct rr_dr_origin from;
-	ftr_sw *parent;		/* [n_sw] FTR_SW_NONE: not reached */
+	ftr_sw *parent;		/* [n_sw] previous switch of the route; FTR_SW_NONE: not
+				 * reached */
 	ftr_port *port;		/* port of the parent that leads here */
-	uint8_t *hops;		/* [n_sw] switches passed before it */
+	uint8_t *hops;		/* [n_sw] number of switches that the route passes before
+				 * this one */
 	ftr_sw *queue;		/* [n_sw] scratch */
 };
 

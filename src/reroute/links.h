@@ -24,7 +24,7 @@
  * The time of the last failure is kept in every state, because a link may die
  * while it is RETURNING or DAMPED.
  *
- * Pure data: reads no clock, takes no lock, allocates no memory.  Times are
+ * The functions read no clock, take no lock and allocate no memory. Times are
  * milliseconds of one monotonic clock.
  */
 #ifndef RR_LINKS_H
@@ -52,8 +52,8 @@ enum rr_link_state {
 struct rr_link_entry {
 	struct rr_ends ends;	/* guid, port: the smaller end, which is the key */
 	enum rr_link_state state;
-	double died;		/* negative: no failure that a discovery may
-				 * have missed */
+	double died;		/* time of a failure that a discovery may have missed;
+				 * negative: none */
 	uint32_t deaths;	/* failures in the window that began at `window` */
 	double window, last;	/* last: time of the last failure counted */
 };
@@ -67,16 +67,16 @@ struct rr_links {
 	struct rr_link_entry link[RR_LINKS_MAX];	/* sorted by (guid, port) */
 };
 
-/* A port of the link is Down. */
+/* Report that a port of the link is Down. */
 void rr_links_seen_down(struct rr_links *t, struct rr_ends e, double now);
 /* The link died and was routed around: count the failure.  True: the link is
  * damped from now on. */
 bool rr_links_died(struct rr_links *t, struct rr_ends e, double now);
-/* The link was taken into use. */
+/* Report that the link was taken into use. */
 void rr_links_used(struct rr_links *t, struct rr_ends e);
-/* The link could not be taken into use: the next routing decides. */
+/* Report that the link could not be taken into use: the next routing decides. */
 void rr_links_leave(struct rr_links *t, struct rr_ends e);
-/* Take it into use after the next sweep; false: no room. */
+/* The link is to be taken into use after the next sweep; false: the table is full. */
 bool rr_links_return(struct rr_links *t, struct rr_ends e);
 bool rr_links_damped(const struct rr_links *t, struct rr_ends e, double now);
 uint32_t rr_links_count_damped(const struct rr_links *t, double now);
@@ -85,15 +85,14 @@ uint32_t rr_links_count_damped(const struct rr_links *t, double now);
  * Must a routing leave out a link that OpenSM found in the discovery that began
  * at `began`?  returns: true if the tables in use treat the link as dead and its
  * ports are not Active yet, so that it carries no data before the end of the sweep.
- * *recheck: set to true if the link may be alive again, so that a later sweep
- * should look.
+ * *recheck: set to true if the link may be alive again, so that a later sweep should look at it.
  */
 bool rr_links_left_out(struct rr_links *t, struct rr_ends e, bool returns,
 		       double began, double now, bool *recheck);
 
-/* A discovery that began at `began` is done: it has seen all earlier failures. */
+/* Report that a discovery that began at `began` is done: it has seen all earlier failures. */
 void rr_links_discovered(struct rr_links *t, double began);
-/* When the next damped link is due for release; negative: none. */
+/* The time at which the next damped link is due for release; negative: none. */
 double rr_links_release_due(const struct rr_links *t);
 /* Make damped links whose hold time is over RETURNING; true: there were some. */
 bool rr_links_release(struct rr_links *t, double now);

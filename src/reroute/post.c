@@ -48,7 +48,7 @@ unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev)
 	return todo;
 }
 
-/* Releases a routing for which no view will be made. */
+/* Post an event. A routing for which no view will be made is released. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev)
 {
 	struct rr_routing fresh = { .owner = NULL };

@@ -6,9 +6,8 @@
  * PortInfo is read from every port of the switch that has, or nominally has, a
  * link to another switch.  Two directed routes are used that enter the switch
  * by different ports, because one of them may lead over the link that died.  A
- * link is dead when its port reports Down (IBA 14.2.5.6, PortState).  It is
- * back when its port and the port at the other end are both Active: before that
- * it carries no data.
+ * link is dead when its port reports Down (IBA 14.2.5.6, PortState).  A link is back when
+ * the ports at both ends are Active: before that it carries no data.
  *
  * Every unanswered packet causes up to three errors in OpenSM's log.  So
  * requests go where an answer can be expected:
@@ -43,8 +42,8 @@
 
 #include "reroute/reroute.h"
 
-/* Well above the round trip of a management packet, well below its timeout:
- * after this time without an answer the other route is used as well. */
+/* After this time without an answer, in ms, the other route is used as well. The value is
+ * well above the round trip of a management packet, and well below its timeout. */
 #define HEDGE_MS 2
 /* A switch that has just sent a trap normally answers.  One that does not
  * answer within this time is left to the sweep, so that it does not delay the
@@ -241,9 +240,9 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 struct way {
 	ftr_sw sw;
 	unsigned int n;
-	bool trap;		/* route[0] is the reverse of its trap's path */
+	bool trap;		/* route[0] is the reverse of the path of the switch's trap */
 	bool answered;
-	bool dead;		/* the link that its trap came over is dead */
+	bool dead;		/* the link over which that trap came is dead */
 	struct rr_link hop;	/* that link */
 	struct rr_dr route[2];
 };
@@ -319,7 +318,7 @@ static bool ask_next_hops(struct rr *f, struct way *way, uint32_t n,
 
 		if (!way[i].trap)
 			continue;
-		/* the manager's own switch */
+		/* the manager is attached to this switch: no next hop to ask */
 		way[i].answered = way[i].hop.sw == FTR_SW_NONE;
 		if (way[i].answered)
 			continue;
@@ -434,8 +433,8 @@ static bool first_of_peer(const struct probe *p, const struct rr_link *c,
 	return k == i;
 }
 
-/* Find a link of s in use, seen from its far end, that is not in the list and
- * does not lead to a silent switch; false: none. */
+/* Find a link of s that is in use, is not in the list and does not lead to a silent
+ * switch. It is returned as seen from its far end. False: there is none. */
 static bool other_link(const struct rr_view *v, ftr_sw s,
 		       const struct rr_link *c, uint32_t n,
 		       struct rr_link *out)
@@ -535,8 +534,8 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 
 /* ---- neighbours of silent switches ------------------------------------------- */
 
-/* Mark the switches that did not answer this time in now[], and those that did not answer
- * this time or earlier in all[].  False: every switch has answered this time. */
+/* In now[], mark the switches that did not answer this time; in all[], those that did not
+ * answer this time or at an earlier time. False: every switch has answered this time. */
 static bool mark_silent(const struct probe *p, const struct rr_link *c,
 			uint32_t n, uint8_t *now, uint8_t *all)
 {
@@ -623,7 +622,8 @@ static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 	};
 	struct probe q = { .v = f->view };
 	bool ok = list_neighbours(&q, p, *out, n);
-	struct rr_link *grown = ok && q.n ? /* p->n: for ask_survivors */
+	struct rr_link *grown = ok && q.n ? /* p->n: room for the links that
+					     * ask_survivors() appends */
 		ftr_reallocarray(*out, n + q.n + p->n, sizeof(**out)) : NULL;
 
 	if (grown) {
@@ -671,7 +671,7 @@ static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 	return n;
 }
 
-/* All requests that follow once the routes are known. */
+/* Run all requests that follow once the routes are known. */
 static uint32_t probe_on(struct rr *f, struct probe *p,
 			 struct probe *hops, bool all,
 			 struct rr_link **out, bool *unknown)

@@ -250,7 +250,7 @@ static void keep(struct rr *f, struct rr_repair *r)
 		at = &(*at)->next;
 	*at = r;
 	f->state.unconfirmed++;
-	/* the sweep that would have confirmed it has already routed */
+	/* the sweep that would have confirmed this repair has already routed */
 	if (f->state.sweep != RR_ROUTING && r->trap_at <= f->state.began)
 		rr_damp_want(&f->state.want, rr_now(f));
 	pthread_mutex_unlock(&f->mutex);
@@ -295,7 +295,7 @@ static void remember(struct rr *f, const struct rr_repair *r)
 			warn_flapping(f, r->gen.fabric, &r->link[i]);
 }
 
-/* All is written: report the repair. */
+/* All entries are written: report the repair. */
 static void finish(struct rr *f, struct rr_repair *r)
 {
 	f->ops->report(f->ctx, r);
@@ -342,7 +342,7 @@ static void lose_view(struct rr *f)
 	rr_sweep_now(f);
 }
 
-/* Do the switches hold the tables of the view, according to our writes? */
+/* True if the switches hold the tables of the view, as far as our writes show. */
 static bool in_step(const struct rr_view *v)
 {
 	const struct ftr_tables *t = ftr_incr_tables(v->live);
@@ -418,7 +418,7 @@ static void detour(struct rr *f, struct rr_repair *r)
 		report_detours(f, r);
 }
 
-/* False: not all of it was written, and r is freed. */
+/* False: some entries were not written, and r is freed. */
 static bool repair(struct rr *f, struct rr_repair *r)
 {
 	const struct ftr_incr_result *res;

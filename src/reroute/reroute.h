@@ -36,8 +36,8 @@
 
 /* Tables of one routing and their inputs; immutable. */
 struct rr_routing {
-	void *owner;		/* owns the objects below; referenced by get and
-				 * put */
+	void *owner;		/* owns the objects below; get and put change its
+				 * reference count */
 	void (*get)(void *owner);
 	void (*put)(void *owner);
 	const char *engine;
@@ -57,7 +57,7 @@ struct rr_routing {
 struct rr_link {
 	ftr_sw sw, peer;
 	ftr_port port, peer_port;
-	bool up;		/* it is back; false: it died */
+	bool up;		/* true: the link is back; false: it died */
 };
 
 /* Entries to be written, sorted by (step, switch, LID).  A step is written when
@@ -83,7 +83,7 @@ struct rr_block {
 	uint32_t block;
 	const uint8_t *data;	/* FTR_LFT_BLOCK bytes */
 	bool skip;		/* no directed route to the switch: not written */
-	bool open;		/* OpenSM's own write of it is unacknowledged */
+	bool open;		/* OpenSM's own write of this block is unacknowledged */
 	bool sure;		/* acknowledged, and no older packet can arrive
 				 * later */
 };
@@ -95,12 +95,12 @@ struct rr_view {
 	struct ftr_tables *sent;	/* the tables that the switches hold */
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
-	ftr_lid sm_lid;			/* of the subnet manager's port */
-	struct rr_dr_tree *tree[2];	/* around dead links; for second routes */
+	ftr_lid sm_lid;			/* LID of the subnet manager's port */
+	struct rr_dr_tree *tree[2];	/* [0]: routes around dead links; [1]: second routes */
 	uint8_t *avoid;			/* [n_sw] scratch of probe_routes.c */
 	/* [n_sw] lost a link and did not answer: probably dead */
 	uint8_t *silent;
-	/* [n_sw] a packet to it timed out and may still arrive */
+	/* [n_sw] a packet to the switch timed out and may still arrive */
 	uint8_t *in_flight;
 	uint64_t *suspect;			/* bits by port; links to avoid for now */
 	bool brought_up;		/* the sweep that made the routing has set all links
@@ -109,21 +109,20 @@ struct rr_view {
 	/* ddlr.c, engine ddlr; NULL: another engine, or no planner before the
 	 * next routing */
 	struct ftr_ddlr *planner;
-	struct rr_routing planner_gen;	/* the routing that it was made from */
+	struct rr_routing planner_gen;	/* the routing that the planner was made from */
 	struct rr_maker *maker;		/* builds the planner; NULL: none */
-	struct rr_repair *pending;	/* its transition is unfinished; NULL:
-					 * none */
+	struct rr_repair *pending;	/* repair whose transition is unfinished; NULL: none */
 	double transition_due;		/* ms; negative: no transition */
-	double drained_at;	/* by then packets that follow older entries have left */
+	double drained_at;	/* time by which packets that follow older entries have left */
 };
 
 /* One repair, from its first trap to the sweep that confirms it. */
 struct rr_repair {
 	struct rr_repair *next;
-	struct rr_routing gen;	/* the routing that its switch numbers refer to */
-	uint32_t number;	/* since the start */
+	struct rr_routing gen;	/* the routing to which the switch numbers of this repair refer */
+	uint32_t number;	/* number of this repair since the start of OpenSM */
 	double wall;		/* time of the first trap, seconds since 1970 */
-	double trap_at;		/* by the clock of rr_ops */
+	double trap_at;		/* time of the first trap, in ms of the clock of rr_ops */
 	uint32_t n_traps;
 	uint32_t n_links;
 	struct rr_link *link;	/* [n_links] */
@@ -143,7 +142,7 @@ struct rr_repair {
 				 * dead port */
 	uint32_t held;		/* transition: LIDs that still use older entries */
 	uint64_t lost_pairs, regained_pairs;	/* pairs of leaf switches */
-	/* negative: not reached */
+	/* ms since the first trap; negative: not reached */
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
 	bool reconciled;
@@ -206,7 +205,8 @@ struct rr {
 	struct rr_state state;
 	/* the last routing, until the worker builds its view of it */
 	struct rr_routing fresh;
-	struct rr_repair *repairs;	/* not yet reconciled, oldest first */
+	struct rr_repair *repairs;	/* repairs that no sweep has confirmed yet, oldest
+					 * first */
 
 	pthread_mutex_t view_lock;	/* taken last; never held during a wait */
 	struct rr_view *view;	/* only the worker changes it */
@@ -233,7 +233,7 @@ void rr_routing_put(struct rr_routing *gen);	/* owner NULL is accepted */
 /* Post one event to the state machine, at the current time; returns a set of
  * enum rr_action. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev);
-/* The same; the caller holds the mutex. */
+/* As rr_post(), but the caller holds the mutex. */
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
 bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
 					 * mutex */
@@ -252,7 +252,7 @@ void rr_fini(struct rr *f);
  * list of repairs that the last discovery has seen; the caller completes,
  * records and frees them. */
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
-/* For the worker, under the mutex: take its next job; false: there is none
+/* The worker takes its next job; it holds the mutex. False: there is none
  * before rr_timer() or an event. */
 bool rr_take(struct rr *f, struct rr_task *t);
 /* Run the job from start to end; called without the mutex. */
@@ -266,8 +266,8 @@ void rr_view_free(struct rr_view *v);		/* NULL is accepted */
 void rr_view_set(struct rr *f, struct rr_view *v);
 /* False: OpenSM has routed in the meantime; handle the traps again. */
 bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
-/* swept: called after SUBNET_UP; else because the hold time of a damped link is
- * over. */
+/* Probe the RETURNING links. swept: true after SUBNET_UP; false if the hold time of a
+ * damped link is over. */
 void rr_repair_returns(struct rr *f, bool swept);
 /* Report an unfinished transition in its current state, because another job
  * interrupts it. */
@@ -327,10 +327,10 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 
 /* ddlr.c.  Start to build a planner for v. */
 void rr_ddlr_start(struct rr *f, struct rr_view *v);
-/* Is its planner still being built? */
+/* Is the planner of v still being built? */
 bool rr_ddlr_making(struct rr_view *v);
-/* Is there a planner?  If it is still being built, it is abandoned and the view
- * has none. */
+/* True if the view has a planner. A planner that is still being built is abandoned, and
+ * the view then has none. */
 bool rr_ddlr_ready(struct rr *f);
 /* Report that a link which the planner does not know has returned. */
 void rr_ddlr_returned(struct rr *f);

@@ -22,7 +22,7 @@ enum rr_smp_state { RR_SMP_OPEN = 0, RR_SMP_DONE, RR_SMP_FAILED };
 
 /* One request, over up to two routes. */
 struct rr_smp {
-	/* by the caller */
+	/* set by the caller */
 	uint16_t attr;
 	uint32_t mod;
 	uint64_t m_key;		/* in network byte order */
@@ -34,7 +34,7 @@ struct rr_smp {
 	enum rr_smp_state state;
 	double at;		/* time of the answer, by the clock of rr_ops */
 	uint8_t answer[RR_SMP_DATA];
-	/* of the transport */
+	/* used by the transport only */
 	unsigned int tries;
 	double sent;
 };

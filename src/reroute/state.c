@@ -14,7 +14,8 @@
 /* A request for a sweep during a discovery makes OpenSM start the discovery again.  If
  * discoveries took longer than the time between two requests, none would ever end.  So no
  * sweep is requested during a discovery.  No event reports that OpenSM has abandoned a
- * discovery; this is assumed when it has taken several times as long as the last one. */
+ * discovery; it is assumed to be abandoned when it has taken several times as long as the
+ * last one. */
 #define DISCOVERY_MS 10000
 #define DISCOVERY_TIMES 4
 
@@ -268,7 +269,7 @@ static unsigned int on_write_end(struct rr_state *s, bool rewrite)
 
 /* While OpenSM is still setting up links, a port that is in Init now may stay
  * in Init, because OpenSM does not set a port that it believes to be Active.
- * So it is probed again. */
+ * So the port is probed again. */
 static void keep_for_later(struct rr_state *s)
 {
 	uint32_t n = FTR_MIN(s->n_asked, RR_TRAPS_MAX - s->n_later);

@@ -32,7 +32,7 @@
  *
  *	FOREIGN	unknown: written by another engine or another manager
  *	SETUP	tables of one of our engines; ports may still be in Init
- *	UP	the same, and OpenSM has set all links Active
+ *	UP as SETUP, but OpenSM has set all links Active
  *
  *	           ROUTED (ours)         SUBNET_UP
  *	 FOREIGN ----------------> SETUP ----------> UP
@@ -59,8 +59,8 @@
  * among those that are probed again when the links are up, or covered by a sweep
  * that is wanted.
  *
- * Pure: rr_step reads no clock, takes no lock and calls no other module; the
- * caller serialises.  Times are milliseconds of one monotonic clock.
+ * rr_step is pure: it reads no clock, takes no lock and calls no other module. The caller
+ * serialises its calls. Times are milliseconds of one monotonic clock.
  */
 #ifndef RR_STATE_H
 #define RR_STATE_H
@@ -75,7 +75,7 @@ enum rr_tables { RR_FOREIGN = 0, RR_SETUP, RR_UP, RR_N_TABLES };
 enum rr_job { RR_IDLE = 0, RR_BUSY, RR_WRITING, RR_N_JOBS };
 
 struct rr_trap {
-	ftr_lid lid;		/* of the switch that sent it */
+	ftr_lid lid;		/* LID of the switch that sent the trap */
 	double at;
 };
 
@@ -155,17 +155,17 @@ struct rr_state {
 	uint32_t view;		/* epoch of the worker's view, 0: dropped */
 	struct rr_links links;
 	struct rr_damp want;	/* the sweep that is wanted */
-	double start, began;	/* start of the current sweep; of the last one
-				 * whose discovery has ended */
+	double start, began;	/* start: when the current sweep began; began: when the
+				 * last sweep began whose discovery has ended */
 	double discovery;	/* ms that the last discovery took */
-	double transition;	/* when its next round is due; negative: none */
+	double transition;	/* when the next round of a transition is due; negative: none */
 	uint32_t unconfirmed;	/* repairs that no discovery has seen yet;
 				 * counted by the caller */
 	bool released, swept;	/* reasons to probe RETURNING links */
 	bool rewrite;
 	bool job_up;		/* the links were up when the job began */
-	/* Traps: waiting; of the current job; to probe again when the links are
-	 * up. */
+	/* trap: the traps that wait; asked: those of the current job; later: those to be
+	 * probed again when the links are up. */
 	struct rr_trap trap[RR_TRAPS_MAX], asked[RR_TRAPS_MAX],
 		later[RR_TRAPS_MAX];
 	uint32_t n_traps, n_asked, n_later;

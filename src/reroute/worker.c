@@ -10,10 +10,9 @@
  *	a sweep is due		request a heavy sweep from OpenSM
  *
  * Links that died are routed around at once, whatever OpenSM is doing, with one
- * exception: traps wait from the end of a discovery to the end of routing.  A
- * discovery that was under way when a link died may have seen it alive;
- * rr_left_out keeps such links out of the routing that follows, which would
- * otherwise undo the repair.
+ * exception: traps wait from the end of a discovery to the end of routing.  A discovery
+ * that was under way when a link died may have seen the link alive. rr_left_out keeps
+ * such links out of the next routing, which would otherwise undo the repair.
  *
  * Links that return carry no data before a sweep has set their ports Active,
  * and a sweep writes tables before that, in no order.  So the routing of that
@@ -21,15 +20,14 @@
  * When the sweep is done (SUBNET_UP), the worker finds their ports Active and
  * takes them into use, downstream switches first, so that no packet is lost.
  *
- * If anything fails here, the reaction is always the same: a sweep, at once.
+ * If anything fails here, the worker always requests a sweep at once.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "reroute/reroute.h"
 
-/* Remove and return the repairs that the last discovery has seen.  Under the
- * mutex. */
+/* Remove and return the repairs that the last discovery has seen. The caller holds the mutex. */
 static struct rr_repair *take_reconciled(struct rr *f)
 {
 	struct rr_repair *done = NULL, **end = &done, *r;

@@ -25,15 +25,15 @@
  * upward leaves that switch within its head-of-queue lifetime: 4.096 us * 2^18
  * by default (OpenSM: 0x12), which allows for links that stall.  Here the path
  * of these packets is dead, so they are dropped when they reach the head of
- * their queue.  This is the time allowed for that. */
+ * their queue.  DRAIN_MS is the time allowed for that. */
 #define DRAIN_MS 5
 
-/* One packet. */
+/* One packet to be written. */
 struct write {
 	ftr_sw sw;
 	uint16_t step;
 	uint32_t block;
-	uint32_t first, end;	/* its entries */
+	uint32_t first, end;	/* entries of the packet: first .. end-1 */
 	uint8_t data[FTR_LFT_BLOCK];
 };
 
@@ -48,10 +48,10 @@ struct push {
 	uint32_t n;
 	ftr_port *before;	/* [what->n] entries of view->sent */
 	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */
-	/* [n_sw] no directed route leads there: it is dead, or will be
-	 * discovered again and written completely */
+	/* [n_sw] no directed route leads to the switch: it is dead, or will be discovered
+	 * again and written completely */
 	uint8_t *cut_off;
-	uint8_t *late;		/* [n_sw] its answers are awaited for LATE_MS only */
+	uint8_t *late;		/* [n_sw] answers of the switch are awaited for LATE_MS only */
 	uint64_t *dead;		/* bits by port; includes links that the view
 				 * learns of only after the local repair of ddlr */
 };
@@ -262,7 +262,7 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
  * ms: these switches may only be slow. */
 #define LATE_MS 10
 
-/* Write the packets of one step for late switches, or for all others. */
+/* Write the packets of one step. late: only those for late switches; otherwise all others. */
 static void write_some(struct push *p, uint32_t first, uint32_t end,
 		       bool late)
 {
@@ -370,7 +370,7 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 /* Maximum number of entries; larger repairs are not recorded, because they would fill the disk. */
 #define NOTED_MAX 16384
 
-/* Append: a repair may be written in several parts. */
+/* Append to the record, because a repair may be written in several parts. */
 static void note_writes(struct push *p)
 {
 	size_t size;
@@ -394,7 +394,7 @@ static void note_writes(struct push *p)
 
 /* ---- all of it ---------------------------------------------------------- */
 
-/* Add to the counts: a repair may be written in several parts. */
+/* Add to the counts, because a repair may be written in several parts. */
 static void count(struct push *p)
 {
 	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
@@ -469,7 +469,7 @@ static void end_write(struct rr *f, bool rewrite)
 }
 
 /* Find routes around dead links and silent switches, for all writes that have
- * none yet.  False: some have none. */
+ * none yet.  False: some writes have no route. */
 static bool find_routes(struct push *p, const uint8_t *silent)
 {
 	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };

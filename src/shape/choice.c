@@ -25,9 +25,9 @@
  * A new result replaces the best one so far if it leads to clearly less congestion
  * (congestion.c; the amount is the square of the greatest load, times the sum of the squares of
  * all loads): less than GAIN times as much, or less than DEEP_GAIN times as much if it has
- * more ranks.  If it has fewer ranks, any smaller amount suffices.  It must not leave many
- * more pairs without an up/down path.  In trees whose hosts are all on leaves, all sets lead to
- * the same heights, and no congestion is estimated.
+ * more ranks.  If it has fewer ranks, any smaller amount suffices.  The new result must
+ * not leave many more pairs without an up/down path. In trees whose hosts are all on
+ * leaves, all sets lead to the same heights, and no congestion is estimated.
  *
  * A fabric has no levels if every switch has hosts and none is above the others: a ring, a
  * mesh, a HyperX.  Rule 5 makes many of its links horizontal, so they are not used.  If such a
@@ -37,20 +37,23 @@
  * If the administrator gives roots, they decide the ranks, and only rule 1 is used.
  *
  * Rule 7.  One more host can change the result of rules 1 and 6, and then nearly all tables
- * change.  So the ranks of an earlier shape are kept, if they are given, unless the inferred
- * ranks are much better: the amount of congestion, or the number of pairs without an up/down
- * path, is less than KEEP_GAIN times as much.  That is a tenth less load on every link.  A
- * smaller gain is not worth new tables, and the estimate is not more exact.  If the inferred
- * ranking has fewer ranks, it need only be as good.  So what was inferred when the fabric was
- * first seen incomplete, for example a spine below the leaves, is not kept.  Switches that are
- * new, or were stubs, have the inferred ranks; so have those whose links would all be horizontal
- * with their earlier ranks, because these links were moved.
+ * change.  So, if the ranks of an earlier shape are given, they are kept unless the
+ * inferred ranks are much better. Much better means that the amount of congestion, or the
+ * number of pairs without an up/down path, is less than KEEP_GAIN times as much. That is
+ * a tenth less load on every link. A smaller gain is not worth new tables, and the
+ * estimate is not more exact. If the inferred ranking has fewer ranks, it need only be as
+ * good. So an error from the time when the fabric was first seen incomplete, for example
+ * a spine below the leaves, is not kept. Switches that are new, or were stubs, have the
+ * inferred ranks; so have those whose links would all be horizontal with their earlier
+ * ranks, because these links were moved.
  *
  * Such a shape is restored exactly from its fabric and the ranks of all its switches, which are
- * in the state file.  For each switch the difference between its rank and the inferred one is the
- * same as before, or that of all switches with an inferred rank; so the most frequent difference
- * is the same (find_shift).  And if a switch keeps its earlier rank because that of a neighbour
- * differs, the neighbour keeps its rank for the same reason, so their links stay vertical.
+ * in the state file.  Consider the difference between the rank of a switch and its
+ * inferred rank. If the earlier rank was kept, this difference is the same as before; all
+ * other switches have one common difference. So the most frequent difference is the same
+ * as before (find_shift). And if a switch keeps its earlier rank because that of a
+ * neighbour differs, the neighbour keeps its rank for the same reason, so their links
+ * stay vertical.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,10 +68,13 @@
 #define MIN_GAP 1.1		/* smallest ratio of the two values beside a gap */
 #define GAIN 0.9		/* a better ranking has less than this times the congestion of
 				 * the best so far */
-#define DEEP_GAIN 0.5		/* the same, if it has more ranks */
+#define DEEP_GAIN 0.5		/* used instead of GAIN and of KEEP_GAIN if the new
+				 * ranking has more ranks */
 #define KEEP_GAIN 0.66		/* largest congestion of a ranking that replaces an earlier one,
-				 * relative to that: 0.9 times the load, to the fourth power */
-#define NO_MORE 1.001		/* the same, if it has fewer ranks; above 1 because of rounding */
+				 * relative to the earlier one: 0.9 times the load, to the
+				 * fourth power */
+#define NO_MORE 1.001		/* used instead of KEEP_GAIN if the new ranking has fewer
+				 * ranks; above 1 because of rounding */
 #define MORE_APART 0.1		/* additional pairs without an up/down path, as a share of the
 				 * pairs of hosts on different switches */
 
@@ -297,8 +303,8 @@ static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 	return FTR_OK;
 }
 
-/* Rank the fabric from each switch as the only root, so that no link is horizontal.  Replace
- * *best by the best of these rankings if that is better. */
+/* Rank the fabric from each switch as the only root, so that no link is horizontal.
+ * Replace *best by the best of these rankings if it is better than *best. */
 static enum ftr_status single_root(struct shaping *z, struct ranking **best,
 				   struct ranking r[2])
 {
@@ -342,8 +348,8 @@ static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)
 }
 
 /* Heights begin at different values in different shapes: find the most frequent difference
- * between the earlier ranks and height[]; of equally frequent ones the least.  False: no switch
- * has both. */
+ * between the earlier ranks and height[]; if several are equally frequent, take the
+ * least. False: no switch has an earlier rank and a height. */
 static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *shift)
 {
 	uint32_t count[3 * MAX_RANKS] = { 0 }, most = 0;
@@ -389,7 +395,7 @@ static bool is_level(const struct shaping *z, const int32_t *height, ftr_sw s)
 }
 
 /* Set old to the earlier ranking, with heights as in r where there is none.  tmp: [n_sw].
- * False: it is the same as r. */
+ * False: old is the same as r. */
 static bool apply_old(const struct shaping *z, const struct ranking *r, int32_t shift,
 		      int32_t *tmp, struct ranking *old)
 {

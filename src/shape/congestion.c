@@ -39,7 +39,8 @@ struct estimate {
 	uint32_t *first;	/* scratch of sort_by_cost() */
 	double *load;		/* parallel to z->nbr: flows to this neighbour */
 	uint32_t step;		/* every step-th column is taken */
-	double pairs, apart;	/* pairs of hosts that links connect; of those, without a path */
+	double pairs, apart;	/* pairs: pairs of hosts that links connect; apart: those
+				 * of them without a path */
 };
 
 static int u64_cmp(const void *x, const void *y)

@@ -22,7 +22,7 @@ struct congestion {
 };
 
 /*
- * Estimate the congestion if each switch s has height[s]; NO_HEIGHT (rank.h): it is left out.
+ * Estimate the congestion if each switch s has height[s]; NO_HEIGHT (rank.h): s is left out.
  * Links lead up to the greater height; the least height need not be 0.
  * O(switches with hosts * links).  On large fabrics only some of the switches with hosts are
  * used as destinations.

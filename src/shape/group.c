@@ -20,8 +20,9 @@
  * merge all planes into one.
  *
  * If two slots of a switch lead to one plane, the shape has upward paths (upward_paths.c).  To
- * detect this, a second union-find leaves out empty leaves only.  Other stubs count: the
- * spines of a chassis are stubs if racks already connect its leaf switches.
+ * detect this, a second union-find leaves out empty leaves only.  All other stubs are
+ * included, because the spines of a chassis are stubs if racks already connect its leaf
+ * switches.
  *
  * Slots are numbered in the same order, inferred slots (slots.c) together with the others.
  */
@@ -206,7 +207,8 @@ static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 
 /* Memory of this step. */
 struct grouping {
-	uint32_t *uf, *all;	/* [n_sw] planes without stubs; with all but empty leaves */
+	uint32_t *uf, *all;	/* [n_sw] planes; uf leaves out all stubs, all leaves out
+				 * empty leaves only */
 	ftr_sw *seen;
 	struct slot *slot;
 	uint32_t *n_up, *n_down, *n_equal, *n_slots;	/* published */

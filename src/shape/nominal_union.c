@@ -50,7 +50,8 @@ static bool hash_lists(uint64_t *hash, const struct ftr_shape_opts *opts)
 	uint8_t mode = (uint8_t)opts->roots_mode;
 
 	*hash = FTR_HASH_INIT;
-	if (opts->roots.n && mode)	/* mode 0 is left out, as in earlier versions */
+	if (opts->roots.n && mode)	/* mode 0 is left out of the hash, as in earlier
+					 * versions */
 		*hash = ftr_hash(*hash, &mode, 1);
 	return hash_list(hash, &opts->roots) && hash_list(hash, &opts->cn) &&
 	       hash_list(hash, &opts->io);
@@ -91,8 +92,9 @@ static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
 	return r != NULL;
 }
 
-/* Set opts->old to the ranks that are to be kept: those of old, or those that are given if there
- * is no old; none if other fabrics or lists gave them.  False: no memory. */
+/* Set opts->old to the ranks that are to be kept: the ranks of old, or the given ones if
+ * old is NULL. Ranks that were found with another fabric or other GUID lists are not
+ * kept. False: no memory. */
 static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *old, bool other,
 		       uint64_t lists, struct ftr_arena *a, struct ftr_old_ranks *space)
 {

@@ -79,8 +79,8 @@ struct living {
 	uint32_t n, n_ports;
 };
 
-/* Add group g of the nominal shape, with those of its links that are in the fabric; false:
- * none is. */
+/* Add group g of the nominal shape, with those of its links that are in the fabric;
+ * false: none of them is. */
 static bool living_group(const struct projection *p, struct living *l,
 			 ftr_sw s, const struct ftr_group *g)
 {

@@ -5,7 +5,7 @@
  * Gliksberg et al. 2020, section 3.1, take leaf switches as the lowest level and derive
  * the other levels breadth first.  Real fabrics do not satisfy this: a few hosts are
  * connected to middle and top switches, some leaves have fewer hosts than others, some
- * leaves are connected only to other leaves.  So:
+ * leaves are connected only to other leaves. So ranks are inferred by these rules:
  *
  *  1. Leaf seeds.  T is the number of hosts on the switch of the median host: half of the
  *     hosts share their switch with fewer hosts, half with more.  A switch is a
@@ -16,8 +16,8 @@
  *     that have a height already.  Round k gives height k to the switches whose share is
  *     at least 1 / LOW_SHARE (choice.c).  But a switch has to wait if its neighbours with
  *     a larger share than its own outnumber its neighbours with a height.  If no switch
- *     qualifies, the switches with the largest share get height k.  So a top switch with
- *     an odd leaf among its neighbours keeps a high rank.
+ *     qualifies, the switches with the largest share get height k.  So a top switch that
+ *     has a leaf among its many neighbours keeps a high rank.
  *  3. Slim leaves.  If all neighbours of a switch of height >= 2 belong to one component
  *     of lower switches, it connects only switches that are already connected.  If it has
  *     end nodes of any kind, it is a slim leaf and gets height 0, because I/O nodes on
@@ -194,7 +194,7 @@ static bool rises(const struct shaping *z, const struct share *share, ftr_sw s,
 	return better <= share[s].low;
 }
 
-/* One round of rule 2. False: no switch without a height has a neighbour with one. */
+/* Run one round of rule 2. False: no switch without a height has a neighbour with a height. */
 static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 			uint32_t low_share, struct share *share)
 {

@@ -38,8 +38,8 @@ static bool better(struct claim a, struct claim b)
 }
 
 /* The vote of port p of s.  *place: the free place to which the nominal fabric connects
- * the far end, or FTR_SW_NONE; *strong: it connects it to port p of that place.  False: no
- * vote. */
+ * the far end, or FTR_SW_NONE; *strong: true if the nominal fabric connects the far end
+ * to port p of that place. False: no vote. */
 static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 		 ftr_sw *place, bool *strong)
 {
@@ -111,7 +111,7 @@ static struct claim claim_of(const struct replace *r, ftr_sw s)
 	return tie || 2 * best.votes <= all ? none : best;
 }
 
-/* One round; false: nothing was found. */
+/* Run one round; false: it has found nothing. */
 static bool round_of(struct replace *r)
 {
 	struct cover *c = r->c;

@@ -47,7 +47,7 @@ struct shaping {
 	int32_t *height;		/* [n_sw] inferred; NO_HEIGHT (rank.h): none */
 	uint8_t *rank;			/* [n_sw], published */
 	const struct ftr_shape *keep_to;	/* reorder.c: paths to keep */
-	struct slots *slots;		/* slots.c */
+	struct slots *slots;		/* state of slots.c */
 	bool shared_plane;		/* two slots of a switch lead to one plane */
 	ftr_sw *by_rank;		/* [n_sw] ascending (rank, index) */
 	uint32_t *rank_first;		/* [n_ranks + 1] into by_rank */
@@ -77,7 +77,7 @@ enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks) FTR_MUST_USE;
 enum ftr_status shape_dests(struct shaping *z) FTR_MUST_USE;
 
 /* slots.c: the switches inferred to be above s in the undamaged fabric, linked or not,
- * ascending.  It may lack neighbours above s that were not inferred.  Sets *above, which
+ * ascending.  The list may lack neighbours above s that were not inferred. Sets *above, which
  * is valid until the next call, and returns their number. */
 uint32_t shape_inferred_above(const struct shaping *z, ftr_sw s,
 			      const ftr_sw **above);

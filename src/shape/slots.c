@@ -25,17 +25,18 @@
  *	6 x 6		100	100	99	95
  *	12 x 12		100	100	100	100
  *
- * and all meshes with several links for each pair.  With a MESH_SHARE of 80 %, a quarter
- * of the 2 x 2 meshes would not be recognised at 10 %.  In the real fabrics at hand that
- * lack links, 96 % of the pairs are linked.
+ * All meshes with several links for each pair are recognised. With a MESH_SHARE of 80 %,
+ * a quarter of the 2 x 2 meshes would not be recognised at 10 %. In the real fabrics at
+ * hand that lack links, 96 % of the pairs are linked.
  *
  * Inferred slots have no link.  When the link appears, nothing else moves: the mesh is
  * the same, no more planes are joined than before, and the order, the number of slots and
  * the dividers count inferred slots like others.
  *
- * The search for balance cannot replace this: with slots of present groups only, it ends
- * at a mean over the shifts of 2.33 instead of 1.97 for 648 hosts and 5 % of the links
- * lost, and of 2.66 instead of 2.01 for 10 %.
+ * The search for balance cannot replace this. Take the mean over all shifts of the flows
+ * on the most loaded link, for 648 hosts. If only present groups have slots, the search
+ * ends at a mean of 2.33 instead of 1.97 with 5 % of the links lost, and of 2.66 instead
+ * of 2.01 with 10 %.
  */
 #include <string.h>
 
@@ -46,16 +47,17 @@
 #define NO_MESH UINT32_MAX
 
 struct mesh {
-	uint32_t low, n_low;	/* slots.member[low ..]: of the lower rank */
-	uint32_t up, n_up;	/* the same for the upper rank; only switches with enough free
-				 * ports (admit) */
+	uint32_t low, n_low;	/* switches of the lower rank: slots.member[low .. low +
+				 * n_low - 1] */
+	uint32_t up, n_up;	/* switches of the upper rank, likewise; only those with
+				 * enough free ports (see admit()) */
 	uint32_t links;	/* nominal links of a pair */
 };
 
 struct slots {
-	uint32_t *low_mesh;	/* [n_sw] its mesh as a lower switch, NO_MESH: nothing is
-				 * inferred */
-	uint32_t *up_mesh;	/* [n_sw] its mesh as an upper switch */
+	uint32_t *low_mesh;	/* [n_sw] mesh in which the switch is a lower one;
+				 * NO_MESH: nothing is inferred */
+	uint32_t *up_mesh;	/* [n_sw] mesh in which the switch is an upper one */
 	struct mesh *mesh;
 	ftr_sw *member;
 	uint32_t *open;		/* [n_sw] number of ports without a link */
@@ -144,7 +146,8 @@ static uint32_t survey(const struct shaping *z, const struct slots *w,
 	return pairs;
 }
 
-/* Number of links that s lacks to those of the n switches in other that have a free port.
+/* Number of links that are missing between s and those of the n switches in other[] that
+ * have a free port.
  * have: [n_sw] scratch, all zero before and after. */
 static uint32_t lacking(const struct shaping *z, const struct slots *w,
 			const struct mesh *m, ftr_sw s, const ftr_sw *other,

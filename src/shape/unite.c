@@ -5,8 +5,8 @@
  * The union has all of the fabric except LIDs and end ports that have no link.  It also has
  * the parts of the nominal fabric that the fabric does not contradict:
  *
- *  - A link is contradicted if the fabric has another link at either end, or no such
- *    port.
+ *  - A link is contradicted if the fabric has another link at either end, or lacks a port
+ *    of the link.
  *  - An end port that has no link in the fabric keeps its nominal link.  An end port
  *    that is at another place in the fabric, or whose place is taken by another, is removed
  *    with its link.

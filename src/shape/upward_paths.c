@@ -10,8 +10,9 @@
  * leaf switches of one chassis.  A switch of that plane then has several groups that lead
  * down to the leaf, and the hosts reached over one of them are not numbered consecutively.
  *
- * For such fabrics, each host is followed upward along the links to which its own leaf
- * would send it, and it counts as one of the hosts of every switch on that path:
+ * In such fabrics each host has an upward path. It begins at the leaf of the host. At
+ * each switch u_k, the number q_k of the host among the hosts of that switch selects the
+ * slot. The host counts as one of the hosts of every switch on that path:
  *
  *	u_0 = its leaf, q_0 = d
  *	u_k+1 = the neighbour above u_k in slot q_k mod W
@@ -24,10 +25,10 @@
  *
  * Effect, now that a search balances the tables: upward paths help before the search and at
  * depth load.  On tests/perf/chassis.awk with 140 racks, before the search, the most loaded
- * link of all-to-all is 1.50 times the bound instead of 2.16, and the mean over the shifts is
- * 8.1 instead of 10.7; at depth load this mean is 8.3 instead of 8.9.  At depth full they gain
- * 1 %.  For the racks of tests/seeds/racks.awk they help only before the search (1.59 instead
- * of 5.66).
+ * link of all-to-all is 1.50 times the bound instead of 2.16, and the mean over the
+ * shifts of the most loaded link is 8.1 flows instead of 10.7; at depth load this mean is
+ * 8.3 instead of 8.9. At depth full they gain 1 %. For the racks of tests/seeds/racks.awk
+ * they help only before the search (1.59 instead of 5.66).
  */
 #include <string.h>
 

@@ -4,7 +4,8 @@
  *
  * A link works if neither it nor a switch at its ends is down; both its
  * channels change together. A channel that goes down loses the packet on it and
- * the packets that wait for it. A packet with other exits only loses that exit.
+ * the packets that wait for it. A packet that has other exits loses only the exit to that
+ * channel.
  * With fn->requeue, waiting packets are routed again instead of being lost.
  * Packets in the buffer at the far end continue.
  */
@@ -109,8 +110,8 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 	free(o.p);
 }
 
-/* The first packet of a FIFO; without FIFOs, the first packet of the buffer that has nodes
- * of its own. NONE: there is none, or it is parked. */
+/* The first packet of a FIFO; if there are no FIFOs, the first packet in the buffer that
+ * has nodes of its own. NONE: there is no such packet, or it is parked. */
 static uint32_t first_waiting(const struct sim *m, uint32_t port,
 			      unsigned int vl)
 {

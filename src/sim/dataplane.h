@@ -2,7 +2,7 @@
 /*
  * sim: the data plane, <ftr/sim.h>.
  *
- * One struct sim is one run. Indices, all dense:
+ * One struct sim is one run. The indices are all dense:
  *
  *	port	port of a switch, as in ftr_fabric.ports; its input buffers
  *		have the same number
@@ -17,7 +17,7 @@
  * (channel, VL). Most nodes are queues: there is one for each (input, output,
  * VL) of a switch, and it is on the list while it contains a packet. A packet
  * has a node of its own for each exit if it has several exits, if it requires
- * room for more than one packet, or if the function has taken(). Lists are
+ * room for more than one packet, or if the routing function has the operation taken(). Lists are
  * served in turn: after being served, a node goes to the end of its list.
  *
  * Files:
@@ -136,16 +136,16 @@ struct message {
 };
 
 struct channel {
-	uint32_t dst;		/* port or station */
+	uint32_t dst;		/* port or station at the far end */
 	uint32_t ps1024;	/* 1024 times ps per byte */
 	uint32_t link_ps;	/* delay in one direction */
 	uint32_t packet, packet_id;	/* packet sent last; NONE: a message */
 	uint32_t bytes;		/* size of that packet */
-	uint32_t from;		/* port from which it came, or NONE */
+	uint32_t from;		/* port from which that packet came, or NONE */
 	int32_t left;		/* bytes that VL out_vl may still send */
 	uint64_t wake;		/* time of the pending EV_WAKE, or 0 */
 	uint64_t busy_ps, packets;	/* during the measurement */
-	uint16_t epoch;		/* number of times that it went down */
+	uint16_t epoch;		/* number of times that the channel went down */
 	uint8_t from_vl;
 	uint8_t out_vl;		/* VL whose turn it is */
 	bool to_station, wired, up, busy, dirty;
@@ -155,7 +155,7 @@ struct channel {
 struct source {
 	struct ftr_rng rng;
 	uint64_t next_make;	/* time of the next packet */
-	double gap_ps;		/* mean time between packets; 0: always one to send */
+	double gap_ps;		/* mean time between packets; 0: a packet is always ready */
 	uint32_t place;		/* position in the order, or index of the first pair */
 	uint32_t cursor, n_pairs;
 	uint64_t made;		/* time when the head packet was created */
@@ -195,7 +195,8 @@ struct sim {
 	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
 	uint8_t *up;		/* [n_ports] for the view */
 	uint8_t *link_down, *sw_down, *held;
-	uint32_t *parked;	/* packets without an exit; some may have left since */
+	uint32_t *parked;	/* packets without an exit; the list may also hold packets
+				 * that are no longer parked */
 	uint32_t n_parked, cap_parked;
 	uint32_t *dirty, *turn;	/* channels to examine in the next and in the
 				 * current round */

@@ -4,7 +4,7 @@
  */
 #include "sim/dataplane.h"
 
-/* One exit: the port of the linear forwarding table, on the VL of the SL2VL table. */
+/* Return one exit: the port of the linear forwarding table, on the VL of the SL2VL table. */
 static unsigned int route_lft(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,

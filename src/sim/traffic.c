@@ -143,7 +143,7 @@ enum ftr_status sim_sources(struct sim *m, struct ftr_err *err)
 
 /* ---- a packet ----------------------------------------------------------------- */
 
-/* A random position other than i among n >= 2. */
+/* A random position other than i among n positions; n >= 2. */
 static uint32_t other(struct source *x, uint32_t n, uint32_t i)
 {
 	uint32_t to = ftr_rng_below(&x->rng, n - 1);

@@ -127,7 +127,8 @@ static uint64_t first_slot(const struct wheel *w)
 	return w->slot + ((i - (uint32_t)w->slot) & MASK);
 }
 
-/* Does not advance the current slot, because events added later may be earlier. */
+/* This function does not advance the current slot, because an event that is added later
+ * may be earlier. */
 uint64_t wheel_peek(struct wheel *w)
 {
 	if (w->n_in)

@@ -24,7 +24,7 @@
 #define WRITE_LOST (UINT32_MAX - 1)
 
 /* Values of step[] other than a step.  UNKNOWN: it is not computed yet; NEVER: the change
- * gets none. */
+ * gets no step. */
 #define WRITE_UNKNOWN 0
 #define WRITE_NEVER UINT32_MAX
 
