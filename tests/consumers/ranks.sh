@@ -63,8 +63,8 @@ case_ranks_mpich() {
 	[[ $got == "$wanted" ]] || fail "ranks on '$got', not '$wanted'"
 }
 
-# worst_shift ORDER: the maximum number of flows on a link in any shift, with one rank on each
-# host of the file, in its order.
+# worst_shift ORDER: the maximum number of flows on a link in any shift, with one rank on each host
+# of the file ORDER, in the order of the file.
 worst_shift() {
 	local k i n max worst=0 host
 	mapfile -t host <"$1"

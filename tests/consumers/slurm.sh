@@ -208,7 +208,7 @@ case_slurm_yaml_block() {
 	blocks_read
 }
 
-# Compared with slurmibtopology's view of the same fabric: one switch for each leaf, with
+# The topology must equal slurmibtopology's view of the same fabric: one switch for each leaf, with
 # the hosts that ibnetdiscover shows on it.
 case_slurm_like_ibnetdiscover() {
 	local f

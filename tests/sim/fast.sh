@@ -278,7 +278,7 @@ case_fast_dying_middle_switch_in_log() {
 	down
 }
 
-# A link of the leaf that the subnet manager is on fails.
+# The link that fails belongs to the leaf of the subnet manager.
 case_fast_own_uplink() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 67
 	fast_up </dev/null
@@ -577,7 +577,7 @@ count_stage() {
 tell_stages() {
 	note "seed $seed: ended ${stages[untold]} times before the trap," \
 		"${stages[open]} before the repair was logged, ${stages[broken]}" \
-		"with writes unacknowledged, ${stages[done]} after it"
+		"with writes unacknowledged, ${stages[done]} after the repair was logged"
 }
 
 # True if a manager ended during a repair.

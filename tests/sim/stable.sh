@@ -100,7 +100,7 @@ case_stable_growth() {
 	down
 }
 
-# A spine has failed, and all links between another spine and a leaf: the remaining links
+# A spine has failed, and so have all links between another spine and a leaf.  The remaining links
 # do not determine the shape of the tree.  A standby with a copy of the state file takes
 # over with the same tables; one without it cannot.
 case_stable_standby() {
@@ -223,7 +223,7 @@ case_stable_replaced_switch() {
 	other_net "$T/new.net"
 	logged 'IBF006: the nominal fabric has changed: new_switches=0 new_links=0 new_ports=0 replaced_switches=2 '
 	walk after
-	# the LIDs that disappeared and those that are new
+	# only LIDs that disappeared, and new ones, may differ
 	local lids
 	lids=$({ diff <(by_switch before) <(by_switch after) || true; } |
 		awk '/^[<>]/ { print $3 }' | sort -u | wc -l)
