@@ -145,7 +145,7 @@ static void grow(const char *shape, const char *function)
 				   .arg = &ranks };
 	fn = ftr_sim_function_find(function);
 	if (!fn || !fn->tiers) {
-		fprintf(stderr, "static: function '%s'\n", function);
+		fprintf(stderr, "static: unknown function '%s'\n", function);
 		exit(2);
 	}
 	must(fn->start(&v, &state, &err));

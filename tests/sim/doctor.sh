@@ -80,8 +80,8 @@ case_doctor_large() {
 	down
 }
 
-# On a terminal, a slow command shows its progress.  It is slow here because the fabric does not
-# answer.
+# On a terminal, a slow command shows its progress.  The command is slow here because the fabric
+# does not answer.
 case_doctor_progress() {
 	local pid
 	command -v script >/dev/null || skip "script is not installed"
