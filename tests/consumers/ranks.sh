@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# "ibfattree ranks", read by the launchers of Open MPI and MPICH.  All hosts are this
+# The launchers of Open MPI and MPICH read the output of "ibfattree ranks".  All hosts are this
 # machine: a program in place of ssh runs the command here and passes on the name of the
 # host.
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# "ibfattree slurm", read by a real slurmctld.
+# A real slurmctld reads the output of "ibfattree slurm".
 
 # slurm_start "NODES": start slurmctld and a slurmd for each node of $T/topology.conf, all
 # on this machine, without authentication, on loopback.
