@@ -18,7 +18,7 @@ for n in "${cables[@]}"; do
 		done
 	done
 done | runs
-# percentage of sequences at whose end switches keep such a ring
+# percentage of sequences after which switches keep such a ring
 share() {
 	awk '$2 == "broken" { n += $3 > 0; all++ }
 		END { printf "%.4g\n", 100 * n / all }' "$@"
