@@ -155,7 +155,7 @@ osm_log() {
 	tail -c "+$((OSM_MARK[$1] + 1))" "$SIM_DIR/$1/opensm.log"
 }
 
-# Not a pipe: grep ends at the first match, and with pipefail its writer would fail.
+# This is not a pipe: grep ends at the first match, and with pipefail its writer would fail.
 osm_said() { grep -Eq -- "$2" < <(osm_log "$1"); }
 
 osm_said_or_dead() { ! osm_alive "$1" || osm_said "$1" "$2"; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Metrics, alerts and the dashboard, read by promtool.
+# promtool reads the metrics, the alerts and the expressions of the dashboard.
 
 monitoring=$top/src/osm/monitoring
 

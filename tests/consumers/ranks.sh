@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# "ibfattree ranks", read by the launchers of Open MPI and MPICH.  All hosts are this
+# The launchers of Open MPI and MPICH read the output of "ibfattree ranks".  All hosts are this
 # machine: a program in place of ssh runs the command here and passes on the name of the
 # host.
 
@@ -63,8 +63,8 @@ case_ranks_mpich() {
 	[[ $got == "$wanted" ]] || fail "ranks on '$got', not '$wanted'"
 }
 
-# worst_shift ORDER: the maximum number of flows on a link in any shift, with one rank on each
-# host of the file, in its order.
+# worst_shift ORDER: the maximum number of flows on a link in any shift, with one rank on each host
+# of the file ORDER, in the order of the file.
 worst_shift() {
 	local k i n max worst=0 host
 	mapfile -t host <"$1"

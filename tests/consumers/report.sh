@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# "ibfattree report", read by a real Chromium.
+# A real Chromium opens the pages of "ibfattree report".
 
 # page CASE FILE.html [WORD...]: run a case of report.py.
 page() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# "ibfattree slurm", read by a real slurmctld.
+# A real slurmctld reads the output of "ibfattree slurm".
 
 # slurm_start "NODES": start slurmctld and a slurmd for each node of $T/topology.conf, all
 # on this machine, without authentication, on loopback.
@@ -208,7 +208,7 @@ case_slurm_yaml_block() {
 	blocks_read
 }
 
-# Compared with slurmibtopology's view of the same fabric: one switch for each leaf, with
+# The topology must equal slurmibtopology's view of the same fabric: one switch for each leaf, with
 # the hosts that ibnetdiscover shows on it.
 case_slurm_like_ibnetdiscover() {
 	local f

@@ -5,8 +5,8 @@
 #	awk -f tests/mutants/claims.awk [-v check=1] tests/seeds/0*.sh tests/mutants/*.patch
 #
 # prints a table for docs/seeds.md.  With check=1 it prints only claims that no mutant makes
-# false, and claims of a patch that its script does not make; with where=1 only where the
-# scripts make the claims that the patches name, "SCRIPT.sh:LINE".
+# false, and claims of a patch that its script does not make; with where=1, only the places,
+# "SCRIPT.sh:LINE", at which the scripts make the claims that the patches name.
 #
 # A claim is "claim TEXT CONDITION" (tests/seeds/run).  A patch names, after "Killed by: seeds
 # SCRIPT", the claims that it makes false, "False: TEXT", as they are written in the script;

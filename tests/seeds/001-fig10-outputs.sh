@@ -60,8 +60,8 @@ claim 'unsaturated: the same number for both functions, 0.4 to 0.7 in one direct
 # The same if a place becomes free when the packet's head has left.
 counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 
-# Other designs of such a switch, at full load.  1 fault: the network runs without faults
-# (the last fault only selects the link); 11 faults: with ten.
+# Other designs of such a switch, at full load.  The last fault only selects a link: "1 fault" means
+# that the network runs without faults, "11 faults" that it runs with ten.
 {
 	echo 'switch,tree,det-links: packets per cycle,adaptive-links,det-links: both ways,adaptive-links,adaptive-links with 10 faults: deadlock %'
 	for how in \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Sem-Jacobsen et al. 2011, section IX-A, mentions hot-spot traffic without results.  The 4-ary
-# 3-tree at the saturated load of figure 9, with a share of all packets to one host.  Packets,
-# links and buffers as in the other scripts of this paper (rerouting.c).
+# Sem-Jacobsen et al. 2011, section IX-A, mentions hot-spot traffic without results.  This script
+# sends a share of all packets to one host of the 4-ary 3-tree, at the saturated load of figure 9.
+# Packets, links and buffers are those of the other scripts for this paper (rerouting.c).
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Puente et al. 2004, section 4.1: how the emergency priority level is counted.  Links of
 # an 8x8 torus fail one after the other, each after the last reconfiguration has ended.
-# Counts the random sequences in which switches keep a ring over a failed link, because the
-# level that its ends declare is lower than the known one.
+# Counts the random sequences in which switches keep a ring over a failed link, because the level
+# that the ends of the link declare is lower than the known one.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -18,7 +18,7 @@ for n in "${cables[@]}"; do
 		done
 	done
 done | runs
-# percentage of sequences at whose end switches keep such a ring
+# percentage of sequences after which switches keep such a ring
 share() {
 	awk '$2 == "broken" { n += $3 > 0; all++ }
 		END { printf "%.4g\n", 100 * n / all }' "$@"

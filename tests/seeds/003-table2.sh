@@ -12,7 +12,7 @@
 #	LU	256x256 doubles in blocks of 16x16 on a grid of 8x8 processors: blocks go
 #		to the owners of the same row and of the same column; 952 packets
 #
-# The time until all have arrived is compared with 0, 3, 9 and 17 failed links, which fail
+# The time until all packets have arrived is compared for 0, 3, 9 and 17 failed links, which fail
 # one after the other in that time.  A processor cycle is 2/3 of a cycle of the network.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"

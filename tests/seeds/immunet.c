@@ -225,8 +225,8 @@ static void print_state(void *state)
 	ftr_sim_function_find("immunet")->finish(state);
 }
 
-/* The cycle by which the hosts have received `volume` packets each; the end of the
- * part in which they did.  Nothing if that was not within the run. */
+/* Prints the end of the part by which the hosts together have received `volume` packets for
+ * each host.  Prints nothing if the run ended before. */
 static void print_done(const struct ftr_sim_result *r, double part)
 {
 	double left = *key("volume") * whole->n_ep * *key("packet") * PHIT;

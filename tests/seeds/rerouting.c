@@ -12,7 +12,7 @@
  *	joined		1: links still connect all switches with hosts
  *	accepted	packets that arrived per cycle of the measurement
  *	latency		mean number of cycles from the first link to the destination
- *	wire, queue	packets lost on a link that failed, in a queue for it
+ *	wire, queue	packets lost on a failed link, and in the queues for it
  *	no_way		packets lost for any other reason, from the start on
  *	deadlock	cycles after which one was found; empty: none
  *	hops		mean number of links crossed by a packet
@@ -261,7 +261,7 @@ static void take_scheme(const char *name)
 	struct scheme *k = &job.scheme[job.n_schemes];
 
 	if (job.n_schemes++ == SCHEMES_MAX)
-		refuse("too many schemes from", name);
+		refuse("too many schemes; the first one too many is", name);
 	k->name = name;
 	k->fn = *ftr_sim_function_find("lft");
 	if (!strcmp(name, "ddlr1") || !strcmp(name, "ddlr2"))
@@ -269,7 +269,7 @@ static void take_scheme(const char *name)
 	else if (!strcmp(name, "dmodc") || !strcmp(name, "sftree"))
 		k->engine = name;
 	else if (!take_function(k, name))
-		refuse("no scheme", name);
+		refuse("unknown scheme", name);
 	job.vls = FTR_MAX(job.vls, k->vls);
 }
 

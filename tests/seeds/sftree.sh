@@ -9,8 +9,8 @@
 #
 # Not given: buffers, delays, durations.  Those of the switch are taken from the published
 # InfiniBand model for OMNeT++; the model used in the paper (Gran and Reinemo, 2011) is
-# derived from it.  Per VL it has 200 blocks of 64 bytes at an input, a quarter of them if
-# the port has one lane, and 78 blocks at an output.  Outputs have no buffer of their own
+# derived from it.  Per VL it has 200 blocks of 64 bytes at an input, a quarter of them if the port
+# is 1x, and 78 blocks at an output.  Outputs have no buffer of their own
 # here, so their blocks are added to the input.  An input feeds three outputs at a time
 # (which makes no difference, see 004-fig7), with delays of 50 ns in and 50 ns out.
 
@@ -41,8 +41,8 @@ stock() {
 	done
 }
 
-# ours DIR NETFILE ENGINE...: tables of our engines; NETFILE has LIDs.  "+paper" is the
-# mode of sftree, "+2" stands for two VLs.
+# ours DIR NETFILE ENGINE...: tables of our engines; NETFILE has LIDs.  "+paper" stands for
+# sftree_mode paper, "+2" for two VLs.
 ours() {
 	local dir=$1 net=$2 engine
 	local -a options

@@ -24,11 +24,11 @@
  *
  *	turn	2006: in a U-turn switch s, only towards T(s)
  *	own	2011: in a switch of the subtree of T(s), at or above the tier of a
- *		U-turn switch s, only towards T(s); the lowest s, if there are several
- *	common	the same, and switches of one tier that reach the same top switches have
- *		the same T
- *	careful	as own, and T(s) is not above a switch that sends packets down to s
- *		which s turns; up to 100 choices are tried
+ *		U-turn switch s, only towards T(s); if there are several such s, the lowest one counts
+ *	common	like own, and switches of one tier that reach the same top switches have the
+ *		same T
+ *	careful	like own, and T(s) is not above a switch that sends down to s packets
+ *		that s turns; up to 100 choices are tried
  *
  * T(s) is a top switch above s whose subtree has no fault above the tier of s.  One of them
  * is chosen at random, because the papers leave the choice open.  A U-turn switch is one in
@@ -38,9 +38,9 @@
  * There is an arc from a to b if R can put into a some packet that R' can route to b next
  * (dependencies and cross dependencies).
  *
- * Prints one line of CSV: number of sets; of sets in which a packet can be discarded; in
- * which a switch has no T; in which R' gives a packet none of the channels of R; in which the
- * graph has a cycle.
+ * Prints one line of CSV: the number of sets, and then the number of sets in which a packet can be
+ * discarded, in which a switch has no T, in which R' gives a packet none of the channels of R, and
+ * in which the graph has a cycle.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,7 +145,7 @@ static void grow(const char *shape, const char *function)
 				   .arg = &ranks };
 	fn = ftr_sim_function_find(function);
 	if (!fn || !fn->tiers) {
-		fprintf(stderr, "static: function '%s'\n", function);
+		fprintf(stderr, "static: unknown function '%s'\n", function);
 		exit(2);
 	}
 	must(fn->start(&v, &state, &err));
@@ -433,7 +433,7 @@ static ftr_sw leader(ftr_sw s)
 	return s;
 }
 
-/* Is top above a switch that sends packets down to s which s turns? */
+/* Is top above a switch that sends down to s packets that s turns? */
 static bool behind_turn(ftr_sw s, ftr_sw top)
 {
 	for (uint32_t i = 0; i < tiers->n_up[s]; i++)

@@ -14,11 +14,11 @@
 #	<!-- csv: FILE [transposed] [keys=N] [varies=ROW] [| SOURCE]... -->
 #	<!-- csv: none -->
 #
-# FILE is a file of DIR without ".csv"; if it is "transposed", its columns are taken as rows.  "keys":
-# a row of the table corresponds to the row of FILE that begins with the same N cells (1).  Then
-# there is one SOURCE for each column of the table that follows these N, or none if they are the
-# columns of FILE that follow the first N.  "varies": the row that begins with ROW differs between
-# runs, like a running time.  A SOURCE is empty if the column is not in a file, or
+# FILE is a file of DIR without ".csv"; if it is "transposed", its columns are taken as rows.
+# "keys": a row of the table corresponds to the row of FILE that begins with the same N cells
+# (default: 1).  Then there is one SOURCE for each column of the table that follows these N, or none
+# if they are the columns of FILE that follow the first N.  "varies": the row that begins with ROW
+# differs between runs, like a running time.  A SOURCE is empty if the column is not in a file, or
 #
 #	[~][[FILE:]KEY@]COLUMN[!DEADLOCKS]
 #

@@ -196,11 +196,11 @@ vls_by_file() {
 	}' hex=0123456789abcdef "$T/before.sl2vl"
 }
 
-# opensm is stopped in every second round.  Packets under way at that time count as
-# lost, and the sweep writes their blocks again.  So only the other rounds require that
-# the sweep changes nothing, unless LIDs were held back.  After many faults the sweep
-# may give other tables than the fast path (531 entries differ at the tenth fault of the
-# soak), so the number is then only logged; the tables after the sweep are checked.
+# opensm is stopped after every second fault.  Packets under way at that time count as lost, and
+# the sweep writes their blocks again.  So the sweep must change nothing only after the other
+# faults, and only if no LIDs were held.  After many faults the sweep may give other tables than the fast path
+# (531 entries differ at the tenth fault of the soak), so in the soak the number is only logged; the
+# tables after the sweep are checked.
 one_fault() {
 	halted=$((!halted))
 	if ((halted)); then

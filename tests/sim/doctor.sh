@@ -80,8 +80,8 @@ case_doctor_large() {
 	down
 }
 
-# On a terminal, a slow command shows its progress.  It is slow here because the fabric does not
-# answer.
+# On a terminal, a slow command shows its progress.  The command is slow here because the fabric
+# does not answer.
 case_doctor_progress() {
 	local pid
 	command -v script >/dev/null || skip "script is not installed"
@@ -244,7 +244,7 @@ case_doctor_tables() {
 	ended 1
 	says FAILURE pairs
 	detailed 'is not reached by'
-	# balance: all routes over the first spine
+	# for the check "balance": tables that do not use two of the four spines
 	"$ibfattree" gen '2;4,4;1,4;1,1' -o "$T/tree.net"
 	"$ibfattree" route "$T/tree.net" --fail sw-2-1 --fail sw-2-2 \
 		-o "$T/one.lfts" 2>/dev/null

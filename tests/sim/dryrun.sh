@@ -89,7 +89,7 @@ resweep_observed() {
 }
 
 # OpenSM's engine "file" loads the saved tables again although all LIDs have changed.
-# A link that has failed since then is a finding.
+# A link that has failed since the tables were saved is a finding.
 case_save_restore() {
 	local hosts
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 73
@@ -136,7 +136,7 @@ case_save_restore() {
 	routed_by file
 	walk second
 	same second load
-	# and back to the first LIDs: no entry was lost
+	# convert the tables back to the first LIDs: no entry may be lost
 	in_sim "$ibfattree" save "$T/again" >"$T/out"
 	"$ibfattree" restore "$T/again" "$T/first.net" -o "$T/back.lfts" \
 		>"$T/out" || fail "$(cat "$T/out")"
@@ -167,7 +167,7 @@ case_rollout() {
 		local line status=0
 		line=$(on_page "$1")
 		[[ -n $line && $line != *$'\n'* ]] ||
-			fail "not one line '$1' in $page: $line"
+			fail "$page has no line, or several, that match '$1': $line"
 		PATH=$SIM_BUILD:$PATH OSM_CACHE_DIR=$SIM_DIR/sm \
 			LD_LIBRARY_PATH=$SIM_BUILD/.libs in_sim bash -c "$line" \
 			>"$T/out" 2>"$T/err" || status=$?

@@ -278,7 +278,7 @@ case_fast_dying_middle_switch_in_log() {
 	down
 }
 
-# A link of the leaf that the subnet manager is on fails.
+# The link that fails belongs to the leaf of the subnet manager.
 case_fast_own_uplink() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 67
 	fast_up </dev/null
@@ -331,8 +331,8 @@ case_fast_m_key() {
 
 # errors RATE ATTRIBUTE: all ports of all switches lose RATE per cent of the packets with this
 # attribute (0: of all packets).  ibsim has one rate and one attribute per port, so the tests
-# lose one kind of packets at a time.  For a packet on a directed route ibsim uses the rate of the port
-# at which the packet enters.
+# lose one kind of packets at a time.  For a packet on a directed route ibsim uses the rate of the
+# port at which the packet enters.
 errors() {
 	local sw
 	for sw in $(cut -f 1,3 <<<"$up_cables" | tr '\t' '\n' | sort -u); do
@@ -577,7 +577,7 @@ count_stage() {
 tell_stages() {
 	note "seed $seed: ended ${stages[untold]} times before the trap," \
 		"${stages[open]} before the repair was logged, ${stages[broken]}" \
-		"with writes unacknowledged, ${stages[done]} after it"
+		"with writes unacknowledged, ${stages[done]} after the repair was logged"
 }
 
 # True if a manager ended during a repair.

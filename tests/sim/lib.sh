@@ -137,7 +137,7 @@ never_logged() {
 # time, in which writes may be lost on links that fail meanwhile.
 quiet() { never_logged 'WRN IBF1(09|1[01])'; }
 
-# The same, and every sweep after a repair found the tables that it expected.
+# Like quiet; in addition, every sweep after a repair found the tables that it expected.
 sweeps_change_nothing() {
 	quiet
 	[[ $(count_logged 'IBF005:') -gt 0 ]] || fail "no repair was confirmed"

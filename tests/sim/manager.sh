@@ -54,8 +54,8 @@ case_console_reroute() {
 	down
 }
 
-# Every 7th host joins a group; ibdmchk reports the number of hosts in it, no loop and no
-# part that is not connected.
+# Every 7th host joins a group.  ibdmchk must report the number of these hosts, and neither a loop
+# nor a disconnected part.
 joined() {
 	local n=0 host mlid
 	for host in $(sim_hosts "$T/fabric.net" | awk 'NR % 7 == 0'); do

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 	memcpy(answer, rec, sizeof(rec));
 	got = sa_rpc_call(port, answer, &sm, &sa, 2000);
 	if (!got)
-		return fail("the subnet administrator refuses or is silent");
+		return fail("the subnet administrator refuses, or does not answer");
 	mlid = mad_get_field(got, 0, IB_SA_MCM_MLID_F);
 	printf("0x%04x\n", mlid);
 	mad_rpc_close_port(port);

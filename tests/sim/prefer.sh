@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Preferred tables: the result of the background search is applied once, survives faults
-# and restarts, and changes no entry that need not change.
+# Preferred tables: the result of the background search is applied once, survives faults and
+# restarts, and changes only entries that must change.
 
 # opensm.conf with the background search enabled.
 searching() { echo "event_plugin_options ibfattree:$T/full.conf"; }
@@ -92,7 +92,7 @@ case_prefer_adopt() {
 takes_over() {
 	osm_stop sm || fail "opensm ended with status $?"
 	rm -f "$SIM_DIR"/sm/ibfattree-*
-	# long, because entries whose read times out would be computed, and could differ
+	# a long timeout: entries whose read times out would be computed, and could differ
 	printf '%s\n' "$1" 'fast_timeout_ms 5000' >"$T/other.conf"
 	osm_start sm < <(plugin_conf <<<"event_plugin_options ibfattree:$T/other.conf")
 	osm_wait sm "$patience" 'SUBNET UP'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Invalid input: one line reports the problem and its place, and dmodc routes without it.
+# Invalid input: one line reports the problem and its place, and dmodc routes without this input.
 
 # reports REGEX: start opensm with the lines of opensm.conf on stdin; the log must have a
 # matching line.

@@ -66,7 +66,7 @@ case_sftree_three_levels() {
 	down
 }
 
-# Several downward paths to a rack; the root is a leaf chip.
+# On this tree a spine has several downward paths to a rack; the root of sftree is a leaf chip.
 case_sftree_racks() {
 	awk -f "$top/tests/seeds/racks.awk" >"$T/fabric.net"
 	plugin_sftree </dev/null

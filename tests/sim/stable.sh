@@ -3,14 +3,14 @@
 #
 # Routes stay the same through faults and restarts of OpenSM, and when the fabric grows.
 
-# The state files that opensm "sm" writes, by a thread of its own.
+# Prints the state files of opensm "sm"; a thread of the plugin writes them.
 state() { echo "$SIM_DIR"/sm/ibfattree-nominal-*; }
 has_states() { [[ $(compgen -G "$SIM_DIR/sm/ibfattree-nominal-*" | wc -l) == "$1" ]]; }
 # has_switches N FILE: this state file has N switches.
 has_switches() { [[ $(grep -c '^S ' "$2") == "$1" ]]; }
 has_size() { [[ $(wc -c <"$2") == "$1" ]]; }
 
-# share_state A B: copy the state of manager A to manager B, like a shared directory.
+# share_state A B: copy the state of manager A to manager B, as if both used the same directory.
 share_state() {
 	sim_until "$patience" state_is_written "$1" ||
 		fail "manager $1 has written no preferred tables"
@@ -29,8 +29,8 @@ restart() {
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
-# opensm is restarted while a link is down: its tables are the same as before the restart, and
-# once the link is restored they are those from before the fault.
+# opensm is restarted while a link is down: the tables are the same as before the restart, and once
+# the link is restored they are those from before the fault.
 case_stable_restart() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 81
 	up </dev/null
@@ -100,7 +100,7 @@ case_stable_growth() {
 	down
 }
 
-# A spine has failed, and all links between another spine and a leaf: the remaining links
+# A spine has failed, and so have all links between another spine and a leaf.  The remaining links
 # do not determine the shape of the tree.  A standby with a copy of the state file takes
 # over with the same tables; one without it cannot.
 case_stable_standby() {
@@ -157,8 +157,8 @@ other_net() {
 
 # A cache directory that was used with another fabric.  The state file has the GUID of
 # OpenSM's port in its name, so the second fabric gets a file of its own.  If the file with
-# that name is of another fabric, one log line reports it, nothing of it is used, and it is
-# replaced.
+# that name is of another fabric, one log line reports this, the contents are not used, and the file
+# is replaced.
 case_stable_other_fabric() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 85
 	mv "$T/fabric.net" "$T/first.net"
@@ -210,7 +210,7 @@ case_stable_old_name() {
 	down
 }
 
-# A spine and a leaf are replaced while opensm is not running: other GUIDs at the same
+# A spine and a leaf are replaced while opensm is not running: they have other GUIDs, but the same
 # links.  The tables are those from before, except for the new LIDs.
 case_stable_replaced_switch() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 88
@@ -223,7 +223,7 @@ case_stable_replaced_switch() {
 	other_net "$T/new.net"
 	logged 'IBF006: the nominal fabric has changed: new_switches=0 new_links=0 new_ports=0 replaced_switches=2 '
 	walk after
-	# the LIDs that disappeared and those that are new
+	# only LIDs that disappeared, and new ones, may differ
 	local lids
 	lids=$({ diff <(by_switch before) <(by_switch after) || true; } |
 		awk '/^[<>]/ { print $3 }' | sort -u | wc -l)
@@ -252,8 +252,8 @@ rename() {
 	sed "${prog[@]}"
 }
 
-# A manager hands over to one with a higher priority, and is master again later.  It then reads
-# the state that the other manager has written meanwhile, although OpenSM does not report a
+# A manager hands over to one with a higher priority, and is master again later.  The manager then
+# reads the state that the other manager has written meanwhile, although OpenSM does not report a
 # handover to the plugins of the manager that hands over (docs/upstream.md).
 case_stable_handback() {
 	two_managers
