@@ -344,7 +344,7 @@ static void few_above(uint32_t above, uint32_t n)
 
 /* Two chassis with hosts on their chips, joined by racks.  Where turns connect them, all
  * traffic of one direction crosses one link (connect.c): half of the pairs that have no
- * up/down path.  The bound is the greater of that and of the flows on the most loaded link with
+ * up/down path.  The bound is the greater of this number and the flows on the most loaded link with
  * up/down routing.  The most loaded link carries at most 1.5 times the bound on nearly all
  * fabrics, and never more than 2.5 times.  (Seeds 1 to 5400: 26 of the 3407 fabrics with turns
  * are above 1.5 times; the worst has 2.13 times.) */
