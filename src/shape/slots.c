@@ -49,7 +49,7 @@
 struct mesh {
 	uint32_t low, n_low;	/* switches of the lower rank: slots.member[low .. low +
 				 * n_low - 1] */
-	uint32_t up, n_up;	/* switches of the upper rank, the same, too; only those with
+	uint32_t up, n_up;	/* switches of the upper rank, in the same form; only those with
 				 * enough free ports (see admit()) */
 	uint32_t links;	/* nominal links of a pair */
 };

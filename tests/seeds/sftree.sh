@@ -11,8 +11,8 @@
 # InfiniBand model for OMNeT++; the model used in the paper (Gran and Reinemo, 2011) is
 # derived from it.  Per VL it has 200 blocks of 64 bytes at an input, a quarter of them if the port
 # is 1x, and 78 blocks at an output.  Outputs have no buffer of their own
-# here, so their blocks are added to the input.  An input feeds three outputs at a time
-# (which makes no difference, see 004-fig7), with delays of 50 ns in and 50 ns out.
+# here, so their blocks are added to the input.  An input feeds three outputs at a time,
+# with delays of 50 ns in and 50 ns out.
 
 # shellcheck source=tests/seeds/stock.sh
 . "$here/stock.sh"
