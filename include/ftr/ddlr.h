@@ -207,8 +207,8 @@ void ftr_ddlr_drained(struct ftr_ddlr *r);
 uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
 
 /*
- * Transition to t, full tables for nf, the damaged fabric, whose faults must have
- * been reported before (ftr_ddlr_to).  An entry stays as it is where t has none, or where
+ * Transition to t.  These are full tables for the damaged fabric nf, whose faults must have
+ * been reported before by ftr_ddlr_to.  An entry stays as it is where t has none, or where
  * the path in t does not arrive.  A LID is held if its change would close a cycle with
  * packets still in flight: send the plan, drain, and call again with the same
  * tables, until plan->done.  From then on, later events restore these tables.

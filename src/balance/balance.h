@@ -215,7 +215,7 @@ struct balance_slice {
 };
 void balance_count_slice(const struct balance_net *net, uint8_t *entry,
 			 const struct balance_slice *b);
-/* Find the bins that contain more than `many`; changes of bins keep this up to date. */
+/* Mark the bins that contain more than `many` flows. Later changes of bins update the marks. */
 void balance_bins_full(struct balance_count *c, uint32_t many,
 		       struct ftr_team *team);
 /* The shifts in which the hosts of a source send to position pos: src->n consecutive

@@ -57,8 +57,8 @@ static void try_sets(struct cuts *c)
 			try_cut(c, c->inside[s], c->all[s], c->links[s]);
 }
 
-/* Join the switches of rank low .. high that are connected within this range, also by
- * horizontal links or without them. */
+/* Join the switches of rank low .. high that are connected within this range.  horizontal:
+ * horizontal links connect, too. */
 static void join(struct cuts *c, uint32_t low, uint32_t high, bool horizontal)
 {
 	const struct ftr_shape *sh = c->sh;

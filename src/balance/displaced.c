@@ -167,8 +167,8 @@ static void add_source(const struct displaced *z, struct stream *to,
 	}
 }
 
-/* Make the streams of n sources: z->old of the flows that have passed a displaced entry
- * before, z->fresh of the others. Returns the number of hosts. */
+/* Make two streams of the flows of n sources: z->old, the flows that have already passed a
+ * displaced entry, and z->fresh, the others. Returns the number of hosts. */
 static uint32_t make_streams(struct displaced *z, const struct passing *from,
 			     uint32_t n, ftr_lid lid)
 {

@@ -31,8 +31,8 @@ enum ftr_status cli_vls(const struct ftr_shape *sh, unsigned int vls,
 			struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Repairs t, the tables of sh's fabric, locally for the switches and links that nf, the
- * damaged fabric, lacks.  m comes from cli_vls.  *out: the repaired tables, for nf.
+ * Repairs t, the tables of sh's fabric, locally.  The faults are the switches and links that
+ * are missing in the damaged fabric nf.  m comes from cli_vls.  *out: the repaired tables, for nf.
  * plan->write is freed; the counts in plan stay valid.  g: the guarantee that remains
  * after the repair; may be NULL.
  */

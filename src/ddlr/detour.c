@@ -34,9 +34,9 @@
  *
  * Of each form the best KEPT detours are kept and checked against the
  * dependency graph in this order: fewest hops, then least loaded links, then
- * fewest switches without a write in this plan. For packets other than from
- * hosts to a host, the number of such switches precedes the load, so that a
- * fault rewrites few switches.
+ * fewest additional switches to write (the plan has no write for them yet). If
+ * the packets are not from hosts to a host, the number of these switches comes
+ * before the load, so that few switches are written after a fault.
  */
 #include <stdlib.h>
 #include <string.h>

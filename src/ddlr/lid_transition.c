@@ -21,9 +21,9 @@ static bool is_delivered(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 	return s == r->exit_sw && p == r->exit_port;
 }
 
-/* The next change on the path of change i, for struct write_order. A change that got
- * its step from one_alone() is followed like an entry written earlier, because changes
- * further along the path may have got a step since. */
+/* The next change on the path of change i, for struct write_order. The search continues past
+ * a change whose step was set by one_alone(), as past an entry written earlier, because
+ * changes further along the path may have been given their steps since then. */
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 {
 	const struct ftr_ddlr *r = ctx;

@@ -354,9 +354,9 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 }
 
 /* Use the same paths as for an earlier column. The next hops of the gateways are computed
- * for this column.  FTR_REFUSED: a turn to them is not allowed, and no path was used.  With
- * several next hops per switch (spread.c) the first one need not be a first step of this column,
- * so this can happen. */
+ * for this column.  FTR_REFUSED: a turn to one of these next hops is not allowed, and no path
+ * was used.  This can happen with several next hops per switch (spread.c), because the first of
+ * them need not be a first step of this column. */
 static enum ftr_status copy_paths(struct plan *p, const struct like *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;

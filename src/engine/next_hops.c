@@ -24,7 +24,7 @@ static bool goes_longer(const struct plan *p, ftr_sw t)
 	return p->mode & LONGER && !p->sh->tree.n_down[t] && plan_by_rank(p, t);
 }
 
-/* The groups of t to switches above it that have a path to the column by rank. */
+/* The upward groups of t whose remote switch has an up/down path by rank to the column. */
 static uint32_t all_above(const struct plan *p, ftr_sw t,
 			  const struct ftr_group **cand)
 {

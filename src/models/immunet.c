@@ -46,8 +46,8 @@
  *
  * deviation: a distance that is received twice is forwarded once. By the text of
  * the paper it is forwarded for every minimal path (every_way selects this). The
- * numbers in its table 1 result from forwarding once, or from forwarding again
- * only late arrivals (merge_ps). The resulting tables are the same.
+ * numbers in its table 1 result if a distance is forwarded once, or if it is
+ * forwarded again only for copies that arrive late (merge_ps). The resulting tables are the same.
  *
  * deviation: packets move into the ring at most MOVES times and then stay in it
  * (the paper has such a limit, but gives no number).

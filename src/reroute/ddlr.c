@@ -394,9 +394,9 @@ static void list_gone(struct trial *c, const struct rr_view *v,
 
 /*
  * Check the planned local repair by walking the tables that the switches hold,
- * as for every other repair.  The plan is entered into view->sent for this time,
- * because copying all tables takes longer than the check.  Credit loops were excluded while the
- * repair was planned, with the checker's dependency graph (<ftr/cdg.h>) and all
+ * as for every other repair.  During the check the plan is entered into view->sent,
+ * because a copy of all tables would take longer than the check.  Credit loops were
+ * excluded while the repair was planned, with the checker's dependency graph (<ftr/cdg.h>) and all
  * dependencies of packets that are still in flight; so turns are not a finding
  * here.  A walk may end at a dead port only if the plan declares entries that
  * it could not repair.

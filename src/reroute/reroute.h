@@ -106,8 +106,8 @@ struct rr_view {
 	bool brought_up;		/* the sweep that made the routing has set all links
 					 * Active */
 	bool saw_init;			/* the last probe found a port in Init */
-	/* ddlr.c, engine ddlr; NULL: another engine, or no planner before the
-	 * next routing */
+	/* engine ddlr only (ddlr.c); NULL: another engine, or there is no planner
+	 * until the next routing */
 	struct ftr_ddlr *planner;
 	struct rr_routing planner_gen;	/* the routing that the planner was made from */
 	struct rr_maker *maker;		/* builds the planner; NULL: none */

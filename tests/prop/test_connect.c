@@ -454,9 +454,10 @@ START_TEST(a_row_of_racks_joins_chassis)
 END_TEST
 
 /* A compute tree and a storage tree, joined by horizontal links: all of these links share
- * the traffic between the trees.  On nearly all fabrics the most loaded link carries at most the
- * flows of one destination more than its share, and never those of two more, unless it is near
- * the lower bound.  (Of 1800 fabrics from seed 1, 3 have more than one; the worst has 1.4.) */
+ * the traffic between the trees.  The load of the most loaded link is near the lower bound, or it
+ * exceeds an equal share by at most the flows to one destination (on nearly all fabrics), and
+ * never by more than the flows to two.  (On 3 of 1800 fabrics from seed 1 the excess is more
+ * than the flows to one destination; the greatest is 1.4 times these flows.) */
 START_TEST(links_between_trees_share)
 {
 	uint32_t above = 0, n = trees_runs(40);
@@ -573,7 +574,8 @@ static bool same_links(const struct life *x, const struct ftr_shape *sh,
 	return !c.complete;
 }
 
-/* Compare with a full routing of the links alive, with the turns of the incremental one. */
+/* Compare with a full routing over the links that are alive, given the turns of the
+ * incremental routing. */
 static void compare(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_filter filter = { .keep_link = alive, .ctx = x };

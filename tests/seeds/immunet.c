@@ -225,8 +225,9 @@ static void print_state(void *state)
 	ftr_sim_function_find("immunet")->finish(state);
 }
 
-/* Prints the end of the part by which the hosts together have received `volume` packets for
- * each host.  Prints nothing if the run ended before. */
+/* The run is divided into parts of `part` cycles.  Prints the cycle at which the first part ends
+ * by whose end the hosts have received `volume` packets each, on average.  Prints nothing if
+ * the run ended before. */
 static void print_done(const struct ftr_sim_result *r, double part)
 {
 	double left = *key("volume") * whole->n_ep * *key("packet") * PHIT;

@@ -167,7 +167,7 @@ static void limit_file_size(rlim_t n)
 	ck_assert(!setrlimit(RLIMIT_FSIZE, &l));
 }
 
-/* The disk is full at every byte of the second record. */
+/* The disk becomes full while the second record is written: at each of its bytes in turn. */
 START_TEST(full_disk)
 {
 	static const char one[] = "{\"record\":1}\n", two[] = "{\"record\":2}\n";
