@@ -133,25 +133,6 @@ static struct ftr_tables *route(const struct ftr_shape *sh,
 	return t;
 }
 
-/* The tables t of a for b, which has the same LIDs and perhaps fewer switches. */
-static struct ftr_tables *carry(const struct ftr_fabric *a,
-				const struct ftr_tables *t,
-				const struct ftr_fabric *b)
-{
-	struct ftr_tables *to = NULL;
-
-	must(ftr_tables_new(b, true, &to, &err));
-	for (ftr_sw s = 0; s < b->n_sw; s++) {
-		ftr_sw old = ftr_fabric_find_sw(a, b->sw[s].guid);
-
-		for (uint32_t lid = 0; old != FTR_SW_NONE && lid <= b->max_lid;
-		     lid++)
-			ftr_tables_row(to, s)[lid] =
-				ftr_tables_get(t, old, (ftr_lid)lid);
-	}
-	return to;
-}
-
 static struct ftr_tables *lfts(const char *path, const struct ftr_fabric *f)
 {
 	struct ftr_tables *t = NULL;
@@ -178,11 +159,11 @@ static void ours(const char *label, const struct ftr_shape *whole, char **file)
 	for (size_t k = 0; k < sizeof(row) / sizeof(row[0]); k++) {
 		struct ftr_tables *a = route(sh[0], row[k].how, row[k].balance,
 					     NULL);
-		struct ftr_tables *old = row[k].balance ?
-			carry(f[0], a, f[1]) : NULL;
-		struct ftr_tables *b = route(sh[1], row[k].how, row[k].balance,
-					     old);
+		struct ftr_tables *old = NULL, *b;
 
+		if (row[k].balance)
+			must(ftr_tables_carry(f[0], a, f[1], &old, &err));
+		b = route(sh[1], row[k].how, row[k].balance, old);
 		print_line(label, row[k].name, sh[0], a, sh[1], b);
 		ftr_tables_free(a);
 		ftr_tables_free(b);
