@@ -234,49 +234,29 @@ static void log_change(struct ibf_plugin *p,
 			"; the earlier ranks are kept, because the inferred ones are not clearly better" : "");
 }
 
-/* Job of the writer's thread, with its own reference to the nominal fabric. */
-struct state_job {
-	struct ibf_job job;
-	struct ibf_nominal *nominal;
-	char *path;
-};
-
-static enum ftr_status run_state_job(struct ibf_job *j, struct ftr_err *err)
+static enum ftr_status write_nominal(const char *path, void *nominal, struct ftr_err *err)
 {
-	const struct state_job *job = (const struct state_job *)j;
-	enum ftr_status st = ftr_nominal_write(job->path, job->nominal->n,
-					       err);
+	const struct ibf_nominal *n = nominal;
 
-	return st ? ftr_err_prefix(err, "the state file is not written") : st;
+	return ftr_nominal_write(path, n->n, err) ?
+		ftr_err_prefix(err, "the state file is not written") : FTR_OK;
 }
 
-static void free_state_job(struct ibf_job *j)
+static void release(void *nominal)
 {
-	struct state_job *job = (struct state_job *)j;
-
-	ibf_nominal_put(job->nominal);
-	free(job->path);
-	free(job);
+	ibf_nominal_put(nominal);
 }
 
 static void write_state(struct ibf_plugin *p, const char *path)
 {
-	struct state_job *job = ftr_calloc(1, sizeof(*job));
-	char *copy = job ? ftr_strdup(path) : NULL;
-
-	if (!copy) {
-		free(job);
-		ibf_log(p, IBF_STATE_FILE, "the state file is not written: out of memory");
-		return;
-	}
-	atomic_fetch_add(&p->nominal->refs, 1);
-	job->nominal = p->nominal;
-	job->path = copy;
-	job->job = (struct ibf_job){
-		.msg = IBF_STATE_FILE, .bytes = sizeof(*job),
-		.run = run_state_job, .free = free_state_job, .replaces = copy,
+	const struct ibf_job job = {
+		.msg = IBF_STATE_FILE, .path = ftr_strdup(path), .replaces = true,
+		.write = write_nominal, .release = release, .ctx = p->nominal,
 	};
-	ibf_writer_put(p->writer, &job->job);
+
+	atomic_fetch_add(&p->nominal->refs, 1);
+	if (!ibf_writer_put(p->writer, &job))
+		ibf_log(p, IBF_STATE_FILE, "the state file is not written: out of memory");
 }
 
 /* Update the nominal fabric with f and log the change.  False: it has not

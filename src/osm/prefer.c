@@ -271,82 +271,75 @@ static char *path_of(const struct ftr_stored_id *id, enum file which)
 			    id->engine, id->nominal);
 }
 
-struct file_job {
-	struct ibf_job job;
+/* The content of a state file. */
+struct content {
 	struct ftr_stored_id id;
 	struct ibf_generation *gen;	/* preferred tables */
 	bool searched, remove;
 	struct ftr_displaced *entry;
 	uint32_t n;
-	char *path;
 };
 
-static enum ftr_status run_job(struct ibf_job *job, struct ftr_err *err)
+static enum ftr_status write_file(const char *path, void *ctx, struct ftr_err *err)
 {
-	const struct file_job *j = (const struct file_job *)job;
+	const struct content *c = ctx;
 
-	if (j->remove) {
-		unlink(j->path);
+	if (c->remove) {
+		unlink(path);
 		return FTR_OK;
 	}
-	return j->gen ? ftr_stored_write(j->path, &j->id, j->searched,
-					    j->gen->fabric, j->gen->tables,
-					    err) :
-		ftr_displaced_write(j->path, &j->id, j->entry, j->n, err);
+	return c->gen ? ftr_stored_write(path, &c->id, c->searched,
+					 c->gen->fabric, c->gen->tables, err) :
+		ftr_displaced_write(path, &c->id, c->entry, c->n, err);
 }
 
-static void free_job(struct ibf_job *job)
+static void release(void *ctx)
 {
-	struct file_job *j = (struct file_job *)job;
+	struct content *c = ctx;
 
-	ibf_generation_put(j->gen);
-	free(j->entry);
-	free(j->path);
-	free(j);
-}
-
-static struct file_job *job_new(struct ibf_engine *e,
-				const struct ftr_stored_id *id,
-				enum file which)
-{
-	struct file_job *j = ftr_calloc(1, sizeof(*j));
-
-	if (!j || !(j->path = path_of(id, which))) {
-		free(j);
-		ibf_log(e->plugin, IBF_STATE_FILE, "preferred tables are not stored: out of memory");
-		return NULL;
+	if (c) {
+		ibf_generation_put(c->gen);
+		free(c->entry);
 	}
-	j->id = *id;
-	j->job = (struct ibf_job){
-		.msg = IBF_STATE_FILE, .bytes = sizeof(*j), .run = run_job,
-		.free = free_job, .replaces = j->path,
+	free(c);
+}
+
+/* Queue a job that writes a copy of `what`. */
+static void put_job(struct ibf_engine *e, enum file which, const struct content *what)
+{
+	struct content *c = ftr_calloc(1, sizeof(*c));
+	const struct ibf_job job = {
+		.msg = IBF_STATE_FILE, .replaces = true, .write = write_file,
+		.path = c ? path_of(&what->id, which) : NULL,
+		.release = release, .ctx = c, .bytes = sizeof(*c),
 	};
-	return j;
+
+	if (c) {
+		*c = *what;
+		ibf_generation_get(c->gen);
+		c->entry = ftr_calloc(c->n + 1u, sizeof(*c->entry));
+		c->n = c->entry ? c->n : 0;
+		if (c->n)
+			memcpy(c->entry, what->entry, c->n * sizeof(*c->entry));
+	}
+	if (!ibf_writer_put(e->plugin->writer, &job))
+		ibf_log(e->plugin, IBF_STATE_FILE, "preferred tables are not stored: out of memory");
 }
 
 /* Remove the files of a nominal fabric that no longer exists. */
 static void remove_files(struct ibf_engine *e, const struct ftr_stored_id *id)
 {
-	for (enum file which = PREFERRED; which <= DISPLACED; which++) {
-		struct file_job *j = job_new(e, id, which);
+	const struct content none = { .id = *id, .remove = true };
 
-		if (!j)
-			return;
-		j->remove = true;
-		ibf_writer_put(e->plugin->writer, &j->job);
-	}
+	put_job(e, PREFERRED, &none);
+	put_job(e, DISPLACED, &none);
 }
 
 static void write_preferred(struct ibf_engine *e, struct ibf_generation *gen)
 {
-	struct ftr_stored_id id = id_of(e, gen);
-	struct file_job *j = job_new(e, &id, PREFERRED);
-
-	if (!j)
-		return;
-	j->gen = ibf_generation_get(gen);
-	j->searched = e->prefer.searched;
-	ibf_writer_put(e->plugin->writer, &j->job);
+	put_job(e, PREFERRED, &(struct content){
+		.id = id_of(e, gen), .gen = gen, .searched = e->prefer.searched,
+	});
 }
 
 /* Compare field by field, because the structure has padding. */
@@ -367,9 +360,7 @@ static void write_displaced(struct ibf_engine *e,
 	const struct ftr_fabric *f = gen->fabric;
 	struct ibf_prefer *r = &e->prefer;
 	struct ftr_displaced *entry = NULL;
-	struct ftr_stored_id id = id_of(e, gen);
 	uint32_t n = 0, cap = 0;
-	struct file_job *j;
 
 	for (ftr_sw s = 0; gen->prefer && s < f->n_sw; s++) {
 		const uint8_t *now = ftr_tables_row(gen->tables, s);
@@ -395,14 +386,9 @@ static void write_displaced(struct ibf_engine *e,
 	r->entry = entry;
 	r->n_entries = n;
 	r->new_displaced = n > 0;
-	j = job_new(e, &id, DISPLACED);
-	if (!j)
-		return;
-	j->entry = ftr_calloc(n + 1u, sizeof(*entry));
-	if (j->entry && n)
-		memcpy(j->entry, entry, n * sizeof(*entry));
-	j->n = j->entry ? n : 0;
-	ibf_writer_put(e->plugin->writer, &j->job);
+	put_job(e, DISPLACED, &(struct content){
+		.id = id_of(e, gen), .entry = entry, .n = n,
+	});
 }
 
 static bool is_missing(const char *path)

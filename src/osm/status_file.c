@@ -60,59 +60,37 @@ void ibf_status_free(struct ibf_status *s)
 
 /* ---- writing -------------------------------------------------------------- */
 
-struct file_job {
-	struct ibf_job job;
-	char path[1024], *text;
-	size_t size;
-};
-
-static bool fill(FILE *out, const void *ctx)
+static bool fill(FILE *out, const void *text)
 {
-	const struct file_job *j = ctx;
-
-	return fwrite(j->text, 1, j->size, out) == j->size;
+	return fputs(text, out) >= 0;
 }
 
-static enum ftr_status run_job(struct ibf_job *job, struct ftr_err *err)
+static enum ftr_status write_text(const char *path, void *text, struct ftr_err *err)
 {
-	return ftr_file_replace(((struct file_job *)job)->path, fill, job,
-				err);
-}
-
-static void free_job(struct ibf_job *job)
-{
-	free(((struct file_job *)job)->text);
-	free(job);
+	return ftr_file_replace(path, fill, text, err);
 }
 
 /* Compose the file here; the writer's thread writes it. */
 static void replace(struct ibf_plugin *p, const char *name,
-		    void (*fn)(FILE *, const struct ibf_metrics *))
+		    void (*compose)(FILE *, const struct ibf_metrics *))
 {
 	const char *dir = p->osm->subn.opt.dump_files_dir;
-	struct file_job *j = ftr_calloc(1, sizeof(*j));
-	FILE *mem = j ? ftr_memstream(&j->text, &j->size) : NULL;
-
-	if (!mem) {
-		free(j);
-		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
-			name);
-		return;
-	}
-	fn(mem, &p->status->m);
-	if (!ftr_memstream_end(mem, &j->text)) {
-		free_job(&j->job);
-		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
-			name);
-		return;
-	}
-	snprintf(j->path, sizeof(j->path), "%s/%s", dir ? dir : "/var/log",
-		 name);
-	j->job = (struct ibf_job){
-		.msg = IBF_STATUS_FILE, .bytes = sizeof(*j) + j->size,
-		.run = run_job, .free = free_job, .replaces = j->path,
+	struct ibf_job job = {
+		.msg = IBF_STATUS_FILE, .replaces = true, .write = write_text,
+		.release = free,
 	};
-	ibf_writer_put(p->writer, &j->job);
+	char *text = NULL;
+	FILE *mem = ftr_memstream(&text, &job.bytes);
+
+	if (mem) {
+		compose(mem, &p->status->m);
+		if (ftr_memstream_end(mem, &text))
+			job.path = ftr_asprintf("%s/%s", dir ? dir : "/var/log", name);
+	}
+	job.ctx = text;
+	if (!ibf_writer_put(p->writer, &job))
+		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
+			name);
 }
 
 static void count_state(struct ibf_status *s)
