@@ -43,17 +43,6 @@ static bool repairs_locally(const struct rr_routing *gen)
 	return ops && ops->local_repair;
 }
 
-struct rr_maker {
-	struct rr_maker *next;	/* in the list of abandoned makers */
-	struct rr *f;
-	struct rr_routing gen;
-	pthread_t thread;
-	struct ftr_ddlr *made;
-	struct ftr_err err;
-	bool done;		/* guarded by the mutex */
-	atomic_bool stop;	/* request to stop */
-};
-
 static bool is_stopped(void *ctx)
 {
 	const struct rr_maker *m = ctx;
@@ -72,25 +61,8 @@ static void *make(void *arg)
 	if (ftr_ddlr_new(m->gen.shape, m->gen.tables, &opts, &m->made,
 			 &m->err))
 		m->made = NULL;
-	pthread_mutex_lock(&m->f->mutex);
-	m->done = true;
-	pthread_mutex_unlock(&m->f->mutex);
+	atomic_store(&m->done, true);
 	return NULL;
-}
-
-static bool is_done(struct rr_maker *m)
-{
-	bool done;
-
-	pthread_mutex_lock(&m->f->mutex);
-	done = m->done;
-	pthread_mutex_unlock(&m->f->mutex);
-	return done;
-}
-
-bool rr_ddlr_making(struct rr_view *v)
-{
-	return v->maker && !is_done(v->maker);
 }
 
 /* Wait for the thread to end.  Returns the planner that it has built, or NULL.  *gen: the
@@ -113,7 +85,7 @@ void rr_ddlr_reap(struct rr *f, bool all)
 	while ((m = *at)) {
 		struct rr_routing gen;
 
-		if (!all && !is_done(m)) {
+		if (!all && !atomic_load(&m->done)) {
 			at = &m->next;
 			continue;
 		}
@@ -185,7 +157,7 @@ static void take_planner(struct rr *f, struct rr_view *v)
 	struct rr_maker *m = v->maker;
 	struct ftr_err err;
 
-	if (!m || !is_done(m))
+	if (!m || !atomic_load(&m->done))
 		return;
 	err = m->err;
 	v->maker = NULL;
@@ -213,6 +185,7 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 		return;
 	m = ftr_calloc(1, sizeof(*m));
 	if (m) {
+		atomic_init(&m->done, false);
 		atomic_init(&m->stop, false);
 		m->f = f;
 		m->gen = rr_routing_get(&v->gen);
@@ -250,19 +223,19 @@ void rr_ddlr_returned(struct rr *f)
 		rr_want_sweep(f);
 }
 
-static bool list_writes(const struct ftr_ddlr_plan *plan,
-			struct rr_writes *out)
+static struct rr_writes list_writes(const struct ftr_ddlr_plan *plan)
 {
-	out->n = plan->n;
-	out->first_drain = UINT32_MAX;
-	out->entry = ftr_calloc(plan->n + 1u, sizeof(*out->entry));
-	for (uint32_t i = 0; out->entry && i < plan->n; i++) {
+	struct rr_writes out = {
+		.entry = ftr_calloc(plan->n + 1u, sizeof(*out.entry)),
+		.n = plan->n, .first_drain = UINT32_MAX,
+	};
+
+	for (uint32_t i = 0; out.entry && i < plan->n; i++) {
 		const struct ftr_ddlr_write *w = &plan->write[i];
 
-		out->entry[i] = (struct rr_entry){ w->sw, w->lid, w->to,
-						    w->step };
+		out.entry[i] = (struct rr_entry){ w->sw, w->lid, w->to, w->step };
 	}
-	return out->entry != NULL;
+	return out;
 }
 
 /* Write a plan; on an error the planner is dropped. */
@@ -270,16 +243,12 @@ static enum ftr_status push_plan(struct rr *f,
 				 const struct ftr_ddlr_plan *plan,
 				 struct rr_repair *r, struct ftr_err *err)
 {
-	struct rr_writes what = { 0 };
+	struct rr_writes what = list_writes(plan);
 	enum ftr_status st;
 
 	r->switches = FTR_MAX(r->switches, plan->n_switches);
 	r->write_steps += plan->n_steps;
-	if (list_writes(plan, &what))
-		st = rr_write(f, &what, r, err);
-	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
-	free(what.entry);
+	st = rr_write(f, &what, r, err);
 	if (!st && r->failed)
 		st = ftr_fail(err, FTR_REFUSED, "%u block%s not acknowledged",
 			      r->failed, r->failed == 1 ? " was" : "s were");
@@ -372,13 +341,8 @@ static void undo_plan(const struct trial *c, struct ftr_tables *t)
 			c->change[i].before;
 }
 
-static void list_gone(struct trial *c, const struct rr_view *v,
-		      const struct rr_repair *r)
+static void list_gone(struct trial *c, const struct rr_repair *r)
 {
-	const struct ftr_fabric *f = v->gen.fabric;
-
-	memcpy(c->dead, ftr_incr_dead(v->live),
-	       (f->n_ports + 63) / 64 * sizeof(*c->dead));
 	for (uint32_t i = 0; i < r->n_links; i++) {
 		const struct rr_link *x = &r->link[i];
 
@@ -386,9 +350,6 @@ static void list_gone(struct trial *c, const struct rr_view *v,
 			.sw = x->sw, .peer = x->peer, .port = x->port,
 			.peer_port = x->peer_port,
 		};
-		rr_port_put(c->dead, f->sw[x->sw].first_port + x->port);
-		rr_port_put(c->dead, f->sw[x->peer].first_port +
-			     x->peer_port);
 	}
 }
 
@@ -410,7 +371,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 	struct trial c = {
 		.change = ftr_calloc(plan->n + 1u, sizeof(*c.change)),
 		.gone = ftr_calloc(r->n_links + 1u, sizeof(*c.gone)),
-		.dead = ftr_calloc((f->n_ports + 63) / 64, sizeof(*c.dead)),
+		.dead = rr_dead_with(v, r),
 	};
 	struct ftr_check_delta delta;
 	struct ftr_delta_report rep;
@@ -421,7 +382,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
 	}
 	enter_plan(&c, v->sent, plan);
-	list_gone(&c, v, r);
+	list_gone(&c, r);
 	ftr_incr_delta(v->live, &delta);
 	delta = (struct ftr_check_delta){
 		.dead = c.dead, .extra = delta.extra, .n_extra = delta.n_extra,

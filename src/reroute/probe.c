@@ -61,32 +61,40 @@ struct probe {
 	struct rr_view *v;
 	struct rr_smp *job;
 	struct rr_link *link;	/* parallel to job */
-	uint32_t n, room;
+	uint32_t n, cap_job, cap_link;
 };
+
+/* Run n jobs: `tries` packets for each, within `limit` ms.  hedge: as in struct
+ * rr_smp_policy. */
+static void run(struct rr *f, struct rr_smp *job, uint32_t n, unsigned int tries,
+		double hedge, double limit)
+{
+	struct rr_smp_policy policy = {
+		.window = f->window, .timeout = f->timeout, .tries = tries,
+		.hedge = hedge, .limit = limit,
+	};
+
+	f->ops->run(f->ctx, job, n, &policy);
+}
+
+static struct rr_link reversed(const struct rr_link *c)
+{
+	return (struct rr_link){ c->peer, c->sw, c->peer_port, c->port, c->up };
+}
 
 static bool add(struct probe *p, const struct rr_link *c,
 		const struct rr_dr *route, unsigned int n_routes)
 {
 	struct rr_smp *j;
 
-	if (p->n == p->room) {
-		uint32_t room = p->room ? 2 * p->room : 64;
-		void *job = ftr_reallocarray(p->job, room, sizeof(*p->job));
-		void *link = job ? ftr_reallocarray(p->link, room,
-						    sizeof(*p->link)) : NULL;
-
-		p->job = job ? job : p->job;
-		if (!link)
-			return false;
-		p->link = link;
-		p->room = room;
-	}
+	if (!FTR_GROW(p->job, p->n, p->cap_job) ||
+	    !FTR_GROW(p->link, p->n, p->cap_link))
+		return false;
 	j = &p->job[p->n];
-	memset(j, 0, sizeof(*j));
-	j->attr = RR_ATTR_PORT_INFO;
-	j->mod = c->port;
-	j->m_key = p->v->m_key[c->sw];
-	j->n_routes = n_routes;
+	*j = (struct rr_smp){
+		.attr = RR_ATTR_PORT_INFO, .mod = c->port,
+		.m_key = p->v->m_key[c->sw], .n_routes = n_routes,
+	};
 	memcpy(j->route, route, n_routes * sizeof(*route));
 	p->link[p->n++] = *c;
 	return true;
@@ -164,7 +172,7 @@ static uint32_t disagreeing(struct rr *f, struct probe *p,
 		state = rr_smp_port_state(&p->job[i]);
 		c->up = !alive;
 		if (state == RR_PORT_DOWN)
-			rr_note_dead(f, c);
+			rr_note(f, RR_NOTE_DOWN, c);
 		p->v->saw_init |= alive && state == RR_PORT_INIT;
 		if (alive ? !is_dead(p->v, state) : state != RR_PORT_ACTIVE)
 			continue;
@@ -188,14 +196,7 @@ static double patience(const struct rr *f)
 /* hedge: ms after which the other route is used as well. */
 static void ask_ports(struct rr *f, struct probe *p, double hedge)
 {
-	struct rr_smp_policy policy = {
-		.window = f->window,
-		.timeout = f->timeout, .tries = 4,
-		.hedge = hedge,
-		.limit = LIMIT_TIMEOUTS * f->timeout,
-	};
-
-	f->ops->run(f->ctx, p->job, p->n, &policy);
+	run(f, p->job, p->n, 4, hedge, LIMIT_TIMEOUTS * f->timeout);
 }
 
 /* Of the links that are back, keep those whose other end is Active, too. */
@@ -207,8 +208,7 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < n; i++) {
-		struct rr_link far = { c[i].peer, c[i].sw, c[i].peer_port,
-					 c[i].port, true };
+		struct rr_link far = reversed(&c[i]);
 		struct rr_dr route[2];
 
 		if (c[i].up)
@@ -262,11 +262,6 @@ static void put_first(struct way *w, const struct rr_smp *job)
 /* Send one packet over each route of the switches that have not answered. */
 static void try_paths(struct rr *f, struct way *way, uint32_t n)
 {
-	struct rr_smp_policy policy = {
-		.window = f->window,
-		.timeout = f->timeout, .tries = 1,
-		.limit = HEDGE_MS,
-	};
 	struct rr_smp *job = ftr_calloc(2 * (size_t)n + 1, sizeof(*job));
 
 	if (!job)
@@ -279,7 +274,7 @@ static void try_paths(struct rr *f, struct way *way, uint32_t n)
 		job[i].n_routes = i % 2 < w->n && !w->answered && !w->dead;
 		job[i].route[0] = w->route[i % 2];
 	}
-	f->ops->run(f->ctx, job, 2 * n, &policy);
+	run(f, job, 2 * n, 1, 0, HEDGE_MS);
 	for (uint32_t i = 0; i < n; i++) {
 		if (way[i].answered)
 			continue;
@@ -296,11 +291,6 @@ static void try_paths(struct rr *f, struct way *way, uint32_t n)
 static bool ask_next_hops(struct rr *f, struct way *way, uint32_t n,
 			  struct probe *q)
 {
-	struct rr_smp_policy policy = {
-		.window = f->window,
-		.timeout = f->timeout, .tries = 2,
-		.limit = patience(f),
-	};
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -312,7 +302,7 @@ static bool ask_next_hops(struct rr *f, struct way *way, uint32_t n,
 		if (!add(q, &way[i].hop, &to_hop, 1))
 			return false;
 	}
-	f->ops->run(f->ctx, q->job, q->n, &policy);
+	run(f, q->job, q->n, 2, 0, patience(f));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rr_smp *j;
 
@@ -443,8 +433,7 @@ static bool other_link(const struct rr_view *v, ftr_sw s,
 	uint32_t n_links = rr_links_of(v, s, link);
 
 	for (uint32_t i = 0; i < n_links; i++) {
-		*out = (struct rr_link){ link[i].peer, s, link[i].peer_port,
-					 link[i].port, false };
+		*out = reversed(&link[i]);
 		if (ftr_incr_alive(v->live, s, link[i].port) &&
 		    !v->silent[out->sw] && !listed(c, n, out))
 			return true;
@@ -454,13 +443,7 @@ static bool other_link(const struct rr_view *v, ftr_sw s,
 
 static void ask_signs(struct rr *f, struct rr_smp *job, uint32_t n)
 {
-	struct rr_smp_policy policy = {
-		.window = f->window,
-		.timeout = f->timeout, .tries = 2,
-		.limit = FTR_MAX(2 * HEDGE_MS, patience(f)),
-	};
-
-	f->ops->run(f->ctx, job, n, &policy);
+	run(f, job, n, 2, 0, FTR_MAX(2 * HEDGE_MS, patience(f)));
 }
 
 /* For each far end, ask another of its neighbours about the link between the two.  If that link
@@ -502,7 +485,7 @@ static void judge_far_ends(struct rr *f, const struct probe *p,
 	for (uint32_t i = 0; i < n; i++) {
 		v->silent[c[i].sw] = v->silent[c[i].peer] = 0;
 		if (!c[i].up)
-			rr_mark_suspect(v, &c[i]);
+			rr_mark_link(v->gen.fabric, v->suspect, &c[i]);
 	}
 	if (job)
 		ask_one_neighbour(f, p, c, n, job);
@@ -576,8 +559,7 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 
 	for (uint32_t i = 0; ok && i < n; i++) {
 		const struct rr_link *c = &link[i];
-		struct rr_link far = { c->peer, s, c->peer_port, c->port,
-					 false };
+		struct rr_link far = reversed(c);
 
 		if (ftr_incr_alive(q->v->live, s, c->port) &&
 		    !silent[far.sw] && !is_known(p, found, n_found, &far))
@@ -615,11 +597,6 @@ static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 			       struct rr_link **out, uint32_t n,
 			       bool *unknown)
 {
-	struct rr_smp_policy policy = {
-		.window = f->window,
-		.timeout = f->timeout, .tries = 2,
-		.limit = NEIGHBOUR_TIMEOUTS * f->timeout,
-	};
 	struct probe q = { .v = f->view };
 	bool ok = list_neighbours(&q, p, *out, n);
 	struct rr_link *grown = ok && q.n ? /* p->n: room for the links that
@@ -628,7 +605,7 @@ static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 
 	if (grown) {
 		*out = grown;
-		f->ops->run(f->ctx, q.job, q.n, &policy);
+		run(f, q.job, q.n, 2, 0, NEIGHBOUR_TIMEOUTS * f->timeout);
 		n = disagreeing(f, &q, grown, n, unknown);
 		for (uint32_t i = 0; i < q.n; i++)
 			if (q.job[i].state == RR_SMP_DONE &&

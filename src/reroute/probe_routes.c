@@ -71,12 +71,25 @@ unsigned int rr_routes_to(struct rr_view *v, ftr_sw s, struct rr_dr *out)
 	return rr_routes_around(v, s, ftr_incr_dead(v->live), out);
 }
 
-void rr_mark_suspect(struct rr_view *v, const struct rr_link *c)
+void rr_mark_link(const struct ftr_fabric *f, uint64_t *set, const struct rr_link *c)
+{
+	rr_port_put(set, f->sw[c->sw].first_port + c->port);
+	rr_port_put(set, f->sw[c->peer].first_port + c->peer_port);
+}
+
+uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_repair *r)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
+	size_t words = (f->n_ports + 63) / 64;
+	uint64_t *dead = ftr_calloc(words, sizeof(*dead));
 
-	rr_port_put(v->suspect, f->sw[c->sw].first_port + c->port);
-	rr_port_put(v->suspect, f->sw[c->peer].first_port + c->peer_port);
+	if (!dead)
+		return NULL;
+	memcpy(dead, ftr_incr_dead(v->live), words * sizeof(*dead));
+	for (uint32_t i = 0; i < r->n_links; i++)
+		if (!r->link[i].up)
+			rr_mark_link(f, dead, &r->link[i]);
+	return dead;
 }
 
 void rr_search_suspect(struct rr_view *v, const struct rr_link *ask,
@@ -92,7 +105,7 @@ void rr_search_suspect(struct rr_view *v, const struct rr_link *ask,
 		v->avoid[ask[i].sw] = 1;
 	for (uint32_t i = 0; i < n; i++)
 		if (v->avoid[ask[i].peer])
-			rr_mark_suspect(v, &ask[i]);
+			rr_mark_link(f, v->suspect, &ask[i]);
 	rr_dr_search(v->tree[0], f, &v->origin, &limits);
 }
 

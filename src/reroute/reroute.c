@@ -32,12 +32,7 @@ void rr_view_free(struct rr_view *v)
 	rr_routing_put(&v->gen);
 	rr_dr_tree_free(v->tree[0]);
 	rr_dr_tree_free(v->tree[1]);
-	free(v->m_key);
-	free(v->avoid);
-	free(v->suspect);
-	free(v->silent);
-	free(v->in_flight);
-	free(v);
+	ftr_arena_free(v->arena);
 }
 
 void rr_view_set(struct rr *f, struct rr_view *v)
@@ -53,26 +48,25 @@ void rr_view_set(struct rr *f, struct rr_view *v)
 struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 			      struct ftr_err *err)
 {
-	struct rr_view *v = ftr_calloc(1, sizeof(*v));
+	struct ftr_arena *a = ftr_arena_new();
+	struct rr_view *v = a ? ftr_arena_zalloc(a, 1, sizeof(*v)) : NULL;
 	uint32_t n = gen->fabric->n_sw;
 	enum ftr_status st = FTR_NOMEM;
 
 	if (!v) {
+		ftr_arena_free(a);
 		ftr_fail(err, st, "out of memory for the fast path");
 		return NULL;
 	}
+	v->arena = a;
 	v->gen = rr_routing_get(gen);
 	f->ops->find_manager(f->ctx, gen->fabric, &v->origin, &v->sm_lid);
 	v->tree[0] = rr_dr_tree_new(n);
 	v->tree[1] = rr_dr_tree_new(n);
-	v->m_key = ftr_calloc(n, sizeof(*v->m_key));
-	v->avoid = ftr_calloc(n, 1);
-	v->silent = ftr_calloc(n, 1);
-	v->in_flight = ftr_calloc(n, 1);
-	v->suspect = ftr_calloc((gen->fabric->n_ports + 63) / 64,
-			     sizeof(*v->suspect));
-	if (!v->tree[0] || !v->tree[1] || !v->m_key || !v->avoid ||
-	    !v->suspect || !v->silent || !v->in_flight)
+	if (!v->tree[0] || !v->tree[1] || !FTR_ZNEW(a, v->m_key, n) ||
+	    !FTR_ZNEW(a, v->avoid, n) || !FTR_ZNEW(a, v->silent, n) ||
+	    !FTR_ZNEW(a, v->in_flight, n) ||
+	    !FTR_ZNEW(a, v->suspect, (gen->fabric->n_ports + 63) / 64))
 		st = ftr_fail(err, st, "out of memory for the fast path");
 	else
 		st = ftr_incr_new(gen->routed, gen->opts->nominal, gen->tables,
@@ -201,43 +195,29 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 	return st;
 }
 
-/* Sort the changes by write step. */
-static bool list_writes(const struct ftr_incr_result *res,
-			struct rr_writes *out)
+/* List the changes by write step. */
+static struct rr_writes list_writes(const struct ftr_incr_result *res)
 {
+	struct rr_writes out = {
+		.n = res->n_changes, .first_drain = res->first_drain,
+	};
 	uint32_t *at = ftr_calloc(res->n_write_steps + 1u, sizeof(*at));
 
-	out->n = res->n_changes;
-	out->first_drain = res->first_drain;
-	out->entry = ftr_calloc(res->n_changes + 1u, sizeof(*out->entry));
-	for (uint32_t i = 0; at && i < res->n_changes; i++)
+	if (at)
+		out.entry = ftr_calloc(res->n_changes + 1u, sizeof(*out.entry));
+	for (uint32_t i = 0; out.entry && i < res->n_changes; i++)
 		at[res->write_step[i] + 1]++;
-	for (uint32_t i = 0; at && i < res->n_write_steps; i++)
+	for (uint32_t i = 0; out.entry && i < res->n_write_steps; i++)
 		at[i + 1] += at[i];
-	for (uint32_t i = 0; at && out->entry && i < res->n_changes; i++) {
+	for (uint32_t i = 0; out.entry && i < res->n_changes; i++) {
 		const struct ftr_change *c = &res->change[i];
 
-		out->entry[at[res->write_step[i]]++] = (struct rr_entry){
+		out.entry[at[res->write_step[i]]++] = (struct rr_entry){
 			c->sw, c->lid, c->after, res->write_step[i]
 		};
 	}
 	free(at);
-	return at && out->entry;
-}
-
-static enum ftr_status push_changes(struct rr *f,
-				    const struct ftr_incr_result *res,
-				    struct rr_repair *r, struct ftr_err *err)
-{
-	struct rr_writes what = { 0 };
-	enum ftr_status st;
-
-	if (list_writes(res, &what))
-		st = rr_write(f, &what, r, err);
-	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
-	free(what.entry);
-	return st;
+	return out;
 }
 
 /* Keep the repair until a sweep has confirmed it. */
@@ -291,7 +271,7 @@ static void warn_flapping(struct rr *f, const struct ftr_fabric *fab,
 static void remember(struct rr *f, const struct rr_repair *r)
 {
 	for (uint32_t i = 0; i < r->n_links; i++)
-		if (rr_note_change(f, &r->link[i]))
+		if (rr_note(f, RR_NOTE_REPAIRED, &r->link[i]))
 			warn_flapping(f, r->gen.fabric, &r->link[i]);
 }
 
@@ -424,11 +404,12 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	const struct ftr_incr_result *res;
 	struct ftr_err err = { 0 };
 	bool local = rr_ddlr_ready(f), applied;
+	struct rr_writes what;
 	enum ftr_status st;
 
 	for (uint32_t i = 0; i < r->n_links; i++)
 		if (!r->link[i].up)
-			rr_note_dead(f, &r->link[i]);
+			rr_note(f, RR_NOTE_DOWN, &r->link[i]);
 	if (!all_down(r))
 		rr_ddlr_returned(f);
 	if (local)
@@ -452,7 +433,8 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	}
 	if (!st) {
 		count(r, res);
-		st = push_changes(f, res, r, &err);
+		what = list_writes(res);
+		st = rr_write(f, &what, r, &err);
 	}
 	if (st) {
 		give_up(f, applied, &err);
@@ -559,9 +541,9 @@ static void leave_to_sweep(struct rr *f, const struct rr_link *c,
 	for (uint32_t i = 0; f->view && i < n; i++) {
 		if (ftr_incr_alive(f->view->live, c[i].sw, c[i].port) ||
 		    rr_is_damped(f, &c[i]) ||
-		    (!over && rr_note_return(f, &c[i])))
+		    (!over && rr_note(f, RR_NOTE_RETURN, &c[i])))
 			continue;
-		rr_note_left(f, &c[i]);
+		rr_note(f, RR_NOTE_LEFT, &c[i]);
 		any = true;
 	}
 	if (any)

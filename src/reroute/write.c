@@ -412,26 +412,6 @@ static void count(struct push *p)
 	p->r->n_changes += p->what->n;
 }
 
-static bool note_dead(struct push *p)
-{
-	const struct ftr_fabric *f = p->v->gen.fabric;
-	size_t words = (f->n_ports + 63) / 64;
-
-	p->dead = ftr_calloc(words, sizeof(*p->dead));
-	if (!p->dead)
-		return false;
-	memcpy(p->dead, ftr_incr_dead(p->v->live), words * sizeof(*p->dead));
-	for (uint32_t i = 0; i < p->r->n_links; i++) {
-		const struct rr_link *c = &p->r->link[i];
-
-		if (c->up)
-			continue;
-		rr_port_put(p->dead, f->sw[c->sw].first_port + c->port);
-		rr_port_put(p->dead, f->sw[c->peer].first_port + c->peer_port);
-	}
-	return true;
-}
-
 static bool allocate(struct push *p)
 {
 	uint32_t n = p->what->n;
@@ -443,8 +423,9 @@ static bool allocate(struct push *p)
 	p->doubtful = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->cut_off = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->late = ftr_calloc(p->v->gen.fabric->n_sw, 1);
+	p->dead = rr_dead_with(p->v, p->r);
 	return p->write && p->job && p->before && p->doubtful &&
-		p->cut_off && p->late && p->block && note_dead(p);
+		p->cut_off && p->late && p->block && p->dead;
 }
 
 /* May the worker write now?  If so, no routing begins before end_write.  A
@@ -505,7 +486,9 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 	uint32_t epoch;
 	bool begun = false, rewrite = false;
 
-	if (!allocate(&p))
+	if (!what->entry)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
+	else if (!allocate(&p))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for writes");
 	if (!st) {
 		make_writes(&p);
@@ -527,6 +510,7 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 		count(&p);
 		note_writes(&p);
 	}
+	free(what->entry);
 	free(p.write);
 	free(p.job);
 	free(p.block);
