@@ -149,38 +149,29 @@ static void count_pair(struct ftr_incr *lv, ftr_sw s, uint32_t l,
 	}
 }
 
-/* Log a value that is about to change. */
-static bool log_value(struct ftr_incr *lv, enum incr_value value, ftr_sw s,
-		      uint32_t l, uint8_t before)
+static uint8_t *values(const struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 {
-	if (!FTR_GROW(lv->log, lv->n_log, lv->cap_log))
-		return false;
-	lv->log[lv->n_log++] = (struct incr_log){
-		s, l, before, (uint8_t)value
-	};
-	return true;
+	return job == JOB_DOWN ? incr_down(lv, s) : incr_cost(lv, s);
 }
 
 void incr_values_back(struct ftr_incr *lv)
 {
 	while (lv->n_log) {
 		const struct incr_log *c = &lv->log[--lv->n_log];
-		uint8_t *row = c->value == VALUE_DOWN ? incr_down(lv, c->sw) :
-			incr_cost(lv, c->sw);
 
-		row[c->col] = c->before;
+		values(lv, (enum incr_job)c->job, c->sw)[c->col] = c->before;
 	}
 }
 
+/* Change a value and log the old one; false: no memory. */
 static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
 		uint8_t value)
 {
-	uint8_t *at = job == JOB_DOWN ? &incr_down(lv, s)[l] :
-		&incr_cost(lv, s)[l];
+	uint8_t *at = &values(lv, job, s)[l];
 
-	if (!log_value(lv, job == JOB_DOWN ? VALUE_DOWN : VALUE_COST, s, l,
-		       *at))
+	if (!FTR_GROW(lv->log, lv->n_log, lv->cap_log))
 		return false;
+	lv->log[lv->n_log++] = (struct incr_log){ s, l, *at, (uint8_t)job };
 	if (job == JOB_COST)
 		count_pair(lv, s, l, *at, value);
 	*at = value;
@@ -210,8 +201,7 @@ static void spread(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 static bool follow_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {
-	const uint8_t *before = job == JOB_DOWN ? incr_down(lv, s) :
-		incr_cost(lv, s);
+	const uint8_t *before = values(lv, job, s);
 	uint32_t end = FTR_MIN(from + n, lv->view.f->n_sw);
 	uint8_t *row = lv->row[0];
 
@@ -271,8 +261,10 @@ static enum ftr_status not_its_costs(const struct ftr_incr *lv, ftr_sw s,
 			" are not those of its shape", lv->view.f->sw[s].guid);
 }
 
-static bool find_kept(struct ftr_incr *lv, ftr_sw s, const uint8_t *row,
-		      struct ftr_err *err, enum ftr_status *st)
+/* Note in lv->keep the columns whose down-cost is infinite, although `row`, which was computed
+ * from the switches below s, has a value. */
+static enum ftr_status find_kept(struct ftr_incr *lv, ftr_sw s,
+				 const uint8_t *row, struct ftr_err *err)
 {
 	const uint8_t *down = incr_down(lv, s);
 	uint32_t n = lv->view.f->n_sw;
@@ -280,32 +272,27 @@ static bool find_kept(struct ftr_incr *lv, ftr_sw s, const uint8_t *row,
 	for (uint32_t l = 0; l < n; l++) {
 		if (row[l] == down[l])
 			continue;
-		if (down[l] != FTR_COST_INF) {
-			*st = not_its_costs(lv, s, err);
-			return false;
-		}
-		if (!lv->keep)
-			lv->keep = ftr_arena_zalloc(lv->arena, (size_t)n *
-						    lv->words, 8);
-		if (!lv->keep) {
-			*st = incr_nomem(lv, err);
-			return false;
-		}
+		if (down[l] != FTR_COST_INF)
+			return not_its_costs(lv, s, err);
+		if (!lv->keep &&
+		    !FTR_ZNEW(lv->arena, lv->keep, (size_t)n * lv->words * 8))
+			return incr_nomem(lv, err);
 		lv->keep[(size_t)s * lv->words * 8 + l / 8] |=
 			(uint8_t)(1u << l % 8);
 	}
-	return true;
+	return FTR_OK;
 }
 
 enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err)
 {
 	uint32_t n = lv->view.f->n_sw;
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
 	for (ftr_sw s = 0; s < n; s++) {
 		compute(lv, JOB_DOWN, s, 0, lv->view.reach.cost_stride,
 			lv->row[0]);
-		if (!find_kept(lv, s, lv->row[0], err, &st))
+		st = find_kept(lv, s, lv->row[0], err);
+		if (st)
 			return st;
 		compute(lv, JOB_COST, s, 0, lv->view.reach.cost_stride,
 			lv->row[0]);

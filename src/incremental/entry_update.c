@@ -16,8 +16,6 @@
 #include "incremental/incremental.h"
 
 #define BATCH (1u << 19)
-/* Up to this number of changes of a switch are sorted by insertion. */
-#define FEW 24
 
 struct bench {			/* scratch of one worker */
 	struct port_choice place;
@@ -46,24 +44,16 @@ struct routing {
 		     b_ && (l = w_ * 64 + (uint32_t)__builtin_ctzll(b_), 1); \
 		     b_ &= b_ - 1)
 
-/* Sort the changes of a switch by LID: by insertion, or over a bit set of LIDs. */
+/* Sort the changes of a switch by LID, over a bit set of LIDs. */
 static void sort_changes(const struct routing *r, struct bench *b,
 			 struct ftr_change *c, uint32_t n)
 {
 	const uint8_t *row;
-	ftr_sw s = n ? c->sw : 0;
+	ftr_sw s;
 
-	if (n <= FEW) {
-		for (uint32_t i = 1; i < n; i++) {
-			struct ftr_change x = c[i];
-			uint32_t k;
-
-			for (k = i; k > 0 && c[k - 1].lid > x.lid; k--)
-				c[k] = c[k - 1];
-			c[k] = x;
-		}
+	if (n < 2)
 		return;
-	}
+	s = c->sw;
 	row = ftr_tables_row(r->lv->t, s);
 	for (uint32_t i = 0; i < n; i++) {
 		b->bit[c[i].lid / 64] |= (uint64_t)1 << c[i].lid % 64;

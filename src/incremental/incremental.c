@@ -205,7 +205,8 @@ static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 	incr_touch_row(lv, JOB_ENTRY, a, flag);
 }
 
-/* equal: the link is horizontal, so no cost depends on it. */
+/* The switches at the ends of a link.  A horizontal link (equal) has its ends in any order, and
+ * no cost depends on it. */
 struct ends {
 	ftr_sw low, high;
 	bool equal;
@@ -213,13 +214,12 @@ struct ends {
 
 static struct ends ends_of(const struct ftr_incr *lv, uint32_t link)
 {
-	ftr_sw a = incr_remote(lv, lv->far[link]);
-	ftr_sw b = incr_remote(lv, link);
-	ftr_sw low = incr_low(lv, link);
+	ftr_sw near = incr_remote(lv, lv->far[link]), far = incr_remote(lv, link);
+	enum incr_side side = incr_side(lv, link);
 
-	return (struct ends){
-		low, low == a ? b : a, incr_side(lv, link) == INCR_EQUAL
-	};
+	if (side == INCR_UP)
+		return (struct ends){ near, far, false };
+	return (struct ends){ far, near, side == INCR_EQUAL };
 }
 
 static void flip(struct ftr_incr *lv)

@@ -55,15 +55,15 @@ struct incr_group {
 	enum incr_side side;
 };
 
-/* The values of each pair (switch, column). */
-enum incr_value { VALUE_DOWN, VALUE_COST };
+/* The work lists: down-costs, costs and entries to be computed again. */
+enum incr_job { JOB_DOWN, JOB_COST, JOB_ENTRY, N_JOBS };
 
-/* A value before it was changed. */
+/* A down-cost or cost before it was changed. */
 struct incr_log {
 	ftr_sw sw;
 	uint32_t col;
 	uint8_t before;
-	uint8_t value;		/* enum incr_value */
+	uint8_t job;		/* JOB_DOWN or JOB_COST */
 };
 
 /* Work list: pairs (switch, column), one bit each, and for each rank a list of the
@@ -86,8 +86,6 @@ struct incr_plan {
 struct incr_pairs {
 	uint64_t bad, extra;
 };
-
-enum incr_job { JOB_DOWN, JOB_COST, JOB_ENTRY, N_JOBS };
 
 struct ftr_incr {
 	const struct ftr_shape *base;
@@ -175,13 +173,6 @@ static inline ftr_sw incr_remote(const struct ftr_incr *lv, uint32_t link)
 static inline enum incr_side incr_side(const struct ftr_incr *lv, uint32_t link)
 {
 	return lv->group[lv->group_of[link]].side;
-}
-
-/* The switch at the lower end of a link, by rank; for a horizontal link, either end. */
-static inline ftr_sw incr_low(const struct ftr_incr *lv, uint32_t link)
-{
-	return incr_side(lv, link) == INCR_UP ?
-		incr_remote(lv, lv->far[link]) : incr_remote(lv, link);
 }
 
 /* The link of s that an entry with port p uses, NONE: no link to a switch. */

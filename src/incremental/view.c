@@ -76,11 +76,12 @@ static enum ftr_status find_source(struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-static bool has_group(const struct ftr_shape *sh, ftr_sw s, ftr_sw remote)
+/* Do links of the first n groups of s lead to `remote`? */
+static bool has_group(const struct ftr_shape *sh, ftr_sw s, uint32_t n, ftr_sw remote)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 
-	for (uint32_t k = 0; k < sh->tree.n_up[s] + sh->tree.n_down[s]; k++)
+	for (uint32_t k = 0; k < n; k++)
 		if (g[k].remote == remote)
 			return true;
 	return false;
@@ -110,7 +111,7 @@ static bool wanted(const struct ftr_incr *lv, const struct source *src,
 	if (side == INCR_EQUAL)
 		return lv->opts.paths == FTR_PATHS_ALL;
 	return k < src->sh->tree.n_up[t] + src->sh->tree.n_down[t] ||
-		has_group(sh, s, r);
+		has_group(sh, s, sh->tree.n_up[s] + sh->tree.n_down[s], r);
 }
 
 /* Add the links of a nominal group of s. */
@@ -209,12 +210,7 @@ static enum ftr_status note_absent(struct ftr_incr *lv, struct ftr_err *err)
 
 bool incr_adjacent(const struct ftr_incr *lv, ftr_sw s, ftr_sw t)
 {
-	const struct ftr_group *g = &lv->view_group[lv->first[s]];
-
-	for (uint32_t k = 0; k < ftr_shape_groups(&lv->view, s); k++)
-		if (g[k].remote == t)
-			return true;
-	return false;
+	return has_group(&lv->view, s, ftr_shape_groups(&lv->view, s), t);
 }
 
 /* Pack the groups with a link that is alive to the front. */

@@ -125,24 +125,19 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 		.p = p, .f = f, .end = ibf_now_ms() + READ_LIMIT_MS,
 		.done = done,
 	};
-	const struct rr_dr_limits no_limits = { 0 };
-	struct rr_dr_origin origin;
 	enum ftr_status st;
 	double t0 = ibf_now_ms();
-	ftr_lid lid;
 
 	*done = (struct ibf_adopted){ 0 };
 	st = ftr_tables_new(f, true, &r.t, err);
 	r.job = ftr_calloc(BATCH, sizeof(*r.job));
 	r.sw = ftr_calloc(BATCH, sizeof(*r.sw));
-	r.tree = rr_dr_tree_new(f->n_sw);
+	r.tree = ibf_directed_routes(p, f);
 	if (!st && (!r.job || !r.sw || !r.tree))
 		st = ftr_fail(err, FTR_NOMEM,
 			      "out of memory for reading the tables of %u switches",
 			      f->n_sw);
 	if (!st) {
-		ibf_find_manager(p, f, &origin, &lid);
-		rr_dr_search(r.tree, f, &origin, &no_limits);
 		read_switches(&r);
 		clear_invalid(f, r.t);
 		done->ms = ibf_now_ms() - t0;

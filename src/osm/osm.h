@@ -76,13 +76,6 @@ struct ibf_generation {
 					 * tables */
 };
 
-/* A link between two switches, as OpenSM names it. */
-struct ibf_link {
-	uint64_t guid, peer_guid;
-	ftr_port port, peer_port;
-	bool active;		/* both ports can carry data */
-};
-
 /* Tables with the statistics of the engine. */
 struct ibf_routes {
 	struct ftr_tables *t;
@@ -168,6 +161,7 @@ struct ibf_guids {
 struct ibf_fast;
 struct ibf_smp;		/* transport.h */
 struct ibf_writer;	/* writer.h */
+struct rr_ends;	/* reroute/links.h */
 struct rr_repair;
 struct ibf_status;
 
@@ -329,8 +323,8 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t);
 
-/* fast.c: must a routing leave this link out? */
-bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
+/* fast.c: must a routing leave this link out?  active: both ports can carry data. */
+bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active);
 
 /* status_file.c: metrics and status files.  ibf_status_new returns NULL if out of memory; the
  * other functions accept a plugin without status.  They report:

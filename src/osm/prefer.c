@@ -40,13 +40,12 @@
  * no sweep can run (delete); the search thread accesses its own struct only.
  */
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "osm/host.h"
 #include "osm/osm.h"
 #include "osm/writer.h"
 #include <ftr/stored.h>
@@ -72,14 +71,6 @@ static bool cancelled(void *ctx)
 	struct ibf_search *z = ctx;
 
 	return atomic_load(&z->cancel);
-}
-
-/* Request a heavy sweep in the same way as OpenSM does for a trap. */
-static void ask_for_sweep(struct ibf_plugin *p)
-{
-	__atomic_store_n(&p->osm->subn.force_heavy_sweep, TRUE,
-			 __ATOMIC_RELAXED);
-	osm_sm_signal(&p->osm->sm, OSM_SIGNAL_SWEEP);
 }
 
 /* Better tables become the preferred ones even if the gain is small.  The result of a search
@@ -112,7 +103,7 @@ static void *search(void *arg)
 					     z->t, &z->stats, &z->err);
 	z->ms = ibf_now_ms() - t0;
 	if (is_worth_it(z) && !atomic_load(&z->cancel))
-		ask_for_sweep(z->e->plugin);
+		ibf_request_sweep(z->e->plugin->osm);
 	atomic_store(&z->done, true);
 	return NULL;
 }
@@ -129,8 +120,6 @@ static void search_free(struct ibf_search *z)
 static void start(struct ibf_engine *e, bool displaced)
 {
 	struct ibf_search *z = ftr_calloc(1, sizeof(*z));
-	sigset_t all, old;
-	int failed;
 
 	if (displaced)
 		e->prefer.new_displaced = false;
@@ -152,14 +141,10 @@ static void start(struct ibf_engine *e, bool displaced)
 	z->opts.cancel_ctx = z;
 	atomic_init(&z->cancel, false);
 	atomic_init(&z->done, false);
-	sigfillset(&all);	/* signals are for OpenSM's main thread */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	failed = pthread_create(&z->thread, NULL, search, z);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (failed)
-		search_free(z);
-	else
+	if (ibf_thread_start(&z->thread, search, z))
 		e->prefer.search = z;
+	else
+		search_free(z);
 }
 
 /* Cancel the search and wait for its thread, which ends soon. */
@@ -170,7 +155,7 @@ static void stop(struct ibf_prefer *r)
 	if (!z)
 		return;
 	atomic_store(&z->cancel, true);
-	pthread_join(z->thread, NULL);
+	ibf_thread_join(z->thread);
 	search_free(z);
 	r->search = NULL;
 }
@@ -491,7 +476,7 @@ static void take_result(struct ibf_engine *e)
 
 	if (!z || !atomic_load(&z->done))
 		return;
-	pthread_join(z->thread, NULL);
+	ibf_thread_join(z->thread);
 	e->prefer.search = NULL;
 	b = &z->stats.balance;
 	if (z->status)

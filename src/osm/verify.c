@@ -219,11 +219,6 @@ static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 	free(w);
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void warn_unserved(struct ibf_engine *e, const struct promise *p,
 			  const struct ibf_unserved *un)
 {
@@ -233,23 +228,23 @@ static void warn_unserved(struct ibf_engine *e, const struct promise *p,
 
 	if (un->apart) {
 		name_lacking(p, true, most, sample, sizeof(sample));
-		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no physical path for %"
-			PRIu64 " pair%s of hosts; they cannot reach each other until links connect their switches%s",
-			e->ops->name, un->apart, plural(un->apart), sample);
+		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no physical path for %s; they cannot reach each other until links connect their switches%s",
+			e->ops->name,
+			ibf_count(un->apart, "pair of hosts", "pairs of hosts").s, sample);
 	}
 	if (barred) {
 		name_lacking(p, false, most, sample, sizeof(sample));
-		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no up/down path for %"
-			PRIu64 " pair%s of hosts%s; they are not routed, although links connect them: set \"paths all\" in ibfattree.conf%s",
-			e->ops->name, barred, plural(barred),
+		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no up/down path for %s%s; they are not routed, although links connect them: set \"paths all\" in ibfattree.conf%s",
+			e->ops->name,
+			ibf_count(barred, "pair of hosts", "pairs of hosts").s,
 			p->sh->tree.roots_given ?
 			" by the ranks that root_guid_file gives" : "", sample);
 	}
 	if (un->mixed)
-		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no %s path for %"
-			PRIu64 " pair%s of a host and a switch; all others are routed",
-			e->ops->name, p->what == FTR_PROMISE_ALL ? "physical" :
-			"up/down", un->mixed, plural(un->mixed));
+		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no %s path for %s; all others are routed",
+			e->ops->name, p->what == FTR_PROMISE_ALL ? "physical" : "up/down",
+			ibf_count(un->mixed, "pair of a host and a switch",
+				  "pairs of a host and a switch").s);
 }
 
 static enum ftr_status refuse_missing(const struct promise *p, ftr_sw s,
@@ -347,10 +342,10 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
 		warn_unserved(e, &p, un);
 		if (stats->longer_pairs)
-			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %" PRIu64
-				" pair%s of host ports are longer than necessary, so that all host ports are connected without a credit loop: the leaf of one host joins two parts of the fabric that only leaves join; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
-				e->ops->name, stats->longer_pairs,
-				plural(stats->longer_pairs));
+			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %s are longer than necessary, so that all host ports are connected without a credit loop: the leaf of one host joins two parts of the fabric that only leaves join; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
+				e->ops->name,
+				ibf_count(stats->longer_pairs, "pair of host ports",
+					  "pairs of host ports").s);
 		if (stats->reordered)
 			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all pairs are routed in an order like that of sftree, and the most loaded link may carry more flows (see IBF002); repair links, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name);

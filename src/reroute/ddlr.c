@@ -50,7 +50,7 @@ static bool is_stopped(void *ctx)
 	return atomic_load_explicit(&m->stop, memory_order_relaxed);
 }
 
-static void *make(void *arg)
+static void *build_planner(void *arg)
 {
 	struct rr_maker *m = arg;
 	struct ftr_ddlr_opts opts = {
@@ -67,7 +67,7 @@ static void *make(void *arg)
 
 /* Wait for the thread to end.  Returns the planner that it has built, or NULL.  *gen: the
  * routing for which it was built; the caller releases it. */
-static struct ftr_ddlr *end_maker(struct rr_maker *m, struct rr_routing *gen)
+static struct ftr_ddlr *join_maker(struct rr_maker *m, struct rr_routing *gen)
 {
 	struct ftr_ddlr *made;
 
@@ -90,7 +90,7 @@ void rr_ddlr_reap(struct rr *f, bool all)
 			continue;
 		}
 		*at = m->next;
-		ftr_ddlr_free(end_maker(m, &gen));
+		ftr_ddlr_free(join_maker(m, &gen));
 		rr_routing_put(&gen);
 	}
 }
@@ -108,8 +108,7 @@ static void abandon(struct rr_view *v)
 	v->maker = NULL;
 }
 
-/* True if packets take the same VLs by both maps, between ports of f that are
- * connected. */
+/* True if both maps give packets the same VLs between all connected ports of f. */
 static bool same_vls(const struct ftr_fabric *f, const struct ftr_sl2vl *a,
 		     const struct ftr_sl2vl *b)
 {
@@ -161,7 +160,7 @@ static void take_planner(struct rr *f, struct rr_view *v)
 		return;
 	err = m->err;
 	v->maker = NULL;
-	v->planner = end_maker(m, &v->planner_gen);
+	v->planner = join_maker(m, &v->planner_gen);
 	if (v->planner)
 		return;
 	rr_routing_put(&v->planner_gen);
@@ -189,7 +188,7 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 		atomic_init(&m->stop, false);
 		m->f = f;
 		m->gen = rr_routing_get(&v->gen);
-		if (!pthread_create(&m->thread, NULL, make, m)) {
+		if (!pthread_create(&m->thread, NULL, build_planner, m)) {
 			v->maker = m;
 			return;
 		}
@@ -238,7 +237,7 @@ static struct rr_writes list_writes(const struct ftr_ddlr_plan *plan)
 	return out;
 }
 
-/* Write a plan; on an error the planner is dropped. */
+/* On an error the planner is dropped. */
 static enum ftr_status push_plan(struct rr *f,
 				 const struct ftr_ddlr_plan *plan,
 				 struct rr_repair *r, struct ftr_err *err)
@@ -260,7 +259,7 @@ static enum ftr_status push_plan(struct rr *f,
 
 /* ---- local repair ------------------------------------------------------- */
 
-static enum ftr_status plan_detours(struct rr *f,
+static enum ftr_status plan_local(struct rr *f,
 				    const struct rr_repair *r,
 				    struct ftr_ddlr_plan *plan,
 				    struct ftr_err *err)
@@ -341,7 +340,7 @@ static void undo_plan(const struct trial *c, struct ftr_tables *t)
 			c->change[i].before;
 }
 
-static void list_gone(struct trial *c, const struct rr_repair *r)
+static void list_dead_links(struct trial *c, const struct rr_repair *r)
 {
 	for (uint32_t i = 0; i < r->n_links; i++) {
 		const struct rr_link *x = &r->link[i];
@@ -382,7 +381,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
 	}
 	enter_plan(&c, v->sent, plan);
-	list_gone(&c, r);
+	list_dead_links(&c, r);
 	ftr_incr_delta(v->live, &delta);
 	delta = (struct ftr_check_delta){
 		.dead = c.dead, .extra = delta.extra, .n_extra = delta.n_extra,
@@ -406,7 +405,7 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 {
 	struct ftr_ddlr_plan plan = { 0 };
 	struct ftr_err err = { 0 };
-	enum ftr_status st = plan_detours(f, r, &plan, &err);
+	enum ftr_status st = plan_local(f, r, &plan, &err);
 
 	if (!st) {
 		r->computed_ms = rr_now(f) - r->trap_at;

@@ -48,7 +48,7 @@ unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev)
 	return todo;
 }
 
-/* Post an event. A routing for which no view will be made is released. */
+/* After some events no view will be made of the last routing; it is then released. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev)
 {
 	struct rr_routing fresh = { .owner = NULL };

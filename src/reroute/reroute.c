@@ -123,7 +123,7 @@ static double since(const struct rr *f, const struct rr_repair *r)
 	return rr_now(f) - r->trap_at;
 }
 
-static enum ftr_status judge(const struct rr_view *v,
+static enum ftr_status refuse_findings(const struct rr_view *v,
 			     const struct ftr_delta_report *rep,
 			     struct ftr_err *err)
 {
@@ -143,8 +143,7 @@ static enum ftr_status judge(const struct rr_view *v,
 	return FTR_OK;
 }
 
-/* Check the changes with a checker that is independent of the incremental
- * routing. */
+/* The checker is independent of the incremental routing. */
 static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 {
 	struct ftr_check_delta delta;
@@ -152,11 +151,10 @@ static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 	enum ftr_status st;
 
 	ftr_incr_delta(v->live, &delta);
-	delta.rank = v->gen.order;	/* the order that the complete tables
-					 * were checked with */
+	delta.rank = v->gen.order;
 	st = ftr_check_changes(v->gen.fabric, ftr_incr_tables(v->live),
 			       &delta, NULL, &rep, err);
-	return st ? st : judge(v, &rep, err);
+	return st ? st : refuse_findings(v, &rep, err);
 }
 
 static void count_pairs(struct rr_repair *r,
@@ -220,8 +218,7 @@ static struct rr_writes list_writes(const struct ftr_incr_result *res)
 	return out;
 }
 
-/* Keep the repair until a sweep has confirmed it. */
-static void keep(struct rr *f, struct rr_repair *r)
+static void keep_until_confirmed(struct rr *f, struct rr_repair *r)
 {
 	struct rr_repair **at = &f->repairs;
 
@@ -244,8 +241,8 @@ static void take_back(struct rr *f)
 	pthread_mutex_unlock(&f->view_lock);
 }
 
-/* If OpenSM has routed in the meantime, the caller tries again; otherwise a sweep repairs
- * the tables. */
+/* The repair failed.  If OpenSM has routed in the meantime, the caller tries again; otherwise a
+ * sweep repairs the tables. */
 static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 {
 	if (applied)
@@ -268,14 +265,13 @@ static void warn_flapping(struct rr *f, const struct ftr_fabric *fab,
 		f->state.links.hold);
 }
 
-static void remember(struct rr *f, const struct rr_repair *r)
+static void note_changes(struct rr *f, const struct rr_repair *r)
 {
 	for (uint32_t i = 0; i < r->n_links; i++)
 		if (rr_note(f, RR_NOTE_REPAIRED, &r->link[i]))
 			warn_flapping(f, r->gen.fabric, &r->link[i]);
 }
 
-/* All entries are written: report the repair. */
 static void finish(struct rr *f, struct rr_repair *r)
 {
 	f->ops->report(f->ctx, r);
@@ -284,15 +280,15 @@ static void finish(struct rr *f, struct rr_repair *r)
 	else if (r->resent || r->unsettled)
 		rr_want_sweep(f);	/* the sweep writes these blocks again */
 	if (r->n_traps) {
-		keep(f, r);
+		keep_until_confirmed(f, r);
 	} else {	/* OpenSM has seen the change already: no sweep follows */
 		f->ops->record(f->ctx, r);
 		rr_repair_free(r);
 	}
 }
 
-/* Report the local repair; from here on r describes the change to the new tables. */
-static void report_detours(struct rr *f, struct rr_repair *r)
+/* Report the local repair; then reset r, so that it counts the transition. */
+static void report_local(struct rr *f, struct rr_repair *r)
 {
 	r->local = true;
 	f->ops->report(f->ctx, r);
@@ -316,14 +312,14 @@ static bool all_down(const struct rr_repair *r)
 
 /* The switches hold a mixture of two tables: the fast path stops until a sweep
  * has written all of them. */
-static void lose_view(struct rr *f)
+static void give_up_view(struct rr *f)
 {
 	rr_view_set(f, NULL);
 	rr_sweep_now(f);
 }
 
 /* True if the switches hold the tables of the view, as far as our writes show. */
-static bool in_step(const struct rr_view *v)
+static bool holds_tables_of(const struct rr_view *v)
 {
 	const struct ftr_tables *t = ftr_incr_tables(v->live);
 
@@ -347,7 +343,7 @@ static void stop_transition(struct rr *f, struct rr_repair *r,
 	if (overtaken)
 		rr_view_set(f, NULL);
 	else
-		lose_view(f);
+		give_up_view(f);
 }
 
 /* One round of the transition to the tables of the view; false: it failed. */
@@ -387,18 +383,16 @@ void rr_repair_continue(struct rr *f)
 		run_transition(f, r);
 }
 
-/* Local repair.  If it is not possible, the planner is dropped. */
-static void detour(struct rr *f, struct rr_repair *r)
+static void repair_locally(struct rr *f, struct rr_repair *r)
 {
-	rr_repair_settle(f);	/* this fault came before the transition was
-				 * done */
+	rr_repair_settle(f);	/* the fault interrupts the transition */
 	if (!all_down(r))
 		rr_ddlr_drop(f->view);
 	else if (rr_ddlr_detour(f, r))
-		report_detours(f, r);
+		report_local(f, r);
 }
 
-/* False: some entries were not written, and r is freed. */
+/* False: the repair or its transition failed; r is freed or recorded in any case. */
 static bool repair(struct rr *f, struct rr_repair *r)
 {
 	const struct ftr_incr_result *res;
@@ -413,10 +407,10 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	if (!all_down(r))
 		rr_ddlr_returned(f);
 	if (local)
-		detour(f, r);
-	if (local && !f->view->planner && !in_step(f->view)) {
+		repair_locally(f, r);
+	if (local && !f->view->planner && !holds_tables_of(f->view)) {
 		rr_repair_free(r);
-		lose_view(f);
+		give_up_view(f);
 		return false;
 	}
 	st = compute(f, r, &res, &err);
@@ -428,7 +422,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	if (!st && f->view->planner) {
 		count_pairs(r, res);
 		f->n_repairs++;
-		remember(f, r);
+		note_changes(f, r);
 		return run_transition(f, r);
 	}
 	if (!st) {
@@ -439,20 +433,20 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	if (st) {
 		give_up(f, applied, &err);
 		rr_repair_free(r);
-		if (f->view->planner && !in_step(f->view))
-			lose_view(f);
+		if (f->view->planner && !holds_tables_of(f->view))
+			give_up_view(f);
 		return false;
 	}
 	f->n_repairs++;
-	remember(f, r);
+	note_changes(f, r);
 	finish(f, r);
 	return true;
 }
 
 /* ---- traps -------------------------------------------------------------- */
 
-/* The distinct switches that sent the traps; returns their number. */
-static uint32_t named_switches(const struct rr_view *v,
+/* List the distinct switches that sent the traps; returns their number. */
+static uint32_t trap_senders(const struct rr_view *v,
 			       const struct rr_trap *trap, uint32_t n,
 			       ftr_sw *sw)
 {
@@ -472,9 +466,8 @@ static uint32_t named_switches(const struct rr_view *v,
 	return k;
 }
 
-/* Remove damped links from those that are to be taken into use; returns the
- * number left. */
-static uint32_t drop_held(struct rr *f, struct rr_link *c, uint32_t n)
+/* Remove from c the links that are back but damped; returns the new number. */
+static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 {
 	uint32_t kept = 0;
 
@@ -485,7 +478,7 @@ static uint32_t drop_held(struct rr *f, struct rr_link *c, uint32_t n)
 }
 
 /* Probe and repair.  False: OpenSM has begun to route; try again after its routing. */
-static bool look_at(struct rr *f, const struct rr_link *ask,
+static bool probe_and_repair(struct rr *f, const struct rr_link *ask,
 		    uint32_t n_ask, const struct rr_trap *trap,
 		    uint32_t n_traps)
 {
@@ -501,7 +494,7 @@ static bool look_at(struct rr *f, const struct rr_link *ask,
 	}
 	r->n_links = rr_probe(f, ask, n_ask, n_traps > 0, &r->link,
 				&unknown);
-	r->n_links = drop_held(f, r->link, r->n_links);
+	r->n_links = drop_damped(f, r->link, r->n_links);
 	r->known_ms = since(f, r);
 	if (unknown)
 		rr_want_sweep(f);
@@ -515,7 +508,7 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 		      uint32_t n)
 {
 	ftr_sw sw[RR_TRAPS_MAX];
-	uint32_t n_sw = named_switches(f->view, trap, n, sw), n_ask = 0;
+	uint32_t n_sw = trap_senders(f->view, trap, n, sw), n_ask = 0;
 	struct rr_link *ask = ftr_calloc(n_sw * (size_t)FTR_PORT_MAX + 1,
 					   sizeof(*ask));
 	bool done = true;
@@ -525,23 +518,22 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 	if (!ask)
 		rr_sweep_now(f);
 	else if (n_ask)
-		done = look_at(f, ask, n_ask, trap, n);
+		done = probe_and_repair(f, ask, n_ask, trap, n);
 	free(ask);
 	return done;
 }
 
-/* Links that could not be taken into use.  If the sweep is over, the next
- * routing uses them as OpenSM sees them; otherwise they are probed again at its
- * end. */
+/* Leave those of the n links to OpenSM that are still not in use.  sweep_over: the next routing
+ * uses them as OpenSM sees them; otherwise they are probed again at the end of the sweep. */
 static void leave_to_sweep(struct rr *f, const struct rr_link *c,
-			   uint32_t n, bool over)
+			   uint32_t n, bool sweep_over)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; f->view && i < n; i++) {
 		if (ftr_incr_alive(f->view->live, c[i].sw, c[i].port) ||
 		    rr_is_damped(f, &c[i]) ||
-		    (!over && rr_note(f, RR_NOTE_RETURN, &c[i])))
+		    (!sweep_over && rr_note(f, RR_NOTE_RETURN, &c[i])))
 			continue;
 		rr_note(f, RR_NOTE_LEFT, &c[i]);
 		any = true;
@@ -563,9 +555,9 @@ void rr_repair_returns(struct rr *f, bool swept)
 		lost = rr_links_drop_returning(&f->state.links);
 		pthread_mutex_unlock(&f->mutex);
 	}
-	if (n)	/* a routing in the meantime has added links of its own */
+	if (n)
 		leave_to_sweep(f, ask, n,
-			       look_at(f, ask, n, NULL, 0) && swept);
+			       probe_and_repair(f, ask, n, NULL, 0) && swept);
 	/* a sweep may now find a better order of switches, restore extra turns
 	 * to their earlier places, or prefer the tables of the complete fabric */
 	if (lost || (n && f->view && f->view->gen.improvable))

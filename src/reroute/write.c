@@ -89,7 +89,7 @@ static void make_writes(struct push *p)
 	}
 }
 
-static void unmake_writes(struct push *p)
+static void undo_writes(struct push *p)
 {
 	const struct rr_entry *e = p->what->entry;
 
@@ -145,7 +145,7 @@ static void make_job(struct push *p, uint32_t i)
 	j->n_routes = !p->cut_off[w->sw];
 }
 
-static bool leads_into_doubt(const struct push *p, const struct write *w)
+static bool leads_to_doubtful(const struct push *p, const struct write *w)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
 
@@ -298,7 +298,7 @@ static void write_step(struct push *p, uint32_t first, uint32_t end)
 
 	for (uint32_t i = first; i < end; i++) {
 		make_job(p, i);
-		if (doubt && leads_into_doubt(p, &p->write[i]))
+		if (doubt && leads_to_doubtful(p, &p->write[i]))
 			p->job[i].n_routes = 0;
 	}
 	write_some(p, first, end, false);
@@ -501,7 +501,7 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			write_all(&p, epoch);
 			rewrite = settle(&p, epoch);
 		} else {
-			unmake_writes(&p);
+			undo_writes(&p);
 		}
 	}
 	if (begun)
