@@ -44,7 +44,6 @@ struct reading {
 	struct ibf_adopted *done;
 };
 
-/* Send the requests that are prepared, and copy the answers. */
 static void read_batch(struct reading *r)
 {
 	const struct ibf_options *o = &r->p->opt;
@@ -104,7 +103,6 @@ static void read_switches(struct reading *r)
 	read_batch(r);
 }
 
-/* Clear entries whose port the switch does not have or whose LID has no owner. */
 static void clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -151,7 +149,6 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 	return st;
 }
 
-/* Compare the tables that were read with those of the routing. */
 void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done)
 {

@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/file.h"
 #include "osm/fast.h"
@@ -34,7 +33,7 @@ static uint32_t count_up(const struct rr_repair *r)
 	return n;
 }
 
-static void name_what(const struct rr_repair *r, char *out, size_t size)
+static void describe_links(const struct rr_repair *r, char *out, size_t size)
 {
 	const struct ftr_fabric *f = r->gen.fabric;
 	const struct rr_link *c = &r->link[0];
@@ -56,7 +55,7 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 {
 	char what[512], failed[64] = "", pathless[64] = "";
 
-	name_what(r, what, sizeof(what));
+	describe_links(r, what, sizeof(what));
 	if (r->failed)
 		snprintf(failed, sizeof(failed), ", %u NOT acknowledged",
 			 r->failed);
@@ -80,7 +79,6 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- switches that are down ---------------------------------------------- */
 
-/* Is the link at this port in the record r? */
 static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 {
 	for (uint32_t i = 0; i < r->n_links; i++) {
@@ -93,8 +91,7 @@ static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 	return false;
 }
 
-/* Has s a usable link to another switch, apart from those of r, which went
- * down? */
+/* True if s still has a link to another switch after the links of r went down. */
 static bool is_linked(const struct rr_view *v, const struct rr_repair *r,
 		      ftr_sw s)
 {
@@ -108,8 +105,7 @@ static bool is_linked(const struct rr_view *v, const struct rr_repair *r,
 	return false;
 }
 
-/* Are all links of this repair at s? */
-static bool all_at(const struct rr_repair *r, ftr_sw s)
+static bool all_links_at(const struct rr_repair *r, ftr_sw s)
 {
 	for (uint32_t i = 0; i < r->n_links; i++)
 		if (r->link[i].sw != s && r->link[i].peer != s)
@@ -138,7 +134,9 @@ static bool is_down(struct ibf_fast *f, uint64_t guid)
 	return down;
 }
 
-static void judge(struct ibf_fast *f, struct rr_repair *r)
+/* Set r->whole if all links of r belong to one switch, and it has lost its last link or was
+ * down before. */
+static void find_whole_switch(struct ibf_fast *f, struct rr_repair *r)
 {
 	const struct ftr_fabric *fab = r->gen.fabric;
 	ftr_sw end[2] = { r->link[0].sw, r->link[0].peer };
@@ -146,7 +144,7 @@ static void judge(struct ibf_fast *f, struct rr_repair *r)
 
 	r->whole = FTR_SW_NONE;
 	for (int i = 0; i < 2 && r->whole == FTR_SW_NONE; i++)
-		if (all_at(r, end[i]) &&
+		if (all_links_at(r, end[i]) &&
 		    (!up ? f->rr.view && !is_linked(f->rr.view, r, end[i]) :
 		     up == r->n_links && is_down(f, fab->sw[end[i]].guid)))
 			r->whole = end[i];
@@ -156,7 +154,7 @@ void ibf_event_report(void *ctx, struct rr_repair *r)
 {
 	struct ibf_fast *f = ctx;
 
-	judge(f, r);
+	find_whole_switch(f, r);
 	log_repair(f, r);
 }
 
@@ -222,12 +220,11 @@ static const char *kind(const struct rr_repair *r)
 	return up ? "link-up" : "link-down";
 }
 
-static const char *write_step(const struct rr_repair *r)
+static const char *stage(const struct rr_repair *r)
 {
 	return r->local ? "local" : r->swept ? "sweep" : "reroute";
 }
 
-/* Add the members that every line has. */
 static void add_head(FILE *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts)
 {
@@ -235,7 +232,7 @@ static void add_head(FILE *t, const struct rr_repair *r, uint32_t part,
 		EVENT_SCHEMA, kind(r), r->number, part, parts, r->wall);
 }
 
-/* Add the members that only the first line has. */
+/* Add the members that only the first line of a record has. */
 static void add_facts(FILE *t, const struct rr_repair *r)
 {
 	fprintf(t, ",\"engine\":\"%s\",\"stage\":\"%s\",\"traps\":%u,"
@@ -244,7 +241,7 @@ static void add_facts(FILE *t, const struct rr_repair *r)
 		"\"drained\":%u,\"failed\":%u,\"unhealed\":%" PRIu64
 		",\"held\":%u,\"lost_leaf_pairs\":%" PRIu64
 		",\"regained_leaf_pairs\":%" PRIu64 ",\"ms\":{",
-		r->gen.engine, write_step(r), r->n_traps, r->lids, r->n_changes,
+		r->gen.engine, stage(r), r->n_traps, r->lids, r->n_changes,
 		r->pathless, r->switches, r->blocks, r->write_steps, r->drained,
 		r->failed, r->unrepaired, r->held, r->lost_pairs, r->regained_pairs);
 	add_ms(t, "known", r->known_ms, ",");
@@ -427,12 +424,10 @@ void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen)
 			.checked_ms = -1, .first_ms = -1, .last_ms = -1,
 			.reconciled_ms = -1,
 		};
-		struct timespec t;
 
 		r.link = ftr_calloc(gen->fabric->sw[s].n_ports + 1u,
 				     sizeof(*r.link));
-		clock_gettime(CLOCK_REALTIME, &t);
-		r.wall = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+		r.wall = rr_wall();
 		if (r.link) {
 			list_links(&r, s);
 			ibf_event_write(f, &r);

@@ -202,7 +202,6 @@ void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c)
 	pthread_mutex_unlock(&f->rr.mutex);
 }
 
-/* gen NULL: an engine that is not ours has routed. */
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 {
 	struct rr_routing routing;

@@ -203,7 +203,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 			     &r->stats, err);
 }
 
-/* Keep the shape and the tables from which the fast path starts. */
+/* Move the results into gen; the fast path starts from them. */
 static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 			struct ibf_routes *r)
 {

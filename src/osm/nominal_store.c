@@ -184,8 +184,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	return true;
 }
 
-/* Read the nominal fabric.  *is_own: it was read from our own file, so that file need not
- * be written.
+/* Read the nominal fabric.  *is_own: it was read from our own file, which need not be written.
  * False: memory was exhausted, and the files must be read again. */
 static bool read_state(struct ibf_plugin *p, const char *own,
 		       const struct ftr_fabric *f,

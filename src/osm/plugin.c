@@ -47,7 +47,6 @@
 #include "osm/writer.h"
 #include <opensm/osm_version.h>
 
-/* Wrong options do not disable the engines: all options then have their defaults. */
 static void read_options(struct ibf_plugin *p)
 {
 	char *path = NULL, text[] = IBF_CONF_FILE;
@@ -178,8 +177,8 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 	return NULL;
 }
 
-/* The first of our engines in routing_engine that comes before the one in use:
- * the administrator chose it, and it does not route. */
+/* The first of our engines in routing_engine before the engine that routes (used): the
+ * administrator chose it, and it does not route.  NULL: none. */
 static struct ibf_engine *passed_over(struct ibf_plugin *p, const char *used)
 {
 	static const char blanks[] = ", \t\n";

@@ -115,16 +115,15 @@ static void search_free(struct ibf_search *z)
 	free(z);
 }
 
-/* Start a search for better preferred tables; displaced: for better ports of
- * displaced entries. */
-static void start(struct ibf_engine *e, bool displaced)
+/* Search for better preferred tables, or (displaced) for better ports of displaced entries. */
+static void start_search(struct ibf_engine *e, bool displaced)
 {
 	struct ibf_search *z = ftr_calloc(1, sizeof(*z));
 
 	if (displaced)
 		e->prefer.new_displaced = false;
 	else
-		e->prefer.searching = true;	/* start one search per fabric */
+		e->prefer.searching = true;	/* start_search one search per fabric */
 	if (!z)
 		return;
 	z->e = e;
@@ -147,8 +146,7 @@ static void start(struct ibf_engine *e, bool displaced)
 		search_free(z);
 }
 
-/* Cancel the search and wait for its thread, which ends soon. */
-static void stop(struct ibf_prefer *r)
+static void stop_search(struct ibf_prefer *r)
 {
 	struct ibf_search *z = r->search;
 
@@ -185,8 +183,8 @@ static bool same_id(const struct ftr_stored_id *a,
 	return a->nominal == b->nominal && !strcmp(a->engine, b->engine);
 }
 
-/* Has f a link between switches that g lacks? */
-static bool has_more(const struct ftr_fabric *f, const struct ftr_fabric *g)
+/* Does f have a link between switches that g lacks? */
+static bool has_link_beyond(const struct ftr_fabric *f, const struct ftr_fabric *g)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		ftr_sw t = ftr_fabric_find_sw(g, f->sw[s].guid);
@@ -219,7 +217,7 @@ static void drop_tables(struct ibf_prefer *r)
 
 static void drop_better(struct ibf_prefer *r)
 {
-	stop(r);
+	stop_search(r);
 	drop_tables(r);
 	r->searching = false;
 }
@@ -328,7 +326,7 @@ static void write_preferred(struct ibf_engine *e, struct ibf_generation *gen)
 }
 
 /* Compare field by field, because the structure has padding. */
-static bool same_entries(const struct ftr_displaced *a,
+static bool are_same_entries(const struct ftr_displaced *a,
 			 const struct ftr_displaced *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -363,7 +361,7 @@ static void write_displaced(struct ibf_engine *e,
 			};
 		}
 	}
-	if (n == r->n_entries && same_entries(entry, r->entry, n)) {
+	if (n == r->n_entries && are_same_entries(entry, r->entry, n)) {
 		free(entry);
 		return;
 	}
@@ -433,8 +431,8 @@ static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
 
 /* ---- a routing ------------------------------------------------------------------ */
 
-/* The tables that the switches hold according to OpenSM; entries that it does
- * not know yet come from the stored displaced entries. */
+/* Set gen->current: the tables that the switches hold according to OpenSM.  Entries that OpenSM
+ * does not know yet come from the stored displaced entries. */
 static enum ftr_status read_current(struct ibf_engine *e,
 				    struct ibf_generation *gen,
 				    struct ftr_err *err)
@@ -560,7 +558,7 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 	p = preferred(r);
 	grown = p.t && id.nominal != r->nominal && !r->stored;
 	if (p.t && !p.complete)
-		grown |= has_more(gen->fabric, p.f);
+		grown |= has_link_beyond(gen->fabric, p.f);
 	if (grown) {
 		struct ftr_stored_id old = id;
 
@@ -594,8 +592,7 @@ static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
 }
 
-/* Make the tables of gen, a complete fabric or the first one, the preferred
- * tables. */
+/* gen is the first routing, or its fabric is complete. */
 static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;
@@ -645,7 +642,7 @@ void ibf_prefer_search(struct ibf_engine *e)
 	    !e->gen->nominal || !e->gen->tables)
 		return;
 	if (!r->searching && r->gen == e->gen && ibf_is_complete(e->gen))
-		start(e, false);
+		start_search(e, false);
 	else if (r->new_displaced && e->gen->prefer)
-		start(e, true);
+		start_search(e, true);
 }

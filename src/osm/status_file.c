@@ -9,7 +9,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/file.h"
 #include "osm/fast.h"
@@ -29,14 +28,6 @@ struct ibf_status {
 	uint64_t loaded;	/* m.routings when the load was computed */
 };
 
-static double wall(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 struct ibf_status *ibf_status_new(void)
 {
 	struct ibf_status *s = ftr_calloc(1, sizeof(*s));
@@ -44,7 +35,7 @@ struct ibf_status *ibf_status_new(void)
 	if (!s)
 		return NULL;	/* the plugin then runs without status files */
 	pthread_mutex_init(&s->mutex, NULL);
-	s->m.started = wall();
+	s->m.started = rr_wall();
 	s->m.state = IBF_SM_DISCOVERING;
 	s->state_since = ibf_now_ms();
 	return s;
@@ -99,7 +90,7 @@ static void count_state(struct ibf_status *s)
 
 	s->m.state_seconds[s->m.state] += (now - s->state_since) / 1e3;
 	s->state_since = now;
-	s->m.now = wall();
+	s->m.now = rr_wall();
 }
 
 /* The caller holds the mutex. */
@@ -154,7 +145,7 @@ void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
 	m = &p->status->m;
 	pthread_mutex_lock(&p->status->mutex);
 	m->routings++;
-	m->routed = wall();
+	m->routed = rr_wall();
 	m->routing_ms[0] = ms->snapshot;
 	m->routing_ms[1] = ms->shape;
 	m->routing_ms[2] = ms->route;
@@ -282,8 +273,6 @@ static enum ibf_sm_state state_of(const struct ibf_plugin *p)
 	}
 }
 
-/* Called on the sweeper's thread; gen is the routing in use, NULL: none of
- * ours. */
 void ibf_status_write(struct ibf_plugin *p, const struct ibf_generation *gen)
 {
 	struct ibf_status *s = p->status;

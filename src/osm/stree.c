@@ -56,8 +56,8 @@ static bool covers(const struct ibf_stree *t, ftr_sw s)
 	return true;
 }
 
-/* The switch of the lowest rank that covers all members; of several, the one
- * that the hash selects.  Two passes instead of a list. */
+/* The switch of the lowest rank that covers all members; of several, the one that the hash
+ * selects.  The first pass counts them, the second finds it. */
 static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 {
 	uint32_t n_sw = t->shape->f->n_sw, n = 0;
@@ -78,7 +78,7 @@ static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 	return FTR_SW_NONE;
 }
 
-/* Search breadth first from root over switches not seen yet. */
+/* Breadth-first search over the switches that no search has reached yet. */
 static void search(struct ibf_stree *t, ftr_sw root, bool down_only,
 		       uint32_t hash)
 {

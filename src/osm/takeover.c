@@ -187,7 +187,7 @@ static bool has_entries(const struct ftr_tables *t)
 	return false;
 }
 
-/* Read the tables of the switches, or copy them if option adopt has read them already. */
+/* If option adopt has read the tables already, they are copied. */
 static enum ftr_status read_tables(struct takeover *x, const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
 				   struct ftr_err *err)

@@ -158,10 +158,9 @@ static int lacking_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Find the switches whose hosts cannot reach all other hosts, those with the most
- * unreachable LIDs first; returns their number.  apart: count only LIDs to which no links
- * lead; otherwise only the other unreachable LIDs.  *hosts: the number of hosts on these
- * switches. */
+/* List the switches whose hosts cannot reach all other hosts, those with the most unreachable
+ * LIDs first; returns their number.  apart: count the LIDs that no links connect to the switch;
+ * otherwise those that are connected but not routed.  *hosts: hosts on the listed switches. */
 static uint32_t find_lacking(const struct promise *p, bool apart,
 			     struct lacking *out, uint64_t *hosts)
 {

@@ -6,12 +6,21 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "reroute/reroute.h"
 
 double rr_now(const struct rr *f)
 {
 	return f->ops->now(f->ctx);
+}
+
+double rr_wall(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 void rr_warn(struct rr *f, enum rr_warning what, const char *fmt, ...)

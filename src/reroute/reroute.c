@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "reroute/reroute.h"
 
@@ -102,14 +101,11 @@ static struct rr_repair *repair_new(struct rr *f,
 				     uint32_t n_traps)
 {
 	struct rr_repair *r = ftr_calloc(1, sizeof(*r));
-	struct timespec t;
 
 	if (!r)
 		return NULL;
-	clock_gettime(CLOCK_REALTIME, &t);
 	r->trap_at = n_traps ? trap[0].at : rr_now(f);
-	r->wall = (double)t.tv_sec + (double)t.tv_nsec / 1e9 -
-		(rr_now(f) - r->trap_at) / 1e3;
+	r->wall = rr_wall() - (rr_now(f) - r->trap_at) / 1e3;
 	r->gen = rr_routing_get(&f->view->gen);
 	r->number = f->n_repairs + 1;
 	r->n_traps = n_traps;

@@ -239,6 +239,7 @@ struct rr_task {
 
 /* post.c */
 double rr_now(const struct rr *f);
+double rr_wall(void);			/* seconds since 1970 */
 void rr_warn(struct rr *f, enum rr_warning what, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 struct rr_routing rr_routing_get(const struct rr_routing *gen);
