@@ -62,7 +62,7 @@ static uint64_t *row_bits(const struct ftr_incr *lv, enum incr_job job,
 	return lv->work[job].bit + (size_t)s * lv->words;
 }
 
-static void list(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+static void list_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 {
 	struct incr_work *w = &lv->work[job];
 	uint32_t *head = &w->head[lv->view.tree.rank[s]];
@@ -77,7 +77,7 @@ static void list(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 void incr_touch(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l)
 {
 	row_bits(lv, job, s)[l / 64] |= (uint64_t)1 << l % 64;
-	list(lv, job, s);
+	list_switch(lv, job, s);
 }
 
 /* List the columns whose byte in flag is 1. */
@@ -88,16 +88,16 @@ void incr_touch_row(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 
 	for (uint32_t l = 0; l < lv->view.f->n_sw; l++)
 		bit[l / 64] |= (uint64_t)flag[l] << l % 64;
-	list(lv, job, s);
+	list_switch(lv, job, s);
 }
 
 void incr_touch_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 {
 	lv->work[job].whole[s] = 1;
-	list(lv, job, s);
+	list_switch(lv, job, s);
 }
 
-static void done(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+static void unlist(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 {
 	memset(row_bits(lv, job, s), 0, lv->words * sizeof(uint64_t));
 	lv->work[job].listed[s] = lv->work[job].whole[s] = 0;
@@ -110,7 +110,7 @@ void incr_work_clear(struct ftr_incr *lv)
 			uint32_t *head = &lv->work[j].head[r];
 
 			for (; *head != NONE; *head = lv->work[j].next[*head])
-				done(lv, (enum incr_job)j, *head);
+				unlist(lv, (enum incr_job)j, *head);
 		}
 }
 
@@ -179,7 +179,7 @@ static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
 }
 
 /* List the values and entries that depend on a changed value of s. */
-static void spread(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
+static void list_dependent(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		   uint32_t l)
 {
 	const struct ftr_shape *v = &lv->view;
@@ -198,7 +198,7 @@ static void spread(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 
 /* Compute n columns of s from `from` on, and list the values and entries that depend on
  * the changed ones. */
-static bool follow_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
+static bool update_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {
 	const uint8_t *before = values(lv, job, s);
@@ -211,32 +211,32 @@ static bool follow_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			continue;
 		if (!set(lv, job, s, l, row[l - from]))
 			return false;
-		spread(lv, job, s, l);
+		list_dependent(lv, job, s, l);
 	}
 	return true;
 }
 
-static bool follow_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+static bool update_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 {
 	const uint64_t *bit = row_bits(lv, job, s);
 
 	if (lv->work[job].whole[s])
-		return follow_columns(lv, job, s, 0, lv->view.reach.cost_stride);
+		return update_columns(lv, job, s, 0, lv->view.reach.cost_stride);
 	for (uint32_t i = 0; i < lv->words; i++)
-		if (bit[i] && !follow_columns(lv, job, s, i * SEGMENT, SEGMENT))
+		if (bit[i] && !update_columns(lv, job, s, i * SEGMENT, SEGMENT))
 			return false;
 	return true;
 }
 
-/* Process all listed switches of a rank. No switch of the rank is added meanwhile. */
-static bool follow_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
+/* Update all listed switches of a rank.  No switch of the rank is listed meanwhile. */
+static bool update_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
 {
 	uint32_t *head = &lv->work[job].head[r];
 
 	for (; *head != NONE; *head = lv->work[job].next[*head]) {
-		if (!follow_switch(lv, job, *head))
+		if (!update_switch(lv, job, *head))
 			return false;
-		done(lv, job, *head);
+		unlist(lv, job, *head);
 	}
 	return true;
 }
@@ -246,9 +246,9 @@ enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err)
 	bool ok = true;
 
 	for (uint32_t r = 0; ok && r < lv->view.tree.n_ranks; r++)
-		ok = follow_rank(lv, JOB_DOWN, r);
+		ok = update_rank(lv, JOB_DOWN, r);
 	for (uint32_t r = lv->view.tree.n_ranks; ok && r-- > 0;)
-		ok = follow_rank(lv, JOB_COST, r);
+		ok = update_rank(lv, JOB_COST, r);
 	return ok ? FTR_OK : incr_nomem(lv, err);
 }
 

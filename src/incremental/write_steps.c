@@ -36,7 +36,7 @@
 #include "incremental/incremental.h"
 #include "tables/write_order.h"
 
-/* Passes over the levels, with extra turns. */
+/* Limit for the passes of levels() with extra turns. */
 #define MAX_PASSES 16
 
 enum { DRAIN = 1, BEFORE_DRAIN = 2 };
@@ -91,9 +91,9 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return k == NONE ? WRITE_ARRIVES : k;
 }
 
-/* Consider a packet that follows the old entry of i and then the new entry at the next switch.
- * Returns the change at that switch if the packet would turn upward there (with extra turns: if
- * it would make a U-turn or a turn that is not allowed); otherwise NONE. */
+/* A packet may follow the old entry of change i and then the new entry of the next switch.  If it
+ * would turn upward there (with extra turns: make a U-turn or a turn that is not allowed),
+ * return the change of that entry; otherwise NONE. */
 static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -155,9 +155,9 @@ static bool raise(struct steps *z, uint32_t i, uint32_t level)
 	return raised;
 }
 
-/* Compute the levels of the n entries in list, which are in the drain steps.  With extra turns
- * one pass may not be enough.  If entries wait for each other in a cycle there is no right
- * order; the checker then finds the error. */
+/* Compute the levels of the n changes in list, which are in the drain steps.  With extra turns,
+ * one pass may not be enough; if changes wait for each other in a cycle, no order is right, and
+ * the checker refuses the result. */
 static void levels(struct steps *z, uint32_t *list, uint32_t n)
 {
 	bool again = true;
@@ -178,11 +178,11 @@ static void levels(struct steps *z, uint32_t *list, uint32_t n)
 	}
 }
 
+/* Put the changes to FTR_PORT_NONE after all others of the LID (see the top of this file). */
 static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
-	uint8_t with = n_drain ? DRAIN : 0;	/* kind of the last steps so far: DRAIN,
-						 * or 0 for normal steps */
+	uint8_t with = n_drain ? DRAIN : 0;	/* mark of the changes in the last steps */
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)

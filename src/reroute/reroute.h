@@ -109,13 +109,11 @@ struct rr_view {
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* LID of the subnet manager's port */
-	struct rr_dr_tree *tree[2];	/* [0]: routes around dead links; [1]: second routes */
+	struct rr_dr_tree *tree[2];	/* [0]: first routes; [1]: second routes */
 	uint8_t *avoid;			/* [n_sw] scratch of probe_routes.c */
-	/* [n_sw] lost a link and did not answer: probably dead */
-	uint8_t *silent;
-	/* [n_sw] a packet to the switch timed out and may still arrive */
-	uint8_t *in_flight;
-	uint64_t *suspect;			/* bits by port; links to avoid for now */
+	uint8_t *silent;	/* [n_sw] 1: lost a link and did not answer, probably dead */
+	uint8_t *in_flight;	/* [n_sw] 1: a packet to it timed out and may still arrive */
+	uint64_t *suspect;	/* set of ports: links that requests avoid for now */
 	bool brought_up;		/* the sweep that made the routing has set all links
 					 * Active */
 	bool saw_init;			/* the last probe found a port in Init */
@@ -126,7 +124,7 @@ struct rr_view {
 	struct rr_maker *maker;		/* builds the planner; NULL: none */
 	struct rr_repair *pending;	/* repair whose transition is unfinished; NULL: none */
 	double transition_due;		/* ms; negative: no transition */
-	double drained_at;	/* time by which packets that follow older entries have left */
+	double drained_at;	/* when all packets that follow older entries have left */
 };
 
 /* One repair, from its first trap to the sweep that confirms it. */
@@ -159,7 +157,7 @@ struct rr_repair {
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
 	bool reconciled;
-	struct {		/* changes made by the confirming sweep */
+	struct {		/* changes by the sweep that confirmed the repair */
 		uint64_t entries, blocks;
 		uint32_t switches;
 	} rest;

@@ -52,8 +52,8 @@ struct push {
 	 * again and written completely */
 	uint8_t *cut_off;
 	uint8_t *late;		/* [n_sw] answers of the switch are awaited for LATE_MS only */
-	uint64_t *dead;		/* bits by port; includes links that the view
-				 * learns of only after the local repair of ddlr */
+	uint64_t *dead;		/* set of ports; includes dead links that are still alive in the
+				 * view during a local repair */
 };
 
 /* ---- packets ------------------------------------------------------------ */
@@ -174,8 +174,8 @@ static bool any_doubt(const struct push *p)
  * them at once. */
 #define QUICK_TIMEOUTS 0.5
 
-/* Walk along a route.  proven NULL: add the outgoing port of each link to set.
- * Otherwise add both ends of the first link that is not in proven. */
+/* proven NULL: add the outgoing port of each link of the route to set.  Otherwise add both ends
+ * of the first link of the route that is not in proven. */
 static void mark_route(const struct push *p, const struct rr_dr *dr,
 		       uint64_t *set, const uint64_t *proven)
 {
@@ -199,8 +199,8 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	}
 }
 
-/* Compute v->tree[1]: routes around the first link of each lost packet's route
- * over which no other packet has passed. */
+/* Compute v->tree[1].  On the route of each lost packet, its routes avoid the first link over
+ * which no packet of this step has passed. */
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
@@ -449,8 +449,8 @@ static void end_write(struct rr *f, bool rewrite)
 				       .yes = rewrite });
 }
 
-/* Find routes around dead links and silent switches, for all writes that have
- * none yet.  False: some writes have no route. */
+/* Find routes around dead links and the switches in `silent` (NULL: none) for the writes that
+ * have no route yet.  False: some still have none. */
 static bool find_routes(struct push *p, const uint8_t *silent)
 {
 	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };
