@@ -72,12 +72,11 @@ static void read_batch(struct reading *r)
 
 static void add_block(struct reading *r, ftr_sw s, uint32_t block)
 {
-	struct rr_smp *j = &r->job[r->n];
+	struct rr_smp *j;
 
-	if (r->n == BATCH) {
+	if (r->n == BATCH)
 		read_batch(r);
-		j = r->job;
-	}
+	j = &r->job[r->n];
 	*j = (struct rr_smp){
 		.attr = RR_ATTR_LFT, .mod = block, .m_key = r->key,
 	};

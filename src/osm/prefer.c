@@ -318,13 +318,6 @@ static void remove_files(struct ibf_engine *e, const struct ftr_stored_id *id)
 	put_job(e, DISPLACED, &none);
 }
 
-static void write_preferred(struct ibf_engine *e, struct ibf_generation *gen)
-{
-	put_job(e, PREFERRED, &(struct content){
-		.id = id_of(e, gen), .gen = gen, .searched = e->prefer.searched,
-	});
-}
-
 /* Compare field by field, because the structure has padding. */
 static bool are_same_entries(const struct ftr_displaced *a,
 			 const struct ftr_displaced *b, uint32_t n)
@@ -606,7 +599,9 @@ static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 	if (changed && !better)
 		r->searched = false;
 	if (changed && ibf_is_complete(gen))
-		write_preferred(e, gen);
+		put_job(e, PREFERRED, &(struct content){
+			.id = id_of(e, gen), .gen = gen, .searched = r->searched,
+		});
 }
 
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)

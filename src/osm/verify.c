@@ -82,17 +82,6 @@ struct promise {
 	const struct tally *y;
 };
 
-static enum ftr_status promise_init(struct promise *p, struct ftr_err *err)
-{
-	const struct ftr_fabric *f = p->sh->f;
-
-	p->island = ftr_calloc(f->n_sw, sizeof(*p->island));
-	if (!p->island)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the check");
-	ftr_check_parts(f, p->island);
-	return FTR_OK;
-}
-
 static bool joined(const struct promise *p, ftr_sw from, uint32_t col)
 {
 	return p->island[from] == p->island[p->sh->numbering.col_sw[col]];
@@ -320,14 +309,15 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 	struct promise p = {
 		.sh = gen->shape, .opts = &routes->opts, .y = y,
 		.what = e->ops->promise(&routes->opts),
+		.island = ftr_calloc(gen->fabric->n_sw, sizeof(*p.island)),
 	};
-	enum ftr_status st;
+	enum ftr_status st = FTR_OK;
 
 	memset(un, 0, sizeof(*un));
-	if (!r || !y)
+	if (!r || !y || !p.island)
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for the check");
 	else
-		st = promise_init(&p, err);
+		ftr_check_parts(gen->fabric, p.island);
 	if (!st)
 		st = ftr_check_tables(gen->fabric, routes->t, &opts,
 				      e->plugin->team, r, err);

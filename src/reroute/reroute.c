@@ -153,21 +153,6 @@ static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 	return st ? st : refuse_findings(v, &rep, err);
 }
 
-static void count_pairs(struct rr_repair *r,
-			const struct ftr_incr_result *res)
-{
-	r->lost_pairs = res->lost_pairs;
-	r->regained_pairs = res->regained_pairs;
-}
-
-static void count(struct rr_repair *r, const struct ftr_incr_result *res)
-{
-	r->switches = res->n_switches;
-	r->write_steps = res->n_write_steps;
-	r->drained = res->n_drain;
-	count_pairs(r, res);
-}
-
 static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 			       const struct ftr_incr_result **res,
 			       struct ftr_err *err)
@@ -186,6 +171,10 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 	pthread_mutex_unlock(&f->view_lock);
 	free(ev);
 	r->computed_ms = since(f, r);
+	if (!st) {
+		r->lost_pairs = (*res)->lost_pairs;
+		r->regained_pairs = (*res)->regained_pairs;
+	}
 	return st;
 }
 
@@ -229,20 +218,15 @@ static void keep_until_confirmed(struct rr *f, struct rr_repair *r)
 	pthread_mutex_unlock(&f->mutex);
 }
 
-/* The changes were not written: undo them in the view. */
-static void take_back(struct rr *f)
-{
-	pthread_mutex_lock(&f->view_lock);
-	ftr_incr_undo(f->view->live);
-	pthread_mutex_unlock(&f->view_lock);
-}
-
 /* The repair failed.  If OpenSM has routed in the meantime, the caller tries again; otherwise a
  * sweep repairs the tables. */
 static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 {
-	if (applied)
-		take_back(f);
+	if (applied) {
+		pthread_mutex_lock(&f->view_lock);
+		ftr_incr_undo(f->view->live);
+		pthread_mutex_unlock(&f->view_lock);
+	}
 	if (rr_is_overtaken(f))
 		return;
 	rr_warn(f, RR_WARN_FAILED, "no fast reroute; a sweep will repair the tables: %s",
@@ -416,13 +400,14 @@ static bool repair(struct rr *f, struct rr_repair *r)
 		r->checked_ms = since(f, r);
 	}
 	if (!st && f->view->planner) {
-		count_pairs(r, res);
 		f->n_repairs++;
 		note_changes(f, r);
 		return run_transition(f, r);
 	}
 	if (!st) {
-		count(r, res);
+		r->switches = res->n_switches;
+		r->write_steps = res->n_write_steps;
+		r->drained = res->n_drain;
 		what = list_writes(res);
 		st = rr_write(f, &what, r, &err);
 	}

@@ -162,11 +162,6 @@ static bool leads_to_doubtful(const struct push *p, const struct write *w)
 	return false;
 }
 
-static bool any_doubt(const struct push *p)
-{
-	return memchr(p->doubtful, 1, p->v->gen.fabric->n_sw) != NULL;
-}
-
 /* ---- packets that get lost ---------------------------------------------- */
 
 /* Another link, not yet reported, may have died on the routes of these packets.
@@ -294,7 +289,7 @@ static void write_some(struct push *p, uint32_t first, uint32_t end,
 /* Write packets first .. end-1, which form one step. */
 static void write_step(struct push *p, uint32_t first, uint32_t end)
 {
-	bool doubt = any_doubt(p);
+	bool doubt = memchr(p->doubtful, 1, p->v->gen.fabric->n_sw) != NULL;
 
 	for (uint32_t i = first; i < end; i++) {
 		make_job(p, i);
@@ -472,12 +467,6 @@ static bool find_routes(struct push *p, const uint8_t *silent)
 	return all;
 }
 
-static void find_paths(struct push *p)
-{
-	if (!find_routes(p, p->v->silent))
-		find_routes(p, NULL);
-}
-
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			 struct rr_repair *r, struct ftr_err *err)
 {
@@ -492,7 +481,8 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for writes");
 	if (!st) {
 		make_writes(&p);
-		find_paths(&p);
+		if (!find_routes(&p, p.v->silent))
+			find_routes(&p, NULL);
 		list_blocks(&p);
 		begun = begin_write(f, &epoch);
 		st = begun ? f->ops->announce(f->ctx, p.block, p.n, epoch, err) :
