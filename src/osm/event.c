@@ -99,7 +99,7 @@ static bool is_linked(const struct rr_view *v, const struct rr_repair *r,
 
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
 		if (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
-		    FTR_PEER_SW && ftr_incr_alive(v->live, s, (ftr_port)p) &&
+		    FTR_PEER_SW && ftr_incr_alive(v->incr, s, (ftr_port)p) &&
 		    !has_link(r, s, p))
 			return true;
 	return false;

@@ -124,7 +124,7 @@ static uint32_t list_files(const char *own, struct state_file *file,
 }
 
 /* Make n the nominal fabric of the plugin, which takes ownership of it. */
-static bool adopt(struct ibf_plugin *p, struct ftr_nominal *n)
+static bool set_nominal(struct ibf_plugin *p, struct ftr_nominal *n)
 {
 	struct ibf_nominal *new = ftr_calloc(1, sizeof(*new));
 
@@ -175,7 +175,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		ftr_nominal_free(n);
 		return false;
 	}
-	*nomem = !adopt(p, n);
+	*nomem = !set_nominal(p, n);
 	if (*nomem)
 		return false;
 	if (reshaped)
@@ -276,7 +276,7 @@ static bool update(struct ibf_plugin *p, const struct ftr_fabric *f,
 		ibf_nominal_forget(p);
 		return false;
 	}
-	if (new == old || !adopt(p, new))
+	if (new == old || !set_nominal(p, new))
 		return false;
 	log_change(p, &change, !old);
 	return true;

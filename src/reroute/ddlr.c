@@ -382,7 +382,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 	}
 	enter_plan(&c, v->sent, plan);
 	list_dead_links(&c, r);
-	ftr_incr_delta(v->live, &delta);
+	ftr_incr_delta(v->incr, &delta);
 	delta = (struct ftr_check_delta){
 		.dead = c.dead, .extra = delta.extra, .n_extra = delta.n_extra,
 		.gone = c.gone, .n_gone = r->n_links,
@@ -437,7 +437,7 @@ enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
 	if (rr_now(f) >= v->drained_at)
 		ftr_ddlr_drained(v->planner);
 	st = ftr_ddlr_transition(v->planner, v->gen.fabric,
-				 ftr_incr_tables(v->live), &plan, err);
+				 ftr_incr_tables(v->incr), &plan, err);
 	if (st) {
 		rr_ddlr_drop(v);
 		return st;

@@ -161,7 +161,7 @@ static uint32_t add_changed(struct rr *f, struct probe *p,
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct rr_link *c = &p->link[i];
-		bool alive = ftr_incr_alive(p->v->live, c->sw, c->port);
+		bool alive = ftr_incr_alive(p->v->incr, c->sw, c->port);
 		unsigned int state;
 
 		if (p->job[i].state != RR_SMP_DONE) {
@@ -434,7 +434,7 @@ static bool find_other_link(const struct rr_view *v, ftr_sw s,
 
 	for (uint32_t i = 0; i < n_links; i++) {
 		*out = reversed(&link[i]);
-		if (ftr_incr_alive(v->live, s, link[i].port) &&
+		if (ftr_incr_alive(v->incr, s, link[i].port) &&
 		    !v->silent[out->sw] && !listed(c, n, out))
 			return true;
 	}
@@ -559,7 +559,7 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 		const struct rr_link *c = &link[i];
 		struct rr_link far = reversed(c);
 
-		if (ftr_incr_alive(q->v->live, s, c->port) &&
+		if (ftr_incr_alive(q->v->incr, s, c->port) &&
 		    !silent[far.sw] && !is_known(p, found, n_found, &far))
 			ok = add(q, &far, route,
 				 rr_routes_around(q->v, far.sw, q->v->suspect,

@@ -26,7 +26,7 @@ void rr_view_free(struct rr_view *v)
 		return;
 	rr_repair_free(v->pending);
 	rr_ddlr_drop(v);
-	ftr_incr_free(v->live);
+	ftr_incr_free(v->incr);
 	ftr_tables_free(v->sent);
 	rr_routing_put(&v->gen);
 	rr_dr_tree_free(v->tree[0]);
@@ -69,7 +69,7 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 		st = ftr_fail(err, st, "out of memory for the fast path");
 	else
 		st = ftr_incr_new(gen->routed, gen->opts->nominal, gen->tables,
-				  gen->opts, &v->live, err);
+				  gen->opts, &v->incr, err);
 	if (!st)
 		st = ftr_tables_new(gen->fabric, false, &v->sent, err);
 	if (st) {
@@ -146,9 +146,9 @@ static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 	struct ftr_delta_report rep;
 	enum ftr_status st;
 
-	ftr_incr_delta(v->live, &delta);
+	ftr_incr_delta(v->incr, &delta);
 	delta.rank = v->gen.order;
-	st = ftr_check_changes(v->gen.fabric, ftr_incr_tables(v->live),
+	st = ftr_check_changes(v->gen.fabric, ftr_incr_tables(v->incr),
 			       &delta, NULL, &rep, err);
 	return st ? st : refuse_findings(v, &rep, err);
 }
@@ -167,7 +167,7 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 			r->link[i].sw, r->link[i].port, r->link[i].up
 		};
 	pthread_mutex_lock(&f->view_lock);
-	st = ftr_incr_apply(f->view->live, ev, r->n_links, NULL, res, err);
+	st = ftr_incr_apply(f->view->incr, ev, r->n_links, NULL, res, err);
 	pthread_mutex_unlock(&f->view_lock);
 	free(ev);
 	r->computed_ms = since(f, r);
@@ -224,7 +224,7 @@ static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 {
 	if (applied) {
 		pthread_mutex_lock(&f->view_lock);
-		ftr_incr_undo(f->view->live);
+		ftr_incr_undo(f->view->incr);
 		pthread_mutex_unlock(&f->view_lock);
 	}
 	if (rr_is_overtaken(f))
@@ -301,7 +301,7 @@ static void give_up_view(struct rr *f)
 /* True if the switches hold the tables of the view, as far as our writes show. */
 static bool holds_tables_of(const struct rr_view *v)
 {
-	const struct ftr_tables *t = ftr_incr_tables(v->live);
+	const struct ftr_tables *t = ftr_incr_tables(v->incr);
 
 	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
@@ -512,7 +512,7 @@ static void leave_to_sweep(struct rr *f, const struct rr_link *c,
 	bool any = false;
 
 	for (uint32_t i = 0; f->view && i < n; i++) {
-		if (ftr_incr_alive(f->view->live, c[i].sw, c[i].port) ||
+		if (ftr_incr_alive(f->view->incr, c[i].sw, c[i].port) ||
 		    rr_is_damped(f, &c[i]) ||
 		    (!sweep_over && rr_note(f, RR_NOTE_RETURN, &c[i])))
 			continue;

@@ -104,7 +104,7 @@ struct rr_block {
 struct rr_view {
 	struct ftr_arena *arena;	/* holds this structure and its arrays */
 	struct rr_routing gen;
-	struct ftr_incr *live;
+	struct ftr_incr *incr;
 	struct ftr_tables *sent;	/* the tables that the switches hold */
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
@@ -353,7 +353,7 @@ void rr_ddlr_reap(struct rr *f, bool all);
 void rr_ddlr_drop(struct rr_view *v);
 /* Local repair; true if all planned entries were written. */
 bool rr_ddlr_detour(struct rr *f, struct rr_repair *r);
-/* One round of the transition to the tables of view->live; sets transition_due. */
+/* One round of the transition to the tables of view->incr; sets transition_due. */
 enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
 				   struct ftr_err *err);
 

@@ -77,7 +77,7 @@ uint32_t rr_take_returns(struct rr *f, struct rr_link *out,
 		};
 
 		if (c.sw != FTR_SW_NONE && c.peer != FTR_SW_NONE &&
-		    ftr_incr_connected(f->view->live, c.sw, c.port))
+		    ftr_incr_connected(f->view->incr, c.sw, c.port))
 			out[n++] = c;
 		else
 			*lost = true;
@@ -95,8 +95,8 @@ static bool came_back(const struct rr_view *v, const struct rr_ends *e)
 
 	return s != FTR_SW_NONE && e->port <= fab->sw[s].n_ports &&
 		ftr_fabric_find_sw(fab, e->peer_guid) != FTR_SW_NONE &&
-		ftr_incr_connected(v->live, s, e->port) &&
-		!ftr_incr_alive(v->live, s, e->port);
+		ftr_incr_connected(v->incr, s, e->port) &&
+		!ftr_incr_alive(v->incr, s, e->port);
 }
 
 bool rr_left_out(struct rr *f, const struct rr_ends *e, bool active)
