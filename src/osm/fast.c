@@ -126,25 +126,10 @@ static void *worker(void *arg)
 
 /* ---- OpenSM's events ----------------------------------------------------- */
 
-static void post(struct ibf_fast *f, enum rr_event_kind kind)
+void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind)
 {
 	if (f)
 		rr_post(&f->rr, &(struct rr_event){ .kind = kind });
-}
-
-void ibf_fast_disarm(struct ibf_fast *f)
-{
-	post(f, RR_EV_STANDBY);
-}
-
-void ibf_fast_routing(struct ibf_fast *f)
-{
-	post(f, RR_EV_ROUTING);
-}
-
-void ibf_fast_sweep_done(struct ibf_fast *f)
-{
-	post(f, RR_EV_SUBNET_UP);
 }
 
 void ibf_fast_sweep_start(struct ibf_fast *f)

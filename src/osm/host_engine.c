@@ -300,7 +300,7 @@ static enum ftr_status route(struct ibf_engine *e)
 	enum ftr_status st;
 
 	warn_cache(e->plugin);
-	ibf_fast_routing(e->plugin->fast);
+	ibf_fast_post(e->plugin->fast, RR_EV_ROUTING);
 	e->refusal[0] = '\0';
 	st = ibf_generation_new(e, &gen, &ms, &err);
 	if (st)

@@ -246,10 +246,11 @@ static void release(void *nominal)
 	ibf_nominal_put(nominal);
 }
 
-static void write_state(struct ibf_plugin *p, const char *path)
+/* path: malloc()ed; belongs to the job. */
+static void write_state(struct ibf_plugin *p, char *path)
 {
 	const struct ibf_job job = {
-		.msg = IBF_STATE_FILE, .path = ftr_strdup(path), .replaces = true,
+		.msg = IBF_STATE_FILE, .path = path, .replaces = true,
 		.write = write_nominal, .release = release, .ctx = p->nominal,
 	};
 
@@ -301,7 +302,8 @@ struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 		saved = false;
 	if (p->nominal && path && !saved)
 		write_state(p, path);
-	free(path);
+	else
+		free(path);
 	if (p->nominal)
 		atomic_fetch_add(&p->nominal->refs, 1);
 	return p->nominal;

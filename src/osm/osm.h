@@ -27,6 +27,7 @@
 #include "osm/name.h"
 #include "osm/options.h"
 #include "osm/stree.h"
+#include "reroute/state.h"
 #include <ftr/engine.h>
 #include <ftr/nominal.h>
 #include <ftr/shape.h>
@@ -161,7 +162,6 @@ struct ibf_guids {
 struct ibf_fast;
 struct ibf_smp;		/* transport.h */
 struct ibf_writer;	/* writer.h */
-struct rr_ends;	/* reroute/links.h */
 struct rr_repair;
 struct ibf_status;
 
@@ -306,15 +306,11 @@ void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
  *  discovered	discovery is over; may wait until a write has ended
  *  routed	the switches have new tables: those of gen; NULL: of an engine that is
  *		not ours
- *  sweep_done	the sweep is done */
+ * post: RR_EV_ROUTING (OpenSM's exclusive lock is held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
 void ibf_fast_sweep_start(struct ibf_fast *f);
 void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
-void ibf_fast_sweep_done(struct ibf_fast *f);
-/* This manager is no longer master. */
-void ibf_fast_disarm(struct ibf_fast *f);
-/* A routing begins.  OpenSM's exclusive lock is held. */
-void ibf_fast_routing(struct ibf_fast *f);
+void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
 /* The routing has made these changes.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
 /* ddlr_vls.c.  ibf_ddlr_vls: decide the VLs of gen; exclusive lock held.  ibf_ddlr_sl2vl: the

@@ -283,7 +283,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 					 * on */
 		if (p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER) {
 			forget(p);
-			ibf_fast_disarm(p->fast);
+			ibf_fast_post(p->fast, RR_EV_STANDBY);
 		}
 		status(p);
 		break;
@@ -294,7 +294,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		routing_done(p);
 		/* no SUBNET_UP follows a reroute */
 		if (event_data == (void *)UCAST_ROUTING_REROUTE) {
-			ibf_fast_sweep_done(p->fast);
+			ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
 			status(p);
 		}
 		break;
@@ -302,7 +302,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		trees_done(p);
 		for (unsigned int i = 0; i < p->n_engines; i++)
 			ibf_prefer_search(&p->engine[i]);
-		ibf_fast_sweep_done(p->fast);
+		ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
 		status(p);
 		break;
 	default:

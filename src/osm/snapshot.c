@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "osm/osm.h"
-#include "reroute/links.h"
 
 struct snap {
 	struct ibf_plugin *p;
