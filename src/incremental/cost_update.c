@@ -62,7 +62,7 @@ static uint64_t *row_bits(const struct ftr_incr *lv, enum incr_job job,
 	return lv->work[job].bit + (size_t)s * lv->words;
 }
 
-static void list(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+static void list_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 {
 	struct incr_work *w = &lv->work[job];
 	uint32_t *head = &w->head[lv->view.tree.rank[s]];
@@ -77,7 +77,7 @@ static void list(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 void incr_touch(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l)
 {
 	row_bits(lv, job, s)[l / 64] |= (uint64_t)1 << l % 64;
-	list(lv, job, s);
+	list_switch(lv, job, s);
 }
 
 /* List the columns whose byte in flag is 1. */
@@ -88,16 +88,16 @@ void incr_touch_row(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 
 	for (uint32_t l = 0; l < lv->view.f->n_sw; l++)
 		bit[l / 64] |= (uint64_t)flag[l] << l % 64;
-	list(lv, job, s);
+	list_switch(lv, job, s);
 }
 
 void incr_touch_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 {
 	lv->work[job].whole[s] = 1;
-	list(lv, job, s);
+	list_switch(lv, job, s);
 }
 
-static void done(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+static void unlist(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 {
 	memset(row_bits(lv, job, s), 0, lv->words * sizeof(uint64_t));
 	lv->work[job].listed[s] = lv->work[job].whole[s] = 0;
@@ -110,7 +110,7 @@ void incr_work_clear(struct ftr_incr *lv)
 			uint32_t *head = &lv->work[j].head[r];
 
 			for (; *head != NONE; *head = lv->work[j].next[*head])
-				done(lv, (enum incr_job)j, *head);
+				unlist(lv, (enum incr_job)j, *head);
 		}
 }
 
@@ -149,38 +149,29 @@ static void count_pair(struct ftr_incr *lv, ftr_sw s, uint32_t l,
 	}
 }
 
-/* Log a value that is about to change. */
-static bool log_value(struct ftr_incr *lv, enum incr_value value, ftr_sw s,
-		      uint32_t l, uint8_t before)
+static uint8_t *values(const struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 {
-	if (!FTR_GROW(lv->log, lv->n_log, lv->cap_log))
-		return false;
-	lv->log[lv->n_log++] = (struct incr_log){
-		s, l, before, (uint8_t)value
-	};
-	return true;
+	return job == JOB_DOWN ? incr_down(lv, s) : incr_cost(lv, s);
 }
 
 void incr_values_back(struct ftr_incr *lv)
 {
 	while (lv->n_log) {
 		const struct incr_log *c = &lv->log[--lv->n_log];
-		uint8_t *row = c->value == VALUE_DOWN ? incr_down(lv, c->sw) :
-			incr_cost(lv, c->sw);
 
-		row[c->col] = c->before;
+		values(lv, (enum incr_job)c->job, c->sw)[c->col] = c->before;
 	}
 }
 
+/* Change a value and log the old one; false: no memory. */
 static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
 		uint8_t value)
 {
-	uint8_t *at = job == JOB_DOWN ? &incr_down(lv, s)[l] :
-		&incr_cost(lv, s)[l];
+	uint8_t *at = &values(lv, job, s)[l];
 
-	if (!log_value(lv, job == JOB_DOWN ? VALUE_DOWN : VALUE_COST, s, l,
-		       *at))
+	if (!FTR_GROW(lv->log, lv->n_log, lv->cap_log))
 		return false;
+	lv->log[lv->n_log++] = (struct incr_log){ s, l, *at, (uint8_t)job };
 	if (job == JOB_COST)
 		count_pair(lv, s, l, *at, value);
 	*at = value;
@@ -188,7 +179,7 @@ static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
 }
 
 /* List the values and entries that depend on a changed value of s. */
-static void spread(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
+static void list_dependent(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		   uint32_t l)
 {
 	const struct ftr_shape *v = &lv->view;
@@ -207,11 +198,10 @@ static void spread(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 
 /* Compute n columns of s from `from` on, and list the values and entries that depend on
  * the changed ones. */
-static bool follow_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
+static bool update_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {
-	const uint8_t *before = job == JOB_DOWN ? incr_down(lv, s) :
-		incr_cost(lv, s);
+	const uint8_t *before = values(lv, job, s);
 	uint32_t end = FTR_MIN(from + n, lv->view.f->n_sw);
 	uint8_t *row = lv->row[0];
 
@@ -221,32 +211,32 @@ static bool follow_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			continue;
 		if (!set(lv, job, s, l, row[l - from]))
 			return false;
-		spread(lv, job, s, l);
+		list_dependent(lv, job, s, l);
 	}
 	return true;
 }
 
-static bool follow_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
+static bool update_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 {
 	const uint64_t *bit = row_bits(lv, job, s);
 
 	if (lv->work[job].whole[s])
-		return follow_columns(lv, job, s, 0, lv->view.reach.cost_stride);
+		return update_columns(lv, job, s, 0, lv->view.reach.cost_stride);
 	for (uint32_t i = 0; i < lv->words; i++)
-		if (bit[i] && !follow_columns(lv, job, s, i * SEGMENT, SEGMENT))
+		if (bit[i] && !update_columns(lv, job, s, i * SEGMENT, SEGMENT))
 			return false;
 	return true;
 }
 
-/* Process all listed switches of a rank. No switch of the rank is added meanwhile. */
-static bool follow_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
+/* Update all listed switches of a rank.  No switch of the rank is listed meanwhile. */
+static bool update_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
 {
 	uint32_t *head = &lv->work[job].head[r];
 
 	for (; *head != NONE; *head = lv->work[job].next[*head]) {
-		if (!follow_switch(lv, job, *head))
+		if (!update_switch(lv, job, *head))
 			return false;
-		done(lv, job, *head);
+		unlist(lv, job, *head);
 	}
 	return true;
 }
@@ -256,9 +246,9 @@ enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err)
 	bool ok = true;
 
 	for (uint32_t r = 0; ok && r < lv->view.tree.n_ranks; r++)
-		ok = follow_rank(lv, JOB_DOWN, r);
+		ok = update_rank(lv, JOB_DOWN, r);
 	for (uint32_t r = lv->view.tree.n_ranks; ok && r-- > 0;)
-		ok = follow_rank(lv, JOB_COST, r);
+		ok = update_rank(lv, JOB_COST, r);
 	return ok ? FTR_OK : incr_nomem(lv, err);
 }
 
@@ -271,8 +261,10 @@ static enum ftr_status not_its_costs(const struct ftr_incr *lv, ftr_sw s,
 			" are not those of its shape", lv->view.f->sw[s].guid);
 }
 
-static bool find_kept(struct ftr_incr *lv, ftr_sw s, const uint8_t *row,
-		      struct ftr_err *err, enum ftr_status *st)
+/* Note in lv->keep the columns whose down-cost is infinite, although `row`, which was computed
+ * from the switches below s, has a value. */
+static enum ftr_status find_kept(struct ftr_incr *lv, ftr_sw s,
+				 const uint8_t *row, struct ftr_err *err)
 {
 	const uint8_t *down = incr_down(lv, s);
 	uint32_t n = lv->view.f->n_sw;
@@ -280,32 +272,27 @@ static bool find_kept(struct ftr_incr *lv, ftr_sw s, const uint8_t *row,
 	for (uint32_t l = 0; l < n; l++) {
 		if (row[l] == down[l])
 			continue;
-		if (down[l] != FTR_COST_INF) {
-			*st = not_its_costs(lv, s, err);
-			return false;
-		}
-		if (!lv->keep)
-			lv->keep = ftr_arena_zalloc(lv->arena, (size_t)n *
-						    lv->words, 8);
-		if (!lv->keep) {
-			*st = incr_nomem(lv, err);
-			return false;
-		}
+		if (down[l] != FTR_COST_INF)
+			return not_its_costs(lv, s, err);
+		if (!lv->keep &&
+		    !FTR_ZNEW(lv->arena, lv->keep, (size_t)n * lv->words * 8))
+			return incr_nomem(lv, err);
 		lv->keep[(size_t)s * lv->words * 8 + l / 8] |=
 			(uint8_t)(1u << l % 8);
 	}
-	return true;
+	return FTR_OK;
 }
 
 enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err)
 {
 	uint32_t n = lv->view.f->n_sw;
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
 	for (ftr_sw s = 0; s < n; s++) {
 		compute(lv, JOB_DOWN, s, 0, lv->view.reach.cost_stride,
 			lv->row[0]);
-		if (!find_kept(lv, s, lv->row[0], err, &st))
+		st = find_kept(lv, s, lv->row[0], err);
+		if (st)
 			return st;
 		compute(lv, JOB_COST, s, 0, lv->view.reach.cost_stride,
 			lv->row[0]);

@@ -16,26 +16,24 @@
 #include "incremental/incremental.h"
 
 #define BATCH (1u << 19)
-/* Up to this number of changes of a switch are sorted by insertion. */
-#define FEW 24
 
-struct bench {			/* scratch of one worker */
+struct scratch {			/* scratch of one worker */
 	struct port_choice place;
 	uint8_t *after;		/* [max_lid + 1] */
 	uint64_t *bit;		/* [max_lid + 1] bits, all 0 between two uses */
 };
 
-struct stretch {
+struct section {
 	ftr_sw sw;
 	uint32_t first, n;	/* its part of routing.change */
 };
 
 struct routing {
 	struct ftr_incr *lv;
-	struct bench *bench;
-	struct stretch *stretch;
-	uint32_t n_stretches;
-	uint32_t first;		/* first stretch of this batch */
+	struct scratch *scratch;
+	struct section *section;
+	uint32_t n_sections;
+	uint32_t first;		/* first section of this batch */
 	struct ftr_change *change;	/* of this batch */
 };
 
@@ -46,24 +44,16 @@ struct routing {
 		     b_ && (l = w_ * 64 + (uint32_t)__builtin_ctzll(b_), 1); \
 		     b_ &= b_ - 1)
 
-/* Sort the changes of a switch by LID: by insertion, or over a bit set of LIDs. */
-static void sort_changes(const struct routing *r, struct bench *b,
+/* Sort the changes of a switch by LID, over a bit set of LIDs. */
+static void sort_changes(const struct routing *r, struct scratch *b,
 			 struct ftr_change *c, uint32_t n)
 {
 	const uint8_t *row;
-	ftr_sw s = n ? c->sw : 0;
+	ftr_sw s;
 
-	if (n <= FEW) {
-		for (uint32_t i = 1; i < n; i++) {
-			struct ftr_change x = c[i];
-			uint32_t k;
-
-			for (k = i; k > 0 && c[k - 1].lid > x.lid; k--)
-				c[k] = c[k - 1];
-			c[k] = x;
-		}
+	if (n < 2)
 		return;
-	}
+	s = c->sw;
 	row = ftr_tables_row(r->lv->t, s);
 	for (uint32_t i = 0; i < n; i++) {
 		b->bit[c[i].lid / 64] |= (uint64_t)1 << c[i].lid % 64;
@@ -93,7 +83,7 @@ static ftr_port kept(const struct ftr_incr *lv, ftr_sw s, ftr_lid lid,
 }
 
 /* Route one column of a switch; returns the number of changed entries. */
-static uint32_t route_column(const struct routing *r, struct bench *b,
+static uint32_t route_column(const struct routing *r, struct scratch *b,
 			     ftr_sw s, uint32_t l, struct ftr_change *out)
 {
 	const struct ftr_shape *v = &r->lv->view;
@@ -128,8 +118,8 @@ static uint32_t route_column(const struct routing *r, struct bench *b,
 	return n;
 }
 
-static void route_switch(const struct routing *r, struct bench *b,
-			 struct stretch *t)
+static void route_switch(const struct routing *r, struct scratch *b,
+			 struct section *t)
 {
 	const struct ftr_incr *lv = r->lv;
 	struct ftr_change *out = r->change + t->first;
@@ -149,7 +139,7 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 	struct routing *r = ctx;
 
 	for (uint32_t i = begin; i < end; i++)
-		route_switch(r, &r->bench[worker], &r->stretch[r->first + i]);
+		route_switch(r, &r->scratch[worker], &r->section[r->first + i]);
 }
 
 static bool make_room(struct ftr_incr *lv, uint64_t n)
@@ -177,8 +167,8 @@ static uint32_t cut_batch(const struct routing *r, uint32_t *bound)
 	uint32_t n = 0;
 
 	*bound = 0;
-	while (r->first + n < r->n_stretches && *bound < BATCH) {
-		struct stretch *t = &r->stretch[r->first + n++];
+	while (r->first + n < r->n_sections && *bound < BATCH) {
+		struct section *t = &r->section[r->first + n++];
 
 		t->first = *bound;
 		for_each_column(lv, t->sw, l)
@@ -192,7 +182,7 @@ static bool route_batches(struct routing *r, struct ftr_team *team)
 	struct ftr_incr *lv = r->lv;
 	uint32_t *n_changes = &lv->result.n_changes, n;
 
-	for (; r->first < r->n_stretches; r->first += n) {
+	for (; r->first < r->n_sections; r->first += n) {
 		uint32_t bound;
 
 		n = cut_batch(r, &bound);
@@ -203,7 +193,7 @@ static bool route_batches(struct routing *r, struct ftr_team *team)
 		ftr_team_run(bound < 4096 ? NULL : team, n,
 			     FTR_MAX(n / 64, 1u), route_some, r);
 		for (uint32_t i = 0; i < n; i++) {
-			const struct stretch *t = &r->stretch[r->first + i];
+			const struct section *t = &r->section[r->first + i];
 
 			memmove(lv->change + *n_changes, r->change + t->first,
 				t->n * sizeof(*lv->change));
@@ -221,11 +211,11 @@ enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 	struct routing r = { .lv = lv };
 	unsigned int size = ftr_team_size(team);
 
-	if (!FTR_NEW(lv->last, r.bench, size) ||
-	    !FTR_NEW(lv->last, r.stretch, n_sw))
+	if (!FTR_NEW(lv->last, r.scratch, size) ||
+	    !FTR_NEW(lv->last, r.section, n_sw))
 		return incr_nomem(lv, err);
 	for (unsigned int i = 0; i < size; i++) {
-		struct bench *b = &r.bench[i];
+		struct scratch *b = &r.scratch[i];
 
 		if (!FTR_NEW(lv->last, b->after, lids) ||
 		    !FTR_ZNEW(lv->last, b->bit, lids / 64 + 1))
@@ -233,6 +223,6 @@ enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 	}
 	for (ftr_sw s = 0; s < n_sw; s++)
 		if (lv->work[JOB_ENTRY].listed[s])
-			r.stretch[r.n_stretches++].sw = s;
+			r.section[r.n_sections++].sw = s;
 	return route_batches(&r, team) ? FTR_OK : incr_nomem(lv, err);
 }

@@ -16,7 +16,7 @@
 
 /* ---- new and free ----------------------------------------------------- */
 
-static enum ftr_status fits(const struct ftr_shape *sh,
+static enum ftr_status check_fit(const struct ftr_shape *sh,
 			    const struct ftr_tables *t, struct ftr_err *err)
 {
 	if (t->n_sw != sh->f->n_sw || t->max_lid != sh->f->max_lid)
@@ -80,7 +80,7 @@ enum ftr_status ftr_incr_new(const struct ftr_shape *sh,
 			     struct ftr_incr **out, struct ftr_err *err)
 {
 	static const struct ftr_route_opts defaults = FTR_ROUTE_OPTS_INIT;
-	enum ftr_status st = fits(sh, t, err);
+	enum ftr_status st = check_fit(sh, t, err);
 	struct ftr_incr *lv;
 
 	if (st)
@@ -131,8 +131,8 @@ static int u32_cmp(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The link of an event, by the end with the smaller number; *link NONE: the link is
- * not used for routing. */
+/* *link: the end with the smaller number of the link of an event; NONE: the link is not used for
+ * routing. */
 static enum ftr_status find_link(const struct ftr_incr *lv,
 				 const struct ftr_incr_event *e,
 				 uint32_t *link, struct ftr_err *err)
@@ -153,9 +153,8 @@ static enum ftr_status find_link(const struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* Set lv->toggled: the links whose state after all events differs from their present
- * state. */
-static enum ftr_status collect(struct ftr_incr *lv,
+/* Set lv->toggled: the links whose state changes by the events as a whole. */
+static enum ftr_status find_toggled(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
 			       struct ftr_err *err)
 {
@@ -191,8 +190,8 @@ static enum ftr_status collect(struct ftr_incr *lv,
 
 /* ---- an apply -------------------------------------------------------- */
 
-/* List the entries of a and b that depend on the links between them, by the present
- * costs. b is above a. */
+/* List the entries of a and b that depend, at the present costs, on the links between a and b.
+ * b is above a. */
 static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 {
 	uint8_t *flag = lv->row[0];
@@ -205,7 +204,8 @@ static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 	incr_touch_row(lv, JOB_ENTRY, a, flag);
 }
 
-/* equal: the link is horizontal, so no cost depends on it. */
+/* The switches at the ends of a link.  A horizontal link (equal) has its ends in any order, and
+ * no cost depends on it. */
 struct ends {
 	ftr_sw low, high;
 	bool equal;
@@ -213,16 +213,15 @@ struct ends {
 
 static struct ends ends_of(const struct ftr_incr *lv, uint32_t link)
 {
-	ftr_sw a = incr_remote(lv, lv->far[link]);
-	ftr_sw b = incr_remote(lv, link);
-	ftr_sw low = incr_low(lv, link);
+	ftr_sw near = incr_remote(lv, lv->far[link]), far = incr_remote(lv, link);
+	enum incr_side side = incr_side(lv, link);
 
-	return (struct ends){
-		low, low == a ? b : a, incr_side(lv, link) == INCR_EQUAL
-	};
+	if (side == INCR_UP)
+		return (struct ends){ near, far, false };
+	return (struct ends){ far, near, side == INCR_EQUAL };
 }
 
-static void flip(struct ftr_incr *lv)
+static void toggle_all(struct ftr_incr *lv)
 {
 	for (uint32_t i = 0; i < lv->n_toggled; i++)
 		incr_toggle(lv, lv->toggled[i]);
@@ -235,7 +234,7 @@ static void flip(struct ftr_incr *lv)
 }
 
 /* Update links, groups and costs, and list the entries. */
-static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
+static enum ftr_status update_costs(struct ftr_incr *lv, struct ftr_err *err)
 {
 	enum ftr_status st;
 
@@ -246,7 +245,7 @@ static enum ftr_status follow(struct ftr_incr *lv, struct ftr_err *err)
 		if (lv->had[i] && !e.equal)
 			list_entries(lv, e.low, e.high);
 	}
-	flip(lv);
+	toggle_all(lv);
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		struct ends e = ends_of(lv, lv->toggled[i]);
 
@@ -285,7 +284,6 @@ static struct ftr_link link_of(const struct ftr_incr *lv, uint32_t c)
 	};
 }
 
-/* Report the links that are alive although the fabric lacks them. */
 static enum ftr_status report_extra(struct ftr_incr *lv, struct ftr_err *err)
 {
 	struct ftr_link *out = ftr_arena_alloc(lv->last, lv->n_absent,
@@ -324,7 +322,7 @@ static void take_back(struct ftr_incr *lv)
 {
 	incr_place_back(lv);
 	incr_values_back(lv);
-	flip(lv);
+	toggle_all(lv);
 	incr_extra_back(lv);
 	lv->pairs = lv->before;
 }
@@ -332,7 +330,7 @@ static void take_back(struct ftr_incr *lv)
 static enum ftr_status run_incremental(struct ftr_incr *lv, struct ftr_team *team,
 				       struct ftr_err *err)
 {
-	enum ftr_status st = follow(lv, err);
+	enum ftr_status st = update_costs(lv, err);
 
 	if (!st)
 		st = incr_entries(lv, team, err);
@@ -364,7 +362,7 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 	lv->replanned = false;
 	lv->placed = false;
 	lv->last = ftr_arena_new();
-	st = lv->last ? collect(lv, event, n, err) : incr_nomem(lv, err);
+	st = lv->last ? find_toggled(lv, event, n, err) : incr_nomem(lv, err);
 	if (!st) {
 		lv->had = ftr_arena_alloc(lv->last, lv->n_toggled, 1);
 		st = lv->had ? run_incremental(lv, team, err) : incr_nomem(lv, err);

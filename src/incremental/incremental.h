@@ -46,7 +46,7 @@
 
 #define NONE UINT32_MAX
 
-/* Position of a neighbour: above a switch, below it, or of the same rank. */
+/* Rank of a neighbour: higher, lower or equal. */
 enum incr_side { INCR_UP, INCR_DOWN, INCR_EQUAL, INCR_N_SIDES };
 
 /* The nominal links between a switch and one neighbour. */
@@ -55,24 +55,24 @@ struct incr_group {
 	enum incr_side side;
 };
 
-/* The values of each pair (switch, column). */
-enum incr_value { VALUE_DOWN, VALUE_COST };
+/* The work lists: down-costs, costs and entries to be computed again. */
+enum incr_job { JOB_DOWN, JOB_COST, JOB_ENTRY, N_JOBS };
 
-/* A value before it was changed. */
+/* A down-cost or cost before it was changed. */
 struct incr_log {
 	ftr_sw sw;
 	uint32_t col;
 	uint8_t before;
-	uint8_t value;		/* enum incr_value */
+	uint8_t job;		/* JOB_DOWN or JOB_COST */
 };
 
-/* Work list: pairs (switch, column), one bit each, and for each rank a list of the
- * switches that have any. */
+/* Work list of pairs (switch, column). */
 struct incr_work {
-	uint64_t *bit;		/* [n_sw][ftr_incr.words] */
-	uint8_t *listed;	/* [n_sw] */
-	uint8_t *whole;		/* [n_sw] 1: all columns are listed, whatever the bits are */
-	uint32_t *next, *head;	/* list for each rank: next [n_sw], head [n_ranks] */
+	uint64_t *bit;		/* [n_sw][ftr_incr.words] 1: the column is on the list */
+	uint8_t *listed;	/* [n_sw] 1: the switch is in the list of its rank */
+	uint8_t *whole;		/* [n_sw] 1: all columns are on the list, whatever the bits are */
+	uint32_t *head;		/* [n_ranks] first switch of each rank; NONE: no switch */
+	uint32_t *next;		/* [n_sw] next switch of the same rank; NONE: last */
 };
 
 /* The connections of pairs without an up/down path. */
@@ -81,13 +81,11 @@ struct incr_plan {
 	struct connect c;
 };
 
-/* Numbers of ordered pairs of leaf switches. bad: without an up/down path; extra: those
- * of them that extra turns connect. */
+/* Numbers of ordered pairs of leaf switches. bad: pairs without an up/down path; extra: bad
+ * pairs that extra turns connect. */
 struct incr_pairs {
 	uint64_t bad, extra;
 };
-
-enum incr_job { JOB_DOWN, JOB_COST, JOB_ENTRY, N_JOBS };
 
 struct ftr_incr {
 	const struct ftr_shape *base;
@@ -97,16 +95,19 @@ struct ftr_incr {
 	struct ftr_tables *t;
 	const struct ftr_tables *prefer;	/* NULL: nothing is kept */
 
-	/* nominal links */
+	/* The nominal links.  Every end of a link has a number; "a link" below is the number of
+	 * one of its ends. */
 	struct incr_group *group;
-	uint32_t *first;	/* [n_sw + 1] groups of a switch, into group[] */
-	uint32_t n_ends;	/* number of ends of links */
-	ftr_port *port;		/* by end */
-	uint8_t *place;		/* by end: place of the link in its group */
+	uint32_t *first;	/* [n_sw + 1] index in group[] of the first group of a switch */
+	uint32_t n_ends;
+	ftr_port *port;		/* [n_ends] */
+	uint8_t *place;		/* [n_ends] place of the link in its group */
 	uint32_t *link_at;	/* [n_ports] the end at this port; NONE: no link */
-	uint32_t *group_of;	/* by end: place in group[] */
-	uint32_t *far;		/* by end: the other end */
-	uint8_t *alive, *want;	/* by end; want: by the end with the smaller number only */
+	uint32_t *group_of;	/* [n_ends] index in group[] */
+	uint32_t *far;		/* [n_ends] the other end of the link */
+	uint8_t *alive;		/* [n_ends] state of the link now */
+	uint8_t *want;		/* [n_ends] state after the events; set for the smaller of the
+				 * two ends only */
 	uint32_t *absent;	/* links that the fabric of the shape lacks */
 	uint32_t n_absent;
 	uint64_t *dead;		/* [n_ports] bits, for ftr_incr_dead */
@@ -116,8 +117,8 @@ struct ftr_incr {
 	uint8_t *view_place;
 	uint32_t *n_side[INCR_N_SIDES];	/* n_up, n_down, n_equal */
 	uint8_t *cost, *down;
-	uint8_t *keep;		/* [n_sw][8 * words] a bit for each (s, l): s has no
-				 * down-cost; NULL: none. See cost_update.c */
+	uint8_t *keep;		/* [n_sw][8 * words] bit (s, l): the down-cost of s for column l
+				 * stays infinite; NULL: no bit is set.  See cost_update.c */
 
 	/* plan[planned] is the plan of the tables.  If the last apply made a new plan
 	 * (replanned), the other element is the previous plan. */
@@ -131,16 +132,15 @@ struct ftr_incr {
 	uint32_t *col_of;	/* [max_lid + 1] */
 	struct displaced_entry *entry;	/* [n_sw] scratch of placement_update.c */
 
-	/* work */
-	uint32_t words;		/* 64-bit words in each row of bits */
+	uint32_t words;		/* 64-bit words that hold one bit for each switch */
 	struct incr_work work[N_JOBS];
-	uint8_t *row[2];	/* [cost_stride] */
-	uint32_t *at;		/* [n_sw] scratch, NONE between two uses */
+	uint8_t *row[2];	/* [cost_stride] scratch */
+	uint32_t *at;		/* [n_sw] scratch; all NONE between two uses */
 
 	/* of the current apply, or of the last one */
-	uint32_t *toggled;	/* links (one end) that changed state */
+	uint32_t *toggled;	/* links that changed state */
 	uint32_t n_toggled, cap_toggled;
-	uint8_t *had;		/* [n_toggled] the two switches had a link before the apply */
+	uint8_t *had;		/* [n_toggled] 1: a link joined the two switches before the apply */
 	struct incr_log *log;
 	uint32_t n_log, cap_log;
 	struct ftr_change *change;
@@ -175,13 +175,6 @@ static inline ftr_sw incr_remote(const struct ftr_incr *lv, uint32_t link)
 static inline enum incr_side incr_side(const struct ftr_incr *lv, uint32_t link)
 {
 	return lv->group[lv->group_of[link]].side;
-}
-
-/* The switch at the lower end of a link, by rank; for a horizontal link, either end. */
-static inline ftr_sw incr_low(const struct ftr_incr *lv, uint32_t link)
-{
-	return incr_side(lv, link) == INCR_UP ?
-		incr_remote(lv, lv->far[link]) : incr_remote(lv, link);
 }
 
 /* The link of s that an entry with port p uses, NONE: no link to a switch. */

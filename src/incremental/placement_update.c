@@ -72,8 +72,7 @@ static bool place_lids(struct ftr_incr *lv, bool back)
 
 static void sort_by_lid(struct ftr_incr *lv)
 {
-	uint32_t *first = lv->lid_first + 1;	/* at the end first[lid] is the end of that LID's
-						 * changes */
+	uint32_t *first = lv->lid_first + 1;	/* finally: the end of each LID's changes */
 	uint32_t n = lv->result.n_changes;
 
 	for (uint32_t i = 0; i < n; i++)

@@ -44,7 +44,7 @@ bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to)
 	return has_turn(incr_plan(lv), (struct ftr_turn){ from, at, to });
 }
 
-/* True if the plan has all of these turns whose links are alive. */
+/* True if the plan has all those of the n turns whose links are alive. */
 static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
 		      const struct ftr_turn *t, uint32_t n)
 {
@@ -87,11 +87,11 @@ static enum ftr_status plan(struct ftr_incr *lv, enum connect_links links,
 	return connect_plan(&lv->view, &o, links, whole, p->arena, &p->c, err);
 }
 
-/* Plan with the first kind of links, from `links` on, that connects all pairs and keeps the
- * first n_used turns of `turn`, which the tables use.  If no kind does both, plan with the
- * kind `links`, although some pairs then have no path.  Error: FTR_REFUSED if that plan
- * does not keep these turns either. */
-static enum ftr_status plan_least(struct ftr_incr *lv, enum connect_links links,
+/* Try the kinds of links from `links` on: make the first plan that connects all pairs and keeps
+ * the turns in use, which are the first n_used turns of `turn`.  If there is none, make a plan
+ * with the kind `links`, although some pairs then have no path.  FTR_REFUSED if that plan does
+ * not keep the turns in use, either. */
+static enum ftr_status plan_with_fewest_links(struct ftr_incr *lv, enum connect_links links,
 				  const struct ftr_turn *turn, uint32_t n,
 				  uint32_t n_used, struct ftr_err *err)
 {
@@ -129,7 +129,7 @@ enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 	lv->opts.turn = turn;
 	if (lv->opts.paths == FTR_PATHS_UPDOWN)
 		return FTR_OK;
-	return plan_least(lv, CONNECT_UP_DOWN, turn, lv->opts.n_turns,
+	return plan_with_fewest_links(lv, CONNECT_UP_DOWN, turn, lv->opts.n_turns,
 			  lv->opts.n_turns, err);
 }
 
@@ -140,8 +140,8 @@ static bool joins_leaves(const struct ftr_incr *lv,
 		lv->view.numbering.col[e->sw] < lv->view.tree.n_leaf;
 }
 
-/* Correct the counts, because the costs count every pair without an up/down path as
- * unreachable. */
+/* Correct the counts of pairs: by the costs alone, every pair without an up/down path counts as
+ * unreachable, also if extra turns connect it. */
 static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 			const struct connect *now)
 {
@@ -191,7 +191,7 @@ enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err)
 	if (!turn)
 		return incr_nomem(lv, err);
 	lv->planned ^= 1;
-	st = plan_least(lv, old->links, turn, n, old->n_turns, err);
+	st = plan_with_fewest_links(lv, old->links, turn, n, old->n_turns, err);
 	if (st) {
 		lv->planned ^= 1;
 		return st;

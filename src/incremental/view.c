@@ -10,7 +10,7 @@
 
 #include "incremental/incremental.h"
 
-/* The source of the nominal links: the nominal shape, or the shape itself. */
+/* The shape that defines the nominal links: the nominal shape, or the shape itself. */
 struct source {
 	const struct ftr_shape *sh;
 	ftr_sw *here;		/* [sh->f->n_sw] for each switch of sh: the switch in
@@ -76,11 +76,12 @@ static enum ftr_status find_source(struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-static bool has_group(const struct ftr_shape *sh, ftr_sw s, ftr_sw remote)
+/* True if one of the first n groups of s leads to `remote`. */
+static bool has_group(const struct ftr_shape *sh, ftr_sw s, uint32_t n, ftr_sw remote)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 
-	for (uint32_t k = 0; k < sh->tree.n_up[s] + sh->tree.n_down[s]; k++)
+	for (uint32_t k = 0; k < n; k++)
 		if (g[k].remote == remote)
 			return true;
 	return false;
@@ -94,9 +95,9 @@ static enum incr_side side_of(const struct ftr_shape *sh, ftr_sw s, ftr_sw remot
 		rank[remote] < rank[s] ? INCR_DOWN : INCR_EQUAL;
 }
 
-/* Is the k-th nominal group of s on this side, and used for routing?  A group that is
- * horizontal by nominal rank, but leads up or down by the order of the shape, is used only if
- * it is a group of that shape. */
+/* True if the k-th nominal group of s leads to this side and may be used for routing.  A group
+ * that is horizontal in the nominal shape, but leads up or down by the ranks of the present
+ * shape, is used only if it is a group of the present shape. */
 static bool wanted(const struct ftr_incr *lv, const struct source *src,
 		   ftr_sw s, uint32_t k, enum incr_side side)
 {
@@ -110,7 +111,7 @@ static bool wanted(const struct ftr_incr *lv, const struct source *src,
 	if (side == INCR_EQUAL)
 		return lv->opts.paths == FTR_PATHS_ALL;
 	return k < src->sh->tree.n_up[t] + src->sh->tree.n_down[t] ||
-		has_group(sh, s, r);
+		has_group(sh, s, sh->tree.n_up[s] + sh->tree.n_down[s], r);
 }
 
 /* Add the links of a nominal group of s. */
@@ -183,7 +184,7 @@ static enum ftr_status join_ends(struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* Note the missing links; they are dead from the start. */
+/* List the nominal links that the fabric lacks; they are dead from the start. */
 static enum ftr_status note_absent(struct ftr_incr *lv, struct ftr_err *err)
 {
 	uint32_t n = 0;
@@ -209,15 +210,9 @@ static enum ftr_status note_absent(struct ftr_incr *lv, struct ftr_err *err)
 
 bool incr_adjacent(const struct ftr_incr *lv, ftr_sw s, ftr_sw t)
 {
-	const struct ftr_group *g = &lv->view_group[lv->first[s]];
-
-	for (uint32_t k = 0; k < ftr_shape_groups(&lv->view, s); k++)
-		if (g[k].remote == t)
-			return true;
-	return false;
+	return has_group(&lv->view, s, ftr_shape_groups(&lv->view, s), t);
 }
 
-/* Pack the groups with a link that is alive to the front. */
 void incr_pack(struct ftr_incr *lv, ftr_sw s)
 {
 	uint32_t first = lv->first[s], at = first;

@@ -36,12 +36,12 @@
 #include "incremental/incremental.h"
 #include "tables/write_order.h"
 
-/* Passes over the levels, with extra turns. */
+/* Limit for the passes of levels() with extra turns. */
 #define MAX_PASSES 16
 
-enum { DRAIN = 1, POURS = 2 };
+enum { DRAIN = 1, BEFORE_DRAIN = 2 };
 
-struct staging {
+struct steps {
 	struct ftr_incr *lv;
 	const struct ftr_change *change;
 	uint16_t *write_step;	/* by change: its step, or its level if it is marked DRAIN */
@@ -68,7 +68,7 @@ static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 
 /* The next change on the final path of i.  An entry that becomes FTR_PORT_NONE is skipped:
  * it waits for no other entry, and no other entry waits for it. */
-static uint32_t waits_for(const struct staging *z, uint32_t i)
+static uint32_t waits_for(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
 	const struct ftr_change *c = &z->change[i];
@@ -91,10 +91,10 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return k == NONE ? WRITE_ARRIVES : k;
 }
 
-/* Consider a packet that follows the old entry of i and then the new entry at the next switch.
- * Returns the change at that switch if the packet would turn upward there (with extra turns: if
- * it would make a U-turn or a turn that is not allowed); otherwise NONE. */
-static uint32_t pours_on(const struct staging *z, uint32_t i)
+/* A packet may follow the old entry of change i and then the new entry of the next switch.  If it
+ * would turn upward there (with extra turns: make a U-turn or a turn that is not allowed),
+ * return the change of that entry; otherwise NONE. */
+static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
 	const struct ftr_change *c = &z->change[i];
@@ -122,7 +122,7 @@ static uint32_t pours_on(const struct staging *z, uint32_t i)
 
 /* Compute the step of i. If i waits for a change that is in the drain steps, i is put into
  * the drain steps, too. */
-static void find_step(struct staging *z, uint32_t i)
+static void find_step(struct steps *z, uint32_t i)
 {
 	uint32_t step;
 
@@ -136,7 +136,7 @@ static void find_step(struct staging *z, uint32_t i)
 
 static int by_falling_rank(const void *x, const void *y, void *ctx)
 {
-	const struct staging *z = ctx;
+	const struct steps *z = ctx;
 	const uint8_t *rank = z->lv->view.tree.rank;
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
 	ftr_sw s = z->change[a].sw, t = z->change[b].sw;
@@ -146,7 +146,7 @@ static int by_falling_rank(const void *x, const void *y, void *ctx)
 	return (s > t) - (s < t);
 }
 
-static bool raise(struct staging *z, uint32_t i, uint32_t level)
+static bool raise(struct steps *z, uint32_t i, uint32_t level)
 {
 	bool raised = level > z->write_step[i];
 
@@ -155,10 +155,10 @@ static bool raise(struct staging *z, uint32_t i, uint32_t level)
 	return raised;
 }
 
-/* Compute the levels of the n entries in list, which are in the drain steps.  With extra turns
- * one pass may not be enough.  If entries wait for each other in a cycle there is no right
- * order; the checker then finds the error. */
-static void levels(struct staging *z, uint32_t *list, uint32_t n)
+/* Compute the levels of the n changes in list, which are in the drain steps.  With extra turns,
+ * one pass may not be enough; if changes wait for each other in a cycle, no order is right, and
+ * the checker refuses the result. */
+static void levels(struct steps *z, uint32_t *list, uint32_t n)
 {
 	bool again = true;
 
@@ -170,7 +170,7 @@ static void levels(struct staging *z, uint32_t *list, uint32_t n)
 
 			again |= raise(z, x, w != NONE && z->mark[w] & DRAIN ?
 				       z->write_step[w] + 1u : 0);
-			y = pours_on(z, x);
+			y = bad_turn_after(z, x);
 			if (y != NONE)
 				again |= raise(z, y, z->write_step[x] + 1u);
 		}
@@ -178,11 +178,11 @@ static void levels(struct staging *z, uint32_t *list, uint32_t n)
 	}
 }
 
-static void missing_last(struct staging *z, const uint32_t *list, uint32_t n,
+/* Put the changes to FTR_PORT_NONE after all others of the LID (see the top of this file). */
+static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
-	uint8_t with = n_drain ? DRAIN : 0;	/* kind of the last steps so far: DRAIN,
-						 * or 0 for normal steps */
+	uint8_t with = n_drain ? DRAIN : 0;	/* mark of the changes in the last steps */
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -193,7 +193,7 @@ static void missing_last(struct staging *z, const uint32_t *list, uint32_t n,
 		uint32_t k = list[i];
 
 		if (z->change[k].after != FTR_PORT_NONE ||
-		    z->mark[k] & POURS)
+		    z->mark[k] & BEFORE_DRAIN)
 			continue;
 		z->mark[k] |= with;
 		if (with)
@@ -204,7 +204,7 @@ static void missing_last(struct staging *z, const uint32_t *list, uint32_t n,
 }
 
 /* The write steps of the n changes of one LID; lv->at is set for them. */
-static void write_step_lid(struct staging *z, const uint32_t *list, uint32_t n)
+static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 {
 	uint32_t *drain = z->drain, n_drain = 0;
 	bool any = false;
@@ -212,13 +212,13 @@ static void write_step_lid(struct staging *z, const uint32_t *list, uint32_t n)
 	if (n == 1)		/* there is no other change to wait for */
 		return;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t y = pours_on(z, list[i]);
+		uint32_t y = bad_turn_after(z, list[i]);
 
 		if (y == NONE)
 			continue;
 		z->mark[y] |= DRAIN;
 		z->order.step[y] = WRITE_NEVER;
-		z->mark[list[i]] |= POURS;
+		z->mark[list[i]] |= BEFORE_DRAIN;
 		any = true;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -233,7 +233,7 @@ static void write_step_lid(struct staging *z, const uint32_t *list, uint32_t n)
 		missing_last(z, list, n, n_drain);
 }
 
-static void write_step_all(struct staging *z)
+static void write_step_all(struct steps *z)
 {
 	struct ftr_incr *lv = z->lv;
 	uint32_t *at = lv->at;
@@ -252,7 +252,7 @@ static void write_step_all(struct staging *z)
 
 /* ---- all LIDs -------------------------------------------------------- */
 
-static void number_write_steps(struct staging *z, struct ftr_incr_result *r)
+static void number_write_steps(struct steps *z, struct ftr_incr_result *r)
 {
 	for (uint32_t i = 0; i < r->n_changes; i++)
 		if (!(z->mark[i] & DRAIN))
@@ -272,7 +272,7 @@ enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err)
 {
 	struct ftr_incr_result *r = &lv->result;
 	struct ftr_arena *a = lv->last;
-	struct staging z = { .lv = lv, .change = lv->change };
+	struct steps z = { .lv = lv, .change = lv->change };
 
 	r->change = lv->change;
 	z.write_step = ftr_arena_zalloc(a, r->n_changes, sizeof(*z.write_step));

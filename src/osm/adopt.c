@@ -44,7 +44,6 @@ struct reading {
 	struct ibf_adopted *done;
 };
 
-/* Send the requests that are prepared, and copy the answers. */
 static void read_batch(struct reading *r)
 {
 	const struct ibf_options *o = &r->p->opt;
@@ -73,12 +72,11 @@ static void read_batch(struct reading *r)
 
 static void add_block(struct reading *r, ftr_sw s, uint32_t block)
 {
-	struct rr_smp *j = &r->job[r->n];
+	struct rr_smp *j;
 
-	if (r->n == BATCH) {
+	if (r->n == BATCH)
 		read_batch(r);
-		j = r->job;
-	}
+	j = &r->job[r->n];
 	*j = (struct rr_smp){
 		.attr = RR_ATTR_LFT, .mod = block, .m_key = r->key,
 	};
@@ -104,7 +102,6 @@ static void read_switches(struct reading *r)
 	read_batch(r);
 }
 
-/* Clear entries whose port the switch does not have or whose LID has no owner. */
 static void clear_invalid(const struct ftr_fabric *f, struct ftr_tables *t)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -125,24 +122,19 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 		.p = p, .f = f, .end = ibf_now_ms() + READ_LIMIT_MS,
 		.done = done,
 	};
-	const struct rr_dr_limits no_limits = { 0 };
-	struct rr_dr_origin origin;
 	enum ftr_status st;
 	double t0 = ibf_now_ms();
-	ftr_lid lid;
 
 	*done = (struct ibf_adopted){ 0 };
 	st = ftr_tables_new(f, true, &r.t, err);
 	r.job = ftr_calloc(BATCH, sizeof(*r.job));
 	r.sw = ftr_calloc(BATCH, sizeof(*r.sw));
-	r.tree = rr_dr_tree_new(f->n_sw);
+	r.tree = ibf_directed_routes(p, f);
 	if (!st && (!r.job || !r.sw || !r.tree))
 		st = ftr_fail(err, FTR_NOMEM,
 			      "out of memory for reading the tables of %u switches",
 			      f->n_sw);
 	if (!st) {
-		ibf_find_manager(p, f, &origin, &lid);
-		rr_dr_search(r.tree, f, &origin, &no_limits);
 		read_switches(&r);
 		clear_invalid(f, r.t);
 		done->ms = ibf_now_ms() - t0;
@@ -156,7 +148,6 @@ enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 	return st;
 }
 
-/* Compare the tables that were read with those of the routing. */
 void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done)
 {

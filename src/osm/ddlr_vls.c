@@ -11,15 +11,10 @@
 #include "osm/osm.h"
 #include <ftr/ddlr.h>
 
-/* PortInfo.OperationalVLs: 1 = VL0, 2 = VL0 and VL1, ... (IBA 14.2.5.6) */
-static bool two_vls(const osm_physp_t *p)
-{
-	return ib_port_info_get_op_vls(&p->port_info) >= 2;
-}
-
-/* A link between switches with one VL only, or NULL. */
-static const osm_physp_t *one_vl(struct ibf_plugin *p,
-				   const struct ftr_fabric *f)
+/* A port between switches with one VL only, or NULL.  PortInfo.OperationalVLs: 1 = VL0, 2 = VL0
+ * and VL1, ... (IBA 14.2.5.6). */
+static const osm_physp_t *port_with_one_vl(struct ibf_plugin *p,
+					   const struct ftr_fabric *f)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		const osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
@@ -29,7 +24,8 @@ static const osm_physp_t *one_vl(struct ibf_plugin *p,
 				osm_node_get_physp_ptr(sw->p_node, i);
 
 			if (ftr_fabric_port(f, s, (ftr_port)i)->peer_kind ==
-			    FTR_PEER_SW && port && !two_vls(port))
+			    FTR_PEER_SW && port &&
+			    ib_port_info_get_op_vls(&port->port_info) < 2)
 				return port;
 		}
 	}
@@ -46,7 +42,7 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 	if (!e->ops->sl2vl)
 		return;
 	e->turn_bit = p->osm->subn.opt.qos &&
-		!(port = one_vl(p, gen->fabric)) &&
+		!(port = port_with_one_vl(p, gen->fabric)) &&
 		!e->ops->sl2vl(gen->shape, &gen->vls, &err);
 	if (before == e->turn_bit && e->reported_vls)
 		return;
@@ -63,8 +59,8 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 			err.status ? err.msg : "qos is off");
 }
 
-/* OpenSM sets up SL2VL tables: fill in the table for one (in, out) pair of the switch of
- * port p. OpenSM's exclusive lock is held. */
+/* Fill in the SL2VL table of one pair (in, out) of ports of the switch of port p.  OpenSM's
+ * exclusive lock is held. */
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t)
 {

@@ -14,10 +14,8 @@
  * that takes the links of the switch into use, or with the routing of a sweep.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/file.h"
 #include "osm/fast.h"
@@ -35,7 +33,7 @@ static uint32_t count_up(const struct rr_repair *r)
 	return n;
 }
 
-static void name_what(const struct rr_repair *r, char *out, size_t size)
+static void describe_links(const struct rr_repair *r, char *out, size_t size)
 {
 	const struct ftr_fabric *f = r->gen.fabric;
 	const struct rr_link *c = &r->link[0];
@@ -57,7 +55,7 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 {
 	char what[512], failed[64] = "", pathless[64] = "";
 
-	name_what(r, what, sizeof(what));
+	describe_links(r, what, sizeof(what));
 	if (r->failed)
 		snprintf(failed, sizeof(failed), ", %u NOT acknowledged",
 			 r->failed);
@@ -81,7 +79,6 @@ static void log_repair(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- switches that are down ---------------------------------------------- */
 
-/* Is the link at this port in the record r? */
 static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 {
 	for (uint32_t i = 0; i < r->n_links; i++) {
@@ -94,8 +91,7 @@ static bool has_link(const struct rr_repair *r, ftr_sw s, unsigned int port)
 	return false;
 }
 
-/* Has s a usable link to another switch, apart from those of r, which went
- * down? */
+/* True if s still has a link to another switch after the links of r went down. */
 static bool is_linked(const struct rr_view *v, const struct rr_repair *r,
 		      ftr_sw s)
 {
@@ -103,14 +99,13 @@ static bool is_linked(const struct rr_view *v, const struct rr_repair *r,
 
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
 		if (ftr_fabric_port(f, s, (ftr_port)p)->peer_kind ==
-		    FTR_PEER_SW && ftr_incr_alive(v->live, s, (ftr_port)p) &&
+		    FTR_PEER_SW && ftr_incr_alive(v->incr, s, (ftr_port)p) &&
 		    !has_link(r, s, p))
 			return true;
 	return false;
 }
 
-/* Are all links of this repair at s? */
-static bool all_at(const struct rr_repair *r, ftr_sw s)
+static bool all_links_at(const struct rr_repair *r, ftr_sw s)
 {
 	for (uint32_t i = 0; i < r->n_links; i++)
 		if (r->link[i].sw != s && r->link[i].peer != s)
@@ -139,7 +134,9 @@ static bool is_down(struct ibf_fast *f, uint64_t guid)
 	return down;
 }
 
-static void judge(struct ibf_fast *f, struct rr_repair *r)
+/* Set r->whole if all links of r belong to one switch, and it has lost its last link or was
+ * down before. */
+static void find_whole_switch(struct ibf_fast *f, struct rr_repair *r)
 {
 	const struct ftr_fabric *fab = r->gen.fabric;
 	ftr_sw end[2] = { r->link[0].sw, r->link[0].peer };
@@ -147,7 +144,7 @@ static void judge(struct ibf_fast *f, struct rr_repair *r)
 
 	r->whole = FTR_SW_NONE;
 	for (int i = 0; i < 2 && r->whole == FTR_SW_NONE; i++)
-		if (all_at(r, end[i]) &&
+		if (all_links_at(r, end[i]) &&
 		    (!up ? f->rr.view && !is_linked(f->rr.view, r, end[i]) :
 		     up == r->n_links && is_down(f, fab->sw[end[i]].guid)))
 			r->whole = end[i];
@@ -157,7 +154,7 @@ void ibf_event_report(void *ctx, struct rr_repair *r)
 {
 	struct ibf_fast *f = ctx;
 
-	judge(f, r);
+	find_whole_switch(f, r);
 	log_repair(f, r);
 }
 
@@ -182,66 +179,34 @@ static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- a record ------------------------------------------------------------ */
 
-/* Growing text in memory; failed: out of memory, the text is not usable. */
-struct text {
-	char *s;
-	size_t len;
-	uint32_t cap;
-	bool failed;
-};
-
-static void add(struct text *t, const char *fmt, ...) FTR_PRINTF(2, 3);
-
-static void add(struct text *t, const char *fmt, ...)
-{
-	for (;;) {
-		size_t room = t->cap - t->len;
-		va_list ap;
-		int n;
-
-		va_start(ap, fmt);
-		n = t->s ? vsnprintf(t->s + t->len, room, fmt, ap) : 0;
-		va_end(ap);
-		if (t->s && n >= 0 && (size_t)n < room) {
-			t->len += (size_t)n;
-			return;
-		}
-		if (t->failed || n < 0 ||
-		    !ftr_grow((void **)&t->s, &t->cap, 1)) {
-			t->failed = true;
-			return;
-		}
-	}
-}
-
 /* Names were cleaned when they entered the fabric: valid UTF-8, no control
  * characters. */
-static void add_name(struct text *t, const char *key, const char *s)
+static void add_name(FILE *t, const char *key, const char *s)
 {
-	add(t, "\"%s\":\"", key);
+	fprintf(t, "\"%s\":\"", key);
 	for (; *s; s++)
-		add(t, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
-	add(t, "\"");
+		fprintf(t, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+	fprintf(t, "\"");
 }
 
-static void add_link(struct text *t, const struct ftr_fabric *f,
+static void add_link(FILE *t, const struct ftr_fabric *f,
 		     const struct rr_link *c)
 {
-	add(t, "{\"guid\":\"0x%016" PRIx64 "\",\"port\":%u,",
-	    f->sw[c->sw].guid, c->port);
+	fprintf(t, "{\"guid\":\"0x%016" PRIx64 "\",\"port\":%u,",
+		f->sw[c->sw].guid, c->port);
 	add_name(t, "name", f->sw[c->sw].name);
-	add(t, ",\"peer_guid\":\"0x%016" PRIx64 "\",\"peer_port\":%u,",
-	    f->sw[c->peer].guid, c->peer_port);
+	fprintf(t, ",\"peer_guid\":\"0x%016" PRIx64 "\",\"peer_port\":%u,",
+		f->sw[c->peer].guid, c->peer_port);
 	add_name(t, "peer_name", f->sw[c->peer].name);
-	add(t, ",\"up\":%s}\n", c->up ? "true" : "false");
+	fprintf(t, ",\"up\":%s}\n", c->up ? "true" : "false");
 }
 
-static void add_ms(struct text *t, const char *key, double ms, const char *sep)
+static void add_ms(FILE *t, const char *key, double ms, const char *sep)
 {
 	if (ms < 0)
-		add(t, "\"%s\":null%s", key, sep);
+		fprintf(t, "\"%s\":null%s", key, sep);
 	else
-		add(t, "\"%s\":%.3f%s", key, ms, sep);
+		fprintf(t, "\"%s\":%.3f%s", key, ms, sep);
 }
 
 static const char *kind(const struct rr_repair *r)
@@ -255,31 +220,30 @@ static const char *kind(const struct rr_repair *r)
 	return up ? "link-up" : "link-down";
 }
 
-static const char *write_step(const struct rr_repair *r)
+static const char *stage(const struct rr_repair *r)
 {
 	return r->local ? "local" : r->swept ? "sweep" : "reroute";
 }
 
-/* Add the members that every line has. */
-static void add_head(struct text *t, const struct rr_repair *r, uint32_t part,
+static void add_head(FILE *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts)
 {
-	add(t, "{\"schema\":%d,\"event\":\"%s\",\"number\":%u,\"part\":%u,\"parts\":%u,\"time\":%.6f",
-	    EVENT_SCHEMA, kind(r), r->number, part, parts, r->wall);
+	fprintf(t, "{\"schema\":%d,\"event\":\"%s\",\"number\":%u,\"part\":%u,\"parts\":%u,\"time\":%.6f",
+		EVENT_SCHEMA, kind(r), r->number, part, parts, r->wall);
 }
 
-/* Add the members that only the first line has. */
-static void add_facts(struct text *t, const struct rr_repair *r)
+/* Add the members that only the first line of a record has. */
+static void add_facts(FILE *t, const struct rr_repair *r)
 {
-	add(t, ",\"engine\":\"%s\",\"stage\":\"%s\",\"traps\":%u,"
-	    "\"destinations\":%u,\"entries\":%u,\"pathless\":%u,"
-	    "\"switches\":%u,\"blocks\":%u,\"stages\":%u,"
-	    "\"drained\":%u,\"failed\":%u,\"unhealed\":%" PRIu64
-	    ",\"held\":%u,\"lost_leaf_pairs\":%" PRIu64
-	    ",\"regained_leaf_pairs\":%" PRIu64 ",\"ms\":{",
-	    r->gen.engine, write_step(r), r->n_traps, r->lids, r->n_changes,
-	    r->pathless, r->switches, r->blocks, r->write_steps, r->drained,
-	    r->failed, r->unrepaired, r->held, r->lost_pairs, r->regained_pairs);
+	fprintf(t, ",\"engine\":\"%s\",\"stage\":\"%s\",\"traps\":%u,"
+		"\"destinations\":%u,\"entries\":%u,\"pathless\":%u,"
+		"\"switches\":%u,\"blocks\":%u,\"stages\":%u,"
+		"\"drained\":%u,\"failed\":%u,\"unhealed\":%" PRIu64
+		",\"held\":%u,\"lost_leaf_pairs\":%" PRIu64
+		",\"regained_leaf_pairs\":%" PRIu64 ",\"ms\":{",
+		r->gen.engine, stage(r), r->n_traps, r->lids, r->n_changes,
+		r->pathless, r->switches, r->blocks, r->write_steps, r->drained,
+		r->failed, r->unrepaired, r->held, r->lost_pairs, r->regained_pairs);
 	add_ms(t, "known", r->known_ms, ",");
 	add_ms(t, "computed", r->computed_ms, ",");
 	add_ms(t, "checked", r->checked_ms, ",");
@@ -287,21 +251,21 @@ static void add_facts(struct text *t, const struct rr_repair *r)
 	add_ms(t, "last", r->last_ms, ",");
 	add_ms(t, "reconciled", r->reconciled_ms, "}");
 	if (r->reconciled)
-		add(t, ",\"reconcile\":{\"entries\":%" PRIu64
+		fprintf(t, ",\"reconcile\":{\"entries\":%" PRIu64
 		    ",\"blocks\":%" PRIu64 ",\"switches\":%u}",
 		    r->rest.entries, r->rest.blocks, r->rest.switches);
 	else
-		add(t, ",\"reconcile\":null");
+		fprintf(t, ",\"reconcile\":null");
 }
 
 /* Add one line, with as many elements of the two lists as fit (one always does).  *links and
  * *sets then point to the elements that remain; NULL: none.  A list is a sequence of objects,
  * each followed by a newline. */
-static void add_line(struct text *t, const struct rr_repair *r, uint32_t part,
+static void add_line(FILE *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts, const char **links, const char **sets)
 {
 	const char *key[] = { "cables", "sets" }, **list[] = { links, sets };
-	size_t start = t->len;
+	const long start = ftell(t), closing = sizeof(",],\"sets\":[]}\n");
 
 	add_head(t, r, part, parts);
 	if (part == 1)
@@ -311,110 +275,100 @@ static void add_line(struct text *t, const struct rr_repair *r, uint32_t part,
 
 		if (!at)
 			continue;
-		add(t, ",\"%s\":[", key[i]);
-		while ((nl = strchr(at, '\n')) && t->len - start +
-		       (size_t)(nl - at) + sizeof(",],\"sets\":[]}\n") <=
-		       LINE_MAX_BYTES) {
-			add(t, "%s%.*s", sep, (int)(nl - at), at);
+		fprintf(t, ",\"%s\":[", key[i]);
+		while ((nl = strchr(at, '\n')) &&
+		       ftell(t) - start + (nl - at) + closing <= LINE_MAX_BYTES) {
+			fprintf(t, "%s%.*s", sep, (int)(nl - at), at);
 			sep = ",";
 			at = nl + 1;
 		}
-		add(t, "]");
+		fprintf(t, "]");
 		*list[i] = *at ? at : NULL;
 		if (*at)
 			break;
 	}
-	add(t, "}\n");
+	fprintf(t, "}\n");
 }
 
-static void add_record(struct text *t, const struct rr_repair *r,
-		       const char *links, uint32_t parts)
+/* Returns the number of lines. */
+static uint32_t add_record(FILE *t, const struct rr_repair *r, const char *links,
+			   uint32_t parts)
 {
 	const char *sets = r->sets;
 	uint32_t part = 0;
 
 	do
 		add_line(t, r, ++part, parts, &links, &sets);
-	while (!t->failed && (links || sets));
+	while (links || sets);
+	return part;
 }
 
-static uint32_t count_lines(const struct text *t)
+static char *list_text(const struct rr_repair *r)
 {
-	uint32_t n = 0;
+	char *text = NULL;
+	size_t size;
+	FILE *t = ftr_memstream(&text, &size);
 
-	for (const char *c = t->s; (c = strchr(c, '\n')); c++)
-		n++;
-	return n;
+	for (uint32_t i = 0; t && i < r->n_links; i++)
+		add_link(t, r->gen.fabric, &r->link[i]);
+	if (t)
+		ftr_memstream_end(t, &text);
+	return text;
 }
 
-/* The record is composed twice, because every line contains the number of lines, which is
- * known only after the first time. The first time uses the longest possible number, so no
- * line of the second time is too long. */
-static bool compose(const struct rr_repair *r, struct text *t)
+static char *record_text(const struct rr_repair *r, const char *links, uint32_t *lines,
+			 size_t *size)
 {
-	struct text links = { 0 }, draft = { 0 };
+	char *text = NULL;
+	FILE *t = ftr_memstream(&text, size);
 
-	add(&links, "%s", "");
-	for (uint32_t i = 0; i < r->n_links; i++)
-		add_link(&links, r->gen.fabric, &r->link[i]);
-	if (!links.failed)
-		add_record(&draft, r, links.s, UINT32_MAX);
-	t->failed = links.failed || draft.failed;
-	if (!t->failed)
-		add_record(t, r, links.s, count_lines(&draft));
-	free(links.s);
-	free(draft.s);
-	return !t->failed;
+	if (t) {
+		*lines = add_record(t, r, links, *lines);
+		ftr_memstream_end(t, &text);
+	}
+	return text;
+}
+
+/* The text of a record, and its length; NULL: no memory.  The record is composed twice, because
+ * every line contains the number of lines, which is known only after the first time.  The first
+ * time uses the longest possible number, so no line of the second time is too long. */
+static char *compose(const struct rr_repair *r, size_t *size)
+{
+	char *links = list_text(r), *draft = NULL, *text = NULL;
+	uint32_t lines = UINT32_MAX;
+
+	if (links)
+		draft = record_text(r, links, &lines, size);
+	if (draft)
+		text = record_text(r, links, &lines, size);
+	free(links);
+	free(draft);
+	return text;
 }
 
 /* ---- the file ------------------------------------------------------------ */
 
-struct record {
-	struct ibf_job job;
-	char *path, *text;
-	size_t len;
-};
-
-static enum ftr_status append(struct ibf_job *j, struct ftr_err *err)
+static enum ftr_status append(const char *path, void *text, struct ftr_err *err)
 {
-	const struct record *rec = (const struct record *)j;
-
-	return ftr_file_append(rec->path, rec->text, rec->len, err);
-}
-
-static void record_free(struct ibf_job *j)
-{
-	struct record *rec = (struct record *)j;
-
-	free(rec->path);
-	free(rec->text);
-	free(rec);
+	return ftr_file_append(path, text, strlen(text), err);
 }
 
 void ibf_event_write(void *ctx, const struct rr_repair *r)
 {
 	struct ibf_fast *f = ctx;
 	const char *dir = f->p->osm->subn.opt.dump_files_dir;
-	struct record *rec = ftr_calloc(1, sizeof(*rec));
-	struct text t = { 0 };
+	struct ibf_job job = {
+		.msg = IBF_EVENT_FILE, .write = append, .release = free,
+	};
 
 	note_switch(f, r);
-	if (rec && compose(r, &t) &&
-	    (rec->path = ftr_asprintf("%s/ibfattree-events.jsonl",
-				      dir ? dir : "/var/log"))) {
-		rec->text = t.s;
-		rec->len = t.len;
-		rec->job = (struct ibf_job){
-			.msg = IBF_EVENT_FILE, .bytes = t.len + sizeof(*rec),
-			.run = append, .free = record_free,
-		};
-		ibf_writer_put(f->p->writer, &rec->job);
-		return;
-	}
-	ibf_log(f->p, IBF_EVENT_FILE, "out of memory: the record of event %u is lost",
-		r->number);
-	free(t.s);
-	free(rec);
+	job.ctx = compose(r, &job.bytes);
+	if (job.ctx)
+		job.path = ftr_asprintf("%s/ibfattree-events.jsonl",
+					dir ? dir : "/var/log");
+	if (!ibf_writer_put(f->p->writer, &job))
+		ibf_log(f->p, IBF_EVENT_FILE, "out of memory: the record of event %u is lost",
+			r->number);
 }
 
 /* ---- switches that a sweep has brought back ------------------------------ */
@@ -470,12 +424,10 @@ void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen)
 			.checked_ms = -1, .first_ms = -1, .last_ms = -1,
 			.reconciled_ms = -1,
 		};
-		struct timespec t;
 
 		r.link = ftr_calloc(gen->fabric->sw[s].n_ports + 1u,
 				     sizeof(*r.link));
-		clock_gettime(CLOCK_REALTIME, &t);
-		r.wall = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+		r.wall = rr_wall();
 		if (r.link) {
 			list_links(&r, s);
 			ibf_event_write(f, &r);

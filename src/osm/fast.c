@@ -76,17 +76,12 @@ static double op_lifetime(void *ctx)
 	return ibf_packet_lifetime(f->p);
 }
 
-/* Request a heavy sweep in the same way as OpenSM does for a trap. */
 static void op_sweep(void *ctx)
 {
 	struct ibf_fast *f = ctx;
 
-	if (!atomic_load(&f->sweep_on_trap))
-		return;
-	/* the sweeper resets it without a lock, too */
-	__atomic_store_n(&f->p->osm->subn.force_heavy_sweep, TRUE,
-			 __ATOMIC_RELAXED);
-	osm_sm_signal(&f->p->osm->sm, OSM_SIGNAL_SWEEP);
+	if (atomic_load(&f->sweep_on_trap))
+		ibf_request_sweep(f->p->osm);
 }
 
 static void op_warn(void *ctx, enum rr_warning what, const char *text)
@@ -131,25 +126,10 @@ static void *worker(void *arg)
 
 /* ---- OpenSM's events ----------------------------------------------------- */
 
-static void post(struct ibf_fast *f, enum rr_event_kind kind)
+void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind)
 {
 	if (f)
 		rr_post(&f->rr, &(struct rr_event){ .kind = kind });
-}
-
-void ibf_fast_disarm(struct ibf_fast *f)
-{
-	post(f, RR_EV_STANDBY);
-}
-
-void ibf_fast_routing(struct ibf_fast *f)
-{
-	post(f, RR_EV_ROUTING);
-}
-
-void ibf_fast_sweep_done(struct ibf_fast *f)
-{
-	post(f, RR_EV_SUBNET_UP);
 }
 
 void ibf_fast_sweep_start(struct ibf_fast *f)
@@ -207,7 +187,6 @@ void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c)
 	pthread_mutex_unlock(&f->rr.mutex);
 }
 
-/* gen NULL: an engine that is not ours has routed. */
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 {
 	struct rr_routing routing;
@@ -238,11 +217,9 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen)
 	ibf_event_routed(f, gen);
 }
 
-bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l)
+bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
 {
-	struct rr_ends e = { l.guid, l.peer_guid, l.port, l.peer_port };
-
-	return f && rr_left_out(&f->rr, &e, l.active);
+	return f && rr_left_out(&f->rr, e, active);
 }
 
 /* ---- life ---------------------------------------------------------------- */

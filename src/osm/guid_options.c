@@ -47,8 +47,7 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	return FTR_OK;
 }
 
-/* The GUIDs of an option.  without: text for the message; it says what applies if there is no
- * list. */
+/* The GUIDs of an option.  without: the end of the message if no list is in use. */
 static struct ftr_guids list_of(struct ibf_plugin *p, const char *option,
 				const char *path, struct ibf_guids *last,
 				const char *without)
@@ -58,8 +57,8 @@ static struct ftr_guids list_of(struct ibf_plugin *p, const char *option,
 	if (!path)
 		drop(last);
 	else if (read_list(path, last, &err) && last->n)
-		ibf_log(p, IBF_GUID_FILE, "%s is not used: %s; the %u GUID%s last read from %s stay in use",
-			option, err.msg, last->n, last->n == 1 ? "" : "s",
+		ibf_log(p, IBF_GUID_FILE, "%s is not used: %s; the %s last read from %s stay in use",
+			option, err.msg, ibf_count(last->n, "GUID", "GUIDs").s,
 			last->path);
 	else if (err.status)
 		ibf_log(p, IBF_GUID_FILE, "%s is not used: %s; %s", option,
@@ -103,9 +102,9 @@ void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh)
 	if (sh->tree.n_unlisted > named)
 		snprintf(more, sizeof(more), " and %u more",
 			 sh->tree.n_unlisted - named);
-	ibf_log(p, IBF_ROOTS, "root_guid_file %s lacks %u top switch%s: %s%s; %s; complete the file",
-		p->roots.path, sh->tree.n_unlisted,
-		sh->tree.n_unlisted == 1 ? "" : "es", names, more,
+	ibf_log(p, IBF_ROOTS, "root_guid_file %s lacks %s: %s%s; %s; complete the file",
+		p->roots.path,
+		ibf_count(sh->tree.n_unlisted, "top switch", "top switches").s, names, more,
 		p->opt.roots == FTR_ROOTS_FILE ?
 		"most of their links are not used" :
 		"the engine takes them for roots, too");

@@ -36,3 +36,23 @@ uint64_t ibf_m_key(const struct ibf_plugin *p, const osm_switch_t *sw)
 	return opt->m_key_lookup && port0 ?
 		ib_port_info_get_m_key(&port0->port_info) : opt->m_key;
 }
+
+struct rr_dr_tree *ibf_directed_routes(const struct ibf_plugin *p, const struct ftr_fabric *f)
+{
+	struct rr_dr_tree *t = rr_dr_tree_new(f->n_sw);
+	const struct rr_dr_limits no_limits = { 0 };
+	struct rr_dr_origin origin;
+	ftr_lid lid;
+
+	ibf_find_manager(p, f, &origin, &lid);
+	if (t)
+		rr_dr_search(t, f, &origin, &no_limits);
+	return t;
+}
+
+void ibf_request_sweep(struct osm_opensm *osm)
+{
+	/* the sweeper resets it without a lock, too */
+	__atomic_store_n(&osm->subn.force_heavy_sweep, TRUE, __ATOMIC_RELAXED);
+	osm_sm_signal(&osm->sm, OSM_SIGNAL_SWEEP);
+}

@@ -17,6 +17,12 @@ void ibf_find_manager(const struct ibf_plugin *p, const struct ftr_fabric *f,
  * The caller holds OpenSM's lock. */
 uint64_t ibf_m_key(const struct ibf_plugin *p, const osm_switch_t *sw);
 
+/* Shortest directed routes from this manager to the switches of f; NULL: no memory. */
+struct rr_dr_tree *ibf_directed_routes(const struct ibf_plugin *p, const struct ftr_fabric *f);
+
+/* Request a heavy sweep in the same way as OpenSM does for a trap. */
+void ibf_request_sweep(struct osm_opensm *osm);
+
 /* OpenSM's subnet-wide packet_life_time, in milliseconds. */
 double ibf_packet_lifetime(const struct ibf_plugin *p);
 

@@ -54,12 +54,7 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 }
 
 struct ibf_result {
-	uint32_t n_turns;	/* extra turns, and the host pairs that they
-				 * connect */
-	uint64_t extra_pairs;
-	ftr_sw root;		/* root of sftree's order; FTR_SW_NONE: the engine has no root */
-	uint64_t detours;
-	struct ftr_balance_report balance;	/* hosts 0: no search */
+	struct ftr_route_stats stats;	/* without its arrays */
 	struct ibf_unserved unserved;
 	struct ibf_changes changes;
 };
@@ -73,21 +68,21 @@ static void log_routed(const struct ibf_engine *e,
 	const struct ftr_fabric *f = gen->fabric;
 	char subtree[FTR_NAME_MAX + 128] = "", balance[96] = "", turns[128] = "";
 
-	if (res->root != FTR_SW_NONE)
+	if (res->stats.root != FTR_SW_NONE)
 		snprintf(subtree, sizeof(subtree),
 			 "; root %s, %s on detours",
-			 ibf_sw_name(f, res->root).s,
-			 ibf_count(res->detours, "host pair", "host pairs").s);
+			 ibf_sw_name(f, res->stats.root).s,
+			 ibf_count(res->stats.detours, "host pair", "host pairs").s);
 	/* the bound includes pairs that have no path */
-	if (res->balance.hosts && res->balance.bound && !res->unserved.hosts)
+	if (res->stats.balance.hosts && res->stats.balance.bound && !res->unserved.hosts)
 		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
-			 (double)res->balance.max_after / res->balance.bound);
+			 (double)res->stats.balance.max_after / res->stats.balance.bound);
 
-	if (res->extra_pairs)
+	if (res->stats.extra_pairs)
 		snprintf(turns, sizeof(turns), "; %s %s",
-			 ibf_count(res->n_turns, "extra turn connects",
+			 ibf_count(res->stats.n_turns, "extra turn connects",
 				   "extra turns connect").s,
-			 ibf_count(res->extra_pairs, "host pair",
+			 ibf_count(res->stats.extra_pairs, "host pair",
 				   "host pairs").s);
 	ibf_log(e->plugin, IBF_ROUTED,
 		"%s: %s (%s), %s, %s, %s (%u not on leaves), %s, %s, %s, %s between switches (%u horizontal), %s; without a path: %s, %"
@@ -120,13 +115,6 @@ static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
 	ftr_ep e = ftr_fabric_find_ep(f, guid);
 
 	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
-}
-
-/* The switch that the subnet manager is attached to. */
-static ftr_sw manager_switch(const struct ibf_plugin *p,
-			     const struct ftr_fabric *f)
-{
-	return port_switch(f, cl_ntoh64(p->osm->subn.sm_port_guid));
 }
 
 /* The switches of all subnet managers that OpenSM knows, including itself. */
@@ -198,7 +186,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 	r->stats.order = ftr_malloc(f->n_sw);
 	if (!r->stats.order)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the order");
-	r->opts.sm_switch = manager_switch(e->plugin, f);
+	r->opts.sm_switch = port_switch(f, cl_ntoh64(e->plugin->osm->subn.sm_port_guid));
 	r->opts.paths = (enum ftr_paths)e->plugin->opt.paths;
 	r->opts.keep_turns = true;
 	r->opts.keep_routed = e->plugin->fast != NULL;
@@ -215,7 +203,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 			     &r->stats, err);
 }
 
-/* Keep the shape and the tables from which the fast path starts. */
+/* Move the results into gen; the fast path starts from them. */
 static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 			struct ibf_routes *r)
 {
@@ -270,13 +258,10 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 				!e->plugin->opt.observe, &res->changes, err);
 		ms->commit = ibf_now_ms() - t0;
 	}
-	res->root = r.stats.root;
-	res->detours = r.stats.detours;
-	res->balance = r.stats.balance;
-	res->n_turns = r.stats.n_turns;
-	res->extra_pairs = r.stats.extra_pairs;
-	if (!st)
+	if (!st) {
 		keep_routes(e, gen, &r);
+		res->stats = r.stats;
+	}
 	ftr_shape_free(r.stats.routed);
 	ftr_tables_free(r.t);
 	free(r.stats.order);
@@ -315,7 +300,7 @@ static enum ftr_status route(struct ibf_engine *e)
 	enum ftr_status st;
 
 	warn_cache(e->plugin);
-	ibf_fast_routing(e->plugin->fast);
+	ibf_fast_post(e->plugin->fast, RR_EV_ROUTING);
 	e->refusal[0] = '\0';
 	st = ibf_generation_new(e, &gen, &ms, &err);
 	if (st)

@@ -53,7 +53,6 @@ bool ibf_layout_fits(const struct osm_opensm *osm, char *why, size_t size)
 	return true;
 }
 
-/* OpenSM's own log cannot be used: its location depends on the layout. */
 void ibf_layout_refuse(const char *why)
 {
 	const struct ibf_msg_info *info = &ibf_msg_table[IBF_LAYOUT];

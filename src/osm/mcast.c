@@ -99,22 +99,14 @@ static void unite(struct seats *list)
 	list->n = n;
 }
 
-static osm_mcast_tbl_t *table(const struct ibf_plugin *p,
-			      const struct ftr_fabric *f, ftr_sw s,
-			      uint16_t mlid)
+/* A switch without a multicast table, or with one that ends before mlid, is left out. */
+static void set_port(const struct ibf_plugin *p, const struct ftr_fabric *f,
+		     ftr_sw s, uint16_t mlid, ftr_port port)
 {
 	osm_switch_t *sw = ibf_host_switch(p, f->sw[s].guid);
 	osm_mcast_tbl_t *tbl = sw ? osm_switch_get_mcast_tbl_ptr(sw) : NULL;
 
-	return tbl && tbl->p_mask_tbl && mlid <= tbl->max_mlid_ho ? tbl : NULL;
-}
-
-static void set_port(const struct ibf_plugin *p, const struct ftr_fabric *f,
-		     ftr_sw s, uint16_t mlid, ftr_port port)
-{
-	osm_mcast_tbl_t *tbl = table(p, f, s, mlid);
-
-	if (tbl)
+	if (tbl && tbl->p_mask_tbl && mlid <= tbl->max_mlid_ho)
 		osm_mcast_tbl_set(tbl, mlid, port);
 }
 

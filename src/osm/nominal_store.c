@@ -124,7 +124,7 @@ static uint32_t list_files(const char *own, struct state_file *file,
 }
 
 /* Make n the nominal fabric of the plugin, which takes ownership of it. */
-static bool adopt(struct ibf_plugin *p, struct ftr_nominal *n)
+static bool set_nominal(struct ibf_plugin *p, struct ftr_nominal *n)
 {
 	struct ibf_nominal *new = ftr_calloc(1, sizeof(*new));
 
@@ -175,7 +175,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		ftr_nominal_free(n);
 		return false;
 	}
-	*nomem = !adopt(p, n);
+	*nomem = !set_nominal(p, n);
 	if (*nomem)
 		return false;
 	if (reshaped)
@@ -184,8 +184,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	return true;
 }
 
-/* Read the nominal fabric.  *is_own: it was read from our own file, so that file need not
- * be written.
+/* Read the nominal fabric.  *is_own: it was read from our own file, which need not be written.
  * False: memory was exhausted, and the files must be read again. */
 static bool read_state(struct ibf_plugin *p, const char *own,
 		       const struct ftr_fabric *f,
@@ -234,49 +233,30 @@ static void log_change(struct ibf_plugin *p,
 			"; the earlier ranks are kept, because the inferred ones are not clearly better" : "");
 }
 
-/* Job of the writer's thread, with its own reference to the nominal fabric. */
-struct state_job {
-	struct ibf_job job;
-	struct ibf_nominal *nominal;
-	char *path;
-};
-
-static enum ftr_status run_state_job(struct ibf_job *j, struct ftr_err *err)
+static enum ftr_status write_nominal(const char *path, void *nominal, struct ftr_err *err)
 {
-	const struct state_job *job = (const struct state_job *)j;
-	enum ftr_status st = ftr_nominal_write(job->path, job->nominal->n,
-					       err);
+	const struct ibf_nominal *n = nominal;
 
-	return st ? ftr_err_prefix(err, "the state file is not written") : st;
+	return ftr_nominal_write(path, n->n, err) ?
+		ftr_err_prefix(err, "the state file is not written") : FTR_OK;
 }
 
-static void free_state_job(struct ibf_job *j)
+static void release(void *nominal)
 {
-	struct state_job *job = (struct state_job *)j;
-
-	ibf_nominal_put(job->nominal);
-	free(job->path);
-	free(job);
+	ibf_nominal_put(nominal);
 }
 
-static void write_state(struct ibf_plugin *p, const char *path)
+/* path: malloc()ed; belongs to the job. */
+static void write_state(struct ibf_plugin *p, char *path)
 {
-	struct state_job *job = ftr_calloc(1, sizeof(*job));
-	char *copy = job ? ftr_strdup(path) : NULL;
-
-	if (!copy) {
-		free(job);
-		ibf_log(p, IBF_STATE_FILE, "the state file is not written: out of memory");
-		return;
-	}
-	atomic_fetch_add(&p->nominal->refs, 1);
-	job->nominal = p->nominal;
-	job->path = copy;
-	job->job = (struct ibf_job){
-		.msg = IBF_STATE_FILE, .bytes = sizeof(*job),
-		.run = run_state_job, .free = free_state_job, .replaces = copy,
+	const struct ibf_job job = {
+		.msg = IBF_STATE_FILE, .path = path, .replaces = true,
+		.write = write_nominal, .release = release, .ctx = p->nominal,
 	};
-	ibf_writer_put(p->writer, &job->job);
+
+	atomic_fetch_add(&p->nominal->refs, 1);
+	if (!ibf_writer_put(p->writer, &job))
+		ibf_log(p, IBF_STATE_FILE, "the state file is not written: out of memory");
 }
 
 /* Update the nominal fabric with f and log the change.  False: it has not
@@ -297,7 +277,7 @@ static bool update(struct ibf_plugin *p, const struct ftr_fabric *f,
 		ibf_nominal_forget(p);
 		return false;
 	}
-	if (new == old || !adopt(p, new))
+	if (new == old || !set_nominal(p, new))
 		return false;
 	log_change(p, &change, !old);
 	return true;
@@ -322,7 +302,8 @@ struct ibf_nominal *ibf_nominal_for(struct ibf_plugin *p,
 		saved = false;
 	if (p->nominal && path && !saved)
 		write_state(p, path);
-	free(path);
+	else
+		free(path);
 	if (p->nominal)
 		atomic_fetch_add(&p->nominal->refs, 1);
 	return p->nominal;

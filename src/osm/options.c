@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Options.  Everything is derived from one table.
- *
- * All values are ints (numbers, or the index of a word), so that a row needs an
- * offset but no type.  A file is parsed into a copy; the caller's options
+ * Options.  All values are ints (numbers, or the index of a word), so that a row of the table
+ * needs an offset but no type.  A file is parsed into a copy; the caller's options
  * change only if the whole file is correct.
  */
 #include <ctype.h>
@@ -53,94 +51,35 @@ static const char *const sftree_modes[] = {
 	[FTR_SFTREE_INVERTED] = "inverted", [FTR_SFTREE_PAPER] = "paper", NULL
 };
 
-#define FIELD(f) .offset = offsetof(struct ibf_options, f)
+#define WORD(key, field, list, value) \
+	{ .name = key, .offset = offsetof(struct ibf_options, field), \
+	  .words = list, .def = value }
+#define NUMBER(key, field, least, most, value) \
+	{ .name = key, .offset = offsetof(struct ibf_options, field), \
+	  .min = least, .max = most, .def = value }
 
 const struct ibf_option ibf_option_table[] = {
-	{ .name = "threads", FIELD(threads), .max = FTR_TEAM_MAX,
-	  .doc = "Threads that compute the routes; 0 = one per core.  The tables do not\n"
-		 "depend on it." },
-	{ .name = "leaf_order", FIELD(leaf_order), .words = leaf_orders,
-	  .def = FTR_LEAF_BY_GUID,
-	  .doc = "Order of the leaf switches inside a pod, and so the order of hosts that\n"
-		 "the tables are balanced for: guid (GUID of the leaf switch), or name\n"
-		 "(names of the hosts; node2 comes before node10)." },
-	{ .name = "roots", FIELD(roots), .words = root_modes,
-	  .def = FTR_ROOTS_AUTO,
-	  .doc = "What to do if top switches are evidently missing from root_guid_file:\n"
-		 "auto (treat them as roots, too), file (use the file as it is), or strict\n"
-		 "(the engine does not route)." },
-	{ .name = "ca_order_dump", FIELD(ca_order_dump), .words = off_on,
-	  .def = 1,
-	  .doc = "Write the order of hosts to opensm-ENGINE-ca-order.dump in\n"
-		 "dump_files_dir after every routing: on or off." },
-	{ .name = "status_files", FIELD(status_files), .words = off_on,
-	  .def = 1,
-	  .doc = "Write ibfattree.prom (metrics for Prometheus) and ibfattree-status.json\n"
-		 "to dump_files_dir after every sweep and repair: on or off." },
-	{ .name = "log_samples", FIELD(log_samples), .max = 16, .def = 10,
-	  .doc = "Maximum number of hosts named in a warning about unreachable hosts." },
-	{ .name = "dmodc_placement", FIELD(placement), .words = placements,
-	  .def = FTR_PLACE_EVEN,
-	  .doc = "Which next hops replace a failed link, for all engines: even (the load\n"
-		 "is shared evenly among the remaining links), stable (each destination\n"
-		 "takes the first working next hop of a fixed list); and, for\n"
-		 "comparison only, literal (modulo and order of switches as published:\n"
-		 "nearly all entries of a switch change, flows of a shift share links)\n"
-		 "and literal-planes (the same modulo, switches ordered by plane)." },
-	{ .name = "balance", FIELD(balance), .words = balances,
-	  .def = FTR_BALANCE_FULL,
-	  .doc = "Search for even load among the next hops that the engine allows: off\n"
-		 "(closed form only: the tables depend only on the present and the nominal\n"
-		 "fabric), load (all-to-all, in every routing), or full (also shift\n"
-		 "permutations, in the background, once per fabric).  With load and full, a\n"
-		 "fault changes only entries that lost their port." },
-	{ .name = "adopt", FIELD(adopt), .words = no_yes, .def = 0,
-	  .doc = "A manager that finds no stored tables reads those of the switches at its\n"
-		 "first routing as master, and keeps every entry that is valid and not on\n"
-		 "an overloaded link: no or yes." },
-	{ .name = "takeover", FIELD(takeover), .words = takeovers, .def = 0,
-	  .doc = "How the tables of another engine are replaced: plain (OpenSM writes the\n"
-		 "new ones in its own order), or ordered (the engine reads the tables of the\n"
-		 "switches and writes the new ones in steps, so that no credit loop forms\n"
-		 "and no path is missing during the change)." },
-	{ .name = "paths", FIELD(paths), .words = path_rules,
-	  .def = FTR_PATHS_ALL,
-	  .doc = "Which pairs of host ports the engine dmodc connects: all (every pair\n"
-		 "that is physically connected), or updown (the published rule: only pairs\n"
-		 "with a path that goes up and then down)." },
-	{ .name = "sftree_mode", FIELD(sftree_mode), .words = sftree_modes,
-	  .def = FTR_SFTREE_INVERTED,
-	  .doc = "How the engine sftree connects switches: inverted (connects all\n"
-		 "switches without credit loops on any fabric), or paper (exactly the\n"
-		 "published algorithms, for comparison only)." },
-	{ .name = "observe", FIELD(observe), .words = no_yes, .def = 0,
-	  .doc = "Compute and check tables at every sweep and log what they would change,\n"
-		 "but let the next engine of routing_engine route: no or yes." },
-	{ .name = "fast_reroute", FIELD(fast_reroute), .words = off_on,
-	  .def = 1,
-	  .doc = "Repair the tables as soon as a switch reports a link change, before\n"
-		 "OpenSM sweeps: on, or off (all changes are left to OpenSM's sweeps)." },
-	{ .name = "fast_window", FIELD(fast_window), .min = 1, .max = 256,
-	  .def = 64,
-	  .doc = "Maximum number of SMPs of a fast reroute that are outstanding at a time." },
-	{ .name = "fast_timeout_ms", FIELD(fast_timeout_ms), .min = 5,
-	  .max = 5000, .def = 50,
-	  .doc = "Timeout of such an SMP in milliseconds; after it the SMP is sent again." },
-	{ .name = "fast_sweep_delay_ms", FIELD(fast_sweep_delay_ms),
-	  .max = 60000, .def = 500,
-	  .doc = "After a fast reroute a sweep confirms the tables: this many milliseconds\n"
-		 "after the last link change, ..." },
-	{ .name = "fast_sweep_cap_ms", FIELD(fast_sweep_cap_ms),
-	  .max = 600000, .def = 5000,
-	  .doc = "... but at most this many milliseconds after the first link change." },
-	{ .name = "fast_flap_limit", FIELD(fast_flap_limit), .max = 1000,
-	  .def = 5,
-	  .doc = "A link that fails this many times within fast_flap_window_ms is damped:\n"
-		 "it is not used until it has not failed for fast_flap_hold_ms.  0 = never." },
-	{ .name = "fast_flap_window_ms", FIELD(fast_flap_window_ms),
-	  .max = 3600000, .def = 60000, .doc = "See fast_flap_limit; milliseconds." },
-	{ .name = "fast_flap_hold_ms", FIELD(fast_flap_hold_ms),
-	  .max = 3600000, .def = 60000, .doc = "See fast_flap_limit; milliseconds." },
+	NUMBER("threads", threads, 0, FTR_TEAM_MAX, 0),
+	WORD("leaf_order", leaf_order, leaf_orders, FTR_LEAF_BY_GUID),
+	WORD("roots", roots, root_modes, FTR_ROOTS_AUTO),
+	WORD("ca_order_dump", ca_order_dump, off_on, 1),
+	WORD("status_files", status_files, off_on, 1),
+	NUMBER("log_samples", log_samples, 0, 16, 10),
+	WORD("dmodc_placement", placement, placements, FTR_PLACE_EVEN),
+	WORD("balance", balance, balances, FTR_BALANCE_FULL),
+	WORD("adopt", adopt, no_yes, 0),
+	WORD("takeover", takeover, takeovers, 0),
+	WORD("paths", paths, path_rules, FTR_PATHS_ALL),
+	WORD("sftree_mode", sftree_mode, sftree_modes, FTR_SFTREE_INVERTED),
+	WORD("observe", observe, no_yes, 0),
+	WORD("fast_reroute", fast_reroute, off_on, 1),
+	NUMBER("fast_window", fast_window, 1, 256, 64),
+	NUMBER("fast_timeout_ms", fast_timeout_ms, 5, 5000, 50),
+	NUMBER("fast_sweep_delay_ms", fast_sweep_delay_ms, 0, 60000, 500),
+	NUMBER("fast_sweep_cap_ms", fast_sweep_cap_ms, 0, 600000, 5000),
+	NUMBER("fast_flap_limit", fast_flap_limit, 0, 1000, 5),
+	NUMBER("fast_flap_window_ms", fast_flap_window_ms, 0, 3600000, 60000),
+	NUMBER("fast_flap_hold_ms", fast_flap_hold_ms, 0, 3600000, 60000),
 	{ .name = NULL }
 };
 
@@ -337,30 +276,4 @@ enum ftr_status ibf_options_path(const char *shared, char **path,
 	}
 	free(copy);
 	return st;
-}
-
-void ibf_options_sample(FILE *out)
-{
-	fputs("# Options of the ibfattree routing engines, see ibfattree.conf(5).\n"
-	      "# In opensm.conf:\n"
-	      "#   event_plugin_name ibfattree\n"
-	      "#   routing_engine dmodc,no_fallback\n"
-	      "# All keys are shown with their defaults.\n", out);
-	for (const struct ibf_option *opt = ibf_option_table; opt->name;
-	     opt++) {
-		const char *doc = opt->doc;
-
-		fputc('\n', out);
-		while (*doc) {
-			size_t len = strcspn(doc, "\n");
-
-			fprintf(out, "# %.*s\n", (int)len, doc);
-			doc += len + (doc[len] == '\n');
-		}
-		if (opt->words)
-			fprintf(out, "#%s %s\n", opt->name,
-				opt->words[opt->def]);
-		else
-			fprintf(out, "#%s %d\n", opt->name, opt->def);
-	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The options of the plugin.  One table drives defaults, parser and sample
- * file.
+ * The options of the plugin.  One table drives defaults and parser; the tests compare it
+ * with the sample file (ibfattree.conf) and with ibfattree.conf(5).
  *
  * File format: "key value" or "key = value" per line; '#' starts a comment at
  * the start of a line or after a blank.  An unknown key, a key given twice, a
@@ -10,8 +10,6 @@
  */
 #ifndef IBF_OPTIONS_H
 #define IBF_OPTIONS_H
-
-#include <stdio.h>
 
 #include <ftr/status.h>
 #include <ftr/types.h>
@@ -43,7 +41,6 @@ struct ibf_option {
 	size_t offset;		/* offset of the value, an int, in struct ibf_options */
 	int min, max, def;	/* min and max: of numbers only; def: of words, too */
 	const char *const *words;	/* NULL: a number; else value = index */
-	const char *doc;	/* lines for the sample file */
 };
 
 /* The table of options; its last entry has no name. */
@@ -65,8 +62,5 @@ enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
  */
 enum ftr_status ibf_options_path(const char *shared, char **path,
 				 struct ftr_err *err) FTR_MUST_USE;
-
-/* Write the commented sample file, all keys with their defaults. */
-void ibf_options_sample(FILE *out);
 
 #endif

@@ -27,6 +27,7 @@
 #include "osm/name.h"
 #include "osm/options.h"
 #include "osm/stree.h"
+#include "reroute/state.h"
 #include <ftr/engine.h>
 #include <ftr/nominal.h>
 #include <ftr/shape.h>
@@ -74,13 +75,6 @@ struct ibf_generation {
 	ftr_sw *sm;			/* opts.sm */
 	struct ftr_turn *turn;		/* opts.turn: the extra turns of the
 					 * tables */
-};
-
-/* A link between two switches, as OpenSM names it. */
-struct ibf_link {
-	uint64_t guid, peer_guid;
-	ftr_port port, peer_port;
-	bool active;		/* both ports can carry data */
 };
 
 /* Tables with the statistics of the engine. */
@@ -312,15 +306,11 @@ void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
  *  discovered	discovery is over; may wait until a write has ended
  *  routed	the switches have new tables: those of gen; NULL: of an engine that is
  *		not ours
- *  sweep_done	the sweep is done */
+ * post: RR_EV_ROUTING (OpenSM's exclusive lock is held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
 void ibf_fast_sweep_start(struct ibf_fast *f);
 void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
-void ibf_fast_sweep_done(struct ibf_fast *f);
-/* This manager is no longer master. */
-void ibf_fast_disarm(struct ibf_fast *f);
-/* A routing begins.  OpenSM's exclusive lock is held. */
-void ibf_fast_routing(struct ibf_fast *f);
+void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
 /* The routing has made these changes.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
 /* ddlr_vls.c.  ibf_ddlr_vls: decide the VLs of gen; exclusive lock held.  ibf_ddlr_sl2vl: the
@@ -329,8 +319,8 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t);
 
-/* fast.c: must a routing leave this link out? */
-bool ibf_fast_left_out(struct ibf_fast *f, struct ibf_link l);
+/* fast.c: must a routing leave this link out?  active: both ports can carry data. */
+bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active);
 
 /* status_file.c: metrics and status files.  ibf_status_new returns NULL if out of memory; the
  * other functions accept a plugin without status.  They report:

@@ -47,7 +47,6 @@
 #include "osm/writer.h"
 #include <opensm/osm_version.h>
 
-/* Wrong options do not disable the engines: all options then have their defaults. */
 static void read_options(struct ibf_plugin *p)
 {
 	char *path = NULL, text[] = IBF_CONF_FILE;
@@ -178,8 +177,8 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 	return NULL;
 }
 
-/* The first of our engines in routing_engine that comes before the one in use:
- * the administrator chose it, and it does not route. */
+/* The first of our engines in routing_engine before the engine that routes (used): the
+ * administrator chose it, and it does not route.  NULL: none. */
 static struct ibf_engine *passed_over(struct ibf_plugin *p, const char *used)
 {
 	static const char blanks[] = ", \t\n";
@@ -284,7 +283,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 					 * on */
 		if (p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER) {
 			forget(p);
-			ibf_fast_disarm(p->fast);
+			ibf_fast_post(p->fast, RR_EV_STANDBY);
 		}
 		status(p);
 		break;
@@ -295,7 +294,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		routing_done(p);
 		/* no SUBNET_UP follows a reroute */
 		if (event_data == (void *)UCAST_ROUTING_REROUTE) {
-			ibf_fast_sweep_done(p->fast);
+			ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
 			status(p);
 		}
 		break;
@@ -303,7 +302,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		trees_done(p);
 		for (unsigned int i = 0; i < p->n_engines; i++)
 			ibf_prefer_search(&p->engine[i]);
-		ibf_fast_sweep_done(p->fast);
+		ibf_fast_post(p->fast, RR_EV_SUBNET_UP);
 		status(p);
 		break;
 	default:

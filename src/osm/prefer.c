@@ -40,13 +40,12 @@
  * no sweep can run (delete); the search thread accesses its own struct only.
  */
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "osm/host.h"
 #include "osm/osm.h"
 #include "osm/writer.h"
 #include <ftr/stored.h>
@@ -72,14 +71,6 @@ static bool cancelled(void *ctx)
 	struct ibf_search *z = ctx;
 
 	return atomic_load(&z->cancel);
-}
-
-/* Request a heavy sweep in the same way as OpenSM does for a trap. */
-static void ask_for_sweep(struct ibf_plugin *p)
-{
-	__atomic_store_n(&p->osm->subn.force_heavy_sweep, TRUE,
-			 __ATOMIC_RELAXED);
-	osm_sm_signal(&p->osm->sm, OSM_SIGNAL_SWEEP);
 }
 
 /* Better tables become the preferred ones even if the gain is small.  The result of a search
@@ -112,7 +103,7 @@ static void *search(void *arg)
 					     z->t, &z->stats, &z->err);
 	z->ms = ibf_now_ms() - t0;
 	if (is_worth_it(z) && !atomic_load(&z->cancel))
-		ask_for_sweep(z->e->plugin);
+		ibf_request_sweep(z->e->plugin->osm);
 	atomic_store(&z->done, true);
 	return NULL;
 }
@@ -124,18 +115,15 @@ static void search_free(struct ibf_search *z)
 	free(z);
 }
 
-/* Start a search for better preferred tables; displaced: for better ports of
- * displaced entries. */
-static void start(struct ibf_engine *e, bool displaced)
+/* Search for better preferred tables, or (displaced) for better ports of displaced entries. */
+static void start_search(struct ibf_engine *e, bool displaced)
 {
 	struct ibf_search *z = ftr_calloc(1, sizeof(*z));
-	sigset_t all, old;
-	int failed;
 
 	if (displaced)
 		e->prefer.new_displaced = false;
 	else
-		e->prefer.searching = true;	/* start one search per fabric */
+		e->prefer.searching = true;	/* start_search one search per fabric */
 	if (!z)
 		return;
 	z->e = e;
@@ -152,25 +140,20 @@ static void start(struct ibf_engine *e, bool displaced)
 	z->opts.cancel_ctx = z;
 	atomic_init(&z->cancel, false);
 	atomic_init(&z->done, false);
-	sigfillset(&all);	/* signals are for OpenSM's main thread */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	failed = pthread_create(&z->thread, NULL, search, z);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (failed)
-		search_free(z);
-	else
+	if (ibf_thread_start(&z->thread, search, z))
 		e->prefer.search = z;
+	else
+		search_free(z);
 }
 
-/* Cancel the search and wait for its thread, which ends soon. */
-static void stop(struct ibf_prefer *r)
+static void stop_search(struct ibf_prefer *r)
 {
 	struct ibf_search *z = r->search;
 
 	if (!z)
 		return;
 	atomic_store(&z->cancel, true);
-	pthread_join(z->thread, NULL);
+	ibf_thread_join(z->thread);
 	search_free(z);
 	r->search = NULL;
 }
@@ -200,8 +183,8 @@ static bool same_id(const struct ftr_stored_id *a,
 	return a->nominal == b->nominal && !strcmp(a->engine, b->engine);
 }
 
-/* Has f a link between switches that g lacks? */
-static bool has_more(const struct ftr_fabric *f, const struct ftr_fabric *g)
+/* Does f have a link between switches that g lacks? */
+static bool has_link_beyond(const struct ftr_fabric *f, const struct ftr_fabric *g)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		ftr_sw t = ftr_fabric_find_sw(g, f->sw[s].guid);
@@ -234,7 +217,7 @@ static void drop_tables(struct ibf_prefer *r)
 
 static void drop_better(struct ibf_prefer *r)
 {
-	stop(r);
+	stop_search(r);
 	drop_tables(r);
 	r->searching = false;
 }
@@ -271,86 +254,72 @@ static char *path_of(const struct ftr_stored_id *id, enum file which)
 			    id->engine, id->nominal);
 }
 
-struct file_job {
-	struct ibf_job job;
+/* The content of a state file. */
+struct content {
 	struct ftr_stored_id id;
 	struct ibf_generation *gen;	/* preferred tables */
 	bool searched, remove;
 	struct ftr_displaced *entry;
 	uint32_t n;
-	char *path;
 };
 
-static enum ftr_status run_job(struct ibf_job *job, struct ftr_err *err)
+static enum ftr_status write_file(const char *path, void *ctx, struct ftr_err *err)
 {
-	const struct file_job *j = (const struct file_job *)job;
+	const struct content *c = ctx;
 
-	if (j->remove) {
-		unlink(j->path);
+	if (c->remove) {
+		unlink(path);
 		return FTR_OK;
 	}
-	return j->gen ? ftr_stored_write(j->path, &j->id, j->searched,
-					    j->gen->fabric, j->gen->tables,
-					    err) :
-		ftr_displaced_write(j->path, &j->id, j->entry, j->n, err);
+	return c->gen ? ftr_stored_write(path, &c->id, c->searched,
+					 c->gen->fabric, c->gen->tables, err) :
+		ftr_displaced_write(path, &c->id, c->entry, c->n, err);
 }
 
-static void free_job(struct ibf_job *job)
+static void release(void *ctx)
 {
-	struct file_job *j = (struct file_job *)job;
+	struct content *c = ctx;
 
-	ibf_generation_put(j->gen);
-	free(j->entry);
-	free(j->path);
-	free(j);
-}
-
-static struct file_job *job_new(struct ibf_engine *e,
-				const struct ftr_stored_id *id,
-				enum file which)
-{
-	struct file_job *j = ftr_calloc(1, sizeof(*j));
-
-	if (!j || !(j->path = path_of(id, which))) {
-		free(j);
-		ibf_log(e->plugin, IBF_STATE_FILE, "preferred tables are not stored: out of memory");
-		return NULL;
+	if (c) {
+		ibf_generation_put(c->gen);
+		free(c->entry);
 	}
-	j->id = *id;
-	j->job = (struct ibf_job){
-		.msg = IBF_STATE_FILE, .bytes = sizeof(*j), .run = run_job,
-		.free = free_job, .replaces = j->path,
+	free(c);
+}
+
+/* Queue a job that writes a copy of `what`. */
+static void put_job(struct ibf_engine *e, enum file which, const struct content *what)
+{
+	struct content *c = ftr_calloc(1, sizeof(*c));
+	const struct ibf_job job = {
+		.msg = IBF_STATE_FILE, .replaces = true, .write = write_file,
+		.path = c ? path_of(&what->id, which) : NULL,
+		.release = release, .ctx = c, .bytes = sizeof(*c),
 	};
-	return j;
+
+	if (c) {
+		*c = *what;
+		ibf_generation_get(c->gen);
+		c->entry = ftr_calloc(c->n + 1u, sizeof(*c->entry));
+		c->n = c->entry ? c->n : 0;
+		if (c->n)
+			memcpy(c->entry, what->entry, c->n * sizeof(*c->entry));
+	}
+	if (!ibf_writer_put(e->plugin->writer, &job))
+		ibf_log(e->plugin, IBF_STATE_FILE, "preferred tables are not stored: out of memory");
 }
 
 /* Remove the files of a nominal fabric that no longer exists. */
 static void remove_files(struct ibf_engine *e, const struct ftr_stored_id *id)
 {
-	for (enum file which = PREFERRED; which <= DISPLACED; which++) {
-		struct file_job *j = job_new(e, id, which);
+	const struct content none = { .id = *id, .remove = true };
 
-		if (!j)
-			return;
-		j->remove = true;
-		ibf_writer_put(e->plugin->writer, &j->job);
-	}
-}
-
-static void write_preferred(struct ibf_engine *e, struct ibf_generation *gen)
-{
-	struct ftr_stored_id id = id_of(e, gen);
-	struct file_job *j = job_new(e, &id, PREFERRED);
-
-	if (!j)
-		return;
-	j->gen = ibf_generation_get(gen);
-	j->searched = e->prefer.searched;
-	ibf_writer_put(e->plugin->writer, &j->job);
+	put_job(e, PREFERRED, &none);
+	put_job(e, DISPLACED, &none);
 }
 
 /* Compare field by field, because the structure has padding. */
-static bool same_entries(const struct ftr_displaced *a,
+static bool are_same_entries(const struct ftr_displaced *a,
 			 const struct ftr_displaced *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -367,9 +336,7 @@ static void write_displaced(struct ibf_engine *e,
 	const struct ftr_fabric *f = gen->fabric;
 	struct ibf_prefer *r = &e->prefer;
 	struct ftr_displaced *entry = NULL;
-	struct ftr_stored_id id = id_of(e, gen);
 	uint32_t n = 0, cap = 0;
-	struct file_job *j;
 
 	for (ftr_sw s = 0; gen->prefer && s < f->n_sw; s++) {
 		const uint8_t *now = ftr_tables_row(gen->tables, s);
@@ -387,7 +354,7 @@ static void write_displaced(struct ibf_engine *e,
 			};
 		}
 	}
-	if (n == r->n_entries && same_entries(entry, r->entry, n)) {
+	if (n == r->n_entries && are_same_entries(entry, r->entry, n)) {
 		free(entry);
 		return;
 	}
@@ -395,14 +362,9 @@ static void write_displaced(struct ibf_engine *e,
 	r->entry = entry;
 	r->n_entries = n;
 	r->new_displaced = n > 0;
-	j = job_new(e, &id, DISPLACED);
-	if (!j)
-		return;
-	j->entry = ftr_calloc(n + 1u, sizeof(*entry));
-	if (j->entry && n)
-		memcpy(j->entry, entry, n * sizeof(*entry));
-	j->n = j->entry ? n : 0;
-	ibf_writer_put(e->plugin->writer, &j->job);
+	put_job(e, DISPLACED, &(struct content){
+		.id = id_of(e, gen), .entry = entry, .n = n,
+	});
 }
 
 static bool is_missing(const char *path)
@@ -462,8 +424,8 @@ static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
 
 /* ---- a routing ------------------------------------------------------------------ */
 
-/* The tables that the switches hold according to OpenSM; entries that it does
- * not know yet come from the stored displaced entries. */
+/* Set gen->current: the tables that the switches hold according to OpenSM.  Entries that OpenSM
+ * does not know yet come from the stored displaced entries. */
 static enum ftr_status read_current(struct ibf_engine *e,
 				    struct ibf_generation *gen,
 				    struct ftr_err *err)
@@ -505,7 +467,7 @@ static void take_result(struct ibf_engine *e)
 
 	if (!z || !atomic_load(&z->done))
 		return;
-	pthread_join(z->thread, NULL);
+	ibf_thread_join(z->thread);
 	e->prefer.search = NULL;
 	b = &z->stats.balance;
 	if (z->status)
@@ -589,7 +551,7 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 	p = preferred(r);
 	grown = p.t && id.nominal != r->nominal && !r->stored;
 	if (p.t && !p.complete)
-		grown |= has_more(gen->fabric, p.f);
+		grown |= has_link_beyond(gen->fabric, p.f);
 	if (grown) {
 		struct ftr_stored_id old = id;
 
@@ -623,8 +585,7 @@ static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
 }
 
-/* Make the tables of gen, a complete fabric or the first one, the preferred
- * tables. */
+/* gen is the first routing, or its fabric is complete. */
 static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;
@@ -638,7 +599,9 @@ static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 	if (changed && !better)
 		r->searched = false;
 	if (changed && ibf_is_complete(gen))
-		write_preferred(e, gen);
+		put_job(e, PREFERRED, &(struct content){
+			.id = id_of(e, gen), .gen = gen, .searched = r->searched,
+		});
 }
 
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)
@@ -674,7 +637,7 @@ void ibf_prefer_search(struct ibf_engine *e)
 	    !e->gen->nominal || !e->gen->tables)
 		return;
 	if (!r->searching && r->gen == e->gen && ibf_is_complete(e->gen))
-		start(e, false);
+		start_search(e, false);
 	else if (r->new_displaced && e->gen->prefer)
-		start(e, true);
+		start_search(e, true);
 }

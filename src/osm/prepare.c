@@ -66,7 +66,6 @@ static void report_no_such_ports(struct ibf_plugin *p, const struct ftr_shape *s
 		no_such_ports(p, "io_guid_file", opt->io_guid_file);
 }
 
-/* Fabric and shape; logs its own failures. */
 enum ftr_status ibf_generation_new(struct ibf_engine *e,
 				   struct ibf_generation **out,
 				   struct ibf_timing *ms, struct ftr_err *err)

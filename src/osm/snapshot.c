@@ -138,15 +138,17 @@ static enum ftr_status add_link(struct snap *s, const osm_physp_t *p,
 	return FTR_OK;
 }
 
-static struct ibf_link link_of(const osm_physp_t *p, const osm_physp_t *r)
+static bool left_out(const struct snap *s, const osm_physp_t *p, const osm_physp_t *r)
 {
-	return (struct ibf_link){
+	struct rr_ends e = {
 		.guid = cl_ntoh64(osm_node_get_node_guid(p->p_node)),
 		.peer_guid = cl_ntoh64(osm_node_get_node_guid(r->p_node)),
 		.port = p->port_num, .peer_port = r->port_num,
-		.active = osm_physp_get_port_state(p) >= IB_LINK_ARMED &&
-			osm_physp_get_port_state(r) >= IB_LINK_ARMED,
 	};
+
+	return ibf_fast_left_out(s->p->fast, &e,
+				 osm_physp_get_port_state(p) >= IB_LINK_ARMED &&
+				 osm_physp_get_port_state(r) >= IB_LINK_ARMED);
 }
 
 static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
@@ -161,7 +163,7 @@ static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
 		/* Each link is added once, from one end.  A far end without a switch object
 		 * is left out, because OpenSM has no tables for it. */
 		if (!far || sw > far || r->port_num >= far->num_ports ||
-		    ibf_fast_left_out(s->p->fast, link_of(p, r)))
+		    left_out(s, p, r))
 			continue;
 		st = add_link(s, p, r, err);
 		if (st)

@@ -9,7 +9,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/file.h"
 #include "osm/fast.h"
@@ -29,14 +28,6 @@ struct ibf_status {
 	uint64_t loaded;	/* m.routings when the load was computed */
 };
 
-static double wall(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 struct ibf_status *ibf_status_new(void)
 {
 	struct ibf_status *s = ftr_calloc(1, sizeof(*s));
@@ -44,7 +35,7 @@ struct ibf_status *ibf_status_new(void)
 	if (!s)
 		return NULL;	/* the plugin then runs without status files */
 	pthread_mutex_init(&s->mutex, NULL);
-	s->m.started = wall();
+	s->m.started = rr_wall();
 	s->m.state = IBF_SM_DISCOVERING;
 	s->state_since = ibf_now_ms();
 	return s;
@@ -60,59 +51,37 @@ void ibf_status_free(struct ibf_status *s)
 
 /* ---- writing -------------------------------------------------------------- */
 
-struct file_job {
-	struct ibf_job job;
-	char path[1024], *text;
-	size_t size;
-};
-
-static bool fill(FILE *out, const void *ctx)
+static bool fill(FILE *out, const void *text)
 {
-	const struct file_job *j = ctx;
-
-	return fwrite(j->text, 1, j->size, out) == j->size;
+	return fputs(text, out) >= 0;
 }
 
-static enum ftr_status run_job(struct ibf_job *job, struct ftr_err *err)
+static enum ftr_status write_text(const char *path, void *text, struct ftr_err *err)
 {
-	return ftr_file_replace(((struct file_job *)job)->path, fill, job,
-				err);
-}
-
-static void free_job(struct ibf_job *job)
-{
-	free(((struct file_job *)job)->text);
-	free(job);
+	return ftr_file_replace(path, fill, text, err);
 }
 
 /* Compose the file here; the writer's thread writes it. */
 static void replace(struct ibf_plugin *p, const char *name,
-		    void (*fn)(FILE *, const struct ibf_metrics *))
+		    void (*compose)(FILE *, const struct ibf_metrics *))
 {
 	const char *dir = p->osm->subn.opt.dump_files_dir;
-	struct file_job *j = ftr_calloc(1, sizeof(*j));
-	FILE *mem = j ? ftr_memstream(&j->text, &j->size) : NULL;
-
-	if (!mem) {
-		free(j);
-		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
-			name);
-		return;
-	}
-	fn(mem, &p->status->m);
-	if (!ftr_memstream_end(mem, &j->text)) {
-		free_job(&j->job);
-		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
-			name);
-		return;
-	}
-	snprintf(j->path, sizeof(j->path), "%s/%s", dir ? dir : "/var/log",
-		 name);
-	j->job = (struct ibf_job){
-		.msg = IBF_STATUS_FILE, .bytes = sizeof(*j) + j->size,
-		.run = run_job, .free = free_job, .replaces = j->path,
+	struct ibf_job job = {
+		.msg = IBF_STATUS_FILE, .replaces = true, .write = write_text,
+		.release = free,
 	};
-	ibf_writer_put(p->writer, &j->job);
+	char *text = NULL;
+	FILE *mem = ftr_memstream(&text, &job.bytes);
+
+	if (mem) {
+		compose(mem, &p->status->m);
+		if (ftr_memstream_end(mem, &text))
+			job.path = ftr_asprintf("%s/%s", dir ? dir : "/var/log", name);
+	}
+	job.ctx = text;
+	if (!ibf_writer_put(p->writer, &job))
+		ibf_log(p, IBF_STATUS_FILE, "%s is not written: out of memory",
+			name);
 }
 
 static void count_state(struct ibf_status *s)
@@ -121,7 +90,7 @@ static void count_state(struct ibf_status *s)
 
 	s->m.state_seconds[s->m.state] += (now - s->state_since) / 1e3;
 	s->state_since = now;
-	s->m.now = wall();
+	s->m.now = rr_wall();
 }
 
 /* The caller holds the mutex. */
@@ -176,7 +145,7 @@ void ibf_status_routed(struct ibf_plugin *p, const struct ibf_generation *gen,
 	m = &p->status->m;
 	pthread_mutex_lock(&p->status->mutex);
 	m->routings++;
-	m->routed = wall();
+	m->routed = rr_wall();
 	m->routing_ms[0] = ms->snapshot;
 	m->routing_ms[1] = ms->shape;
 	m->routing_ms[2] = ms->route;
@@ -304,8 +273,6 @@ static enum ibf_sm_state state_of(const struct ibf_plugin *p)
 	}
 }
 
-/* Called on the sweeper's thread; gen is the routing in use, NULL: none of
- * ours. */
 void ibf_status_write(struct ibf_plugin *p, const struct ibf_generation *gen)
 {
 	struct ibf_status *s = p->status;

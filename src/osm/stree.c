@@ -6,7 +6,6 @@
  * member by going down only.  But these costs include switches without multicast, so the
  * search decides: if it misses a member, the search over all links is used instead.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/core.h"
@@ -15,34 +14,26 @@
 struct ibf_stree *ibf_stree_new(const struct ftr_shape *shape,
 				const uint8_t *able)
 {
-	struct ibf_stree *t = ftr_calloc(1, sizeof(*t));
+	struct ftr_arena *a = ftr_arena_new();
 	uint32_t n = shape->f->n_sw;
+	struct ibf_stree *t;
 
-	if (!t)
-		return NULL;
-	t->shape = shape;
-	t->able = able;
-	t->member = ftr_calloc(n, sizeof(*t->member));
-	t->used = ftr_calloc(n, sizeof(*t->used));
-	t->node = ftr_calloc(n, sizeof(*t->node));
-	t->n_children = ftr_calloc(n, sizeof(*t->n_children));
-	t->queue = ftr_calloc(n, sizeof(*t->queue));
-	if (t->member && t->used && t->node && t->n_children && t->queue)
+	if (a && FTR_ZNEW(a, t, 1) && FTR_ZNEW(a, t->member, n) &&
+	    FTR_ZNEW(a, t->used, n) && FTR_ZNEW(a, t->node, n) &&
+	    FTR_ZNEW(a, t->n_children, n) && FTR_ZNEW(a, t->queue, n)) {
+		t->arena = a;
+		t->shape = shape;
+		t->able = able;
 		return t;
-	ibf_stree_free(t);
+	}
+	ftr_arena_free(a);
 	return NULL;
 }
 
 void ibf_stree_free(struct ibf_stree *t)
 {
-	if (!t)
-		return;
-	free(t->member);
-	free(t->used);
-	free(t->node);
-	free(t->n_children);
-	free(t->queue);
-	free(t);
+	if (t)
+		ftr_arena_free(t->arena);
 }
 
 static uint32_t spread(uint32_t x)
@@ -65,8 +56,8 @@ static bool covers(const struct ibf_stree *t, ftr_sw s)
 	return true;
 }
 
-/* The switch of the lowest rank that covers all members; of several, the one
- * that the hash selects.  Two passes instead of a list. */
+/* The switch of the lowest rank that covers all members; of several, the one that the hash
+ * selects.  The first pass counts them, the second finds it. */
 static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 {
 	uint32_t n_sw = t->shape->f->n_sw, n = 0;
@@ -87,7 +78,7 @@ static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 	return FTR_SW_NONE;
 }
 
-/* Search breadth first from root over switches not seen yet. */
+/* Breadth-first search over the switches that no search has reached yet. */
 static void search(struct ibf_stree *t, ftr_sw root, bool down_only,
 		       uint32_t hash)
 {

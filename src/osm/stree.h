@@ -32,6 +32,7 @@ struct ibf_stree_node {
 };
 
 struct ibf_stree {
+	struct ftr_arena *arena;	/* holds all of it */
 	const struct ftr_shape *shape;
 	const uint8_t *able;	/* [n_sw] the switch supports multicast */
 	/* written by the caller before a build */

@@ -187,7 +187,7 @@ static bool has_entries(const struct ftr_tables *t)
 	return false;
 }
 
-/* Read the tables of the switches, or copy them if option adopt has read them already. */
+/* If option adopt has read the tables already, they are copied. */
 static enum ftr_status read_tables(struct takeover *x, const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
 				   struct ftr_err *err)
@@ -212,18 +212,13 @@ static enum ftr_status take_over(struct takeover *x, const struct ibf_engine *e,
 				 const struct ibf_generation *gen,
 				 const struct ftr_tables *t, struct ftr_err *err)
 {
-	const struct rr_dr_limits no_limits = { 0 };
-	struct rr_dr_origin origin;
 	enum ftr_status st = read_tables(x, e, gen, err);
-	ftr_lid lid;
 
 	if (st || !has_entries(x->now))
 		return st;
-	x->tree = rr_dr_tree_new(x->f->n_sw);
+	x->tree = ibf_directed_routes(x->p, x->f);
 	if (!x->tree)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for directed routes");
-	ibf_find_manager(x->p, x->f, &origin, &lid);
-	rr_dr_search(x->tree, x->f, &origin, &no_limits);
 	x->end = ibf_now_ms() + WRITE_LIMIT_MS;
 	return change(x, gen, t, err);
 }

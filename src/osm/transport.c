@@ -229,8 +229,8 @@ static ib_net64_t next_tid(struct ibf_smp *s)
 	return cl_hton64(tid);
 }
 
-/* From here on the wrapper belongs to OpenSM; a failed send is returned
- * through on_error. */
+/* The MAD wrapper then belongs to OpenSM's transport; a send that fails is reported to
+ * on_error.  False: no wrapper. */
 static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 			double timeout, uint32_t slot, uint32_t seq)
 {
@@ -349,8 +349,8 @@ static unsigned int collect(struct run *r, double now,
 	return n;
 }
 
-/* Find jobs to be sent a second time, over another route, because their first packet was not
- * answered within policy->hedge. */
+/* List the jobs whose first packet was not answered within policy->hedge: they are sent again,
+ * over another route. */
 static unsigned int hedged(struct run *r, double now,
 			   struct rr_smp **again, unsigned int max)
 {

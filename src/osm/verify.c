@@ -82,17 +82,6 @@ struct promise {
 	const struct tally *y;
 };
 
-static enum ftr_status promise_init(struct promise *p, struct ftr_err *err)
-{
-	const struct ftr_fabric *f = p->sh->f;
-
-	p->island = ftr_calloc(f->n_sw, sizeof(*p->island));
-	if (!p->island)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the check");
-	ftr_check_parts(f, p->island);
-	return FTR_OK;
-}
-
 static bool joined(const struct promise *p, ftr_sw from, uint32_t col)
 {
 	return p->island[from] == p->island[p->sh->numbering.col_sw[col]];
@@ -158,10 +147,9 @@ static int lacking_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Find the switches whose hosts cannot reach all other hosts, those with the most
- * unreachable LIDs first; returns their number.  apart: count only LIDs to which no links
- * lead; otherwise only the other unreachable LIDs.  *hosts: the number of hosts on these
- * switches. */
+/* List the switches whose hosts cannot reach all other hosts, those with the most unreachable
+ * LIDs first; returns their number.  apart: count the LIDs that no links connect to the switch;
+ * otherwise those that are connected but not routed.  *hosts: hosts on the listed switches. */
 static uint32_t find_lacking(const struct promise *p, bool apart,
 			     struct lacking *out, uint64_t *hosts)
 {
@@ -219,11 +207,6 @@ static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 	free(w);
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void warn_unserved(struct ibf_engine *e, const struct promise *p,
 			  const struct ibf_unserved *un)
 {
@@ -233,23 +216,23 @@ static void warn_unserved(struct ibf_engine *e, const struct promise *p,
 
 	if (un->apart) {
 		name_lacking(p, true, most, sample, sizeof(sample));
-		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no physical path for %"
-			PRIu64 " pair%s of hosts; they cannot reach each other until links connect their switches%s",
-			e->ops->name, un->apart, plural(un->apart), sample);
+		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no physical path for %s; they cannot reach each other until links connect their switches%s",
+			e->ops->name,
+			ibf_count(un->apart, "pair of hosts", "pairs of hosts").s, sample);
 	}
 	if (barred) {
 		name_lacking(p, false, most, sample, sizeof(sample));
-		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no up/down path for %"
-			PRIu64 " pair%s of hosts%s; they are not routed, although links connect them: set \"paths all\" in ibfattree.conf%s",
-			e->ops->name, barred, plural(barred),
+		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no up/down path for %s%s; they are not routed, although links connect them: set \"paths all\" in ibfattree.conf%s",
+			e->ops->name,
+			ibf_count(barred, "pair of hosts", "pairs of hosts").s,
 			p->sh->tree.roots_given ?
 			" by the ranks that root_guid_file gives" : "", sample);
 	}
 	if (un->mixed)
-		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no %s path for %"
-			PRIu64 " pair%s of a host and a switch; all others are routed",
-			e->ops->name, p->what == FTR_PROMISE_ALL ? "physical" :
-			"up/down", un->mixed, plural(un->mixed));
+		ibf_log(e->plugin, IBF_UNREACHABLE, "%s: no %s path for %s; all others are routed",
+			e->ops->name, p->what == FTR_PROMISE_ALL ? "physical" : "up/down",
+			ibf_count(un->mixed, "pair of a host and a switch",
+				  "pairs of a host and a switch").s);
 }
 
 static enum ftr_status refuse_missing(const struct promise *p, ftr_sw s,
@@ -326,14 +309,15 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 	struct promise p = {
 		.sh = gen->shape, .opts = &routes->opts, .y = y,
 		.what = e->ops->promise(&routes->opts),
+		.island = ftr_calloc(gen->fabric->n_sw, sizeof(*p.island)),
 	};
-	enum ftr_status st;
+	enum ftr_status st = FTR_OK;
 
 	memset(un, 0, sizeof(*un));
-	if (!r || !y)
+	if (!r || !y || !p.island)
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for the check");
 	else
-		st = promise_init(&p, err);
+		ftr_check_parts(gen->fabric, p.island);
 	if (!st)
 		st = ftr_check_tables(gen->fabric, routes->t, &opts,
 				      e->plugin->team, r, err);
@@ -347,10 +331,10 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
 		warn_unserved(e, &p, un);
 		if (stats->longer_pairs)
-			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %" PRIu64
-				" pair%s of host ports are longer than necessary, so that all host ports are connected without a credit loop: the leaf of one host joins two parts of the fabric that only leaves join; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
-				e->ops->name, stats->longer_pairs,
-				plural(stats->longer_pairs));
+			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %s are longer than necessary, so that all host ports are connected without a credit loop: the leaf of one host joins two parts of the fabric that only leaves join; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
+				e->ops->name,
+				ibf_count(stats->longer_pairs, "pair of host ports",
+					  "pairs of host ports").s);
 		if (stats->reordered)
 			ibf_log(e->plugin, IBF_REORDERED, "%s: extra turns cannot connect all host ports of this fabric; all pairs are routed in an order like that of sftree, and the most loaded link may carry more flows (see IBF002); repair links, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name);

@@ -20,32 +20,55 @@
 
 #include "osm/writer.h"
 
+struct queued {
+	struct queued *next;
+	struct ibf_job job;
+};
+
 struct ibf_writer {
 	struct ibf_plugin *p;	/* not used after the thread is abandoned */
 	pthread_t thread;
 	pthread_mutex_t mutex;	/* guards the members below */
 	pthread_cond_t cond;
-	struct ibf_job *first, **end;
-	size_t n, bytes;	/* number of the waiting jobs, and the bytes that they hold */
+	struct queued *first, **end;
+	size_t n, bytes;	/* waiting jobs, and the memory that they hold */
 	bool busy, stop, abandoned;
 	uint64_t series[IBF_N_MSG];	/* jobs lost since the last success */
 };
 
 /* ---- the thread ---------------------------------------------------------- */
 
-/* The caller holds the mutex. */
-static struct ibf_job *take(struct ibf_writer *w)
+static size_t size_of(const struct ibf_job *j)
 {
-	struct ibf_job *j = w->first;
+	return sizeof(struct queued) + j->bytes;
+}
 
-	if (!j)
+static void drop(const struct ibf_job *j)
+{
+	j->release(j->ctx);
+	free(j->path);
+}
+
+/* Remove *at, which may be NULL, from the queue.  The caller holds the mutex. */
+static struct queued *take(struct ibf_writer *w, struct queued **at)
+{
+	struct queued *q = *at;
+
+	if (!q)
 		return NULL;
-	w->first = j->next;
-	if (!w->first)
-		w->end = &w->first;
+	*at = q->next;
+	if (!*at)
+		w->end = at;
 	w->n--;
-	w->bytes -= j->bytes;
-	return j;
+	w->bytes -= size_of(&q->job);
+	return q;
+}
+
+static void free_queued(struct queued *q)
+{
+	if (q)
+		drop(&q->job);
+	free(q);
 }
 
 /* The caller holds the mutex, so the plugin still exists. */
@@ -76,20 +99,20 @@ static void *writer(void *arg)
 	pthread_mutex_lock(&w->mutex);
 	while (!w->abandoned && (!w->stop || w->first)) {
 		struct ftr_err err = { 0 };
-		struct ibf_job *j = take(w);
+		struct queued *q = take(w, &w->first);
 		enum ftr_status st;
 
-		if (!j) {
+		if (!q) {
 			ibf_cond_wait(&w->cond, &w->mutex, -1);
 			continue;
 		}
 		w->busy = true;
 		pthread_mutex_unlock(&w->mutex);
-		st = j->run(j, &err);
+		st = q->job.write(q->job.path, q->job.ctx, &err);
 		pthread_mutex_lock(&w->mutex);
 		w->busy = false;
-		note(w, j->msg, st, &err);
-		j->free(j);
+		note(w, q->job.msg, st, &err);
+		free_queued(q);
 		ibf_cond_wake(&w->cond);
 	}
 	abandoned = w->abandoned;
@@ -104,56 +127,49 @@ static void *writer(void *arg)
 
 /* ---- the queue ----------------------------------------------------------- */
 
-/* Remove the waiting job that j makes unnecessary; NULL: none. The caller holds the mutex. */
-static struct ibf_job *take_older(struct ibf_writer *w, const struct ibf_job *j)
+/* Remove the waiting job that j makes unnecessary; NULL: none.  The caller holds the mutex. */
+static struct queued *take_older(struct ibf_writer *w, const struct ibf_job *j)
 {
-	for (struct ibf_job **at = &w->first; j->replaces && *at;
-	     at = &(*at)->next) {
-		struct ibf_job *old = *at;
+	struct queued **at = &w->first;
 
-		if (!old->replaces || strcmp(old->replaces, j->replaces))
-			continue;
-		*at = old->next;
-		if (!*at)
-			w->end = at;
-		w->n--;
-		w->bytes -= old->bytes;
-		return old;
-	}
-	return NULL;
+	if (!j->replaces)
+		return NULL;
+	while (*at && !((*at)->job.replaces && !strcmp((*at)->job.path, j->path)))
+		at = &(*at)->next;
+	return take(w, at);
 }
 
-void ibf_writer_put(struct ibf_writer *w, struct ibf_job *j)
+bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j)
 {
-	struct ibf_job *old = NULL;
+	struct queued *q = w && j->path ? ftr_calloc(1, sizeof(*q)) : NULL;
+	struct queued *old;
 
-	if (!w) {
-		j->free(j);
-		return;
+	if (!q) {
+		drop(j);
+		return !w;
 	}
+	q->job = *j;
 	pthread_mutex_lock(&w->mutex);
 	old = take_older(w, j);
 	if (w->stop || w->n == IBF_WRITER_JOBS ||
-	    j->bytes > IBF_WRITER_BYTES - w->bytes) {
+	    size_of(j) > IBF_WRITER_BYTES - w->bytes) {
 		static const struct ftr_err full = {
 			FTR_LIMIT, "the disk does not keep up, the queue is full"
 		};
 
 		note(w, j->msg, FTR_LIMIT, &full);
 	} else {
-		j->next = NULL;
-		*w->end = j;
-		w->end = &j->next;
+		*w->end = q;
+		w->end = &q->next;
 		w->n++;
-		w->bytes += j->bytes;
-		j = NULL;
+		w->bytes += size_of(j);
+		q = NULL;
 		ibf_cond_wake(&w->cond);
 	}
 	pthread_mutex_unlock(&w->mutex);
-	if (old)
-		old->free(old);
-	if (j)
-		j->free(j);
+	free_queued(old);
+	free_queued(q);
+	return true;
 }
 
 /* The caller holds the mutex. */
@@ -220,11 +236,11 @@ static void report(struct ibf_writer *w)
 
 static void drop_waiting(struct ibf_writer *w)
 {
-	struct ibf_job *j;
+	struct queued *q;
 
-	while ((j = take(w))) {
-		w->series[j->msg]++;
-		j->free(j);
+	while ((q = take(w, &w->first))) {
+		w->series[q->job.msg]++;
+		free_queued(q);
 	}
 }
 

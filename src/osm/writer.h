@@ -19,24 +19,25 @@
 /* How long the queue may delay the end of OpenSM. */
 #define IBF_WRITER_DRAIN_MS 2000
 
+/* A job writes one file. */
 struct ibf_job {
-	struct ibf_job *next;
 	enum ibf_msg msg;	/* the kind of job, and the message if the job fails */
-	size_t bytes;		/* memory that the job holds */
+	char *path;		/* malloc()ed, belongs to the job */
+	bool replaces;		/* of several waiting jobs for this path only the newest is run */
 	/* Runs on the writer's thread; must not access OpenSM or the plugin. */
-	enum ftr_status (*run)(struct ibf_job *j, struct ftr_err *err);
-	void (*free)(struct ibf_job *j);
-	/* Path of the file that the job replaces: of several waiting jobs for
-	 * one file only the newest is run.  NULL: the job replaces no file. */
-	const char *replaces;
+	enum ftr_status (*write)(const char *path, void *ctx, struct ftr_err *err);
+	void (*release)(void *ctx);	/* called in any case, written or not */
+	void *ctx;
+	size_t bytes;		/* memory that ctx holds */
 };
 
 /* NULL: no memory or no thread, which is logged; then all jobs are dropped. */
 struct ibf_writer *ibf_writer_new(struct ibf_plugin *p);
 /* Waits at most IBF_WRITER_DRAIN_MS for the queue; NULL is accepted. */
 void ibf_writer_free(struct ibf_writer *w);
-/* Takes ownership of j in any case; never waits for a file.  w may be NULL. */
-void ibf_writer_put(struct ibf_writer *w, struct ibf_job *j);
+/* Queue a copy of j; never waits for a file.  w NULL: j is dropped.  False: no memory, or
+ * j->path is NULL; j is dropped, and the caller logs it. */
+bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j);
 /* Wait until the queue is empty and no job is running; false: not within ms
  * milliseconds. */
 bool ibf_writer_flush(struct ibf_writer *w, unsigned int ms);

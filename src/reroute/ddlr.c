@@ -43,17 +43,6 @@ static bool repairs_locally(const struct rr_routing *gen)
 	return ops && ops->local_repair;
 }
 
-struct rr_maker {
-	struct rr_maker *next;	/* in the list of abandoned makers */
-	struct rr *f;
-	struct rr_routing gen;
-	pthread_t thread;
-	struct ftr_ddlr *made;
-	struct ftr_err err;
-	bool done;		/* guarded by the mutex */
-	atomic_bool stop;	/* request to stop */
-};
-
 static bool is_stopped(void *ctx)
 {
 	const struct rr_maker *m = ctx;
@@ -61,7 +50,7 @@ static bool is_stopped(void *ctx)
 	return atomic_load_explicit(&m->stop, memory_order_relaxed);
 }
 
-static void *make(void *arg)
+static void *build_planner(void *arg)
 {
 	struct rr_maker *m = arg;
 	struct ftr_ddlr_opts opts = {
@@ -72,30 +61,13 @@ static void *make(void *arg)
 	if (ftr_ddlr_new(m->gen.shape, m->gen.tables, &opts, &m->made,
 			 &m->err))
 		m->made = NULL;
-	pthread_mutex_lock(&m->f->mutex);
-	m->done = true;
-	pthread_mutex_unlock(&m->f->mutex);
+	atomic_store(&m->done, true);
 	return NULL;
-}
-
-static bool is_done(struct rr_maker *m)
-{
-	bool done;
-
-	pthread_mutex_lock(&m->f->mutex);
-	done = m->done;
-	pthread_mutex_unlock(&m->f->mutex);
-	return done;
-}
-
-bool rr_ddlr_making(struct rr_view *v)
-{
-	return v->maker && !is_done(v->maker);
 }
 
 /* Wait for the thread to end.  Returns the planner that it has built, or NULL.  *gen: the
  * routing for which it was built; the caller releases it. */
-static struct ftr_ddlr *end_maker(struct rr_maker *m, struct rr_routing *gen)
+static struct ftr_ddlr *join_maker(struct rr_maker *m, struct rr_routing *gen)
 {
 	struct ftr_ddlr *made;
 
@@ -113,12 +85,12 @@ void rr_ddlr_reap(struct rr *f, bool all)
 	while ((m = *at)) {
 		struct rr_routing gen;
 
-		if (!all && !is_done(m)) {
+		if (!all && !atomic_load(&m->done)) {
 			at = &m->next;
 			continue;
 		}
 		*at = m->next;
-		ftr_ddlr_free(end_maker(m, &gen));
+		ftr_ddlr_free(join_maker(m, &gen));
 		rr_routing_put(&gen);
 	}
 }
@@ -136,8 +108,7 @@ static void abandon(struct rr_view *v)
 	v->maker = NULL;
 }
 
-/* True if packets take the same VLs by both maps, between ports of f that are
- * connected. */
+/* True if both maps give packets the same VLs between all connected ports of f. */
 static bool same_vls(const struct ftr_fabric *f, const struct ftr_sl2vl *a,
 		     const struct ftr_sl2vl *b)
 {
@@ -185,11 +156,11 @@ static void take_planner(struct rr *f, struct rr_view *v)
 	struct rr_maker *m = v->maker;
 	struct ftr_err err;
 
-	if (!m || !is_done(m))
+	if (!m || !atomic_load(&m->done))
 		return;
 	err = m->err;
 	v->maker = NULL;
-	v->planner = end_maker(m, &v->planner_gen);
+	v->planner = join_maker(m, &v->planner_gen);
 	if (v->planner)
 		return;
 	rr_routing_put(&v->planner_gen);
@@ -213,10 +184,11 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 		return;
 	m = ftr_calloc(1, sizeof(*m));
 	if (m) {
+		atomic_init(&m->done, false);
 		atomic_init(&m->stop, false);
 		m->f = f;
 		m->gen = rr_routing_get(&v->gen);
-		if (!pthread_create(&m->thread, NULL, make, m)) {
+		if (!pthread_create(&m->thread, NULL, build_planner, m)) {
 			v->maker = m;
 			return;
 		}
@@ -250,36 +222,32 @@ void rr_ddlr_returned(struct rr *f)
 		rr_want_sweep(f);
 }
 
-static bool list_writes(const struct ftr_ddlr_plan *plan,
-			struct rr_writes *out)
+static struct rr_writes list_writes(const struct ftr_ddlr_plan *plan)
 {
-	out->n = plan->n;
-	out->first_drain = UINT32_MAX;
-	out->entry = ftr_calloc(plan->n + 1u, sizeof(*out->entry));
-	for (uint32_t i = 0; out->entry && i < plan->n; i++) {
+	struct rr_writes out = {
+		.entry = ftr_calloc(plan->n + 1u, sizeof(*out.entry)),
+		.n = plan->n, .first_drain = UINT32_MAX,
+	};
+
+	for (uint32_t i = 0; out.entry && i < plan->n; i++) {
 		const struct ftr_ddlr_write *w = &plan->write[i];
 
-		out->entry[i] = (struct rr_entry){ w->sw, w->lid, w->to,
-						    w->step };
+		out.entry[i] = (struct rr_entry){ w->sw, w->lid, w->to, w->step };
 	}
-	return out->entry != NULL;
+	return out;
 }
 
-/* Write a plan; on an error the planner is dropped. */
+/* On an error the planner is dropped. */
 static enum ftr_status push_plan(struct rr *f,
 				 const struct ftr_ddlr_plan *plan,
 				 struct rr_repair *r, struct ftr_err *err)
 {
-	struct rr_writes what = { 0 };
+	struct rr_writes what = list_writes(plan);
 	enum ftr_status st;
 
 	r->switches = FTR_MAX(r->switches, plan->n_switches);
 	r->write_steps += plan->n_steps;
-	if (list_writes(plan, &what))
-		st = rr_write(f, &what, r, err);
-	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
-	free(what.entry);
+	st = rr_write(f, &what, r, err);
 	if (!st && r->failed)
 		st = ftr_fail(err, FTR_REFUSED, "%u block%s not acknowledged",
 			      r->failed, r->failed == 1 ? " was" : "s were");
@@ -291,7 +259,7 @@ static enum ftr_status push_plan(struct rr *f,
 
 /* ---- local repair ------------------------------------------------------- */
 
-static enum ftr_status plan_detours(struct rr *f,
+static enum ftr_status plan_local(struct rr *f,
 				    const struct rr_repair *r,
 				    struct ftr_ddlr_plan *plan,
 				    struct ftr_err *err)
@@ -372,13 +340,8 @@ static void undo_plan(const struct trial *c, struct ftr_tables *t)
 			c->change[i].before;
 }
 
-static void list_gone(struct trial *c, const struct rr_view *v,
-		      const struct rr_repair *r)
+static void list_dead_links(struct trial *c, const struct rr_repair *r)
 {
-	const struct ftr_fabric *f = v->gen.fabric;
-
-	memcpy(c->dead, ftr_incr_dead(v->live),
-	       (f->n_ports + 63) / 64 * sizeof(*c->dead));
 	for (uint32_t i = 0; i < r->n_links; i++) {
 		const struct rr_link *x = &r->link[i];
 
@@ -386,9 +349,6 @@ static void list_gone(struct trial *c, const struct rr_view *v,
 			.sw = x->sw, .peer = x->peer, .port = x->port,
 			.peer_port = x->peer_port,
 		};
-		rr_port_put(c->dead, f->sw[x->sw].first_port + x->port);
-		rr_port_put(c->dead, f->sw[x->peer].first_port +
-			     x->peer_port);
 	}
 }
 
@@ -410,7 +370,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 	struct trial c = {
 		.change = ftr_calloc(plan->n + 1u, sizeof(*c.change)),
 		.gone = ftr_calloc(r->n_links + 1u, sizeof(*c.gone)),
-		.dead = ftr_calloc((f->n_ports + 63) / 64, sizeof(*c.dead)),
+		.dead = rr_dead_with(v, r),
 	};
 	struct ftr_check_delta delta;
 	struct ftr_delta_report rep;
@@ -421,8 +381,8 @@ static enum ftr_status check_plan(const struct rr_view *v,
 		return ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
 	}
 	enter_plan(&c, v->sent, plan);
-	list_gone(&c, v, r);
-	ftr_incr_delta(v->live, &delta);
+	list_dead_links(&c, r);
+	ftr_incr_delta(v->incr, &delta);
 	delta = (struct ftr_check_delta){
 		.dead = c.dead, .extra = delta.extra, .n_extra = delta.n_extra,
 		.gone = c.gone, .n_gone = r->n_links,
@@ -445,7 +405,7 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 {
 	struct ftr_ddlr_plan plan = { 0 };
 	struct ftr_err err = { 0 };
-	enum ftr_status st = plan_detours(f, r, &plan, &err);
+	enum ftr_status st = plan_local(f, r, &plan, &err);
 
 	if (!st) {
 		r->computed_ms = rr_now(f) - r->trap_at;
@@ -477,7 +437,7 @@ enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
 	if (rr_now(f) >= v->drained_at)
 		ftr_ddlr_drained(v->planner);
 	st = ftr_ddlr_transition(v->planner, v->gen.fabric,
-				 ftr_incr_tables(v->live), &plan, err);
+				 ftr_incr_tables(v->incr), &plan, err);
 	if (st) {
 		rr_ddlr_drop(v);
 		return st;

@@ -5,38 +5,30 @@
  * A switch that is to be avoided may still be the last switch of a route: it
  * enters the tree, but the search does not continue from it.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
 #include "reroute/dr.h"
 
 struct rr_dr_tree *rr_dr_tree_new(uint32_t n_sw)
 {
-	struct rr_dr_tree *t = ftr_calloc(1, sizeof(*t));
+	struct ftr_arena *a = ftr_arena_new();
+	struct rr_dr_tree *t;
 
-	if (!t)
-		return NULL;
-	t->n_sw = n_sw;
-	t->parent = ftr_calloc(n_sw, sizeof(*t->parent));
-	t->port = ftr_calloc(n_sw, sizeof(*t->port));
-	t->hops = ftr_calloc(n_sw, sizeof(*t->hops));
-	t->queue = ftr_calloc(n_sw, sizeof(*t->queue));
-	if (t->parent && t->port && t->hops && t->queue)
+	if (a && FTR_ZNEW(a, t, 1) && FTR_ZNEW(a, t->parent, n_sw) &&
+	    FTR_ZNEW(a, t->port, n_sw) && FTR_ZNEW(a, t->hops, n_sw) &&
+	    FTR_ZNEW(a, t->queue, n_sw)) {
+		t->arena = a;
+		t->n_sw = n_sw;
 		return t;
-	rr_dr_tree_free(t);
+	}
+	ftr_arena_free(a);
 	return NULL;
 }
 
 void rr_dr_tree_free(struct rr_dr_tree *t)
 {
-	if (!t)
-		return;
-	free(t->parent);
-	free(t->port);
-	free(t->hops);
-	free(t->queue);
-	free(t);
+	if (t)
+		ftr_arena_free(t->arena);
 }
 
 static bool usable(const struct ftr_fabric *f, ftr_sw s, ftr_port p,

@@ -10,6 +10,7 @@
 #ifndef RR_DR_H
 #define RR_DR_H
 
+#include "core/core.h"
 #include <ftr/fabric.h>
 
 #define RR_DR_HOPS_MAX 63	/* IBA 14.2.1.2: hop pointer below 64 */
@@ -28,6 +29,7 @@ struct rr_dr_origin {
 
 /* Result of one search: for each switch the next step towards the origin. */
 struct rr_dr_tree {
+	struct ftr_arena *arena;	/* holds all of it */
 	uint32_t n_sw;
 	struct rr_dr_origin from;
 	ftr_sw *parent;		/* [n_sw] previous switch of the route; FTR_SW_NONE: not

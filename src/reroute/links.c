@@ -8,7 +8,7 @@
 #include "core/core.h"
 #include "reroute/links.h"
 
-/* The key is the end with the smaller (GUID, port). */
+/* Name the link by the end with the smaller (GUID, port), which is the key. */
 static struct rr_ends in_order(struct rr_ends e)
 {
 	struct rr_ends b = { e.peer_guid, e.guid, e.peer_port, e.port };
@@ -93,7 +93,6 @@ static bool is_damped(const struct rr_links *t, const struct rr_link_entry *l,
 	return l->state == RR_LINK_DAMPED && now < l->last + t->hold;
 }
 
-/* Set the state of a link that is neither damped nor returning. */
 static void settle(struct rr_link_entry *l)
 {
 	l->state = l->died >= 0 ? RR_LINK_DEAD : RR_LINK_ALIVE;

@@ -6,12 +6,21 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "reroute/reroute.h"
 
 double rr_now(const struct rr *f)
 {
 	return f->ops->now(f->ctx);
+}
+
+double rr_wall(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 void rr_warn(struct rr *f, enum rr_warning what, const char *fmt, ...)
@@ -48,7 +57,7 @@ unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev)
 	return todo;
 }
 
-/* Post an event. A routing for which no view will be made is released. */
+/* After some events no view will be made of the last routing; it is then released. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev)
 {
 	struct rr_routing fresh = { .owner = NULL };

@@ -49,10 +49,10 @@
  * answer within this time is left to the sweep, so that it does not delay the
  * others. */
 #define LIMIT_TIMEOUTS 2.5
-/* Limit for neighbours of a silent switch: they have reported nothing. */
+/* The same limit for neighbours of a silent switch, which have sent no trap. */
 #define NEIGHBOUR_TIMEOUTS 0.05
-/* Share of a timeout for which an answer is awaited over a route that works,
- * before a route is tried that may not work. */
+/* If a route works, the other one is used only after this share of a timeout without an
+ * answer. */
 #define PATIENCE_TIMEOUTS 0.25
 
 /* ---- jobs --------------------------------------------------------------- */
@@ -61,32 +61,40 @@ struct probe {
 	struct rr_view *v;
 	struct rr_smp *job;
 	struct rr_link *link;	/* parallel to job */
-	uint32_t n, room;
+	uint32_t n, cap_job, cap_link;
 };
+
+/* Run n jobs: `tries` packets for each, within `limit` ms.  hedge: as in struct
+ * rr_smp_policy. */
+static void run(struct rr *f, struct rr_smp *job, uint32_t n, unsigned int tries,
+		double hedge, double limit)
+{
+	struct rr_smp_policy policy = {
+		.window = f->window, .timeout = f->timeout, .tries = tries,
+		.hedge = hedge, .limit = limit,
+	};
+
+	f->ops->run(f->ctx, job, n, &policy);
+}
+
+static struct rr_link reversed(const struct rr_link *c)
+{
+	return (struct rr_link){ c->peer, c->sw, c->peer_port, c->port, c->up };
+}
 
 static bool add(struct probe *p, const struct rr_link *c,
 		const struct rr_dr *route, unsigned int n_routes)
 {
 	struct rr_smp *j;
 
-	if (p->n == p->room) {
-		uint32_t room = p->room ? 2 * p->room : 64;
-		void *job = ftr_reallocarray(p->job, room, sizeof(*p->job));
-		void *link = job ? ftr_reallocarray(p->link, room,
-						    sizeof(*p->link)) : NULL;
-
-		p->job = job ? job : p->job;
-		if (!link)
-			return false;
-		p->link = link;
-		p->room = room;
-	}
+	if (!FTR_GROW(p->job, p->n, p->cap_job) ||
+	    !FTR_GROW(p->link, p->n, p->cap_link))
+		return false;
 	j = &p->job[p->n];
-	memset(j, 0, sizeof(*j));
-	j->attr = RR_ATTR_PORT_INFO;
-	j->mod = c->port;
-	j->m_key = p->v->m_key[c->sw];
-	j->n_routes = n_routes;
+	*j = (struct rr_smp){
+		.attr = RR_ATTR_PORT_INFO, .mod = c->port,
+		.m_key = p->v->m_key[c->sw], .n_routes = n_routes,
+	};
 	memcpy(j->route, route, n_routes * sizeof(*route));
 	p->link[p->n++] = *c;
 	return true;
@@ -145,16 +153,15 @@ static bool is_dead(const struct rr_view *v, unsigned int state)
 		(v->brought_up && state == RR_PORT_INIT);
 }
 
-/* Append to out, which has n links, the links of p whose port state differs
- * from the view; returns the new number.  A link that is Down and already dead
- * in the view is noted as dead, too: it may have been up for a moment, and
- * OpenSM may have seen that. */
-static uint32_t disagreeing(struct rr *f, struct probe *p,
+/* Append to out, which holds n links, the links of p whose port state differs from the view;
+ * returns the new number.  Every port that is Down is noted, even if the link is already dead
+ * in the view: it may have been up for a moment, and OpenSM may have seen that. */
+static uint32_t add_changed(struct rr *f, struct probe *p,
 			    struct rr_link *out, uint32_t n, bool *unknown)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct rr_link *c = &p->link[i];
-		bool alive = ftr_incr_alive(p->v->live, c->sw, c->port);
+		bool alive = ftr_incr_alive(p->v->incr, c->sw, c->port);
 		unsigned int state;
 
 		if (p->job[i].state != RR_SMP_DONE) {
@@ -164,7 +171,7 @@ static uint32_t disagreeing(struct rr *f, struct probe *p,
 		state = rr_smp_port_state(&p->job[i]);
 		c->up = !alive;
 		if (state == RR_PORT_DOWN)
-			rr_note_dead(f, c);
+			rr_note(f, RR_NOTE_DOWN, c);
 		p->v->saw_init |= alive && state == RR_PORT_INIT;
 		if (alive ? !is_dead(p->v, state) : state != RR_PORT_ACTIVE)
 			continue;
@@ -172,6 +179,12 @@ static uint32_t disagreeing(struct rr *f, struct probe *p,
 			out[n++] = *c;
 	}
 	return n;
+}
+
+/* Has the switch answered that the port is not Down? */
+static bool reports_link(const struct rr_smp *j)
+{
+	return j->state == RR_SMP_DONE && rr_smp_port_state(j) != RR_PORT_DOWN;
 }
 
 static void free_probe(struct probe *p)
@@ -185,20 +198,12 @@ static double patience(const struct rr *f)
 	return FTR_MAX(HEDGE_MS, PATIENCE_TIMEOUTS * f->timeout);
 }
 
-/* hedge: ms after which the other route is used as well. */
 static void ask_ports(struct rr *f, struct probe *p, double hedge)
 {
-	struct rr_smp_policy policy = {
-		.window = f->window,
-		.timeout = f->timeout, .tries = 4,
-		.hedge = hedge,
-		.limit = LIMIT_TIMEOUTS * f->timeout,
-	};
-
-	f->ops->run(f->ctx, p->job, p->n, &policy);
+	run(f, p->job, p->n, 4, hedge, LIMIT_TIMEOUTS * f->timeout);
 }
 
-/* Of the links that are back, keep those whose other end is Active, too. */
+/* Remove from c the links that are back at one end only, and return the new number. */
 static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 			   bool *unknown)
 {
@@ -207,8 +212,7 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < n; i++) {
-		struct rr_link far = { c[i].peer, c[i].sw, c[i].peer_port,
-					 c[i].port, true };
+		struct rr_link far = reversed(&c[i]);
 		struct rr_dr route[2];
 
 		if (c[i].up)
@@ -235,125 +239,111 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 
 /* ---- routes to a switch ------------------------------------------------- */
 
-/* Routes to a switch, some of which may be dead; the route that answers first
- * is put first. */
-struct way {
+/* A switch to be asked. */
+struct target {
 	ftr_sw sw;
-	unsigned int n;
+	unsigned int n;		/* number of routes */
+	struct rr_dr route[2];	/* once one is answered: the route of the first answer first */
 	bool trap;		/* route[0] is the reverse of the path of the switch's trap */
 	bool answered;
-	bool dead;		/* the link over which that trap came is dead */
-	struct rr_link hop;	/* that link */
-	struct rr_dr route[2];
+	bool dead;		/* the link over which the trap came is dead */
+	struct rr_link hop;	/* the link over which the trap came */
 };
 
-static void put_first(struct way *w, const struct rr_smp *job)
+static void put_first(struct target *t, const struct rr_smp *job)
 {
 	bool second = job[1].state == RR_SMP_DONE &&
 		(job[0].state != RR_SMP_DONE || job[1].at < job[0].at);
-	struct rr_dr first = w->route[0];
+	struct rr_dr first = t->route[0];
 
 	if (second) {
-		w->route[0] = w->route[1];
-		w->route[1] = first;
+		t->route[0] = t->route[1];
+		t->route[1] = first;
 	}
 }
 
-/* Send one packet over each route of the switches that have not answered. */
-static void try_paths(struct rr *f, struct way *way, uint32_t n)
+static void try_routes(struct rr *f, struct target *target, uint32_t n)
 {
-	struct rr_smp_policy policy = {
-		.window = f->window,
-		.timeout = f->timeout, .tries = 1,
-		.limit = HEDGE_MS,
-	};
 	struct rr_smp *job = ftr_calloc(2 * (size_t)n + 1, sizeof(*job));
 
 	if (!job)
 		return;
 	for (uint32_t i = 0; i < 2 * n; i++) {
-		struct way *w = &way[i / 2];
+		struct target *t = &target[i / 2];
 
 		job[i].attr = RR_ATTR_NODE_INFO;
-		job[i].m_key = f->view->m_key[w->sw];
-		job[i].n_routes = i % 2 < w->n && !w->answered && !w->dead;
-		job[i].route[0] = w->route[i % 2];
+		job[i].m_key = f->view->m_key[t->sw];
+		job[i].n_routes = i % 2 < t->n && !t->answered && !t->dead;
+		job[i].route[0] = t->route[i % 2];
 	}
-	f->ops->run(f->ctx, job, 2 * n, &policy);
+	run(f, job, 2 * n, 1, 0, HEDGE_MS);
 	for (uint32_t i = 0; i < n; i++) {
-		if (way[i].answered)
+		if (target[i].answered)
 			continue;
-		way[i].answered = job[2 * i].state == RR_SMP_DONE ||
+		target[i].answered = job[2 * i].state == RR_SMP_DONE ||
 			job[2 * i + 1].state == RR_SMP_DONE;
-		if (way[i].n > 1)
-			put_first(&way[i], job + 2 * i);
+		if (target[i].n > 1)
+			put_first(&target[i], job + 2 * i);
 	}
 	free(job);
 }
 
 /* Find out whether the link that each trap came over is still alive.  Requests
  * and answers are put into q; false: out of memory. */
-static bool ask_next_hops(struct rr *f, struct way *way, uint32_t n,
+static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n,
 			  struct probe *q)
 {
-	struct rr_smp_policy policy = {
-		.window = f->window,
-		.timeout = f->timeout, .tries = 2,
-		.limit = patience(f),
-	};
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct rr_dr to_hop = way[i].route[0];
+		struct rr_dr to_hop = target[i].route[0];
 
-		if (!way[i].trap || way[i].hop.sw == FTR_SW_NONE)
+		if (!target[i].trap || target[i].hop.sw == FTR_SW_NONE)
 			continue;
 		to_hop.path[to_hop.hops--] = 0;
-		if (!add(q, &way[i].hop, &to_hop, 1))
+		if (!add(q, &target[i].hop, &to_hop, 1))
 			return false;
 	}
-	f->ops->run(f->ctx, q->job, q->n, &policy);
+	run(f, q->job, q->n, 2, 0, patience(f));
 	for (uint32_t i = 0; i < n; i++) {
-		const struct rr_smp *j;
+		struct target *t = &target[i];
 
-		if (!way[i].trap)
+		if (!t->trap)
 			continue;
-		/* the manager is attached to this switch: no next hop to ask */
-		way[i].answered = way[i].hop.sw == FTR_SW_NONE;
-		if (way[i].answered)
+		if (t->hop.sw == FTR_SW_NONE) {	/* the manager is attached to this switch */
+			t->answered = true;
 			continue;
-		j = &q->job[at++];
-		if (j->state != RR_SMP_DONE)
-			continue;
-		way[i].answered = rr_smp_port_state(j) != RR_PORT_DOWN;
-		way[i].dead = !way[i].answered;
+		}
+		t->answered = reports_link(&q->job[at]);
+		t->dead = q->job[at].state == RR_SMP_DONE && !t->answered;
+		at++;
 	}
 	return true;
 }
 
-/* Routes to the distinct switches in ask, whose links are grouped by switch;
- * way: room for n.  Returns their number. */
-static uint32_t find_paths(struct rr_view *v, const struct rr_link *ask,
-			   uint32_t n, bool traps, struct way *way)
+/* List the distinct switches in ask, whose links are grouped by switch, with routes to them.
+ * target: room for n.  Returns the number of switches. */
+static uint32_t find_targets(struct rr_view *v, const struct rr_link *ask,
+			     uint32_t n, bool traps, struct target *target)
 {
 	struct rr_dr by_trap;
 	uint32_t k = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
+		struct target *t = &target[k];
+
 		if (i && ask[i].sw == ask[i - 1].sw)
 			continue;
-		way[k].sw = ask[i].sw;
-		way[k].n = rr_routes_to(v, ask[i].sw, way[k].route);
-		way[k].trap = traps && rr_trap_route(v, ask[i].sw, &by_trap,
-						  &way[k].hop);
-		if (way[k].trap && (!way[k].n || memcmp(&way[k].route[0],
-						       &by_trap,
-						       sizeof(by_trap)))) {
-			way[k].route[1] = way[k].route[0];
-			way[k].route[0] = by_trap;
-			way[k].n = way[k].n ? 2 : 1;
-		}
 		k++;
+		t->sw = ask[i].sw;
+		t->n = rr_routes_to(v, t->sw, t->route);
+		t->trap = traps && rr_trap_route(v, t->sw, &by_trap, &t->hop);
+		if (!t->trap ||
+		    (t->n && !memcmp(&t->route[0], &by_trap, sizeof(by_trap))))
+			continue;
+		t->route[1] = t->route[0];
+		t->route[0] = by_trap;
+		t->n = t->n ? 2 : 1;
 	}
 	return k;
 }
@@ -365,31 +355,31 @@ static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 		    const struct rr_link *ask, uint32_t n, bool traps,
 		    bool *all)
 {
-	struct way *way = ftr_calloc(n + 1u, sizeof(*way));
-	uint32_t k = 0, n_paths;
-	bool ok = way != NULL;
+	struct target *target = ftr_calloc(n + 1u, sizeof(*target));
+	uint32_t k = 0, n_targets;
+	bool ok = target != NULL;
 
 	*all = true;
 	if (ok) {
-		n_paths = find_paths(p->v, ask, n, traps, way);
-		ok = ask_next_hops(f, way, n_paths, hops);
-		try_paths(f, way, n_paths);
+		n_targets = find_targets(p->v, ask, n, traps, target);
+		ok = ask_next_hops(f, target, n_targets, hops);
+		try_routes(f, target, n_targets);
 	}
 	for (uint32_t i = 0; ok && i < n; i++) {
 		bool first = !i || ask[i].sw != ask[i - 1].sw;
 
 		k += i && first;
-		ok = add(p, &ask[i], way[k].route, way[k].dead ? 0 : way[k].n);
+		ok = add(p, &ask[i], target[k].route, target[k].dead ? 0 : target[k].n);
 		if (ok)
-			p->job[i].skip = !first && !way[k].answered;
-		*all = *all && way[k].answered;
+			p->job[i].skip = !first && !target[k].answered;
+		*all = *all && target[k].answered;
 	}
-	free(way);
+	free(target);
 	return ok;
 }
 
-/* Run all requests.  A switch that may be dead is first asked for one port
- * only. */
+/* Run all requests: first those that are not skipped, then the others of each switch that has
+ * answered its first one. */
 static void run_all(struct rr *f, struct probe *p, bool all_answered)
 {
 	double hedge = all_answered ? patience(f) : HEDGE_MS;
@@ -409,7 +399,7 @@ static void run_all(struct rr *f, struct probe *p, bool all_answered)
 		ask_ports(f, p, hedge);
 }
 
-/* ---- signs of life ------------------------------------------------------ */
+/* ---- far ends of dead links ---------------------------------------------- */
 
 static bool has_answered(const struct probe *p, ftr_sw s)
 {
@@ -419,9 +409,9 @@ static bool has_answered(const struct probe *p, ftr_sw s)
 	return false;
 }
 
-/* Is c[i] the first dead link in the list that leads to its far end, and has the
- * switch there not answered? */
-static bool first_of_peer(const struct probe *p, const struct rr_link *c,
+/* True if the switch at the far end of c[i] has not answered, and c[i] is the first dead link
+ * of c that leads to it. */
+static bool is_first_unanswered(const struct probe *p, const struct rr_link *c,
 			  uint32_t i)
 {
 	uint32_t k = 0;
@@ -433,9 +423,9 @@ static bool first_of_peer(const struct probe *p, const struct rr_link *c,
 	return k == i;
 }
 
-/* Find a link of s that is in use, is not in the list and does not lead to a silent
- * switch. It is returned as seen from its far end. False: there is none. */
-static bool other_link(const struct rr_view *v, ftr_sw s,
+/* Find a link of s that is alive in the view, is not in c and does not lead to a silent switch;
+ * *out names it from its far end.  False: there is none. */
+static bool find_other_link(const struct rr_view *v, ftr_sw s,
 		       const struct rr_link *c, uint32_t n,
 		       struct rr_link *out)
 {
@@ -443,28 +433,21 @@ static bool other_link(const struct rr_view *v, ftr_sw s,
 	uint32_t n_links = rr_links_of(v, s, link);
 
 	for (uint32_t i = 0; i < n_links; i++) {
-		*out = (struct rr_link){ link[i].peer, s, link[i].peer_port,
-					 link[i].port, false };
-		if (ftr_incr_alive(v->live, s, link[i].port) &&
+		*out = reversed(&link[i]);
+		if (ftr_incr_alive(v->incr, s, link[i].port) &&
 		    !v->silent[out->sw] && !listed(c, n, out))
 			return true;
 	}
 	return false;
 }
 
-static void ask_signs(struct rr *f, struct rr_smp *job, uint32_t n)
+static void ask_briefly(struct rr *f, struct rr_smp *job, uint32_t n)
 {
-	struct rr_smp_policy policy = {
-		.window = f->window,
-		.timeout = f->timeout, .tries = 2,
-		.limit = FTR_MAX(2 * HEDGE_MS, patience(f)),
-	};
-
-	f->ops->run(f->ctx, job, n, &policy);
+	run(f, job, n, 2, 0, FTR_MAX(2 * HEDGE_MS, patience(f)));
 }
 
-/* For each far end, ask another of its neighbours about the link between the two.  If that link
- * is alive, the far end does not count as silent yet. */
+/* For each switch at a far end, ask another of its neighbours about the link between the two.
+ * If no neighbour reports a live link, the switch counts as silent. */
 static void ask_one_neighbour(struct rr *f, const struct probe *p,
 			      const struct rr_link *c, uint32_t n,
 			      struct rr_smp *job)
@@ -473,11 +456,11 @@ static void ask_one_neighbour(struct rr *f, const struct probe *p,
 	struct rr_link link;
 
 	for (uint32_t i = 0; i < n; i++)
-		v->silent[c[i].peer] |= first_of_peer(p, c, i);
+		v->silent[c[i].peer] |= is_first_unanswered(p, c, i);
 	rr_search_around(v, v->silent);
 	for (uint32_t i = 0; i < n; i++) {
-		if (!first_of_peer(p, c, i) ||
-		    !other_link(v, c[i].peer, c, n, &link))
+		if (!is_first_unanswered(p, c, i) ||
+		    !find_other_link(v, c[i].peer, c, n, &link))
 			continue;
 		job[i].attr = RR_ATTR_PORT_INFO;
 		job[i].mod = link.port;
@@ -485,15 +468,13 @@ static void ask_one_neighbour(struct rr *f, const struct probe *p,
 		job[i].n_routes = rr_routes_around(v, link.sw, v->suspect,
 						job[i].route);
 	}
-	ask_signs(f, job, n);
+	ask_briefly(f, job, n);
 	for (uint32_t i = 0; i < n; i++)
-		if (job[i].state == RR_SMP_DONE &&
-		    rr_smp_port_state(&job[i]) != RR_PORT_DOWN)
+		if (reports_link(&job[i]))
 			v->silent[c[i].peer] = 0;
 }
 
-/* Mark a far end as silent if no neighbour reports a live link to it. */
-static void judge_far_ends(struct rr *f, const struct probe *p,
+static void mark_silent_far_ends(struct rr *f, const struct probe *p,
 			   const struct rr_link *c, uint32_t n)
 {
 	struct rr_view *v = f->view;
@@ -502,7 +483,7 @@ static void judge_far_ends(struct rr *f, const struct probe *p,
 	for (uint32_t i = 0; i < n; i++) {
 		v->silent[c[i].sw] = v->silent[c[i].peer] = 0;
 		if (!c[i].up)
-			rr_mark_suspect(v, &c[i]);
+			rr_mark_link(v->gen.fabric, v->suspect, &c[i]);
 	}
 	if (job)
 		ask_one_neighbour(f, p, c, n, job);
@@ -520,22 +501,22 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 	for (uint32_t i = 0; job && i < n; i++) {
 		job[i].attr = RR_ATTR_NODE_INFO;
 		job[i].m_key = v->m_key[c[i].peer];
-		if (first_of_peer(p, c, i) && !v->silent[c[i].peer])
+		if (is_first_unanswered(p, c, i) && !v->silent[c[i].peer])
 			job[i].n_routes = rr_routes_around(v, c[i].peer, v->suspect,
 							job[i].route);
 	}
 	if (job)
-		ask_signs(f, job, n);
+		ask_briefly(f, job, n);
 	for (uint32_t i = 0; job && i < n; i++)
-		if (first_of_peer(p, c, i))
+		if (is_first_unanswered(p, c, i))
 			v->silent[c[i].peer] |= job[i].state != RR_SMP_DONE;
 	free(job);
 }
 
 /* ---- neighbours of silent switches ------------------------------------------- */
 
-/* In now[], mark the switches that did not answer this time; in all[], those that did not
- * answer this time or at an earlier time. False: every switch has answered this time. */
+/* Mark in now[] the switches that did not answer this probe, and in all[] also those that did
+ * not answer an earlier one.  False: every switch has answered this probe. */
 static bool mark_silent(const struct probe *p, const struct rr_link *c,
 			uint32_t n, uint8_t *now, uint8_t *all)
 {
@@ -563,8 +544,8 @@ static bool is_known(const struct probe *p, const struct rr_link *found,
 	return listed(found, n, c);
 }
 
-/* Add the links in use between s and switches that may answer, seen from those
- * switches, except known links. */
+/* Ask every neighbour of s that is not silent about its link to s, unless the state of the link
+ * is known.  False: out of memory. */
 static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 			   const struct probe *p,
 			   const struct rr_link *found, uint32_t n_found)
@@ -576,10 +557,9 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 
 	for (uint32_t i = 0; ok && i < n; i++) {
 		const struct rr_link *c = &link[i];
-		struct rr_link far = { c->peer, s, c->peer_port, c->port,
-					 false };
+		struct rr_link far = reversed(c);
 
-		if (ftr_incr_alive(q->v->live, s, c->port) &&
+		if (ftr_incr_alive(q->v->incr, s, c->port) &&
 		    !silent[far.sw] && !is_known(p, found, n_found, &far))
 			ok = add(q, &far, route,
 				 rr_routes_around(q->v, far.sw, q->v->suspect,
@@ -588,8 +568,7 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 	return ok;
 }
 
-/* Put the requests to neighbours of silent switches into q; false: out of
- * memory. */
+/* Put requests to the neighbours of silent switches into q; false: out of memory. */
 static bool list_neighbours(struct probe *q, const struct probe *p,
 			    const struct rr_link *found, uint32_t n)
 {
@@ -609,17 +588,12 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 	return ok;
 }
 
-/* Ask the neighbours, and append the changed links to the n that *out has; returns the
- * new number. */
+/* Ask the neighbours of silent switches, and append the changed links to *out, which holds n;
+ * returns the new number. */
 static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 			       struct rr_link **out, uint32_t n,
 			       bool *unknown)
 {
-	struct rr_smp_policy policy = {
-		.window = f->window,
-		.timeout = f->timeout, .tries = 2,
-		.limit = NEIGHBOUR_TIMEOUTS * f->timeout,
-	};
 	struct probe q = { .v = f->view };
 	bool ok = list_neighbours(&q, p, *out, n);
 	struct rr_link *grown = ok && q.n ? /* p->n: room for the links that
@@ -628,11 +602,10 @@ static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 
 	if (grown) {
 		*out = grown;
-		f->ops->run(f->ctx, q.job, q.n, &policy);
-		n = disagreeing(f, &q, grown, n, unknown);
+		run(f, q.job, q.n, 2, 0, NEIGHBOUR_TIMEOUTS * f->timeout);
+		n = add_changed(f, &q, grown, n, unknown);
 		for (uint32_t i = 0; i < q.n; i++)
-			if (q.job[i].state == RR_SMP_DONE &&
-			    rr_smp_port_state(&q.job[i]) != RR_PORT_DOWN)
+			if (reports_link(&q.job[i]))
 				q.v->silent[q.link[i].peer] = 0;
 	}
 	*unknown |= !ok || (q.n && !grown);
@@ -663,7 +636,7 @@ static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 	}
 	if (n_ask && add_all(f, &q, &none, ask, n_ask, false, &all)) {
 		run_all(f, &q, all);
-		n = disagreeing(f, &q, out, n, unknown);
+		n = add_changed(f, &q, out, n, unknown);
 	}
 	free_probe(&q);
 	free_probe(&none);
@@ -671,16 +644,15 @@ static uint32_t ask_survivors(struct rr *f, const struct probe *p,
 	return n;
 }
 
-/* Run all requests that follow once the routes are known. */
-static uint32_t probe_on(struct rr *f, struct probe *p,
+static uint32_t run_probe(struct rr *f, struct probe *p,
 			 struct probe *hops, bool all,
 			 struct rr_link **out, bool *unknown)
 {
-	uint32_t n = disagreeing(f, hops, *out, 0, unknown);
+	uint32_t n = add_changed(f, hops, *out, 0, unknown);
 
 	run_all(f, p, all);
-	n = disagreeing(f, p, *out, n, unknown);
-	judge_far_ends(f, p, *out, n);
+	n = add_changed(f, p, *out, n, unknown);
+	mark_silent_far_ends(f, p, *out, n);
 	n = ask_neighbours(f, p, out, n, unknown);
 	ask_far_ends(f, p, *out, n);
 	n = ask_survivors(f, p, hops, *out, n, unknown);
@@ -698,7 +670,7 @@ uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 	rr_search_suspect(f->view, ask, n);
 	*unknown = !add_all(f, &p, &hops, ask, n, traps, &all);
 	if (!*unknown)
-		found = probe_on(f, &p, &hops, all, out, unknown);
+		found = run_probe(f, &p, &hops, all, out, unknown);
 	free_probe(&p);
 	free_probe(&hops);
 	return found;

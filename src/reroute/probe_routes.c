@@ -50,7 +50,7 @@ bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 			return false;
 		port = ftr_fabric_port(f, s, p);
 		if (port->peer_kind != FTR_PEER_SW ||
-		    !ftr_incr_alive(v->live, s, p))
+		    !ftr_incr_alive(v->incr, s, p))
 			return false;
 		if (!n)
 			*hop = (struct rr_link){ port->peer, s, port->peer_port,
@@ -68,15 +68,28 @@ bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 
 unsigned int rr_routes_to(struct rr_view *v, ftr_sw s, struct rr_dr *out)
 {
-	return rr_routes_around(v, s, ftr_incr_dead(v->live), out);
+	return rr_routes_around(v, s, ftr_incr_dead(v->incr), out);
 }
 
-void rr_mark_suspect(struct rr_view *v, const struct rr_link *c)
+void rr_mark_link(const struct ftr_fabric *f, uint64_t *set, const struct rr_link *c)
+{
+	rr_port_put(set, f->sw[c->sw].first_port + c->port);
+	rr_port_put(set, f->sw[c->peer].first_port + c->peer_port);
+}
+
+uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_repair *r)
 {
 	const struct ftr_fabric *f = v->gen.fabric;
+	size_t words = (f->n_ports + 63) / 64;
+	uint64_t *dead = ftr_calloc(words, sizeof(*dead));
 
-	rr_port_put(v->suspect, f->sw[c->sw].first_port + c->port);
-	rr_port_put(v->suspect, f->sw[c->peer].first_port + c->peer_port);
+	if (!dead)
+		return NULL;
+	memcpy(dead, ftr_incr_dead(v->incr), words * sizeof(*dead));
+	for (uint32_t i = 0; i < r->n_links; i++)
+		if (!r->link[i].up)
+			rr_mark_link(f, dead, &r->link[i]);
+	return dead;
 }
 
 void rr_search_suspect(struct rr_view *v, const struct rr_link *ask,
@@ -85,14 +98,14 @@ void rr_search_suspect(struct rr_view *v, const struct rr_link *ask,
 	const struct ftr_fabric *f = v->gen.fabric;
 	struct rr_dr_limits limits = { .dead = v->suspect, .avoid = v->silent };
 
-	memcpy(v->suspect, ftr_incr_dead(v->live),
+	memcpy(v->suspect, ftr_incr_dead(v->incr),
 	       (f->n_ports + 63) / 64 * sizeof(*v->suspect));
 	memset(v->avoid, 0, f->n_sw);
 	for (uint32_t i = 0; i < n; i++)
 		v->avoid[ask[i].sw] = 1;
 	for (uint32_t i = 0; i < n; i++)
 		if (v->avoid[ask[i].peer])
-			rr_mark_suspect(v, &ask[i]);
+			rr_mark_link(f, v->suspect, &ask[i]);
 	rr_dr_search(v->tree[0], f, &v->origin, &limits);
 }
 

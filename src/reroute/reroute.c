@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "reroute/reroute.h"
 
@@ -27,17 +26,12 @@ void rr_view_free(struct rr_view *v)
 		return;
 	rr_repair_free(v->pending);
 	rr_ddlr_drop(v);
-	ftr_incr_free(v->live);
+	ftr_incr_free(v->incr);
 	ftr_tables_free(v->sent);
 	rr_routing_put(&v->gen);
 	rr_dr_tree_free(v->tree[0]);
 	rr_dr_tree_free(v->tree[1]);
-	free(v->m_key);
-	free(v->avoid);
-	free(v->suspect);
-	free(v->silent);
-	free(v->in_flight);
-	free(v);
+	ftr_arena_free(v->arena);
 }
 
 void rr_view_set(struct rr *f, struct rr_view *v)
@@ -53,30 +47,29 @@ void rr_view_set(struct rr *f, struct rr_view *v)
 struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 			      struct ftr_err *err)
 {
-	struct rr_view *v = ftr_calloc(1, sizeof(*v));
+	struct ftr_arena *a = ftr_arena_new();
+	struct rr_view *v = a ? ftr_arena_zalloc(a, 1, sizeof(*v)) : NULL;
 	uint32_t n = gen->fabric->n_sw;
 	enum ftr_status st = FTR_NOMEM;
 
 	if (!v) {
+		ftr_arena_free(a);
 		ftr_fail(err, st, "out of memory for the fast path");
 		return NULL;
 	}
+	v->arena = a;
 	v->gen = rr_routing_get(gen);
 	f->ops->find_manager(f->ctx, gen->fabric, &v->origin, &v->sm_lid);
 	v->tree[0] = rr_dr_tree_new(n);
 	v->tree[1] = rr_dr_tree_new(n);
-	v->m_key = ftr_calloc(n, sizeof(*v->m_key));
-	v->avoid = ftr_calloc(n, 1);
-	v->silent = ftr_calloc(n, 1);
-	v->in_flight = ftr_calloc(n, 1);
-	v->suspect = ftr_calloc((gen->fabric->n_ports + 63) / 64,
-			     sizeof(*v->suspect));
-	if (!v->tree[0] || !v->tree[1] || !v->m_key || !v->avoid ||
-	    !v->suspect || !v->silent || !v->in_flight)
+	if (!v->tree[0] || !v->tree[1] || !FTR_ZNEW(a, v->m_key, n) ||
+	    !FTR_ZNEW(a, v->avoid, n) || !FTR_ZNEW(a, v->silent, n) ||
+	    !FTR_ZNEW(a, v->in_flight, n) ||
+	    !FTR_ZNEW(a, v->suspect, (gen->fabric->n_ports + 63) / 64))
 		st = ftr_fail(err, st, "out of memory for the fast path");
 	else
 		st = ftr_incr_new(gen->routed, gen->opts->nominal, gen->tables,
-				  gen->opts, &v->live, err);
+				  gen->opts, &v->incr, err);
 	if (!st)
 		st = ftr_tables_new(gen->fabric, false, &v->sent, err);
 	if (st) {
@@ -108,14 +101,11 @@ static struct rr_repair *repair_new(struct rr *f,
 				     uint32_t n_traps)
 {
 	struct rr_repair *r = ftr_calloc(1, sizeof(*r));
-	struct timespec t;
 
 	if (!r)
 		return NULL;
-	clock_gettime(CLOCK_REALTIME, &t);
 	r->trap_at = n_traps ? trap[0].at : rr_now(f);
-	r->wall = (double)t.tv_sec + (double)t.tv_nsec / 1e9 -
-		(rr_now(f) - r->trap_at) / 1e3;
+	r->wall = rr_wall() - (rr_now(f) - r->trap_at) / 1e3;
 	r->gen = rr_routing_get(&f->view->gen);
 	r->number = f->n_repairs + 1;
 	r->n_traps = n_traps;
@@ -129,7 +119,7 @@ static double since(const struct rr *f, const struct rr_repair *r)
 	return rr_now(f) - r->trap_at;
 }
 
-static enum ftr_status judge(const struct rr_view *v,
+static enum ftr_status refuse_findings(const struct rr_view *v,
 			     const struct ftr_delta_report *rep,
 			     struct ftr_err *err)
 {
@@ -149,35 +139,18 @@ static enum ftr_status judge(const struct rr_view *v,
 	return FTR_OK;
 }
 
-/* Check the changes with a checker that is independent of the incremental
- * routing. */
+/* The checker is independent of the incremental routing. */
 static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 {
 	struct ftr_check_delta delta;
 	struct ftr_delta_report rep;
 	enum ftr_status st;
 
-	ftr_incr_delta(v->live, &delta);
-	delta.rank = v->gen.order;	/* the order that the complete tables
-					 * were checked with */
-	st = ftr_check_changes(v->gen.fabric, ftr_incr_tables(v->live),
+	ftr_incr_delta(v->incr, &delta);
+	delta.rank = v->gen.order;
+	st = ftr_check_changes(v->gen.fabric, ftr_incr_tables(v->incr),
 			       &delta, NULL, &rep, err);
-	return st ? st : judge(v, &rep, err);
-}
-
-static void count_pairs(struct rr_repair *r,
-			const struct ftr_incr_result *res)
-{
-	r->lost_pairs = res->lost_pairs;
-	r->regained_pairs = res->regained_pairs;
-}
-
-static void count(struct rr_repair *r, const struct ftr_incr_result *res)
-{
-	r->switches = res->n_switches;
-	r->write_steps = res->n_write_steps;
-	r->drained = res->n_drain;
-	count_pairs(r, res);
+	return st ? st : refuse_findings(v, &rep, err);
 }
 
 static enum ftr_status compute(struct rr *f, struct rr_repair *r,
@@ -194,54 +167,43 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 			r->link[i].sw, r->link[i].port, r->link[i].up
 		};
 	pthread_mutex_lock(&f->view_lock);
-	st = ftr_incr_apply(f->view->live, ev, r->n_links, NULL, res, err);
+	st = ftr_incr_apply(f->view->incr, ev, r->n_links, NULL, res, err);
 	pthread_mutex_unlock(&f->view_lock);
 	free(ev);
 	r->computed_ms = since(f, r);
+	if (!st) {
+		r->lost_pairs = (*res)->lost_pairs;
+		r->regained_pairs = (*res)->regained_pairs;
+	}
 	return st;
 }
 
-/* Sort the changes by write step. */
-static bool list_writes(const struct ftr_incr_result *res,
-			struct rr_writes *out)
+/* List the changes by write step. */
+static struct rr_writes list_writes(const struct ftr_incr_result *res)
 {
+	struct rr_writes out = {
+		.n = res->n_changes, .first_drain = res->first_drain,
+	};
 	uint32_t *at = ftr_calloc(res->n_write_steps + 1u, sizeof(*at));
 
-	out->n = res->n_changes;
-	out->first_drain = res->first_drain;
-	out->entry = ftr_calloc(res->n_changes + 1u, sizeof(*out->entry));
-	for (uint32_t i = 0; at && i < res->n_changes; i++)
+	if (at)
+		out.entry = ftr_calloc(res->n_changes + 1u, sizeof(*out.entry));
+	for (uint32_t i = 0; out.entry && i < res->n_changes; i++)
 		at[res->write_step[i] + 1]++;
-	for (uint32_t i = 0; at && i < res->n_write_steps; i++)
+	for (uint32_t i = 0; out.entry && i < res->n_write_steps; i++)
 		at[i + 1] += at[i];
-	for (uint32_t i = 0; at && out->entry && i < res->n_changes; i++) {
+	for (uint32_t i = 0; out.entry && i < res->n_changes; i++) {
 		const struct ftr_change *c = &res->change[i];
 
-		out->entry[at[res->write_step[i]]++] = (struct rr_entry){
+		out.entry[at[res->write_step[i]]++] = (struct rr_entry){
 			c->sw, c->lid, c->after, res->write_step[i]
 		};
 	}
 	free(at);
-	return at && out->entry;
+	return out;
 }
 
-static enum ftr_status push_changes(struct rr *f,
-				    const struct ftr_incr_result *res,
-				    struct rr_repair *r, struct ftr_err *err)
-{
-	struct rr_writes what = { 0 };
-	enum ftr_status st;
-
-	if (list_writes(res, &what))
-		st = rr_write(f, &what, r, err);
-	else
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
-	free(what.entry);
-	return st;
-}
-
-/* Keep the repair until a sweep has confirmed it. */
-static void keep(struct rr *f, struct rr_repair *r)
+static void keep_until_confirmed(struct rr *f, struct rr_repair *r)
 {
 	struct rr_repair **at = &f->repairs;
 
@@ -256,20 +218,15 @@ static void keep(struct rr *f, struct rr_repair *r)
 	pthread_mutex_unlock(&f->mutex);
 }
 
-/* The changes were not written: undo them in the view. */
-static void take_back(struct rr *f)
-{
-	pthread_mutex_lock(&f->view_lock);
-	ftr_incr_undo(f->view->live);
-	pthread_mutex_unlock(&f->view_lock);
-}
-
-/* If OpenSM has routed in the meantime, the caller tries again; otherwise a sweep repairs
- * the tables. */
+/* The repair failed.  If OpenSM has routed in the meantime, the caller tries again; otherwise a
+ * sweep repairs the tables. */
 static void give_up(struct rr *f, bool applied, const struct ftr_err *err)
 {
-	if (applied)
-		take_back(f);
+	if (applied) {
+		pthread_mutex_lock(&f->view_lock);
+		ftr_incr_undo(f->view->incr);
+		pthread_mutex_unlock(&f->view_lock);
+	}
 	if (rr_is_overtaken(f))
 		return;
 	rr_warn(f, RR_WARN_FAILED, "no fast reroute; a sweep will repair the tables: %s",
@@ -288,14 +245,13 @@ static void warn_flapping(struct rr *f, const struct ftr_fabric *fab,
 		f->state.links.hold);
 }
 
-static void remember(struct rr *f, const struct rr_repair *r)
+static void note_changes(struct rr *f, const struct rr_repair *r)
 {
 	for (uint32_t i = 0; i < r->n_links; i++)
-		if (rr_note_change(f, &r->link[i]))
+		if (rr_note(f, RR_NOTE_REPAIRED, &r->link[i]))
 			warn_flapping(f, r->gen.fabric, &r->link[i]);
 }
 
-/* All entries are written: report the repair. */
 static void finish(struct rr *f, struct rr_repair *r)
 {
 	f->ops->report(f->ctx, r);
@@ -304,15 +260,15 @@ static void finish(struct rr *f, struct rr_repair *r)
 	else if (r->resent || r->unsettled)
 		rr_want_sweep(f);	/* the sweep writes these blocks again */
 	if (r->n_traps) {
-		keep(f, r);
+		keep_until_confirmed(f, r);
 	} else {	/* OpenSM has seen the change already: no sweep follows */
 		f->ops->record(f->ctx, r);
 		rr_repair_free(r);
 	}
 }
 
-/* Report the local repair; from here on r describes the change to the new tables. */
-static void report_detours(struct rr *f, struct rr_repair *r)
+/* Report the local repair; then reset r, so that it counts the transition. */
+static void report_local(struct rr *f, struct rr_repair *r)
 {
 	r->local = true;
 	f->ops->report(f->ctx, r);
@@ -336,16 +292,16 @@ static bool all_down(const struct rr_repair *r)
 
 /* The switches hold a mixture of two tables: the fast path stops until a sweep
  * has written all of them. */
-static void lose_view(struct rr *f)
+static void give_up_view(struct rr *f)
 {
 	rr_view_set(f, NULL);
 	rr_sweep_now(f);
 }
 
 /* True if the switches hold the tables of the view, as far as our writes show. */
-static bool in_step(const struct rr_view *v)
+static bool holds_tables_of(const struct rr_view *v)
 {
-	const struct ftr_tables *t = ftr_incr_tables(v->live);
+	const struct ftr_tables *t = ftr_incr_tables(v->incr);
 
 	return !memcmp(v->sent->lft, t->lft, (size_t)t->n_sw * t->stride);
 }
@@ -367,7 +323,7 @@ static void stop_transition(struct rr *f, struct rr_repair *r,
 	if (overtaken)
 		rr_view_set(f, NULL);
 	else
-		lose_view(f);
+		give_up_view(f);
 }
 
 /* One round of the transition to the tables of the view; false: it failed. */
@@ -407,35 +363,34 @@ void rr_repair_continue(struct rr *f)
 		run_transition(f, r);
 }
 
-/* Local repair.  If it is not possible, the planner is dropped. */
-static void detour(struct rr *f, struct rr_repair *r)
+static void repair_locally(struct rr *f, struct rr_repair *r)
 {
-	rr_repair_settle(f);	/* this fault came before the transition was
-				 * done */
+	rr_repair_settle(f);	/* the fault interrupts the transition */
 	if (!all_down(r))
 		rr_ddlr_drop(f->view);
 	else if (rr_ddlr_detour(f, r))
-		report_detours(f, r);
+		report_local(f, r);
 }
 
-/* False: some entries were not written, and r is freed. */
+/* False: the repair or its transition failed; r is freed or recorded in any case. */
 static bool repair(struct rr *f, struct rr_repair *r)
 {
 	const struct ftr_incr_result *res;
 	struct ftr_err err = { 0 };
 	bool local = rr_ddlr_ready(f), applied;
+	struct rr_writes what;
 	enum ftr_status st;
 
 	for (uint32_t i = 0; i < r->n_links; i++)
 		if (!r->link[i].up)
-			rr_note_dead(f, &r->link[i]);
+			rr_note(f, RR_NOTE_DOWN, &r->link[i]);
 	if (!all_down(r))
 		rr_ddlr_returned(f);
 	if (local)
-		detour(f, r);
-	if (local && !f->view->planner && !in_step(f->view)) {
+		repair_locally(f, r);
+	if (local && !f->view->planner && !holds_tables_of(f->view)) {
 		rr_repair_free(r);
-		lose_view(f);
+		give_up_view(f);
 		return false;
 	}
 	st = compute(f, r, &res, &err);
@@ -445,32 +400,34 @@ static bool repair(struct rr *f, struct rr_repair *r)
 		r->checked_ms = since(f, r);
 	}
 	if (!st && f->view->planner) {
-		count_pairs(r, res);
 		f->n_repairs++;
-		remember(f, r);
+		note_changes(f, r);
 		return run_transition(f, r);
 	}
 	if (!st) {
-		count(r, res);
-		st = push_changes(f, res, r, &err);
+		r->switches = res->n_switches;
+		r->write_steps = res->n_write_steps;
+		r->drained = res->n_drain;
+		what = list_writes(res);
+		st = rr_write(f, &what, r, &err);
 	}
 	if (st) {
 		give_up(f, applied, &err);
 		rr_repair_free(r);
-		if (f->view->planner && !in_step(f->view))
-			lose_view(f);
+		if (f->view->planner && !holds_tables_of(f->view))
+			give_up_view(f);
 		return false;
 	}
 	f->n_repairs++;
-	remember(f, r);
+	note_changes(f, r);
 	finish(f, r);
 	return true;
 }
 
 /* ---- traps -------------------------------------------------------------- */
 
-/* The distinct switches that sent the traps; returns their number. */
-static uint32_t named_switches(const struct rr_view *v,
+/* List the distinct switches that sent the traps; returns their number. */
+static uint32_t trap_senders(const struct rr_view *v,
 			       const struct rr_trap *trap, uint32_t n,
 			       ftr_sw *sw)
 {
@@ -490,9 +447,8 @@ static uint32_t named_switches(const struct rr_view *v,
 	return k;
 }
 
-/* Remove damped links from those that are to be taken into use; returns the
- * number left. */
-static uint32_t drop_held(struct rr *f, struct rr_link *c, uint32_t n)
+/* Remove from c the links that are back but damped; returns the new number. */
+static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 {
 	uint32_t kept = 0;
 
@@ -503,7 +459,7 @@ static uint32_t drop_held(struct rr *f, struct rr_link *c, uint32_t n)
 }
 
 /* Probe and repair.  False: OpenSM has begun to route; try again after its routing. */
-static bool look_at(struct rr *f, const struct rr_link *ask,
+static bool probe_and_repair(struct rr *f, const struct rr_link *ask,
 		    uint32_t n_ask, const struct rr_trap *trap,
 		    uint32_t n_traps)
 {
@@ -519,7 +475,7 @@ static bool look_at(struct rr *f, const struct rr_link *ask,
 	}
 	r->n_links = rr_probe(f, ask, n_ask, n_traps > 0, &r->link,
 				&unknown);
-	r->n_links = drop_held(f, r->link, r->n_links);
+	r->n_links = drop_damped(f, r->link, r->n_links);
 	r->known_ms = since(f, r);
 	if (unknown)
 		rr_want_sweep(f);
@@ -533,7 +489,7 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 		      uint32_t n)
 {
 	ftr_sw sw[RR_TRAPS_MAX];
-	uint32_t n_sw = named_switches(f->view, trap, n, sw), n_ask = 0;
+	uint32_t n_sw = trap_senders(f->view, trap, n, sw), n_ask = 0;
 	struct rr_link *ask = ftr_calloc(n_sw * (size_t)FTR_PORT_MAX + 1,
 					   sizeof(*ask));
 	bool done = true;
@@ -543,25 +499,24 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 	if (!ask)
 		rr_sweep_now(f);
 	else if (n_ask)
-		done = look_at(f, ask, n_ask, trap, n);
+		done = probe_and_repair(f, ask, n_ask, trap, n);
 	free(ask);
 	return done;
 }
 
-/* Links that could not be taken into use.  If the sweep is over, the next
- * routing uses them as OpenSM sees them; otherwise they are probed again at its
- * end. */
+/* Leave those of the n links to OpenSM that are still not in use.  sweep_over: the next routing
+ * uses them as OpenSM sees them; otherwise they are probed again at the end of the sweep. */
 static void leave_to_sweep(struct rr *f, const struct rr_link *c,
-			   uint32_t n, bool over)
+			   uint32_t n, bool sweep_over)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; f->view && i < n; i++) {
-		if (ftr_incr_alive(f->view->live, c[i].sw, c[i].port) ||
+		if (ftr_incr_alive(f->view->incr, c[i].sw, c[i].port) ||
 		    rr_is_damped(f, &c[i]) ||
-		    (!over && rr_note_return(f, &c[i])))
+		    (!sweep_over && rr_note(f, RR_NOTE_RETURN, &c[i])))
 			continue;
-		rr_note_left(f, &c[i]);
+		rr_note(f, RR_NOTE_LEFT, &c[i]);
 		any = true;
 	}
 	if (any)
@@ -581,9 +536,9 @@ void rr_repair_returns(struct rr *f, bool swept)
 		lost = rr_links_drop_returning(&f->state.links);
 		pthread_mutex_unlock(&f->mutex);
 	}
-	if (n)	/* a routing in the meantime has added links of its own */
+	if (n)
 		leave_to_sweep(f, ask, n,
-			       look_at(f, ask, n, NULL, 0) && swept);
+			       probe_and_repair(f, ask, n, NULL, 0) && swept);
 	/* a sweep may now find a better order of switches, restore extra turns
 	 * to their earlier places, or prefer the tables of the complete fabric */
 	if (lost || (n && f->view && f->view->gen.improvable))

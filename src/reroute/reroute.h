@@ -60,6 +60,18 @@ struct rr_link {
 	bool up;		/* true: the link is back; false: it died */
 };
 
+/* A thread that builds a planner for a view (ddlr.c). */
+struct rr_maker {
+	struct rr_maker *next;	/* in the list of abandoned makers */
+	struct rr *f;
+	struct rr_routing gen;
+	pthread_t thread;
+	struct ftr_ddlr *made;
+	struct ftr_err err;
+	atomic_bool done;
+	atomic_bool stop;	/* request to stop */
+};
+
 /* Entries to be written, sorted by (step, switch, LID).  A step is written when
  * all earlier steps are acknowledged; steps from first_drain on also wait until
  * packets that followed the old entries have left. */
@@ -90,19 +102,18 @@ struct rr_block {
 
 /* The worker's view of the tables in use; only the worker changes it. */
 struct rr_view {
+	struct ftr_arena *arena;	/* holds this structure and its arrays */
 	struct rr_routing gen;
-	struct ftr_incr *live;
+	struct ftr_incr *incr;
 	struct ftr_tables *sent;	/* the tables that the switches hold */
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* LID of the subnet manager's port */
-	struct rr_dr_tree *tree[2];	/* [0]: routes around dead links; [1]: second routes */
+	struct rr_dr_tree *tree[2];	/* [0]: first routes; [1]: second routes */
 	uint8_t *avoid;			/* [n_sw] scratch of probe_routes.c */
-	/* [n_sw] lost a link and did not answer: probably dead */
-	uint8_t *silent;
-	/* [n_sw] a packet to the switch timed out and may still arrive */
-	uint8_t *in_flight;
-	uint64_t *suspect;			/* bits by port; links to avoid for now */
+	uint8_t *silent;	/* [n_sw] 1: lost a link and did not answer, probably dead */
+	uint8_t *in_flight;	/* [n_sw] 1: a packet to it timed out and may still arrive */
+	uint64_t *suspect;	/* set of ports: links that requests avoid for now */
 	bool brought_up;		/* the sweep that made the routing has set all links
 					 * Active */
 	bool saw_init;			/* the last probe found a port in Init */
@@ -113,7 +124,7 @@ struct rr_view {
 	struct rr_maker *maker;		/* builds the planner; NULL: none */
 	struct rr_repair *pending;	/* repair whose transition is unfinished; NULL: none */
 	double transition_due;		/* ms; negative: no transition */
-	double drained_at;	/* time by which packets that follow older entries have left */
+	double drained_at;	/* when all packets that follow older entries have left */
 };
 
 /* One repair, from its first trap to the sweep that confirms it. */
@@ -146,7 +157,7 @@ struct rr_repair {
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
 	bool reconciled;
-	struct {		/* changes made by the confirming sweep */
+	struct {		/* changes by the sweep that confirmed the repair */
 		uint64_t entries, blocks;
 		uint32_t switches;
 	} rest;
@@ -226,6 +237,7 @@ struct rr_task {
 
 /* post.c */
 double rr_now(const struct rr *f);
+double rr_wall(void);			/* seconds since 1970 */
 void rr_warn(struct rr *f, enum rr_warning what, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 struct rr_routing rr_routing_get(const struct rr_routing *gen);
@@ -276,15 +288,14 @@ void rr_repair_settle(struct rr *f);
 void rr_repair_continue(struct rr *f);
 void rr_repair_free(struct rr_repair *r);	/* NULL is accepted */
 
-/* returns.c.  From now on routings leave this dead link out. */
-void rr_note_dead(struct rr *f, const struct rr_link *c);
-/* The link could not be taken into use: from now on routings use it as OpenSM sees it
- * (LEFT). */
-void rr_note_left(struct rr *f, const struct rr_link *c);
-/* The link is RETURNING again; false: no room. */
-bool rr_note_return(struct rr *f, const struct rr_link *c);
-/* The change of this link was repaired; true: the link is damped from now on. */
-bool rr_note_change(struct rr *f, const struct rr_link *c);
+/* returns.c: enter an observation in the table of links (links.h). */
+enum rr_note {
+	RR_NOTE_DOWN,		/* a port is Down: routings leave the link out */
+	RR_NOTE_REPAIRED,	/* the change of the link was repaired; true: it is damped now */
+	RR_NOTE_RETURN,		/* the link is RETURNING again; false: the table is full */
+	RR_NOTE_LEFT,		/* not taken into use: routings use it as OpenSM sees it */
+};
+bool rr_note(struct rr *f, enum rr_note what, const struct rr_link *c);
 bool rr_is_damped(struct rr *f, const struct rr_link *c);
 /* Take RETURNING links, at most max, as links of the view.  *lost: some are not
  * in the view. */
@@ -308,7 +319,10 @@ bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
  * switches asked; rr_search_around avoids the links in v->suspect and silent switches. */
 void rr_search_suspect(struct rr_view *v, const struct rr_link *ask, uint32_t n);
 void rr_search_around(struct rr_view *v, const uint8_t *silent);
-void rr_mark_suspect(struct rr_view *v, const struct rr_link *c);
+/* Add both ends of a link to a set of ports. */
+void rr_mark_link(const struct ftr_fabric *f, uint64_t *set, const struct rr_link *c);
+/* A copy of the set of dead ports of v, with the links of r that died; NULL: no memory. */
+uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_repair *r);
 
 /* probe.c.  Links between s and other switches, dead or alive; returns their
  * number.  out: room for FTR_PORT_MAX. */
@@ -320,15 +334,14 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 
-/* write.c: write a repair.  FTR_OK also if some blocks were not acknowledged
- * (r->failed); FTR_REFUSED: a routing has begun and nothing was written. */
+/* write.c: write a repair, and free what->entry (NULL: FTR_NOMEM).  FTR_OK also if some
+ * blocks were not acknowledged (r->failed); FTR_REFUSED: a routing has begun and nothing was
+ * written. */
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			 struct rr_repair *r, struct ftr_err *err);
 
 /* ddlr.c.  Start to build a planner for v. */
 void rr_ddlr_start(struct rr *f, struct rr_view *v);
-/* Is the planner of v still being built? */
-bool rr_ddlr_making(struct rr_view *v);
 /* True if the view has a planner. A planner that is still being built is abandoned, and
  * the view then has none. */
 bool rr_ddlr_ready(struct rr *f);
@@ -340,7 +353,7 @@ void rr_ddlr_reap(struct rr *f, bool all);
 void rr_ddlr_drop(struct rr_view *v);
 /* Local repair; true if all planned entries were written. */
 bool rr_ddlr_detour(struct rr *f, struct rr_repair *r);
-/* One round of the transition to the tables of view->live; sets transition_due. */
+/* One round of the transition to the tables of view->incr; sets transition_due. */
 enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
 				   struct ftr_err *err);
 

@@ -24,47 +24,25 @@ static struct rr_ends ends_of(const struct ftr_fabric *f,
 
 /* ---- the worker --------------------------------------------------------- */
 
-void rr_note_dead(struct rr *f, const struct rr_link *c)
+bool rr_note(struct rr *f, enum rr_note what, const struct rr_link *c)
 {
 	struct rr_ends e = ends_of(f->view->gen.fabric, c);
+	struct rr_links *t = &f->state.links;
+	bool yes = false;
 
 	pthread_mutex_lock(&f->mutex);
-	rr_links_seen_down(&f->state.links, e, rr_now(f));
-	pthread_mutex_unlock(&f->mutex);
-}
-
-void rr_note_left(struct rr *f, const struct rr_link *c)
-{
-	struct rr_ends e = ends_of(f->view->gen.fabric, c);
-
-	pthread_mutex_lock(&f->mutex);
-	rr_links_leave(&f->state.links, e);
-	pthread_mutex_unlock(&f->mutex);
-}
-
-bool rr_note_return(struct rr *f, const struct rr_link *c)
-{
-	struct rr_ends e = ends_of(f->view->gen.fabric, c);
-	bool added;
-
-	pthread_mutex_lock(&f->mutex);
-	added = rr_links_return(&f->state.links, e);
-	pthread_mutex_unlock(&f->mutex);
-	return added;
-}
-
-bool rr_note_change(struct rr *f, const struct rr_link *c)
-{
-	struct rr_ends e = ends_of(f->view->gen.fabric, c);
-	bool damped = false;
-
-	pthread_mutex_lock(&f->mutex);
-	if (c->up)
-		rr_links_used(&f->state.links, e);
+	if (what == RR_NOTE_DOWN)
+		rr_links_seen_down(t, e, rr_now(f));
+	else if (what == RR_NOTE_LEFT)
+		rr_links_leave(t, e);
+	else if (what == RR_NOTE_RETURN)
+		yes = rr_links_return(t, e);
+	else if (c->up)
+		rr_links_used(t, e);
 	else
-		damped = rr_links_died(&f->state.links, e, rr_now(f));
+		yes = rr_links_died(t, e, rr_now(f));
 	pthread_mutex_unlock(&f->mutex);
-	return damped;
+	return yes;
 }
 
 bool rr_is_damped(struct rr *f, const struct rr_link *c)
@@ -99,7 +77,7 @@ uint32_t rr_take_returns(struct rr *f, struct rr_link *out,
 		};
 
 		if (c.sw != FTR_SW_NONE && c.peer != FTR_SW_NONE &&
-		    ftr_incr_connected(f->view->live, c.sw, c.port))
+		    ftr_incr_connected(f->view->incr, c.sw, c.port))
 			out[n++] = c;
 		else
 			*lost = true;
@@ -117,8 +95,8 @@ static bool came_back(const struct rr_view *v, const struct rr_ends *e)
 
 	return s != FTR_SW_NONE && e->port <= fab->sw[s].n_ports &&
 		ftr_fabric_find_sw(fab, e->peer_guid) != FTR_SW_NONE &&
-		ftr_incr_connected(v->live, s, e->port) &&
-		!ftr_incr_alive(v->live, s, e->port);
+		ftr_incr_connected(v->incr, s, e->port) &&
+		!ftr_incr_alive(v->incr, s, e->port);
 }
 
 bool rr_left_out(struct rr *f, const struct rr_ends *e, bool active)

@@ -155,12 +155,11 @@ struct rr_state {
 	uint32_t view;		/* epoch of the worker's view, 0: dropped */
 	struct rr_links links;
 	struct rr_damp want;	/* the sweep that is wanted */
-	double start, began;	/* start: when the current sweep began; began: when the
-				 * last sweep began whose discovery has ended */
+	double start;		/* start of the current sweep */
+	double began;		/* start of the last sweep whose discovery has ended */
 	double discovery;	/* ms that the last discovery took */
 	double transition;	/* when the next round of a transition is due; negative: none */
-	uint32_t unconfirmed;	/* repairs that no discovery has seen yet;
-				 * counted by the caller */
+	uint32_t unconfirmed;	/* repairs that no discovery has seen yet; the caller sets it */
 	bool released, swept;	/* reasons to probe RETURNING links */
 	bool rewrite;
 	bool job_up;		/* the links were up when the job began */

@@ -79,13 +79,6 @@ static bool handle_traps(struct rr *f)
 	return true;
 }
 
-/* The switches no longer hold the tables of the view. */
-static void drop_view(struct rr *f)
-{
-	rr_repair_settle(f);
-	rr_view_set(f, NULL);
-}
-
 static void new_view(struct rr *f, struct rr_routing *gen)
 {
 	struct ftr_err err = { 0 };
@@ -123,8 +116,10 @@ void rr_do(struct rr *f, struct rr_task *t)
 {
 	struct rr_event done = { .kind = RR_EV_SMP_DONE };
 
-	if (t->todo & RR_ACT_DROP_VIEW)
-		drop_view(f);
+	if (t->todo & RR_ACT_DROP_VIEW) {
+		rr_repair_settle(f);
+		rr_view_set(f, NULL);
+	}
 	if (t->todo & RR_ACT_NEW_VIEW)
 		new_view(f, &t->fresh);
 	if (f->view) {

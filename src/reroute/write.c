@@ -52,8 +52,8 @@ struct push {
 	 * again and written completely */
 	uint8_t *cut_off;
 	uint8_t *late;		/* [n_sw] answers of the switch are awaited for LATE_MS only */
-	uint64_t *dead;		/* bits by port; includes links that the view
-				 * learns of only after the local repair of ddlr */
+	uint64_t *dead;		/* set of ports; includes dead links that are still alive in the
+				 * view during a local repair */
 };
 
 /* ---- packets ------------------------------------------------------------ */
@@ -89,7 +89,7 @@ static void make_writes(struct push *p)
 	}
 }
 
-static void unmake_writes(struct push *p)
+static void undo_writes(struct push *p)
 {
 	const struct rr_entry *e = p->what->entry;
 
@@ -145,7 +145,7 @@ static void make_job(struct push *p, uint32_t i)
 	j->n_routes = !p->cut_off[w->sw];
 }
 
-static bool leads_into_doubt(const struct push *p, const struct write *w)
+static bool leads_to_doubtful(const struct push *p, const struct write *w)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
 
@@ -162,11 +162,6 @@ static bool leads_into_doubt(const struct push *p, const struct write *w)
 	return false;
 }
 
-static bool any_doubt(const struct push *p)
-{
-	return memchr(p->doubtful, 1, p->v->gen.fabric->n_sw) != NULL;
-}
-
 /* ---- packets that get lost ---------------------------------------------- */
 
 /* Another link, not yet reported, may have died on the routes of these packets.
@@ -174,8 +169,8 @@ static bool any_doubt(const struct push *p)
  * them at once. */
 #define QUICK_TIMEOUTS 0.5
 
-/* Walk along a route.  proven NULL: add the outgoing port of each link to set.
- * Otherwise add both ends of the first link that is not in proven. */
+/* proven NULL: add the outgoing port of each link of the route to set.  Otherwise add both ends
+ * of the first link of the route that is not in proven. */
 static void mark_route(const struct push *p, const struct rr_dr *dr,
 		       uint64_t *set, const uint64_t *proven)
 {
@@ -199,8 +194,8 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	}
 }
 
-/* Compute v->tree[1]: routes around the first link of each lost packet's route
- * over which no other packet has passed. */
+/* Compute v->tree[1].  On the route of each lost packet, its routes avoid the first link over
+ * which no packet of this step has passed. */
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
@@ -294,11 +289,11 @@ static void write_some(struct push *p, uint32_t first, uint32_t end,
 /* Write packets first .. end-1, which form one step. */
 static void write_step(struct push *p, uint32_t first, uint32_t end)
 {
-	bool doubt = any_doubt(p);
+	bool doubt = memchr(p->doubtful, 1, p->v->gen.fabric->n_sw) != NULL;
 
 	for (uint32_t i = first; i < end; i++) {
 		make_job(p, i);
-		if (doubt && leads_into_doubt(p, &p->write[i]))
+		if (doubt && leads_to_doubtful(p, &p->write[i]))
 			p->job[i].n_routes = 0;
 	}
 	write_some(p, first, end, false);
@@ -412,26 +407,6 @@ static void count(struct push *p)
 	p->r->n_changes += p->what->n;
 }
 
-static bool note_dead(struct push *p)
-{
-	const struct ftr_fabric *f = p->v->gen.fabric;
-	size_t words = (f->n_ports + 63) / 64;
-
-	p->dead = ftr_calloc(words, sizeof(*p->dead));
-	if (!p->dead)
-		return false;
-	memcpy(p->dead, ftr_incr_dead(p->v->live), words * sizeof(*p->dead));
-	for (uint32_t i = 0; i < p->r->n_links; i++) {
-		const struct rr_link *c = &p->r->link[i];
-
-		if (c->up)
-			continue;
-		rr_port_put(p->dead, f->sw[c->sw].first_port + c->port);
-		rr_port_put(p->dead, f->sw[c->peer].first_port + c->peer_port);
-	}
-	return true;
-}
-
 static bool allocate(struct push *p)
 {
 	uint32_t n = p->what->n;
@@ -443,8 +418,9 @@ static bool allocate(struct push *p)
 	p->doubtful = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->cut_off = ftr_calloc(p->v->gen.fabric->n_sw, 1);
 	p->late = ftr_calloc(p->v->gen.fabric->n_sw, 1);
+	p->dead = rr_dead_with(p->v, p->r);
 	return p->write && p->job && p->before && p->doubtful &&
-		p->cut_off && p->late && p->block && note_dead(p);
+		p->cut_off && p->late && p->block && p->dead;
 }
 
 /* May the worker write now?  If so, no routing begins before end_write.  A
@@ -468,8 +444,8 @@ static void end_write(struct rr *f, bool rewrite)
 				       .yes = rewrite });
 }
 
-/* Find routes around dead links and silent switches, for all writes that have
- * none yet.  False: some writes have no route. */
+/* Find routes around dead links and the switches in `silent` (NULL: none) for the writes that
+ * have no route yet.  False: some still have none. */
 static bool find_routes(struct push *p, const uint8_t *silent)
 {
 	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };
@@ -491,12 +467,6 @@ static bool find_routes(struct push *p, const uint8_t *silent)
 	return all;
 }
 
-static void find_paths(struct push *p)
-{
-	if (!find_routes(p, p->v->silent))
-		find_routes(p, NULL);
-}
-
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			 struct rr_repair *r, struct ftr_err *err)
 {
@@ -505,11 +475,14 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 	uint32_t epoch;
 	bool begun = false, rewrite = false;
 
-	if (!allocate(&p))
+	if (!what->entry)
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for changed entries");
+	else if (!allocate(&p))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for writes");
 	if (!st) {
 		make_writes(&p);
-		find_paths(&p);
+		if (!find_routes(&p, p.v->silent))
+			find_routes(&p, NULL);
 		list_blocks(&p);
 		begun = begin_write(f, &epoch);
 		st = begun ? f->ops->announce(f->ctx, p.block, p.n, epoch, err) :
@@ -518,7 +491,7 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			write_all(&p, epoch);
 			rewrite = settle(&p, epoch);
 		} else {
-			unmake_writes(&p);
+			undo_writes(&p);
 		}
 	}
 	if (begun)
@@ -527,6 +500,7 @@ enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 		count(&p);
 		note_writes(&p);
 	}
+	free(what->entry);
 	free(p.write);
 	free(p.job);
 	free(p.block);

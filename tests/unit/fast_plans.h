@@ -120,7 +120,8 @@ static inline void wait_for_planner(struct fake *h)
 	while (making) {
 		usleep(200);
 		pthread_mutex_lock(&h->fast->rr.view_lock);
-		making = h->fast->rr.view && rr_ddlr_making(h->fast->rr.view);
+		making = h->fast->rr.view && h->fast->rr.view->maker &&
+			!atomic_load(&h->fast->rr.view->maker->done);
 		pthread_mutex_unlock(&h->fast->rr.view_lock);
 	}
 }

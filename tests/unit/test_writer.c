@@ -15,37 +15,33 @@
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint ran, freed;
 
-struct job {
-	struct ibf_job job;
-	enum ftr_status result;
-};
-
-static enum ftr_status run_test_writer(struct ibf_job *j, struct ftr_err *err)
+static enum ftr_status run_test_writer(const char *path, void *result, struct ftr_err *err)
 {
+	(void)path;
 	pthread_mutex_lock(&gate);
 	pthread_mutex_unlock(&gate);
 	atomic_fetch_add(&ran, 1);
-	if (((struct job *)j)->result)
+	if (result)
 		return ftr_fail(err, FTR_IO, "the disk is full");
 	return FTR_OK;
 }
 
-static void job_free(struct ibf_job *j)
+static void release(void *ctx)
 {
+	(void)ctx;
 	atomic_fetch_add(&freed, 1);
-	free(j);
 }
 
 static void put(struct fake *h, const char *replaces, enum ftr_status result)
 {
-	struct job *j = calloc(1, sizeof(*j));
-
-	j->result = result;
-	j->job = (struct ibf_job){
-		.msg = IBF_EVENT_FILE, .bytes = 100, .run = run_test_writer,
-		.free = job_free, .replaces = replaces,
+	static char failed;
+	const struct ibf_job j = {
+		.msg = IBF_EVENT_FILE, .bytes = 100, .write = run_test_writer,
+		.path = strdup(replaces ? replaces : "/another"), .replaces = replaces,
+		.release = release, .ctx = result ? &failed : NULL,
 	};
-	ibf_writer_put(((struct ibf_plugin *)h->plugin)->writer, &j->job);
+
+	ck_assert(ibf_writer_put(((struct ibf_plugin *)h->plugin)->writer, &j));
 }
 
 static struct fake *start(void)
