@@ -56,33 +56,31 @@ const char *cli_count(char *buf, uint64_t n, const char *one, const char *many)
 	return buf;
 }
 
-enum ftr_status cli_route_opts(const struct cli_engine *e,
-			       const struct ftr_fabric *f,
-			       struct ftr_route_opts *out, struct ftr_err *err)
+struct ftr_route_opts cli_route_opts(const struct cli_engine *e,
+				     const struct ftr_fabric *f)
 {
-	*out = cli_damaged_opts(e, f);
-	if (e->sm_switch && out->sm_switch == FTR_SW_NONE)
-		return ftr_fail(err, FTR_INVAL, "--sm-switch 0x%016" PRIx64 ": no switch of the fabric has that GUID",
-				e->sm_switch);
-	return FTR_OK;
+	struct ftr_route_opts o = cli_damaged_opts(e, f);
+
+	if (e->sm_switch && o.sm_switch == FTR_SW_NONE)
+		cli_die("--sm-switch 0x%016" PRIx64 ": no switch of the fabric has that GUID",
+			e->sm_switch);
+	return o;
 }
 
-enum ftr_status cli_read_fabric(const char *path, unsigned int lmc,
-				bool tolerant, struct ftr_fabric **out,
-				struct ftr_err *err)
+struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tolerant)
 {
 	struct ftr_read_notes notes = { 0 };
+	struct ftr_fabric *f = NULL;
 	char n[CLI_COUNT_MAX];
-	enum ftr_status st;
 
-	if (!tolerant)
-		return ftr_read_fabric(path, lmc, out, err);
-	st = ftr_read_fabric_tolerant(path, lmc, &notes, out, err);
-	if (!st && notes.one_sided)
+	cli_must(tolerant ?
+		 ftr_read_fabric_tolerant(path, lmc, &notes, &f, &cli_err) :
+		 ftr_read_fabric(path, lmc, &f, &cli_err));
+	if (notes.one_sided)
 		cli_error("note: %s: %s left out; the first: %s", path,
 			  cli_count(n, notes.one_sided, "one-sided link",
 				    "one-sided links"), notes.first);
-	return st;
+	return f;
 }
 
 static enum ftr_status read_one(const char *path, struct ftr_guids *out,
@@ -343,13 +341,13 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 	return FTR_OK;
 }
 
-enum ftr_status cli_path(const char *dir, const char *name, char **path,
-			 struct ftr_err *err)
+char *cli_path(const char *dir, const char *name)
 {
-	if (asprintf(path, "%s/%s", dir, name) >= 0)
-		return FTR_OK;
-	*path = NULL;
-	return ftr_fail(err, FTR_NOMEM, "out of memory for a path");
+	char *path;
+
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		cli_die("out of memory for a path");
+	return path;
 }
 
 enum ftr_status cli_write_sl2vl_fn(FILE *out, const void *sl2vl_of,

@@ -148,28 +148,19 @@ static enum ftr_status parse_spec(const struct ftr_fabric *f, const char *spec,
 	return st;
 }
 
-enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
-				 const char *option,
-				 const struct cli_list *specs,
-				 struct cli_faults *out, struct ftr_err *err)
+struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
+				   const char *option,
+				   const struct cli_list *specs)
 {
-	enum ftr_status st = FTR_OK;
-	struct ftr_err why = { 0 };
+	struct cli_faults z = {
+		.dead_sw = cli_calloc(f->n_sw, 1, "faults"),
+		.dead_port = cli_calloc(f->n_ports, 1, "faults"),
+	};
 
-	*out = (struct cli_faults){ .links = 0 };
-	out->dead_sw = calloc((size_t)f->n_sw + 1, 1);
-	out->dead_port = calloc((size_t)f->n_ports + 1, 1);
-	if (!out->dead_sw || !out->dead_port)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for faults");
-	for (unsigned int i = 0; !st && i < specs->n; i++) {
-		st = parse_spec(f, specs->v[i], out, &why);
-		if (st)
-			ftr_fail(err, st, "--%s %s: %s", option, specs->v[i],
-				 why.msg);
-	}
-	if (st)
-		cli_faults_free(out);
-	return st;
+	for (unsigned int i = 0; i < specs->n; i++)
+		if (parse_spec(f, specs->v[i], &z, &cli_err))
+			cli_die("--%s %s: %s", option, specs->v[i], cli_err.msg);
+	return z;
 }
 
 void cli_faults_free(struct cli_faults *z)
@@ -208,9 +199,8 @@ static bool keep_ep_link(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 	return keep_link(ctx, f, f->ep[e].sw, f->ep[e].sw_port);
 }
 
-enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
-				 const struct cli_faults *z, uint64_t seed,
-				 struct ftr_fabric **out, struct ftr_err *err)
+struct ftr_fabric *cli_faults_apply(const struct ftr_fabric *f,
+				    const struct cli_faults *z, uint64_t seed)
 {
 	const struct ftr_damage d = {
 		.seed = seed, .links = z->links, .switches = z->switches,
@@ -218,16 +208,13 @@ enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
 	const struct ftr_filter filter = {
 		keep_sw, keep_ep, keep_link, (void *)(uintptr_t)z, keep_ep_link,
 	};
-	struct ftr_fabric *named = NULL;
-	enum ftr_status st = ftr_fabric_copy_if(f, &filter, &named, err);
+	struct ftr_fabric *named = NULL, *out = NULL;
 
-	if (!st && (d.links || d.switches)) {
-		st = ftr_gen_damage(named, &d, out, err);
-		ftr_fabric_free(named);
-		if (st)
-			ftr_err_prefix(err, "--fail");
-	} else if (!st) {
-		*out = named;
-	}
-	return st;
+	cli_must(ftr_fabric_copy_if(f, &filter, &named, &cli_err));
+	if (!d.links && !d.switches)
+		return named;
+	if (ftr_gen_damage(named, &d, &out, &cli_err))
+		cli_die("--fail: %s", cli_err.msg);
+	ftr_fabric_free(named);
+	return out;
 }

@@ -84,17 +84,12 @@ static int by_switch(const void *x, const void *y)
 }
 
 /* The columns of a row are the end ports, sorted by switch and port.  Returns their LIDs in s->f;
- * 0: the end port has no LID there.  NULL: out of memory. */
+ * 0: the end port has no LID there. */
 static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 {
-	struct column *c = malloc(((size_t)m->n_ep + 1) * sizeof(*c));
-	ftr_lid *lid = malloc(((size_t)m->n_ep + 1) * sizeof(*lid));
+	struct column *c = cli_calloc(m->n_ep, sizeof(*c), "a report");
+	ftr_lid *lid = cli_calloc(m->n_ep, sizeof(*lid), "a report");
 
-	if (!c || !lid) {
-		free(c);
-		free(lid);
-		return NULL;
-	}
 	for (uint32_t i = 0; i < m->n_ep; i++) {
 		const struct ftr_endport *e = html_endport(m, i);
 		uint32_t w = e->sw == FTR_SW_NONE ? HTML_NONE :
@@ -114,14 +109,12 @@ static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 }
 
 /* Writes one row per switch; ref[] stays 0. */
-static bool fill_rows(const struct html_map *m, const struct html_set *s,
+static void fill_rows(const struct html_map *m, const struct html_set *s,
 		      uint8_t *to, size_t width)
 {
 	ftr_lid *lid = columns(m, s);
 	uint8_t code[CODES];
 
-	if (!lid)
-		return false;
 	for (uint32_t i = 0; i < m->n_sw; i++) {
 		memset(to + i * width, 0, REF);
 		memset(to + i * width + REF, FTR_PORT_NONE, width - REF);
@@ -139,7 +132,6 @@ static bool fill_rows(const struct html_map *m, const struct html_set *s,
 				row[CODES + i] = code[entry[lid[i]]];
 	}
 	free(lid);
-	return true;
 }
 
 /* ---- similar rows ---------------------------------------------------------- */
@@ -207,21 +199,18 @@ static void subtract(uint8_t *rows, size_t width, uint32_t n)
 	}
 }
 
-static bool xor_rows(const struct html_map *m, uint8_t *rows, size_t width)
+static void xor_rows(const struct html_map *m, uint8_t *rows, size_t width)
 {
 	struct recent r = {
-		calloc((size_t)m->pic->n_blocks + 1, sizeof(*r.block)),
-		calloc((size_t)m->sh->tree.n_ranks + 1, sizeof(*r.place)),
+		cli_calloc(m->pic->n_blocks, sizeof(*r.block), "a report"),
+		cli_calloc(m->sh->tree.n_ranks, sizeof(*r.place), "a report"),
 	};
-	bool ok = r.block && r.place;
 
-	for (uint32_t i = 0; ok && i < m->f->n_sw; i++)
+	for (uint32_t i = 0; i < m->f->n_sw; i++)
 		choose(m, &r, rows, width, i);
-	if (ok)
-		subtract(rows, width, m->f->n_sw);
+	subtract(rows, width, m->f->n_sw);
 	free(r.block);
 	free(r.place);
-	return ok;
 }
 
 /* ---- output ---------------------------------------------------------------- */
@@ -243,23 +232,25 @@ static void put_base64(FILE *out, const uint8_t *b, size_t n)
 	}
 }
 
-bool html_put_tables(FILE *out, const struct html_map *m,
+void html_put_tables(FILE *out, const struct html_map *m,
 		     const struct html_set *s, size_t *room)
 {
 	const size_t width = REF + CODES + (size_t)m->n_ep;
 	const size_t raw = width * m->n_sw;
 	uLongf n = compressBound(raw);
-	uint8_t *t = malloc(raw + 1), *z = malloc(n);
-	bool ok = t && z && fill_rows(m, s, t, width) &&
-		xor_rows(m, t, width) && compress2(z, &n, t, raw, 6) == Z_OK;
+	uint8_t *t = cli_calloc(raw, 1, "a report");
+	uint8_t *z = cli_calloc(n, 1, "a report");
 
+	fill_rows(m, s, t, width);
+	xor_rows(m, t, width);
+	if (compress2(z, &n, t, raw, 6) != Z_OK)
+		cli_die("out of memory for a report");
 	putc('"', out);
-	if (ok && n / 3 * 4 + 4 <= *room) {
+	if (n / 3 * 4 + 4 <= *room) {
 		*room -= n / 3 * 4 + 4;
 		put_base64(out, z, n);
 	}
 	putc('"', out);
 	free(t);
 	free(z);
-	return ok;
 }

@@ -46,63 +46,51 @@ static const struct cli_opt options[] = {
 /* ---- the patterns --------------------------------------------------------- */
 
 /* The higher of the bounds by cuts and by link weights. */
-static enum ftr_status find_bound(const struct cli_load_opts *l, struct cli_load_input *in,
-				  const struct ftr_shape *sh,
-				  struct ftr_err *err)
+static void find_bound(const struct cli_load_opts *l, struct cli_load_input *in,
+		       const struct ftr_shape *sh)
 {
 	double cuts = 0, weights = 0;
-	enum ftr_status st = cli_bound(sh, in->order, in->n, 0, &cuts, err);
 
-	if (!st && l->rounds)
-		st = cli_bound(sh, in->order, in->n, l->rounds, &weights, err);
+	cli_must(cli_bound(sh, in->order, in->n, 0, &cuts, &cli_err));
+	if (l->rounds)
+		cli_must(cli_bound(sh, in->order, in->n, l->rounds, &weights,
+				   &cli_err));
 	in->by_cuts = cuts >= weights;
 	in->bound = in->by_cuts ? cuts : weights;
-	return st;
 }
 
-static enum ftr_status read_order(const struct cli_load_opts *l, struct cli_load_input *in,
-				  struct ftr_team *team, struct ftr_err *err)
+static void read_order(const struct cli_load_opts *l, struct cli_load_input *in,
+		       struct ftr_team *team)
 {
 	struct ftr_shape *sh = NULL;
-	enum ftr_status st = cli_shape_with(&l->files, l->nominal, in->f,
-					    FTR_LEAF_BY_GUID, team, &sh, err);
 
-	if (!st && l->order)
-		st = ftr_read_order(l->order, in->f, &in->order, &in->n, err);
-	else if (!st)
-		st = cli_host_order(sh, &in->order, &in->n, err);
-	if (!st) {
-		in->gaps = cli_drop_gaps(in->f, in->order, &in->n);
-		st = find_bound(l, in, sh, err);
-	}
+	cli_must(cli_shape_with(&l->files, l->nominal, in->f, FTR_LEAF_BY_GUID,
+				team, &sh, &cli_err));
+	cli_must(l->order ?
+		 ftr_read_order(l->order, in->f, &in->order, &in->n, &cli_err) :
+		 cli_host_order(sh, &in->order, &in->n, &cli_err));
+	in->gaps = cli_drop_gaps(in->f, in->order, &in->n);
+	find_bound(l, in, sh);
 	ftr_shape_free(sh);
-	return st;
 }
 
-static enum ftr_status read_all(const struct cli_load_opts *l, const char *fabric,
-				struct cli_load_input *in, struct ftr_team *team,
-				struct ftr_err *err)
+static void read_all(const struct cli_load_opts *l, const char *fabric,
+		     struct cli_load_input *in, struct ftr_team *team)
 {
-	struct cli_live live;
-	enum ftr_status st = cli_input(&l->from, fabric, l->lmc, l->tolerant,
-				       &live, err);
+	struct cli_live live = cli_input(&l->from, fabric, l->lmc, l->tolerant);
 
-	if (st)
-		return st;
 	in->f = live.f;
+	in->t = live.t;
 	in->missing = live.missing;
-	if (!l->lfts)
-		in->t = live.t;
-	else
+	if (l->lfts) {
 		ftr_tables_free(live.t);
-	if (l->lfts)
-		st = cli_read_lfts(l->lfts, in->f, &in->t, &in->missing, err);
-	if (!st)
-		st = read_order(l, in, team, err);
-	if (!st && l->patterns)
-		st = ftr_read_pairs(l->patterns, in->f, &in->pair,
-				    &in->n_pairs, err);
-	return st;
+		cli_must(cli_read_lfts(l->lfts, in->f, &in->t, &in->missing,
+				       &cli_err));
+	}
+	read_order(l, in, team);
+	if (l->patterns)
+		cli_must(ftr_read_pairs(l->patterns, in->f, &in->pair,
+					&in->n_pairs, &cli_err));
 }
 
 static void free_all(struct cli_load_input *in)
@@ -242,47 +230,45 @@ static int report_load(const struct cli_load_opts *l, const struct cli_load_inpu
 
 /* ---- the run ------------------------------------------------------------- */
 
-static enum ftr_status run_kind(const struct cli_load_opts *l, const struct cli_load_input *in,
+static enum ftr_status run_kind(const struct cli_load_opts *l,
+				const struct cli_load_input *in,
 				const struct ftr_load *ld, int kind,
-				struct ftr_team *team,
-				struct ftr_load_report *r, struct ftr_err *err)
+				struct ftr_team *team, struct ftr_load_report *r)
 {
 	switch (kind) {
 	case 0:
-		return ftr_load_all(ld, team, r, err);
+		return ftr_load_all(ld, team, r, &cli_err);
 	case 1:
-		return ftr_load_shifts(ld, l->sample, l->seed, team, r, err);
+		return ftr_load_shifts(ld, l->sample, l->seed, team, r, &cli_err);
 	case 2:
 		return ftr_load_permutations(ld, l->permutations, l->seed, team,
-					     r, err);
+					     r, &cli_err);
 	case 3:
 		return ftr_load_bisections(ld, l->bisections, l->seed, team, r,
-					   err);
+					   &cli_err);
 	default:
-		return ftr_load_pairs(ld, in->pair, in->n_pairs, r, err);
+		return ftr_load_pairs(ld, in->pair, in->n_pairs, r, &cli_err);
 	}
 }
 
-static enum ftr_status run_all(const struct cli_load_opts *l, const struct cli_load_input *in,
-			       struct ftr_team *team,
-			       struct cli_load_result *x, struct ftr_err *err)
+static void run_all(const struct cli_load_opts *l, const struct cli_load_input *in,
+		    struct ftr_team *team, struct cli_load_result *x)
 {
 	struct ftr_load *ld = NULL;
-	enum ftr_status st;
 	double t0;
 
 	cli_progress("counting flows");
-	st = ftr_load_new(in->f, in->t, in->order, in->n, 0, team, &ld, err);
-	for (int i = 0; !st && i < CLI_LOAD_KINDS; i++) {
+	cli_must(ftr_load_new(in->f, in->t, in->order, in->n, 0, team, &ld,
+			      &cli_err));
+	for (int i = 0; i < CLI_LOAD_KINDS; i++) {
 		if (!x[i].done)
 			continue;
 		cli_progress(x[i].name);
 		t0 = cli_now();
-		st = run_kind(l, in, ld, i, team, &x[i].r, err);
+		cli_must(run_kind(l, in, ld, i, team, &x[i].r));
 		x[i].seconds = cli_now() - t0;
 	}
 	ftr_load_free(ld);
-	return st;
 }
 
 static int run_load(int argc, char **argv)
@@ -296,39 +282,31 @@ static int run_load(int argc, char **argv)
 	};
 	struct cli_load_opts l = { .lfts = NULL };
 	struct cli_load_input in = { .f = NULL };
-	struct ftr_err err = { 0 };
 	struct ftr_team *team;
 	const char *fabric;
-	enum ftr_status st;
-	int n, status = cli_parse(&cli_load, &l, argc, argv, &n);
+	int n = cli_parse(&cli_load, &l, argc, argv), status;
 
-	if (status >= 0)
-		return status;
-	status = cli_live_args("load", &l.from, n, 1);
-	if (status >= 0)
-		return status;
+	cli_live_args("load", &l.from, n, 1);
 	if (l.from.on && n)
-		return cli_error("load: --live reads the fabric from the switches; '%s' cannot be given with it",
-				 argv[0]);
+		cli_die("load: --live reads the fabric from the switches; '%s' cannot be given with it",
+			argv[0]);
 	if (!l.lfts && !l.from.on)
-		return cli_error("load: --lfts FILE is needed, or --live");
+		cli_die("load: --lfts FILE is needed, or --live");
 	x[2].done = l.permutations > 0;
 	x[3].done = l.bisections > 0;
 	x[4].done = l.patterns != NULL;
 	cli_progress("reading");
 	team = ftr_team_new(l.threads);
 	fabric = l.from.on ? "live" : argv[0];
-	st = read_all(&l, fabric, &in, team, &err);
-	if (!st && !l.jobs)
-		st = run_all(&l, &in, team, x, &err);
-	cli_progress_end();
-	if (st)
-		status = cli_fail(&err);
-	else if (l.jobs)
+	read_all(&l, fabric, &in, team);
+	if (l.jobs) {
 		status = cli_load_jobs(l.jobs, in.f, in.t, tables_of(&l),
 				       l.json, team);
-	else
+	} else {
+		run_all(&l, &in, team, x);
+		cli_progress_end();
 		status = report_load(&l, &in, x, fabric);
+	}
 	ftr_team_free(team);
 	free_all(&in);
 	return status;

@@ -1,6 +1,6 @@
 # The command without main(), also linked by its unit tests.
 noinst_LIBRARIES = libcli.a
-libcli_a_SOURCES = src/cli/cli.h src/cli/opts.c \
+libcli_a_SOURCES = src/cli/cli.h src/cli/opts.c src/cli/die.c \
 	src/cli/common.c src/cli/output.c src/cli/names.c src/cli/term.c src/cli/json.c \
 	src/cli/json.h src/cli/jsonread.c src/cli/jsonread.h src/cli/gen.c src/cli/schedule.c src/cli/schedule.h \
 	src/cli/route.c src/cli/check.c src/cli/report.c \

@@ -168,12 +168,10 @@ static void sum_use(const struct cli_sim_job *j, struct cli_sim_sum *out)
 		out->mean_use /= n;
 }
 
-bool cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out)
+void cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out)
 {
-	double *x = calloc(3 * (size_t)j->conf.runs, sizeof(*x));
+	double *x = cli_calloc(3 * (size_t)j->conf.runs, sizeof(*x), "the sums");
 
-	if (!x)
-		return false;
 	memset(out, 0, sizeof(*out));
 	out->first_deadlock = UINT32_MAX;
 	for (uint32_t i = 0; i < j->conf.runs; i++) {
@@ -199,7 +197,6 @@ bool cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out)
 	sum_class(j, false, x, &out->sw);
 	free(x);
 	sum_use(j, out);
-	return true;
 }
 
 /* ---- the page ----------------------------------------------------------------- */

@@ -20,19 +20,15 @@ struct cli_faults {
 };
 
 /* option: the option that specs belong to, for messages. */
-enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
-				 const char *option,
-				 const struct cli_list *specs,
-				 struct cli_faults *out,
-				 struct ftr_err *err) FTR_MUST_USE;
+struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
+				   const char *option,
+				   const struct cli_list *specs);
 void cli_faults_free(struct cli_faults *z);
 
 /* A copy of f with the faults.  Hosts that lose their link stay, unreachable;
  * Aggregation Nodes are removed with their switch. */
-enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
-				 const struct cli_faults *z, uint64_t seed,
-				 struct ftr_fabric **out,
-				 struct ftr_err *err) FTR_MUST_USE;
+struct ftr_fabric *cli_faults_apply(const struct ftr_fabric *f,
+				    const struct cli_faults *z, uint64_t seed);
 
 /* ---- measures ---------------------------------------------------------- */
 
