@@ -51,6 +51,7 @@ struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
 				   const struct ftr_sl2vl *m,
 				   const struct ftr_fabric *nf,
 				   struct ftr_ddlr_plan *plan,
+				   struct ftr_tables_diff *d,
 				   struct ftr_guarantee *g)
 {
 	const struct ftr_ddlr_opts o = {
@@ -65,6 +66,8 @@ struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
 	*plan = writes;
 	plan->write = NULL;
 	ftr_ddlr_plan_fini(&writes);
+	if (d)
+		ftr_tables_diff(sh->f, t, sh->f, ftr_ddlr_tables(r), d);
 	if (g)
 		ftr_ddlr_guarantee(r, g);
 	out = cli_carry_tables(sh->f, ftr_ddlr_tables(r), nf);

@@ -447,6 +447,7 @@ static enum ftr_status one_column(struct doctor *d, const char *name,
 				  struct ftr_err *err)
 {
 	struct doc_column *c = &d->col[d->n_col];
+	struct ftr_tables_diff diff;
 	struct cli_reach reach;
 	enum ftr_status st = cli_measure(d->net.f, d->sh, t, NULL, d->team,
 					 &c->m, &reach, err);
@@ -457,8 +458,10 @@ static enum ftr_status one_column(struct doctor *d, const char *name,
 	}
 	if (st)
 		return st;
-	if (d->net.t)
-		cli_measure_churn(d->net.f, d->net.t, d->net.f, t, &c->m);
+	if (d->net.t) {
+		ftr_tables_diff(d->net.f, d->net.t, d->net.f, t, &diff);
+		cli_measure_churn(&c->m, &diff);
+	}
 	c->name = name;
 	c->done = true;
 	d->n_col++;

@@ -86,14 +86,9 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 	return st;
 }
 
-void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,
-		       const struct ftr_fabric *fb, const struct ftr_tables *b,
-		       struct cli_measure *out)
+void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d)
 {
-	struct ftr_tables_diff d;
-
-	ftr_tables_diff(fa, a, fb, b, &d);
-	out->v[CLI_M_ENTRIES] = (double)d.entries;
-	out->v[CLI_M_BLOCKS] = (double)d.blocks;
-	out->v[CLI_M_CHANGED] = d.switches;
+	out->v[CLI_M_ENTRIES] = (double)d->entries;
+	out->v[CLI_M_BLOCKS] = (double)d->blocks;
+	out->v[CLI_M_CHANGED] = d->switches;
 }

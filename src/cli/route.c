@@ -240,7 +240,7 @@ static void repair(struct result *x)
 {
 	struct ftr_sl2vl *vl_map = x->vl_map;
 	struct ftr_tables *t = cli_ddlr_repair(x->sh, x->t, vl_map, x->damaged,
-					       &x->plan, NULL);
+					       &x->plan, NULL, NULL);
 
 	ftr_tables_free(x->t);
 	x->t = t;

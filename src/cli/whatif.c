@@ -175,12 +175,13 @@ static void measure_ddlr(const struct job *j, const struct ftr_shape *sh,
 			 struct cli_column *c, unsigned int i)
 {
 	struct cli_measure *out = &c->run[i];
+	struct ftr_tables_diff d;
 	struct ftr_ddlr_plan p;
 	struct ftr_tables *t = cli_ddlr_repair(j->sh, j->before, j->vl_map,
-					       sh->f, &p, NULL);
+					       sh->f, &p, &d, NULL);
 
 	measure(j, sh, t, c, i);
-	cli_measure_churn(j->f, j->before, sh->f, t, out);
+	cli_measure_churn(out, &d);
 	out->v[CLI_M_WRITES] = p.n;
 	out->v[CLI_M_STEPS] = p.n_steps;
 	out->v[CLI_M_UNREPAIRED] = (double)p.unrepaired;
@@ -195,6 +196,7 @@ static void one_run(struct job *j, unsigned int i)
 	struct ftr_tables *t = NULL;
 	double ms = reroute(j, f, &sh, &t);
 	struct cli_column *c = j->col;
+	struct ftr_tables_diff d;
 
 	if (j->before) {
 		c++;
@@ -204,8 +206,10 @@ static void one_run(struct job *j, unsigned int i)
 		measure_ddlr(j, sh, c++, i);
 	measure(j, sh, t, c, i);
 	c->run[i].v[CLI_M_ROUTE_MS] = ms;
-	if (j->before)
-		cli_measure_churn(j->f, j->before, f, t, &c->run[i]);
+	if (j->before) {
+		ftr_tables_diff(j->f, j->before, f, t, &d);
+		cli_measure_churn(&c->run[i], &d);
+	}
 	for (unsigned int k = 0; k < j->w->compare.n; k++)
 		measure_old(j, j->given[k], sh, ++c, i);
 	ftr_tables_free(t);
@@ -330,7 +334,8 @@ static int report_guarantee(const struct job *j)
 	struct ftr_guarantee g = { .k = 0 };
 	struct ftr_ddlr_plan p;
 
-	ftr_tables_free(cli_ddlr_repair(j->sh, j->before, j->vl_map, nf, &p, &g));
+	ftr_tables_free(cli_ddlr_repair(j->sh, j->before, j->vl_map, nf, &p,
+					NULL, &g));
 	ftr_fabric_free(nf);
 	cli_progress_end();
 	if (j->w->json)

@@ -75,9 +75,7 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 struct ftr_team *team,
 				 struct cli_measure *out,
 				 struct ftr_err *err) FTR_MUST_USE;
-void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,
-		       const struct ftr_fabric *fb, const struct ftr_tables *b,
-		       struct cli_measure *out);
+void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d);
 
 /* ---- columns ----------------------------------------------------------- */
 
