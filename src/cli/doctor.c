@@ -93,7 +93,7 @@ static bool known_id(const char *id)
 }
 
 /* Why the check cannot run, or NULL. */
-static const char *hindrance(const struct doctor *d, const struct doc_check *c)
+static const char *obstacle(const struct doctor *d, const struct doc_check *c)
 {
 	unsigned int needs = c->needs;
 
@@ -129,7 +129,7 @@ static void run_checks(struct doctor *d, struct doc_result *r)
 			cli_progress("reading the fabric");
 			doc_read(d);
 		}
-		why = hindrance(d, c);
+		why = obstacle(d, c);
 		cli_progress(c->id);
 		if (why)
 			doc_say(&r[i], DOC_NOT_CHECKED, "%s", why);

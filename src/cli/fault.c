@@ -21,7 +21,7 @@
 
 #include "cli/whatif.h"
 
-/* ---- the meaning of the words ------------------------------------------ */
+/* ---- parsing ----------------------------------------------------------- */
 
 static bool is_plural(const char *s, const char *one)
 {
@@ -31,8 +31,9 @@ static bool is_plural(const char *s, const char *one)
 	       (!s[n] || !strcmp(s + n, "s") || !strcmp(s + n, "es"));
 }
 
-/* Switches that random faults may remove: the same rule as in ftr_gen_damage. */
-static uint32_t count_bare(const struct ftr_fabric *f)
+/* Number of switches that random faults may remove: those without hosts, by the same rule as
+ * in ftr_gen_damage. */
+static uint32_t count_removable(const struct ftr_fabric *f)
 {
 	uint8_t *host = calloc((size_t)f->n_sw + 1, 1);
 	uint32_t n = 0;
@@ -68,7 +69,7 @@ static int parse_random(const struct ftr_fabric *f, const char *spec,
 		return ftr_fail(err, FTR_INVAL, "more than 100 percent");
 	if (percent && x > 0)
 		x = fmax(1, round(x / 100 * (links ? f->n_sw_links :
-					     count_bare(f))));
+					     count_removable(f))));
 	if (x != floor(x) || x > UINT16_MAX)
 		return ftr_fail(err, FTR_INVAL, "not a whole number up to %u",
 				UINT16_MAX);
@@ -94,7 +95,7 @@ static enum ftr_status kill_link(const struct ftr_fabric *f, ftr_sw s,
 	return FTR_OK;
 }
 
-/* Parse a fault that is given by name.  name is a copy that may be changed. */
+/* Parses a fault that is given by name.  name is modified. */
 static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 				   struct cli_faults *z, struct ftr_err *err)
 {

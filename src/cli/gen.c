@@ -118,11 +118,6 @@ static int report_gen(const struct gen *g, const char *shape,
 	return cli_json_end(o, CLI_CLEAN);
 }
 
-static bool to_stdout(const char *path)
-{
-	return !path || !strcmp(path, "-");
-}
-
 static int run_gen(int argc, char **argv)
 {
 	struct gen g = { .output = NULL };
@@ -130,7 +125,7 @@ static int run_gen(int argc, char **argv)
 	int status;
 
 	cli_parse(&cli_gen, &g, argc, argv);
-	if (g.json && to_stdout(g.output))
+	if (g.json && (!g.output || !strcmp(g.output, "-")))
 		cli_die("gen: with --json the netfile needs --output FILE");
 	if (!g.schedule != !g.schedule_output)
 		cli_die("gen: --schedule and --schedule-output require each other");

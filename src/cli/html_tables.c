@@ -108,7 +108,7 @@ static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 	return lid;
 }
 
-/* Writes one row per switch; ref[] stays 0. */
+/* Writes one row per switch.  No row refers to an earlier one yet. */
 static void fill_rows(const struct html_map *m, const struct html_set *s,
 		      uint8_t *to, size_t width)
 {
@@ -138,14 +138,14 @@ static void fill_rows(const struct html_map *m, const struct html_set *s,
 
 #define PLACES 64
 
-/* Number + 1 of the latest row of each block, and of each position in the blocks of a rank; 0:
- * there is none yet. */
+/* The latest row of each block, and the latest row at each position within the blocks of a rank:
+ * number of the row + 1, or 0 if there is none yet. */
 struct recent {
 	uint16_t *block;	/* [n_blocks] */
 	uint16_t (*place)[PLACES];	/* [n_ranks] */
 };
 
-static uint32_t unlike(const uint8_t *a, const uint8_t *b, size_t n)
+static uint32_t count_differences(const uint8_t *a, const uint8_t *b, size_t n)
 {
 	uint32_t bytes = 0;
 
@@ -171,8 +171,9 @@ static void choose(const struct html_map *m, struct recent *r, uint8_t *rows,
 
 		if (!*seen[k])
 			continue;
-		n = unlike(row + REF, rows + (*seen[k] - 1u) * width + REF,
-			   width - REF);
+		n = count_differences(row + REF,
+				      rows + (*seen[k] - 1u) * width + REF,
+				      width - REF);
 		if (n >= least)
 			continue;
 		least = n;

@@ -25,7 +25,7 @@ static enum ftr_status sys_fail(struct ftr_err *err, const char *path,
 			strerror(errno));
 }
 
-/* Functions that write the content do not know the file name; it is added here. */
+/* Writes the content.  fn does not know the file name, so it is added to the message here. */
 static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 			    const void *ctx, struct ftr_err *err)
 {
@@ -56,9 +56,9 @@ static const int ending[] = { SIGHUP, SIGINT, SIGTERM, SIGXFSZ, SIGXCPU };
 #define N_ENDING (sizeof(ending) / sizeof(ending[0]))
 static struct sigaction before[N_ENDING];
 
-/* Signal handler: removes all staged files, and a file that mkstemp has just created but
- * n_staged does not count yet. */
-static void take_away(int sig)
+/* Signal handler.  Also removes a file that mkstemp has just created and n_staged does not
+ * count yet. */
+static void remove_staged(int sig)
 {
 	for (int i = 0; i <= n_staged && i < STAGED_MAX; i++)
 		unlink(staged[i].tmp);
@@ -69,7 +69,7 @@ static void take_away(int sig)
 /* Catches the signals that end the program; ignored signals stay ignored. */
 static void watch(void)
 {
-	struct sigaction act = { .sa_handler = take_away };
+	struct sigaction act = { .sa_handler = remove_staged };
 
 	sigemptyset(&act.sa_mask);
 	for (size_t i = 0; i < N_ENDING; i++) {
@@ -200,29 +200,29 @@ void cli_write_end(void)
 void cli_write(const char *path, cli_write_fn fn, const void *ctx)
 {
 	struct stat sb, link;
-	bool there, leads;
+	bool exists, is_link;
 	char *real = NULL;
 
 	if (!path || !strcmp(path, "-")) {
 		cli_must(fill(stdout, "stdout", fn, ctx, &cli_err));
 		return;
 	}
-	there = !stat(path, &sb);
-	leads = !lstat(path, &link) && S_ISLNK(link.st_mode);
-	if (leads && there)
+	exists = !stat(path, &sb);
+	is_link = !lstat(path, &link) && S_ISLNK(link.st_mode);
+	if (is_link && exists)
 		real = realpath(path, NULL);
-	if ((leads && !real) || (there && !S_ISREG(sb.st_mode) &&
-				  !S_ISDIR(sb.st_mode)))
+	if ((is_link && !real) || (exists && !S_ISREG(sb.st_mode) &&
+				   !S_ISDIR(sb.st_mode)))
 		cli_must(write_through(path, fn, ctx, &cli_err));
 	else
-		cli_must(stage(real ? real : path, there ? &sb : NULL, fn, ctx,
+		cli_must(stage(real ? real : path, exists ? &sb : NULL, fn, ctx,
 			       &cli_err));
 	free(real);
 	if (!together)
 		commit();
 }
 
-/* ---- several of them ---------------------------------------------------- */
+/* ---- conflicts between files ------------------------------------------- */
 
 /* A unique name for a file that may not exist yet: the canonical path of its directory,
  * and its base name.  False: no such directory, or out of memory. */

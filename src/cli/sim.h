@@ -103,6 +103,10 @@ struct cli_sim_use {
 	double use;		/* mean over runs */
 };
 
+/* Measured seconds of a run; fewer than configured if the run was stopped. */
+double cli_sim_seconds(const struct cli_sim_job *j, const struct ftr_sim_result *r);
+bool cli_sim_between_switches(const struct cli_sim_job *j,
+			      const struct ftr_sim_channel_use *c);
 void cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out);
 /* The most used channels between switches, at most n; returns their number. */
 uint32_t cli_sim_worst(const struct cli_sim_job *j, uint32_t n,

@@ -182,7 +182,7 @@ static void other_tables(struct play *y, const struct step *p)
 	put_tables(y, p, t);
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- the schedule ------------------------------------------------------------------ */
 
 static void take(struct play *y, const char *option, enum step_kind kind,
 		 const struct cli_list *list)

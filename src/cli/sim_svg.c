@@ -171,9 +171,8 @@ static void links(const struct cli_sim_job *j, double *x)
 	for (uint32_t i = 0; i < r->n_channels; i++) {
 		const struct ftr_sim_channel_use *c = &r->channel[i];
 
-		if (c->sw == FTR_SW_NONE || r->end_ps <= j->conf.warm_ps ||
-		    ftr_fabric_port(j->f, c->sw, c->port)->peer_kind !=
-		    FTR_PEER_SW)
+		if (r->end_ps <= j->conf.warm_ps ||
+		    !cli_sim_between_switches(j, c))
 			continue;
 		x[n] = n + 1;
 		y[n++] = 100 * (double)c->busy_ps / s;

@@ -63,8 +63,8 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    const struct ftr_sl2vl *m, struct ftr_team *team,
 			    struct cli_measure *out, struct cli_reach *reach,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* If a fabric has more shifts than this, this number of them is drawn with a fixed seed;
- * otherwise all are counted.  Takes well below a second per set of tables at 11,664 hosts. */
+/* Maximum number of shifts to count, which takes well below a second per set of tables at 11,664
+ * hosts.  If the fabric has more, a random sample of this size is drawn with a fixed seed. */
 #define CLI_SHIFTS_MAX 1000
 
 /* Load of the patterns "all" and "shifts" in the host order place[n]: port GUIDs, 0 for
