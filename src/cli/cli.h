@@ -227,14 +227,11 @@ enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 /* Prints a note on stderr if --cn or --io had no effect. */
 void cli_note_files(const struct ftr_shape *sh);
 
-/* The host order of sh (end ports; FTR_EP_NONE: a gap); *order is malloc()ed. */
-enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
-			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
+/* The host order of sh, malloc()ed: [*n] end ports; FTR_EP_NONE: a gap. */
+ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
 /* The host order as port GUIDs, which are the same in other states of the fabric; 0: a gap.
  * with_gaps false: gaps are removed, as by cli_drop_gaps. */
-enum ftr_status cli_host_guids(const struct ftr_shape *sh, bool with_gaps,
-			       uint64_t **guid, uint32_t *n,
-			       struct ftr_err *err) FTR_MUST_USE;
+uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
 /* Removes gaps and end ports without a LID or a link from the order, since the ranks
  * of a job are numbered without them.  Returns how many were removed. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
@@ -349,7 +346,7 @@ void cli_progress(const char *what);
 void cli_progress_step(unsigned int done, unsigned int of);
 void cli_progress_end(void);
 
-/* ---- the report of a check (report.c, report_json.c) ------------------- */
+/* ---- the report of a check (report.c) ---------------------------------- */
 
 struct cli_report_opts {
 	const char *source;	/* origin of the tables, as text */
@@ -381,13 +378,9 @@ enum ftr_status cli_judge(const struct ftr_fabric *f,
 			  const struct cli_report_opts *o,
 			  struct cli_verdict *v,
 			  struct ftr_err *err) FTR_MUST_USE;
-/* Print it; returns CLI_CLEAN or CLI_FINDINGS. */
+/* Prints the report; returns CLI_CLEAN or CLI_FINDINGS. */
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
 	       const struct cli_report_opts *o, const struct cli_verdict *v);
-int cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
-		    const struct ftr_check_report *r,
-		    const struct cli_report_opts *o,
-		    const struct cli_verdict *v);
 
 #endif

@@ -241,16 +241,14 @@ enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 	return st;
 }
 
-enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
-			       uint32_t *n, struct ftr_err *err)
+ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n)
 {
+	ftr_ep *order;
+
 	*n = sh->numbering.n_places;
-	*order = malloc(((size_t)*n + 1) * sizeof(**order));
-	if (!*order)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u places",
-				*n);
-	ftr_shape_host_order(sh, *order);
-	return FTR_OK;
+	order = cli_calloc(*n, sizeof(*order), "an order of %u places", *n);
+	ftr_shape_host_order(sh, order);
+	return order;
 }
 
 static bool is_there(const struct ftr_fabric *f, ftr_ep e)
@@ -269,25 +267,19 @@ uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n)
 	return all - *n;
 }
 
-enum ftr_status cli_host_guids(const struct ftr_shape *sh, bool with_gaps,
-			       uint64_t **guid, uint32_t *n,
-			       struct ftr_err *err)
+uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n)
 {
-	ftr_ep *order = NULL;
-	enum ftr_status st = cli_host_order(sh, &order, n, err);
+	ftr_ep *order = cli_host_order(sh, n);
+	uint64_t *guid;
 
-	if (st)
-		return st;
 	if (!with_gaps)
 		cli_drop_gaps(sh->f, order, n);
-	*guid = calloc((size_t)*n + 1, sizeof(**guid));
-	if (!*guid)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for an order");
-	for (uint32_t i = 0; !st && i < *n; i++)
+	guid = cli_calloc(*n, sizeof(*guid), "an order");
+	for (uint32_t i = 0; i < *n; i++)
 		if (order[i] != FTR_EP_NONE)
-			(*guid)[i] = sh->f->ep[order[i]].guid;
+			guid[i] = sh->f->ep[order[i]].guid;
 	free(order);
-	return st;
+	return guid;
 }
 
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
@@ -295,12 +287,11 @@ enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 			  struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
-	uint32_t *hosts = calloc((size_t)f->n_sw + 1, sizeof(*hosts)), cuts = 0;
+	uint32_t *hosts = cli_calloc(f->n_sw, sizeof(*hosts), "the bound");
+	uint32_t cuts = 0;
 	double reached;
 	enum ftr_status st;
 
-	if (!hosts)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the bound");
 	for (uint32_t i = 0; i < n; i++)
 		if (is_there(f, order[i]))
 			hosts[f->ep[order[i]].sw]++;

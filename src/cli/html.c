@@ -245,8 +245,7 @@ static void read_traffic(struct job *j)
 {
 	struct html_traffic *t = &j->traffic;
 
-	cli_must(cli_host_guids(j->now.sh, true, &j->place, &t->n, &cli_err));
-	t->place = j->place;
+	t->place = j->place = cli_host_guids(j->now.sh, true, &t->n);
 	if (j->o->patterns)
 		cli_must(ftr_read_pairs(j->o->patterns, j->now.f, &j->pair,
 					&t->n_pairs, &cli_err));

@@ -65,7 +65,7 @@ static void read_order(struct job *j)
 	cli_must(cli_shape_with(&o->files, o->nominal, j->f,
 				(enum ftr_leaf_order)o->leaf_order, NULL, &sh,
 				&cli_err));
-	cli_must(cli_host_order(sh, &j->order, &j->n_order, &cli_err));
+	j->order = cli_host_order(sh, &j->n_order);
 	ftr_shape_free(sh);
 }
 

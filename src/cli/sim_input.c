@@ -174,7 +174,7 @@ static void read_order(struct cli_sim_job *j)
 	if (st == FTR_SHAPE)	/* without a shape: all end ports */
 		return;
 	cli_must(st);
-	cli_must(cli_host_order(j->sh, &j->order, &j->n_order, &cli_err));
+	j->order = cli_host_order(j->sh, &j->n_order);
 }
 
 static void read_traffic(struct cli_sim_job *j)
