@@ -52,79 +52,63 @@ struct subject {
 	char source[256];
 };
 
-static enum ftr_status from_switches(const struct check *c, struct subject *s,
-				     struct ftr_err *err)
+static void from_switches(const struct check *c, struct subject *s)
 {
 	struct cli_live live;
 	double t0 = cli_now();
-	enum ftr_status st = cli_live_read(&c->from, &live, err);
 
-	if (st)
-		return st;
+	cli_must(cli_live_read(&c->from, &live, &cli_err));
 	s->f = live.f;
 	s->t = live.t;
 	s->missing = live.missing;
 	s->silent = live.silent;
 	snprintf(s->source, sizeof(s->source),
 		 "read from the switches in %.2f s", cli_now() - t0);
-	return FTR_OK;
 }
 
-static enum ftr_status from_files(const struct check *c, const char *fabric,
-				  struct subject *s, struct ftr_err *err)
+static void from_files(const struct check *c, const char *fabric,
+		       struct subject *s)
 {
-	enum ftr_status st = cli_read_fabric(fabric, c->lmc, c->tolerant, &s->f, err);
-
-	if (!st)
-		st = cli_read_lfts(c->lfts, s->f, &s->t, &s->missing, err);
+	s->f = cli_read_fabric(fabric, c->lmc, c->tolerant);
+	cli_must(cli_read_lfts(c->lfts, s->f, &s->t, &s->missing, &cli_err));
 	snprintf(s->source, sizeof(s->source), "%s", c->lfts);
-	return st;
 }
 
-static enum ftr_status read_vls(const struct check *c, struct subject *s,
-				struct ftr_err *err)
+static void read_vls(const struct check *c, struct subject *s)
 {
-	enum ftr_status st = FTR_OK;
-
 	if (c->sl2vl)
-		st = ftr_read_sl2vl(c->sl2vl, s->f, &s->sl2vl, &s->no_sl2vl,
-				    err);
-	if (!st && c->psl)
-		st = ftr_read_path_sl(c->psl, s->f, &s->psl, err);
-	return st;
+		cli_must(ftr_read_sl2vl(c->sl2vl, s->f, &s->sl2vl, &s->no_sl2vl,
+					&cli_err));
+	if (c->psl)
+		cli_must(ftr_read_path_sl(c->psl, s->f, &s->psl, &cli_err));
 }
 
-static enum ftr_status save(const struct check *c, const struct subject *s,
-			    struct ftr_err *err)
+static void save(const struct check *c, const struct subject *s)
 {
 	const struct cli_tables_of of = { s->f, s->t };
-	enum ftr_status st = FTR_OK;
 
 	cli_write_begin();
 	if (c->save_fabric)
-		st = cli_write(c->save_fabric, cli_write_fabric_fn, s->f, err);
-	if (!st && c->save_lfts)
-		st = cli_write(c->save_lfts, cli_write_tables_fn, &of, err);
-	return cli_write_end(st, err);
+		cli_write(c->save_fabric, cli_write_fabric_fn, s->f);
+	if (c->save_lfts)
+		cli_write(c->save_lfts, cli_write_tables_fn, &of);
+	cli_write_end();
 }
 
-/* The shape whose ranks the checker verifies; a fabric without ranks is not an error. */
-static enum ftr_status claim(const struct check *c, const struct subject *s,
-			     struct ftr_team *team, struct ftr_shape **sh,
-			     struct ftr_err *err)
+/* The shape whose ranks the checker verifies.  NULL: the fabric has no ranks, which is an
+ * error only if the roots are given. */
+static struct ftr_shape *find_ranks(const struct check *c, const struct subject *s,
+				    struct ftr_team *team)
 {
-	struct ftr_err why = { 0 };
+	struct ftr_shape *sh = NULL;
 	enum ftr_status st = cli_shape_with(&c->files, c->nominal, s->f,
-					    FTR_LEAF_BY_GUID, team, sh, &why);
+					    FTR_LEAF_BY_GUID, team, &sh, &cli_err);
 
-	if (st == FTR_SHAPE && !c->files.roots) {
-		*sh = NULL;
-		cli_error("note: no ranks: %s", why.msg);
-		return FTR_OK;
-	}
-	if (st && err)
-		*err = why;
-	return st;
+	if (st != FTR_SHAPE || c->files.roots)
+		cli_must(st);
+	else
+		cli_error("note: no ranks: %s", cli_err.msg);
+	return st ? NULL : sh;
 }
 
 /*
@@ -132,34 +116,26 @@ static enum ftr_status claim(const struct check *c, const struct subject *s,
  * the channel dependency graph.  With SL2VL tables or path SLs it is built here anyway,
  * to count dropped packets and paths without an SL.
  */
-static enum ftr_status count_drops(const struct subject *s,
-				   const struct ftr_check_opts *opts,
-				   struct ftr_team *team,
-				   struct ftr_check_report *r,
-				   struct ftr_err *err)
+static void count_drops(const struct subject *s,
+			const struct ftr_check_opts *opts,
+			struct ftr_team *team, struct ftr_check_report *r)
 {
 	struct ftr_check_opts unproved = *opts;
 	struct ftr_check_report *r2;
-	enum ftr_status st;
 
 	if (r->cdg != FTR_CDG_PROVED || (!s->sl2vl && !s->psl))
-		return FTR_OK;
-	r2 = malloc(sizeof(*r2));
-	if (!r2)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a report");
+		return;
+	r2 = cli_calloc(1, sizeof(*r2), "a report");
 	unproved.rank = NULL;
-	st = ftr_check_tables(s->f, s->t, &unproved, team, r2, err);
-	if (!st) {
-		r->vl_drops = r2->vl_drops;
-		r->vl_drop = r2->vl_drop;
-		r->no_sl = r2->no_sl;
-	}
+	cli_must(ftr_check_tables(s->f, s->t, &unproved, team, r2, &cli_err));
+	r->vl_drops = r2->vl_drops;
+	r->vl_drop = r2->vl_drop;
+	r->no_sl = r2->no_sl;
 	free(r2);
-	return st;
 }
 
 static int check(const struct check *c, const struct subject *s,
-		 struct ftr_team *team, struct ftr_err *err)
+		 struct ftr_team *team)
 {
 	uint64_t hops[FTR_HOPS_MAX];
 	const struct cli_report_opts ro = {
@@ -174,28 +150,19 @@ static int check(const struct check *c, const struct subject *s,
 		.path_sl = s->psl,
 	};
 	struct ftr_check_report report;
-	struct cli_verdict verdict = { .found = false };
-	struct ftr_shape *sh = NULL;
-	int status = CLI_BAD;
-	enum ftr_status st;
+	struct cli_verdict verdict;
+	struct ftr_shape *sh;
+	int status;
 
 	cli_progress("checking the tables");
-	st = claim(c, s, team, &sh, err);
-	if (!st) {
-		opts.rank = sh ? sh->tree.rank : NULL;
-		st = ftr_check_tables(s->f, s->t, &opts, team, &report, err);
-	}
-	if (!st)
-		st = count_drops(s, &opts, team, &report, err);
-	if (!st)
-		st = ftr_check_hops(s->f, s->t, hops, err);
-	if (!st)
-		st = cli_judge(s->f, sh, s->t, &report, &ro, &verdict, err);
+	sh = find_ranks(c, s, team);
+	opts.rank = sh ? sh->tree.rank : NULL;
+	cli_must(ftr_check_tables(s->f, s->t, &opts, team, &report, &cli_err));
+	count_drops(s, &opts, team, &report);
+	cli_must(ftr_check_hops(s->f, s->t, hops, &cli_err));
+	cli_must(cli_judge(s->f, sh, s->t, &report, &ro, &verdict, &cli_err));
 	cli_progress_end();
-	if (!st)
-		status = cli_report(s->f, sh, &report, &ro, &verdict);
-	else
-		cli_fail(err);
+	status = cli_report(s->f, sh, &report, &ro, &verdict);
 	cli_reach_free(&verdict.reach);
 	ftr_shape_free(sh);
 	return status;
@@ -205,48 +172,33 @@ static int run_check(int argc, char **argv)
 {
 	struct check c = { .lfts = NULL };
 	struct subject s = { .f = NULL };
+	int n = cli_parse(&cli_check, &c, argc, argv), status;
+	const char *const outputs[] = { c.save_fabric, c.save_lfts };
 	struct ftr_team *team;
-	struct ftr_err err = { 0 };
-	enum ftr_status st;
-	const char *outputs[2];
-	int n, status = cli_parse(&cli_check, &c, argc, argv, &n);
 
-	if (status >= 0)
-		return status;
 	/* the report goes to stdout, in any form */
-	outputs[0] = c.save_fabric;
-	outputs[1] = c.save_lfts;
-	status = cli_check_outputs("check", true, outputs, 2);
-	if (status < 0)
-		status = cli_check_inputs("check", outputs, 2, (const char *[]){
-				n ? argv[0] : NULL, c.lfts, c.sl2vl, c.psl,
-				c.nominal, c.files.roots, c.files.cn,
-				c.files.io }, 8);
-	if (status >= 0)
-		return status;
-	status = cli_live_args("check", &c.from, n, 0);
-	if (status >= 0)
-		return status;
+	cli_check_outputs("check", true, outputs, 2);
+	cli_check_inputs("check", outputs, 2, (const char *[]){
+			n ? argv[0] : NULL, c.lfts, c.sl2vl, c.psl,
+			c.nominal, c.files.roots, c.files.cn,
+			c.files.io }, 8);
+	cli_live_args("check", &c.from, n, 0);
 	if (c.from.on && (c.lfts || n))
-		return cli_error("check: --live reads fabric and tables from the switches; '%s' cannot be given with it",
-				 c.lfts ? "--lfts" : argv[0]);
+		cli_die("check: --live reads fabric and tables from the switches; '%s' cannot be given with it",
+			c.lfts ? "--lfts" : argv[0]);
 	if (!c.from.on && (!c.lfts || !n))
-		return cli_error("check: FABRIC and --lfts FILE are needed, or --live");
+		cli_die("check: FABRIC and --lfts FILE are needed, or --live");
 	cli_progress("reading");
-	st = c.from.on ? from_switches(&c, &s, &err) :
-		      from_files(&c, argv[0], &s, &err);
-	if (!st)
-		st = read_vls(&c, &s, &err);
-	if (!st)
-		st = save(&c, &s, &err);
+	if (c.from.on)
+		from_switches(&c, &s);
+	else
+		from_files(&c, argv[0], &s);
+	read_vls(&c, &s);
+	save(&c, &s);
 	cli_progress_end();
-	if (st) {
-		status = cli_fail(&err);
-	} else {
-		team = ftr_team_new(c.threads);
-		status = check(&c, &s, team, &err);
-		ftr_team_free(team);
-	}
+	team = ftr_team_new(c.threads);
+	status = check(&c, &s, team);
+	ftr_team_free(team);
 	ftr_path_sl_free(s.psl);
 	ftr_sl2vl_free(s.sl2vl);
 	ftr_tables_free(s.t);

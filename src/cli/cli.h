@@ -10,11 +10,15 @@
  * Results go to stdout, as text or, with --json, as one JSON object.  Errors and
  * notes go to stderr as "ibfattree: message".  Exit status: 0 clean, 1 findings,
  * 2 bad input or a failure of the command itself.
+ *
+ * A command that cannot continue ends the program: cli_die, cli_must.  Only code that
+ * has something else to do after an error (doctor, for instance) returns a status.
  */
 #ifndef FTR_CLI_CLI_H
 #define FTR_CLI_CLI_H
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <ftr/ftr.h>
 
@@ -76,15 +80,27 @@ extern const struct cli_cmd *const *cli_completed;
 
 /*
  * Stores the defaults and then the given options in the struct conf; moves the
- * arguments to argv[0 .. *n_args - 1].  Returns -1 if the command is to continue,
- * else the exit status (after --help or an error message).
+ * arguments to argv[0 .. n - 1] and returns n.  --help and bad options end the program.
  */
-int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
-	      int *n_args);
+int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv);
 
-/* Always returns CLI_BAD. */
+/* ---- errors (die.c) ---------------------------------------------------- */
+
+/* Prints a note or an error; always returns CLI_BAD. */
 int cli_error(const char *fmt, ...) FTR_PRINTF(1, 2);
-int cli_fail(const struct ftr_err *err);
+/* Prints an error and ends the program with CLI_BAD. */
+_Noreturn void cli_die(const char *fmt, ...) FTR_PRINTF(1, 2);
+/* cli_die calls fn before it prints; a function is registered once, however often it is given. */
+void cli_before_death(void (*fn)(void));
+/* The error of a library call whose status is passed to cli_must. */
+extern struct ftr_err cli_err;
+/* Calls cli_die with the message in cli_err unless st is FTR_OK. */
+void cli_must(enum ftr_status st);
+/* n zeroed elements of size bytes, never NULL.  Without memory it dies with "out of
+ * memory for ", followed by the text. */
+void *cli_calloc(size_t n, size_t size, const char *fmt, ...) FTR_PRINTF(3, 4);
+/* Ends the program.  The status becomes CLI_BAD if stdout could not be written. */
+_Noreturn void cli_exit(int status);
 
 /* Options that several commands share; s: the command's struct. */
 #define CLI_OPT_JSON(s) \
@@ -166,11 +182,9 @@ struct cli_engine {
 /* Options for a damaged fabric: sm_switch is ignored if f does not contain it. */
 struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
 				       const struct ftr_fabric *f);
-/* FTR_INVAL if sm_switch is not a switch of f. */
-enum ftr_status cli_route_opts(const struct cli_engine *e,
-			       const struct ftr_fabric *f,
-			       struct ftr_route_opts *out,
-			       struct ftr_err *err) FTR_MUST_USE;
+/* Dies if sm_switch is not a switch of f. */
+struct ftr_route_opts cli_route_opts(const struct cli_engine *e,
+				     const struct ftr_fabric *f);
 
 struct cli_guid_files {
 	const char *roots, *cn, *io;
@@ -178,9 +192,7 @@ struct cli_guid_files {
 
 /* Like ftr_read_fabric.  With tolerant, links that only one end reports are left
  * out, with a note on stderr. */
-enum ftr_status cli_read_fabric(const char *path, unsigned int lmc,
-				bool tolerant, struct ftr_fabric **out,
-				struct ftr_err *err) FTR_MUST_USE;
+struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tolerant);
 
 /* opts->roots/cn/io are malloc()ed; free with cli_free_guids. */
 enum ftr_status cli_read_guids(const struct cli_guid_files *files,
@@ -215,14 +227,11 @@ enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 /* Prints a note on stderr if --cn or --io had no effect. */
 void cli_note_files(const struct ftr_shape *sh);
 
-/* The host order of sh (end ports; FTR_EP_NONE: a gap); *order is malloc()ed. */
-enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
-			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
+/* The host order of sh, malloc()ed: [*n] end ports; FTR_EP_NONE: a gap. */
+ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
 /* The host order as port GUIDs, which are the same in other states of the fabric; 0: a gap.
  * with_gaps false: gaps are removed, as by cli_drop_gaps. */
-enum ftr_status cli_host_guids(const struct ftr_shape *sh, bool with_gaps,
-			       uint64_t **guid, uint32_t *n,
-			       struct ftr_err *err) FTR_MUST_USE;
+uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
 /* Removes gaps and end ports without a LID or a link from the order, since the ranks
  * of a job are numbered without them.  Returns how many were removed. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
@@ -241,26 +250,21 @@ enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
  */
 typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
 					struct ftr_err *err);
-enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
-			  struct ftr_err *err) FTR_MUST_USE;
+void cli_write(const char *path, cli_write_fn fn, const void *ctx);
 /*
- * Files written between these two calls appear together: cli_write_end renames all
- * of them if st is FTR_OK, else it removes them.  stdout, pipes and devices are
- * written directly, so write to them last.  Returns st or an error.
+ * Files written between these two calls appear together: cli_write_end renames all of
+ * them.  stdout, pipes and devices are written directly, so write to them last.
  */
 void cli_write_begin(void);
-enum ftr_status cli_write_end(enum ftr_status st,
-			      struct ftr_err *err) FTR_MUST_USE;
-/* Checks that none of the output files is also an input file; entries may be NULL.
- * Returns -1, or the exit status after an error message. */
-int cli_check_inputs(const char *cmd, const char *const *out,
-		     unsigned int n_out, const char *const *in,
-		     unsigned int n_in);
-/* Checks that no two of these n output files are the same; entries may be NULL.
- * reported: a report goes to stdout as well.  Returns -1, or the exit status after
- * an error message. */
-int cli_check_outputs(const char *cmd, bool reported, const char *const *path,
-		      unsigned int n);
+void cli_write_end(void);
+/* Dies if one of the output files is also an input file; entries may be NULL. */
+void cli_check_inputs(const char *cmd, const char *const *out,
+		      unsigned int n_out, const char *const *in,
+		      unsigned int n_in);
+/* Dies if two of these n output files are the same; entries may be NULL.  reported: a
+ * report goes to stdout as well. */
+void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
+		       unsigned int n);
 
 /* Like ftr_read_lfts, with a note on stderr if the file has switches that are not in
  * f, or lacks switches of f.  If missing is not NULL, the number of missing switches is
@@ -269,9 +273,8 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* DIR/NAME; *path is malloc()ed, or NULL after an error. */
-enum ftr_status cli_path(const char *dir, const char *name, char **path,
-			 struct ftr_err *err) FTR_MUST_USE;
+/* DIR/NAME, malloc()ed */
+char *cli_path(const char *dir, const char *name);
 
 struct cli_tables_of {
 	const struct ftr_fabric *f;
@@ -343,7 +346,7 @@ void cli_progress(const char *what);
 void cli_progress_step(unsigned int done, unsigned int of);
 void cli_progress_end(void);
 
-/* ---- the report of a check (report.c, report_json.c) ------------------- */
+/* ---- the report of a check (report.c) ---------------------------------- */
 
 struct cli_report_opts {
 	const char *source;	/* origin of the tables, as text */
@@ -375,13 +378,9 @@ enum ftr_status cli_judge(const struct ftr_fabric *f,
 			  const struct cli_report_opts *o,
 			  struct cli_verdict *v,
 			  struct ftr_err *err) FTR_MUST_USE;
-/* Print it; returns CLI_CLEAN or CLI_FINDINGS. */
+/* Prints the report; returns CLI_CLEAN or CLI_FINDINGS. */
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
 	       const struct cli_report_opts *o, const struct cli_verdict *v);
-int cli_report_json(const struct ftr_fabric *f, const struct ftr_shape *sh,
-		    const struct ftr_check_report *r,
-		    const struct cli_report_opts *o,
-		    const struct cli_verdict *v);
 
 #endif

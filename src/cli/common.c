@@ -56,33 +56,31 @@ const char *cli_count(char *buf, uint64_t n, const char *one, const char *many)
 	return buf;
 }
 
-enum ftr_status cli_route_opts(const struct cli_engine *e,
-			       const struct ftr_fabric *f,
-			       struct ftr_route_opts *out, struct ftr_err *err)
+struct ftr_route_opts cli_route_opts(const struct cli_engine *e,
+				     const struct ftr_fabric *f)
 {
-	*out = cli_damaged_opts(e, f);
-	if (e->sm_switch && out->sm_switch == FTR_SW_NONE)
-		return ftr_fail(err, FTR_INVAL, "--sm-switch 0x%016" PRIx64 ": no switch of the fabric has that GUID",
-				e->sm_switch);
-	return FTR_OK;
+	struct ftr_route_opts o = cli_damaged_opts(e, f);
+
+	if (e->sm_switch && o.sm_switch == FTR_SW_NONE)
+		cli_die("--sm-switch 0x%016" PRIx64 ": no switch of the fabric has that GUID",
+			e->sm_switch);
+	return o;
 }
 
-enum ftr_status cli_read_fabric(const char *path, unsigned int lmc,
-				bool tolerant, struct ftr_fabric **out,
-				struct ftr_err *err)
+struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tolerant)
 {
 	struct ftr_read_notes notes = { 0 };
+	struct ftr_fabric *f = NULL;
 	char n[CLI_COUNT_MAX];
-	enum ftr_status st;
 
-	if (!tolerant)
-		return ftr_read_fabric(path, lmc, out, err);
-	st = ftr_read_fabric_tolerant(path, lmc, &notes, out, err);
-	if (!st && notes.one_sided)
+	cli_must(tolerant ?
+		 ftr_read_fabric_tolerant(path, lmc, &notes, &f, &cli_err) :
+		 ftr_read_fabric(path, lmc, &f, &cli_err));
+	if (notes.one_sided)
 		cli_error("note: %s: %s left out; the first: %s", path,
 			  cli_count(n, notes.one_sided, "one-sided link",
 				    "one-sided links"), notes.first);
-	return st;
+	return f;
 }
 
 static enum ftr_status read_one(const char *path, struct ftr_guids *out,
@@ -243,16 +241,14 @@ enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 	return st;
 }
 
-enum ftr_status cli_host_order(const struct ftr_shape *sh, ftr_ep **order,
-			       uint32_t *n, struct ftr_err *err)
+ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n)
 {
+	ftr_ep *order;
+
 	*n = sh->numbering.n_places;
-	*order = malloc(((size_t)*n + 1) * sizeof(**order));
-	if (!*order)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u places",
-				*n);
-	ftr_shape_host_order(sh, *order);
-	return FTR_OK;
+	order = cli_calloc(*n, sizeof(*order), "an order of %u places", *n);
+	ftr_shape_host_order(sh, order);
+	return order;
 }
 
 static bool is_there(const struct ftr_fabric *f, ftr_ep e)
@@ -271,25 +267,19 @@ uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n)
 	return all - *n;
 }
 
-enum ftr_status cli_host_guids(const struct ftr_shape *sh, bool with_gaps,
-			       uint64_t **guid, uint32_t *n,
-			       struct ftr_err *err)
+uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n)
 {
-	ftr_ep *order = NULL;
-	enum ftr_status st = cli_host_order(sh, &order, n, err);
+	ftr_ep *order = cli_host_order(sh, n);
+	uint64_t *guid;
 
-	if (st)
-		return st;
 	if (!with_gaps)
 		cli_drop_gaps(sh->f, order, n);
-	*guid = calloc((size_t)*n + 1, sizeof(**guid));
-	if (!*guid)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for an order");
-	for (uint32_t i = 0; !st && i < *n; i++)
+	guid = cli_calloc(*n, sizeof(*guid), "an order");
+	for (uint32_t i = 0; i < *n; i++)
 		if (order[i] != FTR_EP_NONE)
-			(*guid)[i] = sh->f->ep[order[i]].guid;
+			guid[i] = sh->f->ep[order[i]].guid;
 	free(order);
-	return st;
+	return guid;
 }
 
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
@@ -297,12 +287,11 @@ enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 			  struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
-	uint32_t *hosts = calloc((size_t)f->n_sw + 1, sizeof(*hosts)), cuts = 0;
+	uint32_t *hosts = cli_calloc(f->n_sw, sizeof(*hosts), "the bound");
+	uint32_t cuts = 0;
 	double reached;
 	enum ftr_status st;
 
-	if (!hosts)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the bound");
 	for (uint32_t i = 0; i < n; i++)
 		if (is_there(f, order[i]))
 			hosts[f->ep[order[i]].sw]++;
@@ -343,13 +332,13 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 	return FTR_OK;
 }
 
-enum ftr_status cli_path(const char *dir, const char *name, char **path,
-			 struct ftr_err *err)
+char *cli_path(const char *dir, const char *name)
 {
-	if (asprintf(path, "%s/%s", dir, name) >= 0)
-		return FTR_OK;
-	*path = NULL;
-	return ftr_fail(err, FTR_NOMEM, "out of memory for a path");
+	char *path;
+
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		cli_die("out of memory for a path");
+	return path;
 }
 
 enum ftr_status cli_write_sl2vl_fn(FILE *out, const void *sl2vl_of,

@@ -8,81 +8,71 @@
 #include "cli/json.h"
 #include "cli/ddlr_repair.h"
 
-enum ftr_status cli_carry_tables(const struct ftr_fabric *fa,
-				 const struct ftr_tables *t,
-				 const struct ftr_fabric *fb,
-				 struct ftr_tables **out, struct ftr_err *err)
+struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
+				    const struct ftr_tables *t,
+				    const struct ftr_fabric *fb)
 {
-	enum ftr_status st = ftr_tables_new(fb, true, out, err);
+	struct ftr_tables *out = NULL;
 
-	if (st)
-		return st;
-	for (ftr_sw s = 0; s < fb->n_sw; s++) {
-		ftr_sw old = ftr_fabric_find_sw(fa, fb->sw[s].guid);
-
-		for (uint32_t lid = 0; old != FTR_SW_NONE &&
-		     lid <= fb->max_lid; lid++)
-			ftr_tables_row(*out, s)[lid] =
-				ftr_tables_get(t, old, (ftr_lid)lid);
-	}
-	return FTR_OK;
+	cli_must(ftr_tables_carry(fa, t, fb, &out, &cli_err));
+	return out;
 }
 
-enum ftr_status cli_carry_vls(const struct ftr_fabric *fa,
-			      const struct ftr_sl2vl *m,
-			      const struct ftr_fabric *fb,
-			      struct ftr_sl2vl **out, struct ftr_err *err)
+struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa,
+				const struct ftr_sl2vl *m,
+				const struct ftr_fabric *fb)
 {
-	enum ftr_status st = ftr_sl2vl_new(fb, out, err);
+	struct ftr_sl2vl *out = NULL;
 
-	for (ftr_sw s = 0; !st && s < fb->n_sw; s++) {
+	cli_must(ftr_sl2vl_new(fb, &out, &cli_err));
+	for (ftr_sw s = 0; s < fb->n_sw; s++) {
 		ftr_sw old = ftr_fabric_find_sw(fa, fb->sw[s].guid);
-		uint32_t width = (*out)->width[s];
+		uint32_t width = out->width[s];
 
 		if (old != FTR_SW_NONE && m->width[old] == width)
-			memcpy(ftr_sl2vl_word(*out, s, 0, 0),
+			memcpy(ftr_sl2vl_word(out, s, 0, 0),
 			       ftr_sl2vl_word(m, old, 0, 0),
 			       (size_t)width * width * sizeof(uint64_t));
 	}
-	return st;
+	return out;
 }
 
-enum ftr_status cli_vls(const struct ftr_shape *sh, unsigned int vls,
-			struct ftr_sl2vl **out, struct ftr_err *err)
+struct ftr_sl2vl *cli_vls(const struct ftr_shape *sh, unsigned int vls)
 {
-	*out = NULL;
-	return vls > 1 ? ftr_ddlr_sl2vl(sh, out, err) : FTR_OK;
+	struct ftr_sl2vl *m = NULL;
+
+	if (vls > 1)
+		cli_must(ftr_ddlr_sl2vl(sh, &m, &cli_err));
+	return m;
 }
 
-enum ftr_status cli_ddlr_repair(const struct ftr_shape *sh,
-				const struct ftr_tables *t,
-				const struct ftr_sl2vl *m,
-				const struct ftr_fabric *nf,
-				struct ftr_tables **out,
-				struct ftr_ddlr_plan *plan,
-				struct ftr_guarantee *g, struct ftr_err *err)
+struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
+				   const struct ftr_tables *t,
+				   const struct ftr_sl2vl *m,
+				   const struct ftr_fabric *nf,
+				   struct ftr_ddlr_plan *plan,
+				   struct ftr_tables_diff *d,
+				   struct ftr_guarantee *g)
 {
 	const struct ftr_ddlr_opts o = {
 		.sl2vl = m, .switch_sources = m != NULL,
 	};
+	struct ftr_ddlr_plan writes = { .n = 0 };
+	struct ftr_tables *out;
 	struct ftr_ddlr *r = NULL;
-	enum ftr_status st = ftr_ddlr_new(sh, t, &o, &r, err);
 
-	if (st)
-		return st;
-	st = ftr_ddlr_to(r, nf, plan, err);
-	if (!st && g)
+	cli_must(ftr_ddlr_new(sh, t, &o, &r, &cli_err));
+	cli_must(ftr_ddlr_to(r, nf, &writes, &cli_err));
+	*plan = writes;
+	plan->write = NULL;
+	ftr_ddlr_plan_fini(&writes);
+	if (d)
+		ftr_tables_diff(sh->f, t, sh->f, ftr_ddlr_tables(r), d);
+	if (g)
 		ftr_ddlr_guarantee(r, g);
-	if (!st) {
-		struct ftr_ddlr_plan copy = *plan;
-
-		ftr_ddlr_plan_fini(plan);
-		*plan = copy;
-		plan->write = NULL;
-		st = cli_carry_tables(sh->f, ftr_ddlr_tables(r), nf, out, err);
-	}
+	out = cli_carry_tables(sh->f, ftr_ddlr_tables(r), nf);
 	ftr_ddlr_free(r);
-	return st;
+	return out;
 }
 
 void cli_guarantee_text(const struct ftr_fabric *f,

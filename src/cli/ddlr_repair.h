@@ -12,38 +12,31 @@
 	{ "vls", CLI_UINT, offsetof(s, vls), "N", \
 	  "operational VLs; with 2 or more, ddlr uses two", "1", 1, 15 }
 
-/* Copies the rows of t, tables of fa, for the switches of fb; matched by GUID. */
-enum ftr_status cli_carry_tables(const struct ftr_fabric *fa,
-				 const struct ftr_tables *t,
-				 const struct ftr_fabric *fb,
-				 struct ftr_tables **out,
-				 struct ftr_err *err) FTR_MUST_USE;
-/* The same for SL2VL tables. */
-enum ftr_status cli_carry_vls(const struct ftr_fabric *fa,
-			      const struct ftr_sl2vl *m,
-			      const struct ftr_fabric *fb,
-			      struct ftr_sl2vl **out,
-			      struct ftr_err *err) FTR_MUST_USE;
+/* t, tables of fa, as tables of fb: see ftr_tables_carry. */
+struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
+				    const struct ftr_tables *t,
+				    const struct ftr_fabric *fb);
+/* m, SL2VL tables of fa, as tables of fb.  Switches are matched by GUID. */
+struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa,
+				const struct ftr_sl2vl *m,
+				const struct ftr_fabric *fb);
 
-/* The SL2VL tables with the turn bit; *out is NULL for a single VL. */
-enum ftr_status cli_vls(const struct ftr_shape *sh, unsigned int vls,
-			struct ftr_sl2vl **out,
-			struct ftr_err *err) FTR_MUST_USE;
+/* The SL2VL tables with the turn bit; NULL for a single VL. */
+struct ftr_sl2vl *cli_vls(const struct ftr_shape *sh, unsigned int vls);
 
 /*
  * Repairs t, the tables of sh's fabric, locally.  The faults are the switches and links that
- * are missing in the damaged fabric nf.  m comes from cli_vls.  *out: the repaired tables, for nf.
- * plan->write is freed; the counts in plan stay valid.  g: the guarantee that remains
- * after the repair; may be NULL.
+ * are missing in the damaged fabric nf.  m comes from cli_vls.  Returns the repaired tables,
+ * for nf.  plan->write is freed; the counts in plan stay valid.  d, g: the entries that the
+ * repair changed, and the guarantee that remains after it; each may be NULL.
  */
-enum ftr_status cli_ddlr_repair(const struct ftr_shape *sh,
-				const struct ftr_tables *t,
-				const struct ftr_sl2vl *m,
-				const struct ftr_fabric *nf,
-				struct ftr_tables **out,
-				struct ftr_ddlr_plan *plan,
-				struct ftr_guarantee *g,
-				struct ftr_err *err) FTR_MUST_USE;
+struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
+				   const struct ftr_tables *t,
+				   const struct ftr_sl2vl *m,
+				   const struct ftr_fabric *nf,
+				   struct ftr_ddlr_plan *plan,
+				   struct ftr_tables_diff *d,
+				   struct ftr_guarantee *g);
 
 void cli_guarantee_text(const struct ftr_fabric *f,
 			const struct ftr_guarantee *g, unsigned int vls);

@@ -46,6 +46,7 @@ struct result {
 	struct ftr_fabric *f;
 	struct ftr_tables *a, *b;
 	struct ftr_tables_diff d;
+	double ms_per_block;		/* with --live */
 	struct cli_transition x;	/* with --transition */
 	struct moved *lid, *sw;	/* by descending count, then ascending index */
 	uint32_t n_lid, n_sw;	/* of those that changed */
@@ -71,15 +72,13 @@ static uint32_t rank(struct moved *m, uint32_t n)
 	return k;
 }
 
-static enum ftr_status count(struct result *r, struct ftr_err *err)
+static void count(struct result *r)
 {
 	const struct ftr_fabric *f = r->f;
 	uint32_t n_lid = (uint32_t)f->max_lid + 1;
 
-	r->lid = calloc(n_lid, sizeof(*r->lid));
-	r->sw = calloc((size_t)f->n_sw + 1, sizeof(*r->sw));
-	if (!r->lid || !r->sw)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for counts");
+	r->lid = cli_calloc(n_lid, sizeof(*r->lid), "counts");
+	r->sw = cli_calloc(f->n_sw, sizeof(*r->sw), "counts");
 	for (uint32_t lid = 0; lid < n_lid; lid++)
 		r->lid[lid].idx = lid;
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -94,7 +93,6 @@ static enum ftr_status count(struct result *r, struct ftr_err *err)
 	}
 	r->n_lid = rank(r->lid, n_lid);
 	r->n_sw = rank(r->sw, f->n_sw);
-	return FTR_OK;
 }
 
 static void report_diff(const struct result *r, const struct diff *opts)
@@ -129,7 +127,7 @@ static void report_diff(const struct result *r, const struct diff *opts)
 		       cli_sw_name(name, r->f, r->sw[i].idx));
 }
 
-static int report_json(const struct result *r, const struct diff *opts)
+static int report_json(const struct result *r, const struct diff *opts, int status)
 {
 	struct json_object *o = cli_json_new("diff"), *list, *e;
 
@@ -154,79 +152,58 @@ static int report_json(const struct result *r, const struct diff *opts)
 	}
 	if (opts->transition)
 		cli_transition_json(o, r->f, &r->x);
-	return cli_json_end(o, r->d.entries ? CLI_FINDINGS : CLI_CLEAN);
+	return cli_json_end(o, status);
 }
 
-static enum ftr_status read_all(const struct diff *opts, char **argv,
-				struct result *r, double *ms_per_block,
-				struct ftr_err *err)
+static void read_all(const struct diff *opts, char **argv, struct result *r)
 {
-	struct cli_live live;
-	enum ftr_status st = cli_input(&opts->from, argv[0], opts->lmc,
-				       opts->tolerant, &live,
-				       err);
+	struct cli_live live = cli_input(&opts->from, argv[0], opts->lmc,
+					 opts->tolerant);
 
-	if (st)
-		return st;
 	r->f = live.f;
 	r->a = live.t;
-	*ms_per_block = cli_live_ms_per_block(&live);
+	r->ms_per_block = cli_live_ms_per_block(&live);
 	if (!opts->from.on)
-		st = cli_read_lfts(argv[1], r->f, &r->a, NULL, err);
-	return st ? st : cli_read_lfts(argv[opts->from.on ? 0 : 2], r->f,
-				       &r->b, NULL, err);
+		cli_must(cli_read_lfts(argv[1], r->f, &r->a, NULL, &cli_err));
+	cli_must(cli_read_lfts(argv[opts->from.on ? 0 : 2], r->f, &r->b, NULL,
+			       &cli_err));
 }
 
-static enum ftr_status examine(const struct diff *opts, struct result *r,
-			       double ms_per_block, struct ftr_err *err)
+static void examine(const struct diff *opts, struct result *r)
 {
 	struct ftr_team *team = ftr_team_new(opts->threads);
 	struct ftr_shape *sh = NULL;
-	enum ftr_status st = cli_shape_with(&opts->files, NULL, r->f,
-					    FTR_LEAF_BY_GUID, team, &sh, err);
 
-	if (!st)
-		st = cli_transition(sh, r->a, r->b, ms_per_block, &r->x, err);
+	cli_must(cli_shape_with(&opts->files, NULL, r->f, FTR_LEAF_BY_GUID, team,
+				&sh, &cli_err));
+	cli_transition(sh, r->a, r->b, r->ms_per_block, &r->x);
 	ftr_shape_free(sh);
 	ftr_team_free(team);
-	return st;
 }
 
 static int run_diff(int argc, char **argv)
 {
-	double ms_per_block = 0;
 	struct diff opts = { .json = false };
 	struct result r = { .f = NULL };
-	struct ftr_err err = { 0 };
-	enum ftr_status st;
-	int n, status = cli_parse(&cli_diff, &opts, argc, argv, &n);
+	int n = cli_parse(&cli_diff, &opts, argc, argv), status;
 
-	if (status >= 0)
-		return status;
-	status = cli_live_args("diff", &opts.from, n, 3);
-	if (status >= 0)
-		return status;
+	cli_live_args("diff", &opts.from, n, 3);
 	if (opts.from.on && n != 1)
-		return cli_error("diff: --live expects one argument, the tables to compare with those in use");
+		cli_die("diff: --live expects one argument, the tables to compare with those in use");
 	if (opts.files.roots && !opts.transition)
-		return cli_error("diff: --roots requires --transition");
+		cli_die("diff: --roots requires --transition");
 	cli_progress("comparing");
-	st = read_all(&opts, argv, &r, &ms_per_block, &err);
-	if (!st)
-		st = count(&r, &err);
-	if (!st && opts.transition)
-		st = examine(&opts, &r, ms_per_block, &err);
-	if (!st)
-		ftr_tables_diff(r.f, r.a, r.f, r.b, &r.d);
+	read_all(&opts, argv, &r);
+	count(&r);
+	if (opts.transition)
+		examine(&opts, &r);
+	ftr_tables_diff(r.f, r.a, r.f, r.b, &r.d);
 	cli_progress_end();
-	if (st) {
-		status = cli_fail(&err);
-	} else if (opts.json) {
-		status = report_json(&r, &opts);
-	} else {
+	status = r.d.entries ? CLI_FINDINGS : CLI_CLEAN;
+	if (opts.json)
+		status = report_json(&r, &opts, status);
+	else
 		report_diff(&r, &opts);
-		status = r.d.entries ? CLI_FINDINGS : CLI_CLEAN;
-	}
 	free(r.lid);
 	free(r.sw);
 	ftr_tables_free(r.a);

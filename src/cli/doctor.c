@@ -93,7 +93,7 @@ static bool known_id(const char *id)
 }
 
 /* Why the check cannot run, or NULL. */
-static const char *hindrance(const struct doctor *d, const struct doc_check *c)
+static const char *obstacle(const struct doctor *d, const struct doc_check *c)
 {
 	unsigned int needs = c->needs;
 
@@ -129,7 +129,7 @@ static void run_checks(struct doctor *d, struct doc_result *r)
 			cli_progress("reading the fabric");
 			doc_read(d);
 		}
-		why = hindrance(d, c);
+		why = obstacle(d, c);
 		cli_progress(c->id);
 		if (why)
 			doc_say(&r[i], DOC_NOT_CHECKED, "%s", why);
@@ -360,43 +360,36 @@ static int report(const struct doctor *d, const struct doc_result *r)
 	return status;
 }
 
-static int bad_usage(const struct doctor *d)
+static void check_usage(const struct doctor *d)
 {
 	const struct doc_opts *o = &d->o;
 
 	for (unsigned int i = 0; i < o->only.n; i++)
 		if (!known_id(o->only.v[i]))
-			return cli_error("doctor: unknown check '%s'",
-					 o->only.v[i]);
+			cli_die("doctor: unknown check '%s'", o->only.v[i]);
 	if (o->lfts && !d->fabric)
-		return cli_error("doctor: --lfts needs FABRIC");
+		cli_die("doctor: --lfts needs FABRIC");
 	if (d->fabric && (o->local || o->from.ca || o->from.port ||
 			  o->from.m_key))
-		return cli_error("doctor: --local, --ca, --port and --m-key cannot be combined with FABRIC");
-	return -1;
+		cli_die("doctor: --local, --ca, --port and --m-key cannot be combined with FABRIC");
 }
 
 static int run_doctor(int argc, char **argv)
 {
 	static struct doc_result r[DOC_N_CHECKS];
 	struct doctor d = { .fabric = NULL };
-	int n, status = cli_parse(&cli_doctor, &d.o, argc, argv, &n);
+	int n = cli_parse(&cli_doctor, &d.o, argc, argv), status;
 
-	if (status >= 0)
-		return status;
 	d.fabric = n ? argv[0] : NULL;
-	status = bad_usage(&d);
-	if (status >= 0)
-		return status;
+	check_usage(&d);
 	d.team = ftr_team_new(d.o.threads);
 	if (!d.fabric)
 		doc_read_conf(&d);
 	run_checks(&d, r);
 	/* Unreadable dumps are bad input; an unreadable live fabric is a finding. */
 	if (d.fabric && d.net.err.status)
-		status = cli_fail(&d.net.err);
-	else
-		status = report(&d, r);
+		cli_die("%s", d.net.err.msg);
+	status = report(&d, r);
 	for (size_t i = 0; i < DOC_N_CHECKS; i++)
 		for (int k = 0; k < DOC_DETAILS; k++)
 			free(r[i].detail[k]);

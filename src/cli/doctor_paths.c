@@ -60,13 +60,12 @@ static bool need_report(struct doctor *d, struct doc_result *r)
 		return true;
 	make_shape(d);
 	opts.rank = d->sh ? d->sh->tree.rank : NULL;
-	report = malloc(sizeof(*report));
-	if (!report || ftr_check_tables(d->net.f, d->net.t, &opts, d->team,
-					report, &err) ||
+	report = cli_calloc(1, sizeof(*report), "a report");
+	if (ftr_check_tables(d->net.f, d->net.t, &opts, d->team, report, &err) ||
 	    cli_judge(d->net.f, d->sh, d->net.t, report, &none, &d->judged,
 		      &err)) {
 		doc_say(r, DOC_NOT_CHECKED, "the tables cannot be checked: %s",
-			report ? err.msg : "out of memory");
+			err.msg);
 		free(report);
 		return false;
 	}
@@ -352,10 +351,8 @@ static void name_hosts(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
 	char name[CLI_NAME_MAX];
-	uint32_t *hosts = calloc((size_t)f->n_sw + 1, sizeof(*hosts));
+	uint32_t *hosts = cli_calloc(f->n_sw, sizeof(*hosts), "%u switches", f->n_sw);
 
-	if (!hosts)
-		return;
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
 			hosts[f->ep[e].sw]++;
@@ -447,6 +444,7 @@ static enum ftr_status one_column(struct doctor *d, const char *name,
 				  struct ftr_err *err)
 {
 	struct doc_column *c = &d->col[d->n_col];
+	struct ftr_tables_diff diff;
 	struct cli_reach reach;
 	enum ftr_status st = cli_measure(d->net.f, d->sh, t, NULL, d->team,
 					 &c->m, &reach, err);
@@ -457,8 +455,10 @@ static enum ftr_status one_column(struct doctor *d, const char *name,
 	}
 	if (st)
 		return st;
-	if (d->net.t)
-		cli_measure_churn(d->net.f, d->net.t, d->net.f, t, &c->m);
+	if (d->net.t) {
+		ftr_tables_diff(d->net.f, d->net.t, d->net.f, t, &diff);
+		cli_measure_churn(&c->m, &diff);
+	}
 	c->name = name;
 	c->done = true;
 	d->n_col++;
@@ -503,11 +503,11 @@ static const struct doc_column *best_engine(const struct doctor *d)
 static enum ftr_status measure_all(struct doctor *d, struct ftr_err *err)
 {
 	const struct ftr_engine_ops *ops;
-	uint64_t *place = NULL;
-	uint32_t n = 0;
-	enum ftr_status st = cli_host_guids(d->sh, true, &place, &n, err);
+	uint32_t n;
+	uint64_t *place = cli_host_guids(d->sh, true, &n);
+	enum ftr_status st = FTR_OK;
 
-	if (!st && d->net.t)
+	if (d->net.t)
 		st = one_column(d, "in use", d->net.t, place, n, err);
 	for (unsigned int i = 0; !st && d->n_col < DOC_COLUMNS &&
 	     (ops = ftr_engine_at(i)); i++) {

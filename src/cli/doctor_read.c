@@ -194,7 +194,7 @@ static void read_counters(struct doc_fabric *n, const struct ftr_fabric *f,
 	}
 }
 
-/* ---- all of it --------------------------------------------------------- */
+/* ---- the whole fabric -------------------------------------------------- */
 
 static enum ftr_status look(void *ctx, struct ibnd_fabric *net,
 			    const struct ftr_fabric *f, struct ftr_err *err)

@@ -21,7 +21,7 @@
 
 #include "cli/whatif.h"
 
-/* ---- the meaning of the words ------------------------------------------ */
+/* ---- parsing ----------------------------------------------------------- */
 
 static bool is_plural(const char *s, const char *one)
 {
@@ -31,8 +31,9 @@ static bool is_plural(const char *s, const char *one)
 	       (!s[n] || !strcmp(s + n, "s") || !strcmp(s + n, "es"));
 }
 
-/* Switches that random faults may remove: the same rule as in ftr_gen_damage. */
-static uint32_t count_bare(const struct ftr_fabric *f)
+/* Number of switches that random faults may remove: those without hosts, by the same rule as
+ * in ftr_gen_damage. */
+static uint32_t count_removable(const struct ftr_fabric *f)
 {
 	uint8_t *host = calloc((size_t)f->n_sw + 1, 1);
 	uint32_t n = 0;
@@ -68,7 +69,7 @@ static int parse_random(const struct ftr_fabric *f, const char *spec,
 		return ftr_fail(err, FTR_INVAL, "more than 100 percent");
 	if (percent && x > 0)
 		x = fmax(1, round(x / 100 * (links ? f->n_sw_links :
-					     count_bare(f))));
+					     count_removable(f))));
 	if (x != floor(x) || x > UINT16_MAX)
 		return ftr_fail(err, FTR_INVAL, "not a whole number up to %u",
 				UINT16_MAX);
@@ -94,7 +95,7 @@ static enum ftr_status kill_link(const struct ftr_fabric *f, ftr_sw s,
 	return FTR_OK;
 }
 
-/* Parse a fault that is given by name.  name is a copy that may be changed. */
+/* Parses a fault that is given by name.  name is modified. */
 static enum ftr_status parse_named(const struct ftr_fabric *f, char *name,
 				   struct cli_faults *z, struct ftr_err *err)
 {
@@ -148,28 +149,19 @@ static enum ftr_status parse_spec(const struct ftr_fabric *f, const char *spec,
 	return st;
 }
 
-enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
-				 const char *option,
-				 const struct cli_list *specs,
-				 struct cli_faults *out, struct ftr_err *err)
+struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
+				   const char *option,
+				   const struct cli_list *specs)
 {
-	enum ftr_status st = FTR_OK;
-	struct ftr_err why = { 0 };
+	struct cli_faults z = {
+		.dead_sw = cli_calloc(f->n_sw, 1, "faults"),
+		.dead_port = cli_calloc(f->n_ports, 1, "faults"),
+	};
 
-	*out = (struct cli_faults){ .links = 0 };
-	out->dead_sw = calloc((size_t)f->n_sw + 1, 1);
-	out->dead_port = calloc((size_t)f->n_ports + 1, 1);
-	if (!out->dead_sw || !out->dead_port)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for faults");
-	for (unsigned int i = 0; !st && i < specs->n; i++) {
-		st = parse_spec(f, specs->v[i], out, &why);
-		if (st)
-			ftr_fail(err, st, "--%s %s: %s", option, specs->v[i],
-				 why.msg);
-	}
-	if (st)
-		cli_faults_free(out);
-	return st;
+	for (unsigned int i = 0; i < specs->n; i++)
+		if (parse_spec(f, specs->v[i], &z, &cli_err))
+			cli_die("--%s %s: %s", option, specs->v[i], cli_err.msg);
+	return z;
 }
 
 void cli_faults_free(struct cli_faults *z)
@@ -208,9 +200,8 @@ static bool keep_ep_link(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 	return keep_link(ctx, f, f->ep[e].sw, f->ep[e].sw_port);
 }
 
-enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
-				 const struct cli_faults *z, uint64_t seed,
-				 struct ftr_fabric **out, struct ftr_err *err)
+struct ftr_fabric *cli_faults_apply(const struct ftr_fabric *f,
+				    const struct cli_faults *z, uint64_t seed)
 {
 	const struct ftr_damage d = {
 		.seed = seed, .links = z->links, .switches = z->switches,
@@ -218,16 +209,13 @@ enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
 	const struct ftr_filter filter = {
 		keep_sw, keep_ep, keep_link, (void *)(uintptr_t)z, keep_ep_link,
 	};
-	struct ftr_fabric *named = NULL;
-	enum ftr_status st = ftr_fabric_copy_if(f, &filter, &named, err);
+	struct ftr_fabric *named = NULL, *out = NULL;
 
-	if (!st && (d.links || d.switches)) {
-		st = ftr_gen_damage(named, &d, out, err);
-		ftr_fabric_free(named);
-		if (st)
-			ftr_err_prefix(err, "--fail");
-	} else if (!st) {
-		*out = named;
-	}
-	return st;
+	cli_must(ftr_fabric_copy_if(f, &filter, &named, &cli_err));
+	if (!d.links && !d.switches)
+		return named;
+	if (ftr_gen_damage(named, &d, &out, &cli_err))
+		cli_die("--fail: %s", cli_err.msg);
+	ftr_fabric_free(named);
+	return out;
 }

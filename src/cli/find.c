@@ -32,8 +32,8 @@ static bool parse_guid(const char *s, uint64_t *guid)
 	return !*end && !errno;
 }
 
-/* True if the name contains the word; case is ignored. */
-static bool holds(const char *name, const char *word)
+/* Ignores case. */
+static bool contains(const char *name, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -144,7 +144,7 @@ enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		if (!strcmp(f->sw[s].name, word) && n_same++ < LISTED)
 			same[n_same - 1] = s;
-		if (*word && holds(f->sw[s].name, word) && n_in++ < LISTED)
+		if (*word && contains(f->sw[s].name, word) && n_in++ < LISTED)
 			in[n_in - 1] = s;
 	}
 	if (n_same == 1) {

@@ -51,22 +51,26 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-static enum ftr_status damage(struct ftr_fabric **f, const struct gen *g,
-			      struct ftr_err *err)
+static struct ftr_fabric *make(const struct gen *g, const char *shape)
 {
+	const struct ftr_gen_opts opts = {
+		.seed = g->seed, .random_guids = g->random_guids,
+		.random_ports = g->random_ports,
+		.random_lids = g->random_lids, .lmc = g->lmc,
+		.no_lids = g->no_lids,
+	};
 	const struct ftr_damage d = {
 		.seed = g->seed, .links = g->links,
 		.switches = g->switches, .hosts = g->hosts,
 	};
-	struct ftr_fabric *whole = *f;
-	enum ftr_status st;
+	struct ftr_fabric *whole = NULL, *f = NULL;
 
+	cli_must(ftr_gen_shape(shape, &opts, &whole, &cli_err));
 	if (!d.links && !d.switches && !d.hosts)
-		return FTR_OK;
-	*f = NULL;
-	st = ftr_gen_damage(whole, &d, f, err);
+		return whole;
+	cli_must(ftr_gen_damage(whole, &d, &f, &cli_err));
 	ftr_fabric_free(whole);
-	return st;
+	return f;
 }
 
 struct ordered {
@@ -82,44 +86,19 @@ static enum ftr_status write_ordered(FILE *out, const void *ctx,
 	return ftr_write_netfile(out, o->f, o->order, err);
 }
 
-static enum ftr_status write_out(const struct gen *g,
-				 const struct ftr_fabric *f,
-				 struct ftr_err *err)
+static void write_all(const struct gen *g, const struct ftr_fabric *f)
 {
+	const struct cli_schedule s = { f, g->seed, g->schedule };
 	struct ordered o = { f, NULL };
-	enum ftr_status st = FTR_OK;
 
-	if (g->random_order)
-		st = ftr_gen_order(f, g->seed, &o.order, err);
-	if (!st)
-		st = cli_write(g->output, write_ordered, &o, err);
-	free(o.order);
-	return st;
-}
-
-static enum ftr_status make_and_write(const struct gen *g, const char *shape,
-				      struct ftr_fabric **f, struct ftr_err *err)
-{
-	const struct ftr_gen_opts opts = {
-		.seed = g->seed, .random_guids = g->random_guids,
-		.random_ports = g->random_ports,
-		.random_lids = g->random_lids, .lmc = g->lmc,
-		.no_lids = g->no_lids,
-	};
-	enum ftr_status st = ftr_gen_shape(shape, &opts, f, err);
-
-	if (!st)
-		st = damage(f, g, err);
 	cli_write_begin();
-	if (!st && g->schedule) {
-		const struct cli_schedule s = { *f, g->seed, g->schedule };
-
-		st = cli_write(g->schedule_output, cli_write_schedule_fn, &s,
-			       err);
-	}
-	if (!st)
-		st = write_out(g, *f, err);
-	return cli_write_end(st, err);
+	if (g->schedule)
+		cli_write(g->schedule_output, cli_write_schedule_fn, &s);
+	if (g->random_order)
+		cli_must(ftr_gen_order(f, g->seed, &o.order, &cli_err));
+	cli_write(g->output, write_ordered, &o);
+	cli_write_end();
+	free(o.order);
 }
 
 static int report_gen(const struct gen *g, const char *shape,
@@ -139,37 +118,25 @@ static int report_gen(const struct gen *g, const char *shape,
 	return cli_json_end(o, CLI_CLEAN);
 }
 
-static bool to_stdout(const char *path)
-{
-	return !path || !strcmp(path, "-");
-}
-
 static int run_gen(int argc, char **argv)
 {
 	struct gen g = { .output = NULL };
-	struct ftr_fabric *f = NULL;
-	struct ftr_err err = { 0 };
-	enum ftr_status st;
-	int n, status = cli_parse(&cli_gen, &g, argc, argv, &n);
+	struct ftr_fabric *f;
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (g.json && to_stdout(g.output))
-		return cli_error("gen: with --json the netfile needs --output FILE");
+	cli_parse(&cli_gen, &g, argc, argv);
+	if (g.json && (!g.output || !strcmp(g.output, "-")))
+		cli_die("gen: with --json the netfile needs --output FILE");
 	if (!g.schedule != !g.schedule_output)
-		return cli_error("gen: --schedule and --schedule-output require each other");
-	if (g.schedule) {
-		const char *out[] = { g.output ? g.output : "-",
-				      g.schedule_output };
-
-		status = cli_check_outputs("gen", g.json, out, 2);
-		if (status >= 0)
-			return status;
-	}
+		cli_die("gen: --schedule and --schedule-output require each other");
+	if (g.schedule)
+		cli_check_outputs("gen", g.json, (const char *[]){
+				g.output ? g.output : "-", g.schedule_output }, 2);
 	cli_progress("making the fabric");
-	st = make_and_write(&g, argv[0], &f, &err);
+	f = make(&g, argv[0]);
+	write_all(&g, f);
 	cli_progress_end();
-	status = st ? cli_fail(&err) : report_gen(&g, argv[0], f);
+	status = report_gen(&g, argv[0], f);
 	ftr_fabric_free(f);
 	return status;
 }

@@ -106,52 +106,34 @@ struct job {
 
 /* ---- fabrics -------------------------------------------------------------- */
 
-static enum ftr_status shape_of(const struct job *j, struct state *s,
-				struct ftr_err *err)
+static void shape_of(const struct job *j, struct state *s)
 {
-	enum ftr_status st = ftr_shape_new(s->f, &j->opts, j->team, &s->sh,
-					   err);
-
-	return st ? st : ftr_picture_new(s->sh, &s->pic, err);
+	cli_must(ftr_shape_new(s->f, &j->opts, j->team, &s->sh, &cli_err));
+	cli_must(ftr_picture_new(s->sh, &s->pic, &cli_err));
 }
 
 /* The nominal fabric: with --diff the old one, with faults the undamaged one. */
-static enum ftr_status read_fabrics(struct job *j, const char *old,
-				    const char *now, struct ftr_err *err)
+static void read_fabrics(struct job *j, const char *old, const char *now)
 {
 	const struct report *o = j->o;
-	enum ftr_status st = cli_read_guids(&o->files, &j->opts, err);
 
-	if (!st)
-		st = ftr_read_fabric(now, o->lmc, &j->now.f, err);
-	if (!st && old)
-		st = ftr_read_fabric(old, o->lmc, &j->old.f, err);
-	if (!st && old)
-		st = shape_of(j, &j->old, err);
-	if (!st)
-		st = cli_nominal(old ? old : o->nominal, j->now.f,
-				 o->fail.n > 0, &j->opts, j->team, &j->nominal,
-				 err);
-	if (!st && j->nominal)
+	cli_must(cli_read_guids(&o->files, &j->opts, &cli_err));
+	cli_must(ftr_read_fabric(now, o->lmc, &j->now.f, &cli_err));
+	if (old) {
+		cli_must(ftr_read_fabric(old, o->lmc, &j->old.f, &cli_err));
+		shape_of(j, &j->old);
+	}
+	cli_must(cli_nominal(old ? old : o->nominal, j->now.f, o->fail.n > 0,
+			     &j->opts, j->team, &j->nominal, &cli_err));
+	if (j->nominal)
 		j->opts.nominal = j->nominal->shape;
-	if (!st)
-		st = shape_of(j, &j->now, err);
-	if (!st)
-		cli_note_files(j->now.sh);
-	return st;
-}
-
-static enum ftr_status damage(struct job *j, struct ftr_err *err)
-{
-	enum ftr_status st;
-
-	if (!j->o->fail.n)
-		return FTR_OK;
-	st = cli_faults_parse(j->now.f, "fail", &j->o->fail, &j->faults, err);
-	if (!st)
-		st = cli_faults_apply(j->now.f, &j->faults, j->o->seed,
-				      &j->damaged.f, err);
-	return st ? st : shape_of(j, &j->damaged, err);
+	shape_of(j, &j->now);
+	cli_note_files(j->now.sh);
+	if (!o->fail.n)
+		return;
+	j->faults = cli_faults_parse(j->now.f, "fail", &o->fail);
+	j->damaged.f = cli_faults_apply(j->now.f, &j->faults, o->seed);
+	shape_of(j, &j->damaged);
 }
 
 /* ---- sets ----------------------------------------------------------------- */
@@ -168,53 +150,40 @@ static struct html_set *add_set(struct job *j, const struct state *s,
 	return x;
 }
 
-/* Add the tables of an engine for s.  prefer: the tables of the undamaged fabric, or NULL.  As in
+/* Adds the tables of an engine for s.  prefer: the tables of the undamaged fabric, or NULL.  As in
  * the plugin, an entry of prefer is kept while its port still leads to the destination. */
-static enum ftr_status add_engine(struct job *j, const char *name,
-				  const struct state *s, const char *when,
-				  const struct ftr_tables *prefer,
-				  struct ftr_err *err)
+static void add_engine(struct job *j, const char *name, const struct state *s,
+		       const char *when, const struct ftr_tables *prefer)
 {
 	const struct ftr_engine_ops *ops = ftr_engine_find(name);
 	const struct ftr_keep keep = { .prefer = prefer };
 	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 	struct html_set *x;
-	enum ftr_status st;
 
 	if (!ops)
-		return ftr_fail(err, FTR_INVAL, "report: unknown engine '%s' (ibfattree --help lists them)",
-				name);
+		cli_die("report: unknown engine '%s' (ibfattree --help lists them)",
+			name);
 	ro.balance = (enum ftr_balance)j->o->balance;
 	ro.keep = prefer && ro.balance ? &keep : NULL;
-	st = ftr_tables_new(s->f, false, &t, err);
-	if (!st)
-		st = ops->route(s->sh, &ro, j->team, t, NULL, err);
-	if (st) {
-		ftr_tables_free(t);
-		return st;
-	}
+	cli_must(ftr_tables_new(s->f, false, &t, &cli_err));
+	cli_must(ops->route(s->sh, &ro, j->team, t, NULL, &cli_err));
 	x = add_set(j, s, t);
 	snprintf(x->name, sizeof(x->name), "%s%s%s", name,
 		 ro.balance == FTR_BALANCE_FULL ? " (balance full)" :
 		 ro.balance == FTR_BALANCE_OFF ? " (balance off)" : "", when);
-	return FTR_OK;
 }
 
-static enum ftr_status add_file(struct job *j, const char *path,
-				const struct state *s, struct ftr_err *err)
+static void add_file(struct job *j, const char *path, const struct state *s)
 {
 	struct ftr_tables *t = NULL;
 	uint32_t missing = 0;
 	struct html_set *x;
-	enum ftr_status st = cli_read_lfts(path, s->f, &t, &missing, err);
 
-	if (st)
-		return st;
+	cli_must(cli_read_lfts(path, s->f, &t, &missing, &cli_err));
 	x = add_set(j, s, t);
 	x->missing = missing;
 	snprintf(x->name, sizeof(x->name), "%s", path);
-	return FTR_OK;
 }
 
 static void count_changes(struct job *j, unsigned int from, unsigned int to)
@@ -223,94 +192,69 @@ static void count_changes(struct job *j, unsigned int from, unsigned int to)
 	j->set[to].before_f = j->set[from].f;
 }
 
-static enum ftr_status add_damaged(struct job *j, const char *engine,
-				   struct ftr_err *err)
+static void add_damaged(struct job *j, const char *engine)
 {
-	struct ftr_tables *t = NULL;
+	struct ftr_tables *t;
 	struct html_set *x;
-	enum ftr_status st;
 
 	if (!j->damaged.f)
-		return FTR_OK;
-	st = cli_carry_tables(j->now.f, j->set[0].t, j->damaged.f, &t, err);
-	if (st)
-		return st;
+		return;
+	t = cli_carry_tables(j->now.f, j->set[0].t, j->damaged.f);
 	x = add_set(j, &j->damaged, t);
 	snprintf(x->name, sizeof(x->name), "%.200s, faults, not rerouted",
 		 j->set[0].name);
-	st = add_engine(j, engine, &j->damaged, ", faults, rerouted", t, err);
-	if (!st)
-		count_changes(j, 0, j->n_sets - 1);
-	return st;
+	add_engine(j, engine, &j->damaged, ", faults, rerouted", t);
+	count_changes(j, 0, j->n_sets - 1);
 }
 
-static enum ftr_status add_two(struct job *j, const char *engine,
-			       struct ftr_err *err)
+static void add_two(struct job *j, const char *engine)
 {
 	const struct cli_list *l = &j->o->lfts;
-	enum ftr_status st;
 
 	if (l->n) {
-		st = add_file(j, l->v[0], &j->old, err);
-		if (!st)
-			st = add_file(j, l->v[1], &j->now, err);
+		add_file(j, l->v[0], &j->old);
+		add_file(j, l->v[1], &j->now);
 	} else {
-		st = add_engine(j, engine, &j->old, ", old", NULL, err);
-		if (!st)
-			st = add_engine(j, engine, &j->now, ", new", NULL, err);
+		add_engine(j, engine, &j->old, ", old", NULL);
+		add_engine(j, engine, &j->now, ", new", NULL);
 	}
-	if (!st)
-		count_changes(j, 0, 1);
-	return st;
+	count_changes(j, 0, 1);
 }
 
-static enum ftr_status make_sets(struct job *j, struct ftr_err *err)
+static void make_sets(struct job *j)
 {
 	const struct report *o = j->o;
 	const char *first = o->engines.n ? o->engines.v[0] : "dmodc";
-	enum ftr_status st = FTR_OK;
 
-	if (o->diff)
-		return add_two(j, first, err);
-	for (unsigned int i = 0; !st && i < o->engines.n; i++)
-		st = add_engine(j, o->engines.v[i], &j->now, "", NULL,
-				err);
-	if (!st && !o->engines.n && (!o->lfts.n || o->fail.n))
-		st = add_engine(j, first, &j->now, "", NULL, err);
-	for (unsigned int i = 0; !st && i < o->lfts.n; i++)
-		st = add_file(j, o->lfts.v[i], &j->now, err);
-	return st ? st : add_damaged(j, first, err);
+	if (o->diff) {
+		add_two(j, first);
+		return;
+	}
+	for (unsigned int i = 0; i < o->engines.n; i++)
+		add_engine(j, o->engines.v[i], &j->now, "", NULL);
+	if (!o->engines.n && (!o->lfts.n || o->fail.n))
+		add_engine(j, first, &j->now, "", NULL);
+	for (unsigned int i = 0; i < o->lfts.n; i++)
+		add_file(j, o->lfts.v[i], &j->now);
+	add_damaged(j, first);
 }
 
 /* ---- traffic -------------------------------------------------------------- */
 
-static enum ftr_status read_traffic(struct job *j, struct ftr_err *err)
+static void read_traffic(struct job *j)
 {
 	struct html_traffic *t = &j->traffic;
-	enum ftr_status st = cli_host_guids(j->now.sh, true, &j->place, &t->n,
-					    err);
 
-	t->place = j->place;
-	if (!st && j->o->patterns)
-		st = ftr_read_pairs(j->o->patterns, j->now.f, &j->pair,
-				    &t->n_pairs, err);
+	t->place = j->place = cli_host_guids(j->now.sh, true, &t->n);
+	if (j->o->patterns)
+		cli_must(ftr_read_pairs(j->o->patterns, j->now.f, &j->pair,
+					&t->n_pairs, &cli_err));
 	t->pair = j->pair;
-	return st;
 }
 
 /* ---- the run -------------------------------------------------------------- */
 
-static enum ftr_status make_map(struct job *j, struct ftr_err *err)
-{
-	j->map = (struct html_map){
-		.f = j->now.f, .sh = j->now.sh, .pic = j->now.pic,
-		.old = j->old.f, .old_sh = j->old.sh, .old_pic = j->old.pic,
-	};
-	return html_map_init(&j->map, err);
-}
-
-static enum ftr_status write_page(const struct job *j, const char *title,
-				  struct ftr_err *err)
+static void write_page(const struct job *j, const char *title)
 {
 	char faults[1024] = "";
 	struct html_page page = {
@@ -328,39 +272,31 @@ static enum ftr_status write_page(const struct job *j, const char *title,
 		n += (size_t)snprintf(faults + n, sizeof(faults) - n, "%s%s",
 				      i ? ", " : "", j->o->fail.v[i]);
 	page.faults = j->o->fail.n ? faults : NULL;
-	return cli_write(j->o->output, html_write, &page, err);
+	cli_write(j->o->output, html_write, &page);
 }
 
-static enum ftr_status make_report(struct job *j, const char *old, const char *now,
-				   struct ftr_err *err)
+static void make_report(struct job *j, const char *old, const char *now)
 {
-	enum ftr_status st;
-
 	cli_progress("reading");
-	st = j->o->doctor ? html_doctor_read(j->o->doctor, &j->doctor_text,
-					     &j->doctor, err) : FTR_OK;
-	if (!st)
-		st = read_fabrics(j, old, now, err);
-	if (!st)
-		st = damage(j, err);
+	if (j->o->doctor)
+		j->doctor_text = html_doctor_read(j->o->doctor, &j->doctor);
+	read_fabrics(j, old, now);
 	cli_progress("routing");
-	if (!st)
-		st = make_sets(j, err);
-	if (!st)
-		st = make_map(j, err);
-	if (!st)
-		st = read_traffic(j, err);
+	make_sets(j);
+	j->map = (struct html_map){
+		.f = j->now.f, .sh = j->now.sh, .pic = j->now.pic,
+		.old = j->old.f, .old_sh = j->old.sh, .old_pic = j->old.pic,
+	};
+	html_map_init(&j->map);
+	read_traffic(j);
 	cli_progress("checking and loading");
-	for (unsigned int i = 0; !st && i < j->n_sets; i++) {
+	for (unsigned int i = 0; i < j->n_sets; i++) {
 		cli_progress_step(i, j->n_sets);
-		st = html_set_run(&j->set[i], &j->map, &j->traffic, j->team,
-				  err);
+		html_set_run(&j->set[i], &j->map, &j->traffic, j->team);
 	}
 	cli_progress("writing");
-	if (!st)
-		st = write_page(j, now, err);
+	write_page(j, now);
 	cli_progress_end();
-	return st;
 }
 
 static void free_state(struct state *s)
@@ -391,40 +327,31 @@ static void free_job(struct job *j)
 	free(j);
 }
 
-static int refuse(const struct report *o, int n)
+static void check_usage(const struct report *o, int n)
 {
 	if (o->diff != (n == 2))
-		return cli_error(o->diff ?
+		cli_die("%s", o->diff ?
 			"report: --diff expects two fabrics, OLD and FABRIC" :
 			"report: two fabrics require --diff");
 	if (o->diff && (o->fail.n || o->nominal))
-		return cli_error("report: --diff cannot be combined with --fail or --nominal");
+		cli_die("report: --diff cannot be combined with --fail or --nominal");
 	if (o->diff && (o->engines.n > 1 || (o->lfts.n && o->lfts.n != 2)))
-		return cli_error("report: --diff expects one engine, or --lfts twice: of OLD, then of FABRIC");
-	return -1;
+		cli_die("report: --diff expects one engine, or --lfts twice: of OLD, then of FABRIC");
 }
 
 static int run_html(int argc, char **argv)
 {
 	struct report o = { .output = NULL };
-	struct ftr_err err = { 0 };
+	int n = cli_parse(&cli_html, &o, argc, argv), status = CLI_CLEAN;
 	struct job *j;
-	enum ftr_status st;
-	int n, status = cli_parse(&cli_html, &o, argc, argv, &n);
 
-	if (status < 0)
-		status = refuse(&o, n);
-	if (status >= 0)
-		return status;
-	j = calloc(1, sizeof(*j));
-	if (!j)
-		return cli_error("out of memory for a report");
+	check_usage(&o, n);
+	j = cli_calloc(1, sizeof(*j), "a report");
 	j->o = &o;
 	j->opts.leaf_order = (enum ftr_leaf_order)o.leaf_order;
 	j->team = ftr_team_new(o.threads);
-	st = make_report(j, n == 2 ? argv[0] : NULL, argv[n - 1], &err);
-	status = st ? cli_fail(&err) : CLI_CLEAN;
-	for (unsigned int i = 0; !st && i < j->n_sets; i++)
+	make_report(j, n == 2 ? argv[0] : NULL, argv[n - 1]);
+	for (unsigned int i = 0; i < j->n_sets; i++)
 		if (j->set[i].verdict.found)
 			status = CLI_FINDINGS;
 	free_job(j);

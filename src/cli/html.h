@@ -53,8 +53,7 @@ struct html_map {
 #define HTML_NONE UINT32_MAX
 
 /* The caller sets m->f, sh and pic and, for two fabrics, old, old_sh and old_pic. */
-enum ftr_status html_map_init(struct html_map *m,
-			      struct ftr_err *err) FTR_MUST_USE;
+void html_map_init(struct html_map *m);
 void html_map_fini(struct html_map *m);
 /* The page's number of a switch of any fabric g, found by GUID; HTML_NONE if it is not
  * on the page. */
@@ -105,10 +104,8 @@ struct html_traffic {
 	uint32_t n_pairs;
 };
 
-enum ftr_status html_set_run(struct html_set *s, const struct html_map *m,
-			     const struct html_traffic *t,
-			     struct ftr_team *team,
-			     struct ftr_err *err) FTR_MUST_USE;
+void html_set_run(struct html_set *s, const struct html_map *m,
+		  const struct html_traffic *t, struct ftr_team *team);
 void html_set_fini(struct html_set *s);
 
 /* ---- the page (html_write.c) -------------------------------------------- */
@@ -130,16 +127,14 @@ enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err);
 /* ---- tables (html_tables.c) ---------------------------------------------- */
 
 /* Writes the tables of s as a JSON string, which is empty if they have more than *room
- * bytes; reduces *room by their size.  False: out of memory. */
-bool html_put_tables(FILE *out, const struct html_map *m,
-		     const struct html_set *s, size_t *room) FTR_MUST_USE;
+ * bytes; reduces *room by their size. */
+void html_put_tables(FILE *out, const struct html_map *m,
+		     const struct html_set *s, size_t *room);
 
 /* ---- findings of doctor (html_doctor.c) ---------------------------------- */
 
-/* *v points into *text, which is malloc()ed; free it also after an error. */
-enum ftr_status html_doctor_read(const char *path, char **text,
-				 struct cli_jval *v,
-				 struct ftr_err *err) FTR_MUST_USE;
+/* Returns the text, malloc()ed; *v points into it. */
+char *html_doctor_read(const char *path, struct cli_jval *v);
 /* Writes the member "doctor" of the page's data; v comes from html_doctor_read. */
 void html_doctor_write(FILE *out, struct cli_jval v);
 

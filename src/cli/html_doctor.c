@@ -11,30 +11,25 @@
 
 #include "cli/html.h"
 
-enum ftr_status html_doctor_read(const char *path, char **text,
-				 struct cli_jval *v, struct ftr_err *err)
+char *html_doctor_read(const char *path, struct cli_jval *v)
 {
 	FILE *in = fopen(path, "re");
+	char *text = NULL, word[16];
 	size_t room = 0;
 	ssize_t n;
-	char word[16];
 
-	*text = NULL;
 	if (!in)
-		return ftr_fail(err, FTR_IO, "%s: %s", path, strerror(errno));
-	n = getdelim(text, &room, '\0', in);
-	if (ferror(in)) {
-		fclose(in);
-		return ftr_fail(err, FTR_IO, "%s: %s", path, strerror(errno));
-	}
+		cli_die("%s: %s", path, strerror(errno));
+	n = getdelim(&text, &room, '\0', in);
+	if (ferror(in))
+		cli_die("%s: %s", path, strerror(errno));
 	fclose(in);
-	if (n < 0 || !cli_j_parse(*text, (size_t)n, v) ||
+	if (n < 0 || !cli_j_parse(text, (size_t)n, v) ||
 	    strcmp(cli_j_text(cli_j_member(*v, "command"), word, sizeof(word)),
 		   "doctor") ||
 	    cli_j_type(cli_j_member(*v, "checks")) != CLI_J_ARRAY)
-		return ftr_fail(err, FTR_PARSE, "%s: not the output of ibfattree doctor --json",
-				path);
-	return FTR_OK;
+		cli_die("%s: not the output of ibfattree doctor --json", path);
+	return text;
 }
 
 /* Copies a string of well-formed JSON, escaped by the rules of html_write.c. */

@@ -11,6 +11,8 @@
 
 #include "cli/html.h"
 
+#define MAP "the map of %u switches"	/* for cli_calloc */
+
 const struct ftr_switch *html_switch(const struct html_map *m, uint32_t i)
 {
 	return i < m->f->n_sw ? &m->f->sw[i] :
@@ -140,27 +142,22 @@ static void unite_links(struct html_map *m)
 
 /* ---- two fabrics --------------------------------------------------------- */
 
-static bool add_old(struct html_map *m)
+static void add_old(struct html_map *m)
 {
-	m->old_sw = calloc((size_t)m->old->n_sw + 1, sizeof(*m->old_sw));
-	m->old_ep = calloc((size_t)m->old->n_ep + 1, sizeof(*m->old_ep));
-	if (!m->old_sw || !m->old_ep)
-		return false;
+	m->old_sw = cli_calloc(m->old->n_sw, sizeof(*m->old_sw), MAP, m->f->n_sw);
+	m->old_ep = cli_calloc(m->old->n_ep, sizeof(*m->old_ep), MAP, m->f->n_sw);
 	for (ftr_sw s = 0; s < m->old->n_sw; s++)
 		if (ftr_fabric_find_sw(m->f, m->old->sw[s].guid) == FTR_SW_NONE)
 			m->old_sw[m->n_sw++ - m->f->n_sw] = s;
 	for (ftr_ep e = 0; e < m->old->n_ep; e++)
 		if (ftr_fabric_find_ep(m->f, m->old->ep[e].guid) == FTR_EP_NONE)
 			m->old_ep[m->n_ep++ - m->f->n_ep] = e;
-	return true;
 }
 
-static bool set_states(struct html_map *m)
+static void set_states(struct html_map *m)
 {
-	m->sw_state = calloc((size_t)m->n_sw + 1, 1);
-	m->ep_state = calloc((size_t)m->n_ep + 1, 1);
-	if (!m->sw_state || !m->ep_state)
-		return false;
+	m->sw_state = cli_calloc(m->n_sw, 1, MAP, m->f->n_sw);
+	m->ep_state = cli_calloc(m->n_ep, 1, MAP, m->f->n_sw);
 	for (uint32_t i = 0; m->old && i < m->n_sw; i++)
 		m->sw_state[i] = i >= m->f->n_sw ? HTML_OLD :
 			ftr_fabric_find_sw(m->old, m->f->sw[i].guid) ==
@@ -169,27 +166,23 @@ static bool set_states(struct html_map *m)
 		m->ep_state[i] = i >= m->f->n_ep ? HTML_OLD :
 			ftr_fabric_find_ep(m->old, m->f->ep[i].guid) ==
 			FTR_EP_NONE ? HTML_NEW : 0;
-	return true;
 }
 
-enum ftr_status html_map_init(struct html_map *m, struct ftr_err *err)
+void html_map_init(struct html_map *m)
 {
 	size_t links = (size_t)m->f->n_sw_links +
 		       (m->old ? m->old->n_sw_links : 0) + 1;
 
 	m->n_sw = m->f->n_sw;
 	m->n_ep = m->f->n_ep;
-	m->link = calloc(links, sizeof(*m->link));
-	if (!m->link || (m->old && !add_old(m)) || !set_states(m)) {
-		html_map_fini(m);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the map of %u switches",
-				m->f->n_sw);
-	}
+	m->link = cli_calloc(links, sizeof(*m->link), MAP, m->f->n_sw);
+	if (m->old)
+		add_old(m);
+	set_states(m);
 	add_links(m, m->f, m->pic, m->old ? HTML_NEW : 0);
 	if (m->old)
 		add_links(m, m->old, m->old_pic, HTML_OLD);
 	unite_links(m);
-	return FTR_OK;
 }
 
 void html_map_fini(struct html_map *m)
@@ -199,8 +192,4 @@ void html_map_fini(struct html_map *m)
 	free(m->sw_state);
 	free(m->ep_state);
 	free(m->link);
-	m->old_sw = NULL;
-	m->old_ep = NULL;
-	m->sw_state = m->ep_state = NULL;
-	m->link = NULL;
 }

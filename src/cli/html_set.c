@@ -8,21 +8,15 @@
 #include "cli/html.h"
 #include "cli/whatif.h"
 
-static enum ftr_status check(struct html_set *s, struct ftr_team *team,
-			     struct ftr_err *err)
+static void check(struct html_set *s, struct ftr_team *team)
 {
 	const struct ftr_check_opts opts = { .rank = s->sh->tree.rank };
 	const struct cli_report_opts ro = { .missing = s->missing };
-	enum ftr_status st = ftr_check_tables(s->f, s->t, &opts, team, &s->r,
-					      err);
 
-	if (!st)
-		st = cli_judge(s->f, s->sh, s->t, &s->r, &ro, &s->verdict, err);
-	if (st)
-		return st;
+	cli_must(ftr_check_tables(s->f, s->t, &opts, team, &s->r, &cli_err));
+	cli_must(cli_judge(s->f, s->sh, s->t, &s->r, &ro, &s->verdict, &cli_err));
 	if (s->before)
 		ftr_tables_diff(s->before_f, s->before, s->f, s->t, &s->diff);
-	return FTR_OK;
 }
 
 /* Converts loads by port to loads by link of the map. */
@@ -44,12 +38,11 @@ static void carry(const struct html_set *s, const struct html_map *m,
 	l->done = true;
 }
 
-static bool new_load(struct html_load *l, const struct html_map *m)
+static void new_load(struct html_load *l, const struct html_map *m)
 {
-	l->load = calloc(2 * (size_t)m->n_links + 1, sizeof(*l->load));
-	l->out = calloc((size_t)m->pic->n_pods + 1, sizeof(*l->out));
-	l->in = calloc((size_t)m->pic->n_pods + 1, sizeof(*l->in));
-	return l->load && l->out && l->in;
+	l->load = cli_calloc(2 * (size_t)m->n_links, sizeof(*l->load), "loads");
+	l->out = cli_calloc(m->pic->n_pods, sizeof(*l->out), "loads");
+	l->in = cli_calloc(m->pic->n_pods, sizeof(*l->in), "loads");
 }
 
 /* State of one load computation. */
@@ -75,15 +68,11 @@ static ftr_ep placed(const struct load_run *w, uint32_t i)
 	return ftr_fabric_find_ep(w->m->f, w->tr->place[i]);
 }
 
-static enum ftr_status load_all(struct load_run *w, struct ftr_team *team,
-				struct ftr_err *err)
+static void load_all(struct load_run *w, struct ftr_team *team)
 {
 	struct html_load *l = &w->s->load[HTML_ALL];
-	enum ftr_status st = ftr_link_load_all(w->ld, team, w->by_port, w->r,
-					       err);
 
-	if (st)
-		return st;
+	cli_must(ftr_link_load_all(w->ld, team, w->by_port, w->r, &cli_err));
 	l->flows = w->r->flows;
 	l->lost = w->r->lost;
 	for (uint32_t i = 0; i < w->tr->n; i++)
@@ -91,25 +80,20 @@ static enum ftr_status load_all(struct load_run *w, struct ftr_team *team,
 	ftr_picture_cross_all(w->m->pic, w->m->f, w->place, w->tr->n, l->out,
 			      l->in);
 	carry(w->s, w->m, w->by_port, l);
-	return FTR_OK;
 }
 
-static enum ftr_status load_shift(struct load_run *w, struct ftr_team *team,
-				  struct ftr_err *err)
+static void load_shift(struct load_run *w, struct ftr_team *team)
 {
 	struct html_load *l = &w->s->load[HTML_SHIFT];
 	const uint32_t n = w->tr->n;
-	enum ftr_status st = ftr_load_shifts(w->ld, CLI_SHIFTS_MAX, 1, team,
-					     w->r, err);
 
-	if (st || !w->r->patterns)
-		return st;
+	cli_must(ftr_load_shifts(w->ld, CLI_SHIFTS_MAX, 1, team, w->r, &cli_err));
+	if (!w->r->patterns)
+		return;
 	w->s->shift = w->r->worst;
 	w->s->shift_max = w->r->max;
 	w->s->shift_mean = (double)w->r->sum_max / w->r->patterns;
-	st = ftr_link_load_shift(w->ld, w->s->shift, w->by_port, err);
-	if (st)
-		return st;
+	cli_must(ftr_link_load_shift(w->ld, w->s->shift, w->by_port, &cli_err));
 	for (uint32_t i = 0; i < n; i++) {
 		ftr_ep from = w->place[i];
 		ftr_ep to = w->place[((uint64_t)i + w->s->shift) % n];
@@ -120,23 +104,19 @@ static enum ftr_status load_shift(struct load_run *w, struct ftr_team *team,
 		ftr_picture_cross(w->m->pic, w->m->f, from, to, l->out, l->in);
 	}
 	carry(w->s, w->m, w->by_port, l);
-	return FTR_OK;
 }
 
-static enum ftr_status load_pairs(struct load_run *w, struct ftr_err *err)
+static void load_pairs(struct load_run *w)
 {
 	struct html_load *l = &w->s->load[HTML_PAIRS];
 	const struct ftr_fabric *f = w->m->f;
 	struct ftr_load_pair *pair;
 	uint32_t n = 0;
-	enum ftr_status st;
 
 	if (!w->tr->pair)
-		return FTR_OK;
-	pair = calloc((size_t)w->tr->n_pairs + 1, sizeof(*pair));
-	if (!pair)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u pairs",
-				w->tr->n_pairs);
+		return;
+	pair = cli_calloc(w->tr->n_pairs, sizeof(*pair), "%u pairs",
+			  w->tr->n_pairs);
 	for (uint32_t i = 0; i < w->tr->n_pairs; i++) {
 		const struct ftr_load_pair *p = &w->tr->pair[i];
 		ftr_ep from = ftr_fabric_find_ep(w->s->f, f->ep[p->from].guid);
@@ -150,61 +130,41 @@ static enum ftr_status load_pairs(struct load_run *w, struct ftr_err *err)
 			ftr_picture_cross(w->m->pic, f, p->from, p->to, l->out,
 					  l->in);
 	}
-	st = ftr_load_pairs(w->ld, pair, n, w->r, err);
-	if (!st)
-		st = ftr_link_load_pairs(w->ld, pair, n, w->by_port, err);
+	cli_must(ftr_load_pairs(w->ld, pair, n, w->r, &cli_err));
+	cli_must(ftr_link_load_pairs(w->ld, pair, n, w->by_port, &cli_err));
 	free(pair);
-	if (st)
-		return st;
 	l->flows = w->r->flows + (w->tr->n_pairs - n);
 	l->lost = w->r->lost + (w->tr->n_pairs - n);
 	carry(w->s, w->m, w->by_port, l);
-	return FTR_OK;
 }
 
-static enum ftr_status loads(struct load_run *w, struct ftr_team *team,
-			     struct ftr_err *err)
+void html_set_run(struct html_set *s, const struct html_map *m,
+		  const struct html_traffic *t, struct ftr_team *team)
 {
-	const struct ftr_fabric *f = w->s->f;
-	enum ftr_status st = FTR_OK;
+	struct load_run w = {
+		.s = s, .m = m, .tr = t,
+		.order = cli_calloc(t->n, sizeof(*w.order), "loads"),
+		.place = cli_calloc(t->n, sizeof(*w.place), "loads"),
+		.by_port = cli_calloc(s->f->n_ports, sizeof(*w.by_port), "loads"),
+		.r = cli_calloc(1, sizeof(*w.r), "loads"),
+	};
 
-	w->order = malloc(((size_t)w->tr->n + 1) * sizeof(*w->order));
-	w->place = malloc(((size_t)w->tr->n + 1) * sizeof(*w->place));
-	w->by_port = calloc((size_t)f->n_ports + 1, sizeof(*w->by_port));
-	w->r = malloc(sizeof(*w->r));
+	check(s, team);
 	for (int i = 0; i < HTML_PATTERNS; i++)
-		if (!new_load(&w->s->load[i], w->m))
-			st = FTR_NOMEM;
-	if (st || !w->order || !w->place || !w->by_port || !w->r)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for loads");
-	for (uint32_t i = 0; i < w->tr->n; i++)
-		w->order[i] = w->tr->place[i] ?
-			ftr_fabric_find_ep(f, w->tr->place[i]) : FTR_EP_NONE;
-	st = ftr_load_new(f, w->s->t, w->order, w->tr->n, 0, team, &w->ld, err);
-	if (!st)
-		st = load_all(w, team, err);
-	if (!st)
-		st = load_shift(w, team, err);
-	if (!st)
-		st = load_pairs(w, err);
-	return st;
-}
-
-enum ftr_status html_set_run(struct html_set *s, const struct html_map *m,
-			     const struct html_traffic *t,
-			     struct ftr_team *team, struct ftr_err *err)
-{
-	struct load_run w = { .s = s, .m = m, .tr = t };
-	enum ftr_status st = check(s, team, err);
-
-	if (!st)
-		st = loads(&w, team, err);
+		new_load(&s->load[i], m);
+	for (uint32_t i = 0; i < t->n; i++)
+		w.order[i] = t->place[i] ?
+			ftr_fabric_find_ep(s->f, t->place[i]) : FTR_EP_NONE;
+	cli_must(ftr_load_new(s->f, s->t, w.order, t->n, 0, team, &w.ld,
+			      &cli_err));
+	load_all(&w, team);
+	load_shift(&w, team);
+	load_pairs(&w);
 	ftr_load_free(w.ld);
 	free(w.order);
 	free(w.place);
 	free(w.by_port);
 	free(w.r);
-	return st;
 }
 
 void html_set_fini(struct html_set *s)

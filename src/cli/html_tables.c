@@ -84,17 +84,12 @@ static int by_switch(const void *x, const void *y)
 }
 
 /* The columns of a row are the end ports, sorted by switch and port.  Returns their LIDs in s->f;
- * 0: the end port has no LID there.  NULL: out of memory. */
+ * 0: the end port has no LID there. */
 static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 {
-	struct column *c = malloc(((size_t)m->n_ep + 1) * sizeof(*c));
-	ftr_lid *lid = malloc(((size_t)m->n_ep + 1) * sizeof(*lid));
+	struct column *c = cli_calloc(m->n_ep, sizeof(*c), "a report");
+	ftr_lid *lid = cli_calloc(m->n_ep, sizeof(*lid), "a report");
 
-	if (!c || !lid) {
-		free(c);
-		free(lid);
-		return NULL;
-	}
 	for (uint32_t i = 0; i < m->n_ep; i++) {
 		const struct ftr_endport *e = html_endport(m, i);
 		uint32_t w = e->sw == FTR_SW_NONE ? HTML_NONE :
@@ -113,15 +108,13 @@ static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 	return lid;
 }
 
-/* Writes one row per switch; ref[] stays 0. */
-static bool fill_rows(const struct html_map *m, const struct html_set *s,
+/* Writes one row per switch.  No row refers to an earlier one yet. */
+static void fill_rows(const struct html_map *m, const struct html_set *s,
 		      uint8_t *to, size_t width)
 {
 	ftr_lid *lid = columns(m, s);
 	uint8_t code[CODES];
 
-	if (!lid)
-		return false;
 	for (uint32_t i = 0; i < m->n_sw; i++) {
 		memset(to + i * width, 0, REF);
 		memset(to + i * width + REF, FTR_PORT_NONE, width - REF);
@@ -139,21 +132,20 @@ static bool fill_rows(const struct html_map *m, const struct html_set *s,
 				row[CODES + i] = code[entry[lid[i]]];
 	}
 	free(lid);
-	return true;
 }
 
 /* ---- similar rows ---------------------------------------------------------- */
 
 #define PLACES 64
 
-/* Number + 1 of the latest row of each block, and of each position in the blocks of a rank; 0:
- * there is none yet. */
+/* The latest row of each block, and the latest row at each position within the blocks of a rank:
+ * number of the row + 1, or 0 if there is none yet. */
 struct recent {
 	uint16_t *block;	/* [n_blocks] */
 	uint16_t (*place)[PLACES];	/* [n_ranks] */
 };
 
-static uint32_t unlike(const uint8_t *a, const uint8_t *b, size_t n)
+static uint32_t count_differences(const uint8_t *a, const uint8_t *b, size_t n)
 {
 	uint32_t bytes = 0;
 
@@ -179,8 +171,9 @@ static void choose(const struct html_map *m, struct recent *r, uint8_t *rows,
 
 		if (!*seen[k])
 			continue;
-		n = unlike(row + REF, rows + (*seen[k] - 1u) * width + REF,
-			   width - REF);
+		n = count_differences(row + REF,
+				      rows + (*seen[k] - 1u) * width + REF,
+				      width - REF);
 		if (n >= least)
 			continue;
 		least = n;
@@ -207,21 +200,18 @@ static void subtract(uint8_t *rows, size_t width, uint32_t n)
 	}
 }
 
-static bool xor_rows(const struct html_map *m, uint8_t *rows, size_t width)
+static void xor_rows(const struct html_map *m, uint8_t *rows, size_t width)
 {
 	struct recent r = {
-		calloc((size_t)m->pic->n_blocks + 1, sizeof(*r.block)),
-		calloc((size_t)m->sh->tree.n_ranks + 1, sizeof(*r.place)),
+		cli_calloc(m->pic->n_blocks, sizeof(*r.block), "a report"),
+		cli_calloc(m->sh->tree.n_ranks, sizeof(*r.place), "a report"),
 	};
-	bool ok = r.block && r.place;
 
-	for (uint32_t i = 0; ok && i < m->f->n_sw; i++)
+	for (uint32_t i = 0; i < m->f->n_sw; i++)
 		choose(m, &r, rows, width, i);
-	if (ok)
-		subtract(rows, width, m->f->n_sw);
+	subtract(rows, width, m->f->n_sw);
 	free(r.block);
 	free(r.place);
-	return ok;
 }
 
 /* ---- output ---------------------------------------------------------------- */
@@ -243,23 +233,25 @@ static void put_base64(FILE *out, const uint8_t *b, size_t n)
 	}
 }
 
-bool html_put_tables(FILE *out, const struct html_map *m,
+void html_put_tables(FILE *out, const struct html_map *m,
 		     const struct html_set *s, size_t *room)
 {
 	const size_t width = REF + CODES + (size_t)m->n_ep;
 	const size_t raw = width * m->n_sw;
 	uLongf n = compressBound(raw);
-	uint8_t *t = malloc(raw + 1), *z = malloc(n);
-	bool ok = t && z && fill_rows(m, s, t, width) &&
-		xor_rows(m, t, width) && compress2(z, &n, t, raw, 6) == Z_OK;
+	uint8_t *t = cli_calloc(raw, 1, "a report");
+	uint8_t *z = cli_calloc(n, 1, "a report");
 
+	fill_rows(m, s, t, width);
+	xor_rows(m, t, width);
+	if (compress2(z, &n, t, raw, 6) != Z_OK)
+		cli_die("out of memory for a report");
 	putc('"', out);
-	if (ok && n / 3 * 4 + 4 <= *room) {
+	if (n / 3 * 4 + 4 <= *room) {
 		*room -= n / 3 * 4 + 4;
 		put_base64(out, z, n);
 	}
 	putc('"', out);
 	free(t);
 	free(z);
-	return ok;
 }

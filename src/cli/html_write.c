@@ -128,7 +128,7 @@ static void put_switches(FILE *out, const struct html_map *m)
 	fputs("],\n", out);
 }
 
-/* [name, guid, switch or -1, port, lid, Gbit/s, odd, state, slow, AN] */
+/* [name, guid, switch or -1, port, lid, Gbit/s, odd, state, slow, Aggregation Node] */
 static void put_ends(FILE *out, const struct html_map *m)
 {
 	fputs("\"ep\":[", out);
@@ -240,14 +240,12 @@ static void put_found(FILE *out, const struct html_map *m,
 }
 
 /* Links of the map that are missing in this state of the fabric. */
-static bool put_dead(FILE *out, const struct html_map *m,
+static void put_dead(FILE *out, const struct html_map *m,
 		     const struct html_set *s)
 {
-	uint8_t *there = calloc((size_t)m->n_links + 1, 1);
+	uint8_t *there = cli_calloc(m->n_links, 1, "a report");
 	bool more = false;
 
-	if (!there)
-		return false;
 	for (ftr_sw w = 0; w < s->f->n_sw; w++)
 		for (unsigned int p = 1; p <= s->f->sw[w].n_ports; p++) {
 			uint32_t at = html_map_link(m, s->f, w, (ftr_port)p);
@@ -263,7 +261,6 @@ static bool put_dead(FILE *out, const struct html_map *m,
 		}
 	fputs("],", out);
 	free(there);
-	return true;
 }
 
 static void put_measures(FILE *out, const struct html_set *s)
@@ -290,7 +287,7 @@ static void put_measures(FILE *out, const struct html_set *s)
 	}
 }
 
-static bool put_set(FILE *out, const struct html_map *m,
+static void put_set(FILE *out, const struct html_map *m,
 		    const struct html_set *s)
 {
 	static const char *const key[HTML_PATTERNS] = { "all", "shift",
@@ -306,13 +303,11 @@ static bool put_set(FILE *out, const struct html_map *m,
 	for (int i = 0; i < HTML_PATTERNS; i++)
 		put_load(out, m, &s->load[i], key[i]);
 	fputs("\"end\":0},", out);
-	if (!put_dead(out, m, s))
-		return false;
+	put_dead(out, m, s);
 	fputs("\"end\":0}", out);
-	return true;
 }
 
-static bool put_data(FILE *out, const struct html_page *p)
+static void put_data(FILE *out, const struct html_page *p)
 {
 	fputs("{\"title\":", out);
 	put_text(out, p->title);
@@ -334,25 +329,21 @@ static bool put_data(FILE *out, const struct html_page *p)
 	for (unsigned int i = 0; i < p->n_sets; i++) {
 		if (i)
 			fputs(",\n", out);
-		if (!put_set(out, p->map, &p->set[i]))
-			return false;
+		put_set(out, p->map, &p->set[i]);
 	}
 	fputs("],\n\"tables\":[", out);
-	return true;
 }
 
-static bool put_all_tables(FILE *out, const struct html_page *p, size_t size)
+static void put_all_tables(FILE *out, const struct html_page *p, size_t size)
 {
 	size_t room = size < PAGE_MAX ? PAGE_MAX - size : 0;
 
 	for (unsigned int i = 0; i < p->n_sets; i++) {
 		if (i)
 			fputs(",\n", out);
-		if (!html_put_tables(out, p->map, &p->set[i], &room))
-			return false;
+		html_put_tables(out, p->map, &p->set[i], &room);
 	}
 	fputs("]}\n", out);
-	return true;
 }
 
 enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err)
@@ -360,20 +351,17 @@ enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err)
 	char *data = NULL;
 	size_t n = 0;
 	FILE *mem = open_memstream(&data, &n);
-	bool ok = mem && put_data(mem, page);
 
-	if (mem && fclose(mem))
-		ok = false;
+	if (mem)
+		put_data(mem, page);
+	if (!mem || fclose(mem))
+		return ftr_fail(err, FTR_NOMEM, "out of memory for a report");
 	fputs(html_head, out);
 	fputs(html_style, out);
 	fputs(html_body, out);
-	if (ok)
-		fwrite(data, 1, n, out);
-	ok = ok && put_all_tables(out, page, n + strlen(html_style) +
-				  strlen(html_script));
+	fwrite(data, 1, n, out);
+	put_all_tables(out, page, n + strlen(html_style) + strlen(html_script));
 	free(data);
-	if (!ok)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a report");
 	fputs("</script>\n<script>\n", out);
 	fputs(html_script, out);
 	fputs("</script>\n</body>\n</html>\n", out);

@@ -21,31 +21,24 @@ struct jobs {
 	struct ftr_job_pair *pair;
 };
 
-static enum ftr_status read_jobs(struct jobs *j, const char *path,
-				 struct ftr_err *err)
+static void read_jobs(struct jobs *j, const char *path)
 {
 	size_t ports = 0, at = 0;
-	enum ftr_status st = ftr_hosts_new(j->f, false, &j->h, err);
 
-	if (!st)
-		st = ftr_read_host_list(path, true, j->h, &j->list, err);
-	if (st)
-		return st;
+	cli_must(ftr_hosts_new(j->f, false, &j->h, &cli_err));
+	cli_must(ftr_read_host_list(path, true, j->h, &j->list, &cli_err));
 	j->n = j->list->n_groups;
 	if (!j->n || j->n > FTR_JOBS_MAX)
-		return ftr_fail(err, FTR_INVAL, "%s: expected 1 to %u jobs, found %u",
-				path, FTR_JOBS_MAX, j->n);
+		cli_die("%s: expected 1 to %u jobs, found %u", path, FTR_JOBS_MAX,
+			j->n);
 	for (uint32_t i = 0; i < j->list->n; i++)
 		if (j->list->entry[i].host != FTR_HOST_NONE)
 			ports += j->h->host[j->list->entry[i].host].n;
-	j->ep = calloc(ports + 1, sizeof(*j->ep));
-	j->job = calloc(j->n, sizeof(*j->job));
-	j->hosts = calloc(j->n, sizeof(*j->hosts));
-	j->load = calloc(j->n, sizeof(*j->load));
-	j->pair = calloc((size_t)j->n * j->n, sizeof(*j->pair));
-	if (!j->ep || !j->job || !j->hosts || !j->load || !j->pair)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u jobs",
-				j->n);
+	j->ep = cli_calloc(ports, sizeof(*j->ep), "%u jobs", j->n);
+	j->job = cli_calloc(j->n, sizeof(*j->job), "%u jobs", j->n);
+	j->hosts = cli_calloc(j->n, sizeof(*j->hosts), "%u jobs", j->n);
+	j->load = cli_calloc(j->n, sizeof(*j->load), "%u jobs", j->n);
+	j->pair = cli_calloc((size_t)j->n * j->n, sizeof(*j->pair), "%u jobs", j->n);
 	for (uint32_t g = 0; g < j->n; g++) {
 		j->job[g].ep = j->ep + at;
 		for (uint32_t i = 0; i < j->list->n; i++) {
@@ -60,7 +53,6 @@ static enum ftr_status read_jobs(struct jobs *j, const char *path,
 		}
 		j->job[g].n = (uint32_t)(j->ep + at - j->job[g].ep);
 	}
-	return FTR_OK;
 }
 
 static void print(const struct jobs *j, const char *tables)
@@ -160,15 +152,12 @@ int cli_load_jobs(const char *path, const struct ftr_fabric *f,
 		  struct ftr_team *team)
 {
 	struct jobs j = { .f = f };
-	struct ftr_err err = { 0 };
-	enum ftr_status st = read_jobs(&j, path, &err);
 	int status;
 
-	if (!st)
-		st = ftr_jobs_load(f, t, j.job, j.n, team, j.load, j.pair,
-				   &err);
+	read_jobs(&j, path);
+	cli_must(ftr_jobs_load(f, t, j.job, j.n, team, j.load, j.pair, &cli_err));
 	cli_progress_end();
-	status = st ? cli_fail(&err) : report_jobs(&j, tables, json);
+	status = report_jobs(&j, tables, json);
 	free(j.pair);
 	free(j.load);
 	free(j.hosts);

@@ -47,15 +47,13 @@ struct cli_live {
 	{ "m-key", CLI_U64, offsetof(s, from.m_key), "KEY", \
 	  when "M_Key of the switches", "0", 0, 0 }
 
-/* Checks the options against the number of arguments.  least: arguments needed without
- * --live.  Returns -1, or the exit status after an error message. */
-int cli_live_args(const char *cmd, const struct cli_live_opts *from,
-		  int n_args, int least);
+/* Dies if the options do not agree with the number of arguments.  least: arguments needed
+ * without --live. */
+void cli_live_args(const char *cmd, const struct cli_live_opts *from,
+		   int n_args, int least);
 /* Reads the fabric: from the switches, with tables, or from path, without tables. */
-enum ftr_status cli_input(const struct cli_live_opts *from, const char *path,
-			  unsigned int lmc, bool tolerant,
-			  struct cli_live *out,
-			  struct ftr_err *err) FTR_MUST_USE;
+struct cli_live cli_input(const struct cli_live_opts *from, const char *path,
+			  unsigned int lmc, bool tolerant);
 /* Mean time to read one block, in milliseconds; 0: unknown. */
 double cli_live_ms_per_block(const struct cli_live *l);
 

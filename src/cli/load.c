@@ -8,104 +8,126 @@
 
 #include "cli/cli.h"
 #include "cli/jobs.h"
+#include "cli/json.h"
 #include "cli/live.h"
-#include "cli/load.h"
+
+#define KINDS 5
+
+struct result {
+	const char *name, *which;	/* which: label of the worst pattern */
+	bool done;
+	double seconds;
+	struct ftr_load_report r;
+};
+
+struct load {
+	const char *lfts, *order, *patterns, *jobs, *nominal;
+	struct cli_guid_files files;
+	struct cli_live_opts from;
+	unsigned int sample, permutations, bisections, rounds, lmc, threads;
+	unsigned int worst;
+	bool tolerant;
+	uint64_t seed;
+	bool json;
+};
+
+struct input {
+	struct ftr_fabric *f;
+	struct ftr_tables *t;
+	uint32_t missing;
+	ftr_ep *order;
+	uint32_t n, gaps;	/* end ports in order; gaps removed from it */
+	double bound;		/* lower bound for all-to-all; 0: unknown */
+	bool by_cuts;
+	struct ftr_load_pair *pair;
+	uint32_t n_pairs;
+};
 
 static const struct cli_opt options[] = {
-	{ "lfts", CLI_FILE, offsetof(struct cli_load_opts, lfts), "FILE",
+	{ "lfts", CLI_FILE, offsetof(struct load, lfts), "FILE",
 	  "forwarding tables", NULL, 0, 0 },
-	CLI_OPTS_LIVE(struct cli_load_opts),
-	CLI_OPT_ORDER(struct cli_load_opts),
-	CLI_OPTS_GUIDS(struct cli_load_opts),
-	CLI_OPT_NOMINAL(struct cli_load_opts),
-	CLI_OPT_LMC(struct cli_load_opts),
-	CLI_OPT_TOLERANT(struct cli_load_opts),
-	{ "sample", CLI_UINT, offsetof(struct cli_load_opts, sample), "N",
+	CLI_OPTS_LIVE(struct load),
+	CLI_OPT_ORDER(struct load),
+	CLI_OPTS_GUIDS(struct load),
+	CLI_OPT_NOMINAL(struct load),
+	CLI_OPT_LMC(struct load),
+	CLI_OPT_TOLERANT(struct load),
+	{ "sample", CLI_UINT, offsetof(struct load, sample), "N",
 	  "number of random shifts; 0: all shifts", "0", 0, UINT16_MAX },
-	{ "permutations", CLI_UINT, offsetof(struct cli_load_opts, permutations), "N",
+	{ "permutations", CLI_UINT, offsetof(struct load, permutations), "N",
 	  "number of random permutations", "100", 0, 1000000 },
-	{ "bisections", CLI_UINT, offsetof(struct cli_load_opts, bisections), "N",
+	{ "bisections", CLI_UINT, offsetof(struct load, bisections), "N",
 	  "number of random bisections", "100", 0, 1000000 },
-	{ "patterns", CLI_FILE, offsetof(struct cli_load_opts, patterns), "FILE",
+	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
 	  "pairs of end ports that send at the same time", NULL, 0, 0 },
-	{ "bound-rounds", CLI_UINT, offsetof(struct cli_load_opts, rounds), "N",
+	{ "bound-rounds", CLI_UINT, offsetof(struct load, rounds), "N",
 	  "rounds of the search for a higher lower bound", "0", 0,
 	  100000 },
-	{ "jobs", CLI_FILE, offsetof(struct cli_load_opts, jobs), "FILE",
+	{ "jobs", CLI_FILE, offsetof(struct load, jobs), "FILE",
 	  "jobs and their hosts: show only the links they share", NULL,
 	  0, 0 },
-	{ "seed", CLI_U64, offsetof(struct cli_load_opts, seed), "N",
+	{ "seed", CLI_U64, offsetof(struct load, seed), "N",
 	  "seed of all random patterns", "1", 0, 0 },
-	{ "worst", CLI_UINT, offsetof(struct cli_load_opts, worst), "N",
+	{ "worst", CLI_UINT, offsetof(struct load, worst), "N",
 	  "list the N most loaded links", "5", 0, FTR_LOAD_WORST_MAX },
-	CLI_OPT_THREADS(struct cli_load_opts),
-	CLI_OPT_JSON(struct cli_load_opts),
+	CLI_OPT_THREADS(struct load),
+	CLI_OPT_JSON(struct load),
 	CLI_OPT_END
 };
 
 /* ---- the patterns --------------------------------------------------------- */
 
 /* The higher of the bounds by cuts and by link weights. */
-static enum ftr_status find_bound(const struct cli_load_opts *l, struct cli_load_input *in,
-				  const struct ftr_shape *sh,
-				  struct ftr_err *err)
+static void find_bound(const struct load *l, struct input *in,
+		       const struct ftr_shape *sh)
 {
 	double cuts = 0, weights = 0;
-	enum ftr_status st = cli_bound(sh, in->order, in->n, 0, &cuts, err);
 
-	if (!st && l->rounds)
-		st = cli_bound(sh, in->order, in->n, l->rounds, &weights, err);
+	cli_must(cli_bound(sh, in->order, in->n, 0, &cuts, &cli_err));
+	if (l->rounds)
+		cli_must(cli_bound(sh, in->order, in->n, l->rounds, &weights,
+				   &cli_err));
 	in->by_cuts = cuts >= weights;
 	in->bound = in->by_cuts ? cuts : weights;
-	return st;
 }
 
-static enum ftr_status read_order(const struct cli_load_opts *l, struct cli_load_input *in,
-				  struct ftr_team *team, struct ftr_err *err)
+static void read_order(const struct load *l, struct input *in,
+		       struct ftr_team *team)
 {
 	struct ftr_shape *sh = NULL;
-	enum ftr_status st = cli_shape_with(&l->files, l->nominal, in->f,
-					    FTR_LEAF_BY_GUID, team, &sh, err);
 
-	if (!st && l->order)
-		st = ftr_read_order(l->order, in->f, &in->order, &in->n, err);
-	else if (!st)
-		st = cli_host_order(sh, &in->order, &in->n, err);
-	if (!st) {
-		in->gaps = cli_drop_gaps(in->f, in->order, &in->n);
-		st = find_bound(l, in, sh, err);
-	}
-	ftr_shape_free(sh);
-	return st;
-}
-
-static enum ftr_status read_all(const struct cli_load_opts *l, const char *fabric,
-				struct cli_load_input *in, struct ftr_team *team,
-				struct ftr_err *err)
-{
-	struct cli_live live;
-	enum ftr_status st = cli_input(&l->from, fabric, l->lmc, l->tolerant,
-				       &live, err);
-
-	if (st)
-		return st;
-	in->f = live.f;
-	in->missing = live.missing;
-	if (!l->lfts)
-		in->t = live.t;
+	cli_must(cli_shape_with(&l->files, l->nominal, in->f, FTR_LEAF_BY_GUID,
+				team, &sh, &cli_err));
+	if (l->order)
+		cli_must(ftr_read_order(l->order, in->f, &in->order, &in->n,
+					&cli_err));
 	else
-		ftr_tables_free(live.t);
-	if (l->lfts)
-		st = cli_read_lfts(l->lfts, in->f, &in->t, &in->missing, err);
-	if (!st)
-		st = read_order(l, in, team, err);
-	if (!st && l->patterns)
-		st = ftr_read_pairs(l->patterns, in->f, &in->pair,
-				    &in->n_pairs, err);
-	return st;
+		in->order = cli_host_order(sh, &in->n);
+	in->gaps = cli_drop_gaps(in->f, in->order, &in->n);
+	find_bound(l, in, sh);
+	ftr_shape_free(sh);
 }
 
-static void free_all(struct cli_load_input *in)
+static void read_all(const struct load *l, const char *fabric,
+		     struct input *in, struct ftr_team *team)
+{
+	struct cli_live live = cli_input(&l->from, fabric, l->lmc, l->tolerant);
+
+	in->f = live.f;
+	in->t = live.t;
+	in->missing = live.missing;
+	if (l->lfts) {
+		ftr_tables_free(live.t);
+		cli_must(cli_read_lfts(l->lfts, in->f, &in->t, &in->missing,
+				       &cli_err));
+	}
+	read_order(l, in, team);
+	if (l->patterns)
+		cli_must(ftr_read_pairs(l->patterns, in->f, &in->pair,
+					&in->n_pairs, &cli_err));
+}
+
+static void free_all(struct input *in)
 {
 	free(in->pair);
 	free(in->order);
@@ -113,14 +135,14 @@ static void free_all(struct cli_load_input *in)
 	ftr_fabric_free(in->f);
 }
 
-static const char *tables_of(const struct cli_load_opts *l)
+static const char *tables_of(const struct load *l)
 {
 	return l->lfts ? l->lfts : "in use";
 }
 
-/* ---- printing ------------------------------------------------------------ */
+/* ---- text ----------------------------------------------------------------- */
 
-static void print_row(const struct cli_load_result *x)
+static void print_row(const struct result *x)
 {
 	const struct ftr_load_report *r = &x->r;
 	char patterns[CLI_NUM_MAX], flows[CLI_NUM_MAX], lost[CLI_NUM_MAX];
@@ -134,7 +156,7 @@ static void print_row(const struct cli_load_result *x)
 	       cli_mean(r->sum_load, r->sum_used));
 }
 
-static void print_bound(const struct cli_load_input *in, const struct ftr_load_report *r)
+static void print_bound(const struct input *in, const struct ftr_load_report *r)
 {
 	printf("\nlower bound for all-to-all: %.*f flows (by %s)", !in->by_cuts,
 	       in->bound, in->by_cuts ? "cuts" : "weights");
@@ -173,7 +195,7 @@ static void print_links(const struct ftr_fabric *f,
 }
 
 static void print_one(const struct ftr_fabric *f,
-		      const struct cli_load_result *x, uint32_t worst)
+		      const struct result *x, uint32_t worst)
 {
 	const struct ftr_load_report *r = &x->r;
 	char which[40], used[CLI_NUM_MAX], links[CLI_NUM_MAX];
@@ -194,8 +216,8 @@ static void print_one(const struct ftr_fabric *f,
 	}
 }
 
-static void print_all(const struct cli_load_opts *l, const struct cli_load_input *in,
-		     const struct cli_load_result *x, const char *fabric)
+static void print_all(const struct load *l, const struct input *in,
+		     const struct result *x, const char *fabric)
 {
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 
@@ -216,119 +238,190 @@ static void print_all(const struct cli_load_opts *l, const struct cli_load_input
 	       "mean of", "greatest", "", "mean used");
 	printf("%-14s %8s %15s %11s %10s %9s %-9s %10s\n", "pattern",
 	       "patterns", "flows", "lost", "maximum", "maximum", "", "link");
-	for (int i = 0; i < CLI_LOAD_KINDS; i++)
+	for (int i = 0; i < KINDS; i++)
 		if (x[i].done)
 			print_row(&x[i]);
 	if (in->bound > 0)
 		print_bound(in, &x[0].r);
-	for (int i = 0; i < CLI_LOAD_KINDS; i++)
+	for (int i = 0; i < KINDS; i++)
 		if (x[i].done && x[i].r.patterns)
 			print_one(in->f, &x[i], l->worst);
 }
 
-static int report_load(const struct cli_load_opts *l, const struct cli_load_input *in,
-		       const struct cli_load_result *x, const char *fabric)
+/* ---- JSON ----------------------------------------------------------------- */
+
+/* The figures of the text output, and the sums from which the means are computed. */
+static void json_bins(struct json_object *o, const char *key,
+		     const struct ftr_load_bins *b)
+{
+	struct json_object *list = cli_json_array(o, key), *e;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		if (!b->count[i])
+			continue;
+		e = cli_json_element(list);
+		cli_json_num(e, "from", i * b->width);
+		cli_json_num(e, "to", (i + 1) * b->width - 1);
+		cli_json_num(e, "count", b->count[i]);
+	}
+}
+
+static void json_links(struct json_object *o, const struct ftr_fabric *f,
+		      const struct ftr_load_report *r, uint32_t n)
+{
+	struct json_object *list = cli_json_array(o, "worst_links"), *e;
+
+	for (uint32_t i = 0; i < r->n_links && i < n; i++) {
+		e = cli_json_element(list);
+		cli_json_num(e, "load", r->link[i].load);
+		cli_json_link(e, f, r->link[i].sw, r->link[i].port);
+	}
+}
+
+static void json_result(struct json_object *list, const struct load *l,
+		       const struct input *in,
+		       const struct result *x, bool all_to_all)
+{
+	const struct ftr_load_report *r = &x->r;
+	struct json_object *o = cli_json_element(list), *w;
+
+	cli_json_str(o, "pattern", x->name);
+	cli_json_num(o, "patterns", r->patterns);
+	cli_json_num(o, "flows", r->flows);
+	cli_json_num(o, "lost", r->lost);
+	cli_json_num(o, "max", r->max);
+	cli_json_num(o, "min_max", r->min_max);
+	cli_json_real(o, "mean_max", cli_mean(r->sum_max, r->patterns));
+	cli_json_real(o, "mean_used_link", cli_mean(r->sum_load, r->sum_used));
+	if (all_to_all && in->bound > 0) {
+		cli_json_real(o, "bound", in->bound);
+		cli_json_str(o, "bound_by", in->by_cuts ? "cuts" : "weights");
+	}
+	json_bins(o, "maxima", &r->maxima);
+	cli_json_real(o, "seconds", x->seconds);
+	w = cli_json_object(o, "worst");
+	cli_json_num(w, "number", r->worst);
+	cli_json_num(w, "links", r->links);
+	cli_json_num(w, "used_links", r->used);
+	cli_json_num(w, "sum", r->load);
+	cli_json_num(w, "host_max", r->host_max);
+	json_bins(w, "loads", &r->loads);
+	json_links(w, in->f, r, l->worst);
+}
+
+static int print_json(const struct load *l, const struct input *in,
+		    const struct result *x, int status)
+{
+	struct json_object *o = cli_json_new("load"), *list;
+
+	cli_json_str(o, "tables", tables_of(l));
+	cli_json_fabric(o, in->f, NULL);
+	cli_json_num(o, "switches_without_table", in->missing);
+	cli_json_str(o, "order", l->order);
+	cli_json_num(o, "places", in->n);
+	cli_json_num(o, "gaps", in->gaps);
+	cli_json_str(o, "patterns_file", l->patterns);
+	cli_json_num(o, "seed", l->seed);
+	list = cli_json_array(o, "results");
+	for (int i = 0; i < KINDS; i++)
+		if (x[i].done)
+			json_result(list, l, in, &x[i], !i);
+	return cli_json_end(o, status);
+}
+
+static int report_load(const struct load *l, const struct input *in,
+		       const struct result *x, const char *fabric)
 {
 	int status = CLI_CLEAN;
 
-	for (int i = 0; i < CLI_LOAD_KINDS; i++)
+	for (int i = 0; i < KINDS; i++)
 		if (x[i].done && x[i].r.lost)
 			status = CLI_FINDINGS;
 	if (l->json)
-		return cli_load_json(l, in, tables_of(l), x, status);
+		return print_json(l, in, x, status);
 	print_all(l, in, x, fabric);
 	return status;
 }
 
 /* ---- the run ------------------------------------------------------------- */
 
-static enum ftr_status run_kind(const struct cli_load_opts *l, const struct cli_load_input *in,
+static enum ftr_status run_kind(const struct load *l,
+				const struct input *in,
 				const struct ftr_load *ld, int kind,
-				struct ftr_team *team,
-				struct ftr_load_report *r, struct ftr_err *err)
+				struct ftr_team *team, struct ftr_load_report *r)
 {
 	switch (kind) {
 	case 0:
-		return ftr_load_all(ld, team, r, err);
+		return ftr_load_all(ld, team, r, &cli_err);
 	case 1:
-		return ftr_load_shifts(ld, l->sample, l->seed, team, r, err);
+		return ftr_load_shifts(ld, l->sample, l->seed, team, r, &cli_err);
 	case 2:
 		return ftr_load_permutations(ld, l->permutations, l->seed, team,
-					     r, err);
+					     r, &cli_err);
 	case 3:
 		return ftr_load_bisections(ld, l->bisections, l->seed, team, r,
-					   err);
+					   &cli_err);
 	default:
-		return ftr_load_pairs(ld, in->pair, in->n_pairs, r, err);
+		return ftr_load_pairs(ld, in->pair, in->n_pairs, r, &cli_err);
 	}
 }
 
-static enum ftr_status run_all(const struct cli_load_opts *l, const struct cli_load_input *in,
-			       struct ftr_team *team,
-			       struct cli_load_result *x, struct ftr_err *err)
+static void run_all(const struct load *l, const struct input *in,
+		    struct ftr_team *team, struct result *x)
 {
 	struct ftr_load *ld = NULL;
-	enum ftr_status st;
 	double t0;
 
 	cli_progress("counting flows");
-	st = ftr_load_new(in->f, in->t, in->order, in->n, 0, team, &ld, err);
-	for (int i = 0; !st && i < CLI_LOAD_KINDS; i++) {
+	cli_must(ftr_load_new(in->f, in->t, in->order, in->n, 0, team, &ld,
+			      &cli_err));
+	for (int i = 0; i < KINDS; i++) {
 		if (!x[i].done)
 			continue;
 		cli_progress(x[i].name);
 		t0 = cli_now();
-		st = run_kind(l, in, ld, i, team, &x[i].r, err);
+		cli_must(run_kind(l, in, ld, i, team, &x[i].r));
 		x[i].seconds = cli_now() - t0;
 	}
 	ftr_load_free(ld);
-	return st;
 }
 
 static int run_load(int argc, char **argv)
 {
-	static struct cli_load_result x[CLI_LOAD_KINDS] = {
+	static struct result x[KINDS] = {
 		{ .name = "all-to-all", .which = "", .done = true },
 		{ .name = "shifts", .which = "k =", .done = true },
 		{ .name = "permutations", .which = "no." },
 		{ .name = "bisections", .which = "no." },
 		{ .name = "pairs", .which = "" },
 	};
-	struct cli_load_opts l = { .lfts = NULL };
-	struct cli_load_input in = { .f = NULL };
-	struct ftr_err err = { 0 };
+	struct load l = { .lfts = NULL };
+	struct input in = { .f = NULL };
 	struct ftr_team *team;
 	const char *fabric;
-	enum ftr_status st;
-	int n, status = cli_parse(&cli_load, &l, argc, argv, &n);
+	int n = cli_parse(&cli_load, &l, argc, argv), status;
 
-	if (status >= 0)
-		return status;
-	status = cli_live_args("load", &l.from, n, 1);
-	if (status >= 0)
-		return status;
+	cli_live_args("load", &l.from, n, 1);
 	if (l.from.on && n)
-		return cli_error("load: --live reads the fabric from the switches; '%s' cannot be given with it",
-				 argv[0]);
+		cli_die("load: --live reads the fabric from the switches; '%s' cannot be given with it",
+			argv[0]);
 	if (!l.lfts && !l.from.on)
-		return cli_error("load: --lfts FILE is needed, or --live");
+		cli_die("load: --lfts FILE is needed, or --live");
 	x[2].done = l.permutations > 0;
 	x[3].done = l.bisections > 0;
 	x[4].done = l.patterns != NULL;
 	cli_progress("reading");
 	team = ftr_team_new(l.threads);
 	fabric = l.from.on ? "live" : argv[0];
-	st = read_all(&l, fabric, &in, team, &err);
-	if (!st && !l.jobs)
-		st = run_all(&l, &in, team, x, &err);
-	cli_progress_end();
-	if (st)
-		status = cli_fail(&err);
-	else if (l.jobs)
+	read_all(&l, fabric, &in, team);
+	if (l.jobs) {
 		status = cli_load_jobs(l.jobs, in.f, in.t, tables_of(&l),
 				       l.json, team);
-	else
+	} else {
+		run_all(&l, &in, team, x);
+		cli_progress_end();
 		status = report_load(&l, &in, x, fabric);
+	}
 	ftr_team_free(team);
 	free_all(&in);
 	return status;

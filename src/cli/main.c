@@ -2,7 +2,6 @@
 /*
  * The command ibfattree: finds the subcommand and runs it.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "config.h"
@@ -32,8 +31,6 @@ static void usage(FILE *out)
 
 int main(int argc, char **argv)
 {
-	int status = -1;
-
 	if (argc < 2) {
 		usage(stderr);
 		return CLI_BAD;
@@ -41,24 +38,16 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "help")) {
 		usage(stdout);
-		status = CLI_CLEAN;
-	} else if (!strcmp(argv[1], "--version")) {
+		cli_exit(CLI_CLEAN);
+	}
+	if (!strcmp(argv[1], "--version")) {
 		printf("ibfattree %s\n", PACKAGE_VERSION);
-		status = CLI_CLEAN;
+		cli_exit(CLI_CLEAN);
 	}
 	ftr_set_unpacker(&cli_unpacker);
 	cli_completed = commands;
-	for (unsigned int i = 0; status < 0 && commands[i]; i++)
+	for (unsigned int i = 0; commands[i]; i++)
 		if (!strcmp(argv[1], commands[i]->name))
-			status = commands[i]->run(argc - 1, argv + 1);
-	if (status < 0)
-		return cli_error("unknown command '%s' (ibfattree --help lists them)",
-				 argv[1]);
-	errno = 0;
-	/* a command that failed has already printed the reason */
-	if ((fflush(stdout) || ferror(stdout)) && status != CLI_BAD)
-		return cli_error("stdout: cannot write%s%s",
-				 errno ? ": " : "",
-				 errno ? strerror(errno) : "");
-	return status;
+			cli_exit(commands[i]->run(argc - 1, argv + 1));
+	cli_die("unknown command '%s' (ibfattree --help lists them)", argv[1]);
 }

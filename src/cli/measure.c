@@ -56,18 +56,15 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 struct cli_measure *out, struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
-	ftr_ep *order = malloc(((size_t)n + 1) * sizeof(*order));
-	struct ftr_load_report *r = malloc(sizeof(*r));
+	ftr_ep *order = cli_calloc(n, sizeof(*order), "loads");
+	struct ftr_load_report *r = cli_calloc(1, sizeof(*r), "loads");
 	struct ftr_load *ld = NULL;
-	enum ftr_status st = FTR_OK;
+	enum ftr_status st;
 
-	if (!order || !r)
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for loads");
-	for (uint32_t i = 0; !st && i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		order[i] = place[i] ? ftr_fabric_find_ep(f, place[i]) :
 				      FTR_EP_NONE;
-	if (!st)
-		st = cli_bound(sh, order, n, 0, &out->v[CLI_M_ALL_BOUND], err);
+	st = cli_bound(sh, order, n, 0, &out->v[CLI_M_ALL_BOUND], err);
 	if (!st)
 		st = ftr_load_new(f, t, order, n, 0, team, &ld, err);
 	if (!st)
@@ -86,14 +83,9 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 	return st;
 }
 
-void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,
-		       const struct ftr_fabric *fb, const struct ftr_tables *b,
-		       struct cli_measure *out)
+void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d)
 {
-	struct ftr_tables_diff d;
-
-	ftr_tables_diff(fa, a, fb, b, &d);
-	out->v[CLI_M_ENTRIES] = (double)d.entries;
-	out->v[CLI_M_BLOCKS] = (double)d.blocks;
-	out->v[CLI_M_CHANGED] = d.switches;
+	out->v[CLI_M_ENTRIES] = (double)d->entries;
+	out->v[CLI_M_BLOCKS] = (double)d->blocks;
+	out->v[CLI_M_CHANGED] = d->switches;
 }

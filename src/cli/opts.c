@@ -9,30 +9,10 @@
  * twice, the last one counts; options of kind CLI_LIST collect all values.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-
-int cli_error(const char *fmt, ...)
-{
-	char text[4096];
-	va_list ap;
-
-	fflush(stdout);
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	fprintf(stderr, "ibfattree: %s\n", ftr_text_clean(text));
-	return CLI_BAD;
-}
-
-int cli_fail(const struct ftr_err *err)
-{
-	return cli_error("%s", err->msg[0] ? err->msg :
-			 ftr_status_str(err->status));
-}
 
 static void help(const struct cli_cmd *cmd)
 {
@@ -52,38 +32,30 @@ static void help(const struct cli_cmd *cmd)
 	printf("  %-26s %s\n", "-h, --help", "show this help");
 }
 
-static int bad_number(const struct cli_cmd *cmd, const struct cli_opt *o,
-		      const char *text)
-{
-	if (o->kind == CLI_UINT)
-		return cli_error("%s: --%s expects a number from %u to %u, not '%s'",
-				 cmd->name, o->name, o->min, o->max, text);
-	return cli_error("%s: --%s expects a number, not '%s'", cmd->name,
-			 o->name, text);
-}
-
-static int set_number(const struct cli_cmd *cmd, const struct cli_opt *o,
-		      void *val, const char *text)
+static void set_number(const struct cli_cmd *cmd, const struct cli_opt *o,
+		       void *val, const char *text)
 {
 	unsigned long long n;
 	char *end;
+	bool bad;
 
 	errno = 0;
 	n = strtoull(text, &end, 0);
-	if (errno || *end || end == text || text[0] < '0' || text[0] > '9')
-		return bad_number(cmd, o, text);
-	if (o->kind == CLI_U64) {
+	bad = errno || *end || end == text || text[0] < '0' || text[0] > '9';
+	if (o->kind == CLI_UINT && (bad || n < o->min || n > o->max))
+		cli_die("%s: --%s expects a number from %u to %u, not '%s'",
+			cmd->name, o->name, o->min, o->max, text);
+	if (bad)
+		cli_die("%s: --%s expects a number, not '%s'", cmd->name,
+			o->name, text);
+	if (o->kind == CLI_U64)
 		*(uint64_t *)val = n;
-		return -1;
-	}
-	if (n < o->min || n > o->max)
-		return bad_number(cmd, o, text);
-	*(unsigned int *)val = (unsigned int)n;
-	return -1;
+	else
+		*(unsigned int *)val = (unsigned int)n;
 }
 
-static int set_word(const struct cli_cmd *cmd, const struct cli_opt *o,
-		    unsigned int *val, const char *text)
+static void set_word(const struct cli_cmd *cmd, const struct cli_opt *o,
+		     unsigned int *val, const char *text)
 {
 	size_t len = strlen(text);
 	unsigned int i = 0;
@@ -91,31 +63,27 @@ static int set_word(const struct cli_cmd *cmd, const struct cli_opt *o,
 	for (const char *w = o->arg; ; i++) {
 		size_t n = strcspn(w, "|");
 
-		if (n == len && !memcmp(w, text, n)) {
-			*val = i;
-			return -1;
-		}
-		if (!w[n])
+		if (n == len && !memcmp(w, text, n))
 			break;
+		if (!w[n])
+			cli_die("%s: --%s expects %s, not '%s'", cmd->name,
+				o->name, o->arg, text);
 		w += n + 1;
 	}
-	return cli_error("%s: --%s expects %s, not '%s'", cmd->name, o->name,
-			 o->arg, text);
+	*val = i;
 }
 
-static int add(const struct cli_cmd *cmd, const struct cli_opt *o,
-	       struct cli_list *list, const char *text)
+static void add(const struct cli_cmd *cmd, const struct cli_opt *o,
+		struct cli_list *list, const char *text)
 {
 	if (list->n == CLI_LIST_MAX)
-		return cli_error("%s: --%s %s: more than %u times --%s",
-				 cmd->name, o->name, text, CLI_LIST_MAX,
-				 o->name);
+		cli_die("%s: --%s %s: more than %u times --%s", cmd->name,
+			o->name, text, CLI_LIST_MAX, o->name);
 	list->v[list->n++] = text;
-	return -1;
 }
 
-static int set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
-		     void *conf, const char *text)
+static void set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
+		      void *conf, const char *text)
 {
 	void *val = (char *)conf + o->at;
 	const struct ftr_engine_ops *ops;
@@ -124,27 +92,29 @@ static int set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
 	case CLI_STRING:
 	case CLI_FILE:
 		*(const char **)val = text;
-		return -1;
+		break;
 	case CLI_UINT:
 	case CLI_U64:
-		return set_number(cmd, o, val, text);
+		set_number(cmd, o, val, text);
+		break;
 	case CLI_WORD:
-		return set_word(cmd, o, val, text);
+		set_word(cmd, o, val, text);
+		break;
 	case CLI_ENGINE:
 		ops = ftr_engine_find(text);
 		if (!ops)
-			return cli_error("%s: unknown engine '%s' (ibfattree --help lists them)",
-					 cmd->name, text);
+			cli_die("%s: unknown engine '%s' (ibfattree --help lists them)",
+				cmd->name, text);
 		*(const struct ftr_engine_ops **)val = ops;
-		return -1;
+		break;
 	case CLI_LIST:
 	case CLI_FILES:
-		return add(cmd, o, val, text);
+		add(cmd, o, val, text);
+		break;
 	case CLI_FLAG:
+		*(bool *)val = true;
 		break;
 	}
-	*(bool *)val = true;
-	return -1;
 }
 
 /* The option that word names; *value: the text after '=', or NULL. */
@@ -168,58 +138,53 @@ static const struct cli_opt *find(const struct cli_cmd *cmd, const char *word,
 }
 
 /* Parses the option at argv[*i]; moves *i past its value. */
-static int take(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
-		int *i)
+static void take(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
+		 int *i)
 {
 	const char *word = argv[*i], *value;
 	const struct cli_opt *o;
 
 	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
 		help(cmd);
-		return CLI_CLEAN;
+		cli_exit(CLI_CLEAN);
 	}
 	o = find(cmd, word, &value);
 	if (!o)
-		return cli_error("%s: unknown option '%s' (ibfattree %s --help lists them)",
-				 cmd->name, word, cmd->name);
+		cli_die("%s: unknown option '%s' (ibfattree %s --help lists them)",
+			cmd->name, word, cmd->name);
 	if (o->kind == CLI_FLAG && value)
-		return cli_error("%s: --%s takes no value, but '%s' is given",
-				 cmd->name, o->name, value);
+		cli_die("%s: --%s takes no value, but '%s' is given",
+			cmd->name, o->name, value);
 	if (o->kind != CLI_FLAG && !value) {
 		if (*i + 1 >= argc)
-			return cli_error("%s: --%s expects a value: %s",
-					 cmd->name, o->name, o->arg);
+			cli_die("%s: --%s expects a value: %s", cmd->name,
+				o->name, o->arg);
 		value = argv[++*i];
 	}
-	return set_value(cmd, o, conf, value);
+	set_value(cmd, o, conf, value);
 }
 
-int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
-	      int *n_args)
+int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv)
 {
 	bool only_args = false;
-	int n = 0, status = -1;
+	int n = 0;
 
 	for (const struct cli_opt *o = cmd->opts; o->name; o++)
-		if (o->def && set_value(cmd, o, conf, o->def) >= 0)
-			return CLI_BAD;
-	for (int i = 1; i < argc && status < 0; i++) {
+		if (o->def)
+			set_value(cmd, o, conf, o->def);
+	for (int i = 1; i < argc; i++) {
 		if (!only_args && !strcmp(argv[i], "--"))
 			only_args = true;
 		else if (!only_args && argv[i][0] == '-' && argv[i][1])
-			status = take(cmd, conf, argc, argv, &i);
+			take(cmd, conf, argc, argv, &i);
 		else
 			argv[n++] = argv[i];
 	}
-	if (status >= 0)
-		return status;
 	if (n < cmd->min_args)
-		return cli_error("%s: missing argument; usage: ibfattree %s [OPTION...] %s",
-				 cmd->name, cmd->name, cmd->args);
+		cli_die("%s: missing argument; usage: ibfattree %s [OPTION...] %s",
+			cmd->name, cmd->name, cmd->args);
 	if (n > cmd->max_args)
-		return cli_error("%s: '%s' is one argument too many; usage: ibfattree %s [OPTION...] %s",
-				 cmd->name, argv[cmd->max_args], cmd->name,
-				 cmd->args);
-	*n_args = n;
-	return -1;
+		cli_die("%s: '%s' is one argument too many; usage: ibfattree %s [OPTION...] %s",
+			cmd->name, argv[cmd->max_args], cmd->name, cmd->args);
+	return n;
 }

@@ -25,7 +25,7 @@ static enum ftr_status sys_fail(struct ftr_err *err, const char *path,
 			strerror(errno));
 }
 
-/* Functions that write the content do not know the file name; it is added here. */
+/* Writes the content.  fn does not know the file name, so it is added to the message here. */
 static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 			    const void *ctx, struct ftr_err *err)
 {
@@ -56,9 +56,9 @@ static const int ending[] = { SIGHUP, SIGINT, SIGTERM, SIGXFSZ, SIGXCPU };
 #define N_ENDING (sizeof(ending) / sizeof(ending[0]))
 static struct sigaction before[N_ENDING];
 
-/* Signal handler: removes all staged files, and a file that mkstemp has just created but
- * n_staged does not count yet. */
-static void take_away(int sig)
+/* Signal handler.  Also removes a file that mkstemp has just created and n_staged does not
+ * count yet. */
+static void remove_staged(int sig)
 {
 	for (int i = 0; i <= n_staged && i < STAGED_MAX; i++)
 		unlink(staged[i].tmp);
@@ -69,7 +69,7 @@ static void take_away(int sig)
 /* Catches the signals that end the program; ignored signals stay ignored. */
 static void watch(void)
 {
-	struct sigaction act = { .sa_handler = take_away };
+	struct sigaction act = { .sa_handler = remove_staged };
 
 	sigemptyset(&act.sa_mask);
 	for (size_t i = 0; i < N_ENDING; i++) {
@@ -129,34 +129,31 @@ static enum ftr_status write_beside(int fd, const char *path,
 	return st;
 }
 
-/* Removes all staged files. */
-static void abandon(void)
+/* Removes the staged files from index `first` on. */
+static void remove_from(int first)
 {
-	for (int i = 0; i < n_staged; i++)
+	for (int i = first; i < n_staged; i++)
 		unlink(staged[i].tmp);
 	if (n_staged)
 		unwatch();
 	n_staged = 0;
 }
 
-/* Renames all staged files. */
-static enum ftr_status commit(struct ftr_err *err)
+static void abandon(void)
 {
-	enum ftr_status st = FTR_OK;
-	int done = 0;
+	remove_from(0);
+}
 
-	while (done < n_staged && !st) {
-		if (rename(staged[done].tmp, staged[done].path))
-			st = sys_fail(err, staged[done].path, "replace");
-		else
-			done++;
-	}
-	for (int i = done; i < n_staged; i++)
-		unlink(staged[i].tmp);
-	if (n_staged)
-		unwatch();
-	n_staged = 0;
-	return st;
+/* Renames all staged files. */
+static void commit(void)
+{
+	for (int i = 0; i < n_staged; i++)
+		if (rename(staged[i].tmp, staged[i].path)) {
+			sys_fail(&cli_err, staged[i].path, "replace");
+			remove_from(i);
+			cli_must(FTR_IO);
+		}
+	remove_from(n_staged);
 }
 
 static enum ftr_status stage(const char *path, const struct stat *old,
@@ -178,6 +175,7 @@ static enum ftr_status stage(const char *path, const struct stat *old,
 	memcpy(staged[i].path, path, strlen(path) + 1);
 	if (!i)
 		watch();
+	cli_before_death(abandon);
 	fd = mkstemp(staged[i].tmp);
 	if (fd < 0) {
 		if (!i)
@@ -188,56 +186,43 @@ static enum ftr_status stage(const char *path, const struct stat *old,
 	return write_beside(fd, path, old, fn, ctx, err);
 }
 
-static enum ftr_status replace(const char *path, const struct stat *old,
-			       cli_write_fn fn, const void *ctx,
-			       struct ftr_err *err)
-{
-	enum ftr_status st = stage(path, old, fn, ctx, err);
-
-	if (st)
-		abandon();
-	return st || together ? st : commit(err);
-}
-
 void cli_write_begin(void)
 {
 	together = true;
 }
 
-enum ftr_status cli_write_end(enum ftr_status st, struct ftr_err *err)
+void cli_write_end(void)
 {
 	together = false;
-	if (!st)
-		return commit(err);
-	abandon();
-	return st;
+	commit();
 }
 
-enum ftr_status cli_write(const char *path, cli_write_fn fn, const void *ctx,
-			  struct ftr_err *err)
+void cli_write(const char *path, cli_write_fn fn, const void *ctx)
 {
 	struct stat sb, link;
-	bool there, leads;
-	enum ftr_status st;
+	bool exists, is_link;
 	char *real = NULL;
 
-	if (!path || !strcmp(path, "-"))
-		return fill(stdout, "stdout", fn, ctx, err);
-	there = !stat(path, &sb);
-	leads = !lstat(path, &link) && S_ISLNK(link.st_mode);
-	if (leads && there)
+	if (!path || !strcmp(path, "-")) {
+		cli_must(fill(stdout, "stdout", fn, ctx, &cli_err));
+		return;
+	}
+	exists = !stat(path, &sb);
+	is_link = !lstat(path, &link) && S_ISLNK(link.st_mode);
+	if (is_link && exists)
 		real = realpath(path, NULL);
-	if ((leads && !real) || (there && !S_ISREG(sb.st_mode) &&
-				  !S_ISDIR(sb.st_mode)))
-		st = write_through(path, fn, ctx, err);
+	if ((is_link && !real) || (exists && !S_ISREG(sb.st_mode) &&
+				   !S_ISDIR(sb.st_mode)))
+		cli_must(write_through(path, fn, ctx, &cli_err));
 	else
-		st = replace(real ? real : path, there ? &sb : NULL, fn, ctx,
-			     err);
+		cli_must(stage(real ? real : path, exists ? &sb : NULL, fn, ctx,
+			       &cli_err));
 	free(real);
-	return st;
+	if (!together)
+		commit();
 }
 
-/* ---- several of them ---------------------------------------------------- */
+/* ---- conflicts between files ------------------------------------------- */
 
 /* A unique name for a file that may not exist yet: the canonical path of its directory,
  * and its base name.  False: no such directory, or out of memory. */
@@ -268,34 +253,31 @@ static bool same_file(const char *a, const char *b)
 		x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-int cli_check_outputs(const char *cmd, bool reported, const char *const *path,
-		      unsigned int n)
+void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
+		       unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		if (path[i] && !strcmp(path[i], "-")) {
 			if (reported)
-				return cli_error("%s: two outputs cannot go to stdout",
-						 cmd);
+				cli_die("%s: two outputs cannot go to stdout", cmd);
 			reported = true;
 			continue;
 		}
 		for (unsigned int j = 0; path[i] && j < i; j++)
 			if (path[j] && same_file(path[i], path[j]))
-				return cli_error("%s: two outputs cannot go to %s",
-						 cmd, path[i]);
+				cli_die("%s: two outputs cannot go to %s", cmd,
+					path[i]);
 	}
-	return -1;
 }
 
-int cli_check_inputs(const char *cmd, const char *const *out,
-		     unsigned int n_out, const char *const *in,
-		     unsigned int n_in)
+void cli_check_inputs(const char *cmd, const char *const *out,
+		      unsigned int n_out, const char *const *in,
+		      unsigned int n_in)
 {
 	for (unsigned int i = 0; i < n_out; i++)
 		for (unsigned int k = 0; out[i] && strcmp(out[i], "-") &&
 		     k < n_in; k++)
 			if (in[k] && same_file(out[i], in[k]))
-				return cli_error("%s: %s is an input; it would be overwritten, choose another file",
-						 cmd, out[i]);
-	return -1;
+				cli_die("%s: %s is an input; it would be overwritten, choose another file",
+					cmd, out[i]);
 }

@@ -52,36 +52,29 @@ struct job {
 	uint32_t n, unplaced;
 };
 
-static enum ftr_status read_order(struct job *j, struct ftr_err *err)
+static void read_order(struct job *j)
 {
 	const struct ranks *o = j->o;
 	struct ftr_shape *sh = NULL;
-	enum ftr_status st;
 
-	if (o->order)
-		return ftr_read_order(o->order, j->f, &j->order, &j->n_order,
-				      err);
-	st = cli_shape_with(&o->files, o->nominal, j->f,
-			    (enum ftr_leaf_order)o->leaf_order, NULL, &sh, err);
-	if (!st)
-		st = cli_host_order(sh, &j->order, &j->n_order, err);
+	if (o->order) {
+		cli_must(ftr_read_order(o->order, j->f, &j->order, &j->n_order,
+					&cli_err));
+		return;
+	}
+	cli_must(cli_shape_with(&o->files, o->nominal, j->f,
+				(enum ftr_leaf_order)o->leaf_order, NULL, &sh,
+				&cli_err));
+	j->order = cli_host_order(sh, &j->n_order);
 	ftr_shape_free(sh);
-	return st;
 }
 
-/* The first place of each host, from the places of its ports. */
-static enum ftr_status places(const struct job *j, uint32_t **out,
-			      struct ftr_err *err)
+/* [h->n] The first place of each host, from the places of its ports. */
+static uint32_t *places(const struct job *j)
 {
-	uint32_t *at = malloc(((size_t)j->f->n_ep + 1) * sizeof(*at));
-	uint32_t *place = malloc(((size_t)j->h->n + 1) * sizeof(*place));
+	uint32_t *at = cli_calloc(j->f->n_ep, sizeof(*at), "%u hosts", j->h->n);
+	uint32_t *place = cli_calloc(j->h->n, sizeof(*place), "%u hosts", j->h->n);
 
-	if (!at || !place) {
-		free(at);
-		free(place);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u hosts",
-				j->h->n);
-	}
 	for (ftr_ep e = 0; e < j->f->n_ep; e++)
 		at[e] = UINT32_MAX;
 	for (uint32_t i = 0; i < j->n_order; i++)
@@ -96,8 +89,7 @@ static enum ftr_status places(const struct job *j, uint32_t **out,
 		}
 	}
 	free(at);
-	*out = place;
-	return FTR_OK;
+	return place;
 }
 
 static int by_place(const void *x, const void *y)
@@ -109,15 +101,12 @@ static int by_place(const void *x, const void *y)
 	return (a->i > b->i) - (a->i < b->i);
 }
 
-static enum ftr_status lines(struct job *j, struct ftr_err *err)
+static void lines(struct job *j)
 {
-	uint32_t n = j->list ? j->list->n : j->h->n, *place = NULL;
-	enum ftr_status st = places(j, &place, err);
+	uint32_t n = j->list ? j->list->n : j->h->n, *place = places(j);
 
-	if (st)
-		return st;
-	j->line = calloc((size_t)n + 1, sizeof(*j->line));
-	for (uint32_t i = 0; j->line && i < n; i++) {
+	j->line = cli_calloc(n, sizeof(*j->line), "%u hosts", n);
+	for (uint32_t i = 0; i < n; i++) {
 		const struct ftr_host_entry *e = j->list ? &j->list->entry[i] :
 			NULL;
 		uint32_t host = e ? e->host : i;
@@ -133,12 +122,9 @@ static enum ftr_status lines(struct job *j, struct ftr_err *err)
 		j->n++;
 	}
 	free(place);
-	if (!j->line)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u hosts", n);
 	if (!j->n)
-		return ftr_fail(err, FTR_INVAL, "no host to write");
+		cli_die("no host to write");
 	qsort(j->line, j->n, sizeof(*j->line), by_place);
-	return FTR_OK;
 }
 
 static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
@@ -186,24 +172,18 @@ static int run_ranks(int argc, char **argv)
 {
 	struct ranks o = { .output = NULL };
 	struct job j = { .o = &o };
-	struct ftr_err err = { 0 };
-	enum ftr_status st;
-	int n, status = cli_parse(&cli_ranks, &o, argc, argv, &n);
+	int status;
 
-	if (status >= 0)
-		return status;
-	st = ftr_read_fabric(argv[0], o.lmc, &j.f, &err);
-	if (!st)
-		st = ftr_hosts_new(j.f, false, &j.h, &err);
-	if (!st && o.hosts)
-		st = ftr_read_host_list(o.hosts, false, j.h, &j.list, &err);
-	if (!st)
-		st = read_order(&j, &err);
-	if (!st)
-		st = lines(&j, &err);
-	if (!st)
-		st = cli_write(o.output, write_fn, &j, &err);
-	status = st ? cli_fail(&err) : report_ranks(&j);
+	cli_parse(&cli_ranks, &o, argc, argv);
+	cli_must(ftr_read_fabric(argv[0], o.lmc, &j.f, &cli_err));
+	cli_must(ftr_hosts_new(j.f, false, &j.h, &cli_err));
+	if (o.hosts)
+		cli_must(ftr_read_host_list(o.hosts, false, j.h, &j.list,
+					    &cli_err));
+	read_order(&j);
+	lines(&j);
+	cli_write(o.output, write_fn, &j);
+	status = report_ranks(&j);
 	free(j.line);
 	free(j.order);
 	ftr_host_list_free(j.list);

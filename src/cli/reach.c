@@ -25,11 +25,13 @@ struct build {
 	struct ftr_lid_owner last;	/* the current destination */
 };
 
-static bool list_new(struct cli_affected_list *l, uint32_t n)
+#define PAIRS "the pairs that do not arrive"	/* for cli_calloc */
+
+static struct cli_affected_list list_new(uint32_t n)
 {
-	l->of = n;
-	l->v = calloc((size_t)n + 1, sizeof(*l->v));
-	return l->v != NULL;
+	return (struct cli_affected_list){
+		.v = cli_calloc(n, sizeof(struct cli_affected), PAIRS), .of = n,
+	};
 }
 
 void cli_reach_free(struct cli_reach *r)
@@ -154,18 +156,17 @@ enum ftr_status cli_reach(const struct ftr_fabric *f,
 			  const struct ftr_check_report *report,
 			  struct cli_reach *r, struct ftr_err *err)
 {
-	uint32_t *mem = calloc((size_t)f->n_sw * 6 + 1, sizeof(*mem));
+	uint32_t *mem = cli_calloc((size_t)f->n_sw * 6, sizeof(*mem), PAIRS);
 	struct build b = { .f = f, .sh = sh, .r = r };
 	enum ftr_status st = FTR_OK;
 	uint64_t bad = 0;
 
-	*r = (struct cli_reach){ .ranked = sh != NULL };
-	if (!mem || !list_new(&r->ep, f->n_ep) || !list_new(&r->sw, f->n_sw) ||
-	    !list_new(&r->from, f->n_sw) || !list_new(&r->cut_ep, f->n_ep) ||
-	    !list_new(&r->cut_sw, f->n_sw)) {
-		free(mem);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the pairs that do not arrive");
-	}
+	*r = (struct cli_reach){
+		.ranked = sh != NULL,
+		.ep = list_new(f->n_ep), .sw = list_new(f->n_sw),
+		.from = list_new(f->n_sw),
+		.cut_ep = list_new(f->n_ep), .cut_sw = list_new(f->n_sw),
+	};
 	b.part = mem;
 	b.hosts = b.part + f->n_sw;
 	b.seen = b.hosts + f->n_sw;

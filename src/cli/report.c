@@ -1,26 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The report of a check: the verdict, and its text output.
+ * The report of a check: the verdict, and its output as text and as JSON.
  *
  * Not every unreachable pair is a fault of the tables; reach.h defines the three
  * kinds.  A pair of physically connected end ports must be reachable, whatever the
  * ranks.  Any other pair must be reachable if it has an up/down path.
  */
 #include "cli/cli.h"
+#include "cli/json.h"
 
-static const char *const class_name[FTR_N_CHECK_CLASSES] = {
-	"end port -> end port", "end port -> switch",
-	"switch -> end port", "switch -> switch",
+static const struct {
+	const char *name, *key;		/* in text, in JSON */
+} class[FTR_N_CHECK_CLASSES] = {
+	{ "end port -> end port", "host_host" },
+	{ "end port -> switch", "host_switch" },
+	{ "switch -> end port", "switch_host" },
+	{ "switch -> switch", "switch_switch" },
 };
 
-static const char *const finding_name[FTR_N_FINDINGS] = {
-	"no entry", "dead ports", "wrong ends", "loops", "turns",
+static const struct {
+	const char *name, *text;
+} finding[FTR_N_FINDINGS] = {
+	{ "no entry", "there is none" },
+	{ "dead ports", "the entry names a port without a link" },
+	{ "wrong ends", "the entry delivers to a port that does not own the LID" },
+	{ "loops", "the path loops" },
+	{ "turns", "the entry leads up after a downward hop" },
 };
 
-static const char *const finding_text[FTR_N_FINDINGS] = {
-	"there is none", "the entry names a port without a link",
-	"the entry delivers to a port that does not own the LID",
-	"the path loops", "the entry leads up after a downward hop",
+const char *const cli_finding_key[FTR_N_FINDINGS] = {
+	"holes", "dead_ports", "wrong_ends", "loops", "turns",
+};
+
+static const char *const cdg_key[] = {
+	[FTR_CDG_NOT_CHECKED] = "not checked", [FTR_CDG_PROVED] = "proved",
+	[FTR_CDG_ACYCLIC] = "acyclic", [FTR_CDG_CYCLE] = "cycle",
 };
 
 enum ftr_status cli_judge(const struct ftr_fabric *f,
@@ -44,7 +58,7 @@ enum ftr_status cli_judge(const struct ftr_fabric *f,
 	return st;
 }
 
-/* ---- the parts --------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------- */
 
 static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       const struct cli_report_opts *o)
@@ -83,7 +97,7 @@ static void put_class(const struct ftr_check_report *r, int cls,
 	};
 	char a[CLI_COUNT_MAX], b[CLI_NUM_MAX];
 
-	printf("%-13s %-20s %18s, ", cls ? "" : "paths", class_name[cls],
+	printf("%-13s %-20s %18s, ", cls ? "" : "paths", class[cls].name,
 	       cli_count(a, r->pairs[cls], "pair", "pairs"));
 	if (!r->bad[cls]) {
 		printf("all arrive\n");
@@ -109,17 +123,17 @@ static void put_findings(const struct ftr_fabric *f,
 		const struct ftr_check_sample *s = &r->sample[i];
 
 		if (!r->found[i]) {
-			printf("%-13s none\n", finding_name[i]);
+			printf("%-13s none\n", finding[i].name);
 			continue;
 		}
 		printf("%-13s %s%s%s; the first: from %s to %s: at %s %s\n",
-		       finding_name[i],
+		       finding[i].name,
 		       cli_colour(i == FTR_FIND_MISSING || i == FTR_FIND_TURN ?
 				  CLI_DOUBT : CLI_WRONG),
 		       cli_num(a, r->found[i]), cli_colour(CLI_PLAIN),
 		       cli_sw_name(from, f, s->from),
 		       cli_lid_name(to, f, s->lid),
-		       cli_sw_name(at, f, s->at), finding_text[i]);
+		       cli_sw_name(at, f, s->at), finding[i].text);
 	}
 }
 
@@ -265,12 +279,121 @@ static void put_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       v->found ? "FINDINGS" : "clean", cli_colour(CLI_PLAIN));
 }
 
+/* ---- JSON -------------------------------------------------------------- */
+
+static void json_classes(struct json_object *o,
+			const struct ftr_check_report *r,
+			const struct cli_verdict *v)
+{
+	struct json_object *all = cli_json_object(o, "paths"), *c;
+
+	for (int i = 0; i < FTR_N_CHECK_CLASSES; i++) {
+		c = cli_json_object(all, class[i].key);
+		cli_json_num(c, "pairs", r->pairs[i]);
+		cli_json_num(c, "not_arriving", r->bad[i]);
+		cli_json_num(c, "no_physical_path", v->reach.cut[i]);
+		if (v->reach.ranked)
+			cli_json_num(c, "no_updown_path",
+				     v->reach.cut[i] + v->reach.no_updown[i]);
+		else
+			cli_json_str(c, "no_updown_path", NULL);
+		cli_json_bool(c, "finding", v->class_bad[i]);
+	}
+}
+
+static void json_hops(struct json_object *o, const uint64_t *hops)
+{
+	struct json_object *list = cli_json_array(o, "hops"), *e;
+
+	for (unsigned int h = 0; hops && h < FTR_HOPS_MAX; h++) {
+		if (!hops[h])
+			continue;
+		e = cli_json_element(list);
+		cli_json_num(e, "cables", h);
+		cli_json_num(e, "pairs", hops[h]);
+	}
+}
+
+static void json_findings(struct json_object *o, const struct ftr_fabric *f,
+			 const struct ftr_check_report *r)
+{
+	struct json_object *all = cli_json_object(o, "findings"), *one, *to;
+
+	for (int i = 0; i < FTR_N_FINDINGS; i++) {
+		const struct ftr_check_sample *s = &r->sample[i];
+
+		one = cli_json_object(all, cli_finding_key[i]);
+		cli_json_num(one, "count", r->found[i]);
+		if (!r->found[i])
+			continue;
+		one = cli_json_object(one, "first");
+		cli_json_switch(one, "from", f, s->from);
+		to = cli_json_object(one, "to");
+		cli_json_lid(to, f, s->lid);
+		cli_json_switch(one, "at", f, s->at);
+	}
+}
+
+static void json_cdg(struct json_object *o, const struct ftr_fabric *f,
+		    const struct ftr_check_report *r, bool switch_sources)
+{
+	struct json_object *c = cli_json_object(o, "credit_loops"), *list, *e;
+
+	cli_json_str(c, "verdict", cdg_key[r->cdg]);
+	cli_json_bool(c, "switch_sources", switch_sources);
+	if (r->cdg != FTR_CDG_CYCLE)
+		return;
+	cli_json_num(c, "length", r->cycle_len);
+	list = cli_json_array(c, "cycle");
+	for (uint32_t i = 0; i < r->cycle_len && i < FTR_CYCLE_MAX; i++) {
+		e = cli_json_element(list);
+		cli_json_link(e, f, r->cycle[i].sw, r->cycle[i].port);
+		if (r->n_vls)
+			cli_json_num(e, "vl", r->cycle[i].vl);
+	}
+}
+
+static int json_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
+		       const struct ftr_check_report *r,
+		       const struct cli_report_opts *opts,
+		       const struct cli_verdict *v)
+{
+	struct json_object *o = cli_json_new("check"), *n;
+
+	cli_json_str(o, "tables", opts->source);
+	cli_json_str(o, "sl2vl", opts->sl2vl);
+	cli_json_str(o, "psl", opts->psl);
+	cli_json_fabric(o, f, sh);
+	json_classes(o, r, v);
+	cli_json_num(o, "longest_path", r->max_hops);
+	json_hops(o, opts->hops);
+	cli_reach_json(o, f, &v->reach, opts->list);
+	json_findings(o, f, r);
+	json_cdg(o, f, r, opts->switch_sources);
+	n = cli_json_object(o, "vl_drops");
+	cli_json_num(n, "count", r->vl_drops);
+	if (r->vl_drops) {
+		cli_json_switch(n, "at", f, r->vl_drop.at);
+		cli_json_lid(cli_json_object(n, "to"), f, r->vl_drop.lid);
+	}
+	n = cli_json_object(o, "not_checked");
+	cli_json_bool(n, "multicast", true);
+	cli_json_bool(n, "virtual_lanes", !opts->sl2vl && !opts->psl);
+	cli_json_num(n, "switches_without_sl2vl", opts->no_sl2vl);
+	cli_json_num(n, "paths_without_sl", r->no_sl);
+	cli_json_bool(n, "switch_sources", !opts->switch_sources);
+	cli_json_bool(n, "ranks", !sh);
+	cli_json_num(n, "switches_without_table", opts->missing);
+	cli_json_num(n, "silent_links", opts->silent);
+	return cli_json_end(o, v->found ? CLI_FINDINGS : CLI_CLEAN);
+}
+
 int cli_report(const struct ftr_fabric *f, const struct ftr_shape *sh,
 	       const struct ftr_check_report *r,
 	       const struct cli_report_opts *o, const struct cli_verdict *v)
 {
 	if (o->json)
-		return cli_report_json(f, sh, r, o, v);
+		return json_report(f, sh, r, o, v);
 	put_report(f, sh, r, o, v);
 	return v->found ? CLI_FINDINGS : CLI_CLEAN;
 }

@@ -219,104 +219,82 @@ static enum ftr_status write_psl(FILE *out, const void *fabric,
 	return st;
 }
 
-static enum ftr_status write_all(const struct route *r, const struct result *x,
-				 struct ftr_err *err)
+static void write_all(const struct route *r, const struct result *x)
 {
 	const struct cli_tables_of of = { x->of, x->t };
 	const struct cli_sl2vl_of vl_map = { x->of, x->vl_map };
-	enum ftr_status st = FTR_OK;
 
 	cli_progress("writing");
 	cli_write_begin();
 	if (r->sl2vl)
-		st = cli_write(r->sl2vl, cli_write_sl2vl_fn, &vl_map, err);
-	if (!st && r->psl)
-		st = cli_write(r->psl, write_psl, x->of, err);
-	if (!st && (r->output || !r->from.on))
-		st = cli_write(r->output, cli_write_tables_fn, &of, err);
-	return cli_write_end(st, err);
+		cli_write(r->sl2vl, cli_write_sl2vl_fn, &vl_map);
+	if (r->psl)
+		cli_write(r->psl, write_psl, x->of);
+	if (r->output || !r->from.on)
+		cli_write(r->output, cli_write_tables_fn, &of);
+	cli_write_end();
 }
 
 /* Replaces the tables of the undamaged fabric by those after a local repair. */
-static enum ftr_status repair(struct result *x, struct ftr_err *err)
+static void repair(struct result *x)
 {
 	struct ftr_sl2vl *vl_map = x->vl_map;
-	struct ftr_tables *t = NULL;
-	enum ftr_status st = cli_ddlr_repair(x->sh, x->t, vl_map, x->damaged,
-					     &t, &x->plan, NULL, err);
+	struct ftr_tables *t = cli_ddlr_repair(x->sh, x->t, vl_map, x->damaged,
+					       &x->plan, NULL, NULL);
 
-	if (st)
-		return st;
 	ftr_tables_free(x->t);
 	x->t = t;
 	x->of = x->damaged;
 	x->local = true;
-	if (vl_map) {
-		x->vl_map = NULL;
-		st = cli_carry_vls(x->f, vl_map, x->of, &x->vl_map, err);
-		ftr_sl2vl_free(vl_map);
-	}
-	return st;
+	if (vl_map)
+		x->vl_map = cli_carry_vls(x->f, vl_map, x->of);
+	ftr_sl2vl_free(vl_map);
 }
 
-static enum ftr_status route_and_write(const struct route *r,
-				       const struct ftr_shape_opts *opts,
-				       struct ftr_team *team, struct result *x,
-				       struct ftr_err *err)
+static void route(const struct route *r, const struct ftr_shape_opts *opts,
+		  struct ftr_team *team, struct result *x)
 {
-	struct ftr_route_opts ro = FTR_ROUTE_OPTS_INIT;
-	double t0 = cli_now(), t1, t2;
-	enum ftr_status st;
+	bool local = r->engine.ops->local_repair;
+	double t0 = cli_now(), t1;
+	struct ftr_route_opts ro;
 
-	x->of = x->damaged && !r->engine.ops->local_repair ? x->damaged : x->f;
-	st = cli_route_opts(&r->engine, x->of, &ro, err);
-	if (st)
-		return st;
+	x->of = x->damaged && !local ? x->damaged : x->f;
+	ro = cli_route_opts(&r->engine, x->of);
 	cli_progress("finding ranks");
-	st = cli_shape(r->nominal, x->of, opts, team, &x->sh, err);
+	cli_must(cli_shape(r->nominal, x->of, opts, team, &x->sh, &cli_err));
 	t1 = cli_now();
 	cli_progress("routing");
-	if (!st)
-		st = ftr_tables_new(x->of, false, &x->t, err);
-	if (!st)
-		st = r->engine.ops->route(x->sh, &ro, team, x->t, &x->stats,
-					  err);
-	t2 = cli_now();
+	cli_must(ftr_tables_new(x->of, false, &x->t, &cli_err));
+	cli_must(r->engine.ops->route(x->sh, &ro, team, x->t, &x->stats,
+				      &cli_err));
 	x->shape_s = t1 - t0;
-	x->route_s = t2 - t1;
-	if (!st && r->engine.ops->local_repair)
-		st = cli_vls(x->sh, r->vls, &x->vl_map, err);
-	if (!st && x->damaged && r->engine.ops->local_repair)
-		st = repair(x, err);
-	if (!st && x->in_use) {
+	x->route_s = cli_now() - t1;
+	if (local)
+		x->vl_map = cli_vls(x->sh, r->vls);
+	if (x->damaged && local)
+		repair(x);
+	if (x->in_use) {
 		cli_progress("examining the transition");
-		st = cli_transition(x->sh, x->in_use, x->t, x->ms_per_block,
-				    &x->transition, err);
+		cli_transition(x->sh, x->in_use, x->t, x->ms_per_block,
+			       &x->transition);
 	}
-	return st ? st : write_all(r, x, err);
 }
 
-static enum ftr_status read_all(const struct route *r, const char *path,
-				struct ftr_shape_opts *opts, struct result *x,
-				struct ftr_err *err)
+static void read_all(const struct route *r, const char *path,
+		     struct ftr_shape_opts *opts, struct result *x)
 {
-	struct cli_faults faults = { .links = 0 };
-	struct cli_live live;
-	enum ftr_status st = cli_input(&r->from, path, r->lmc, r->tolerant, &live, err);
+	struct cli_live live = cli_input(&r->from, path, r->lmc, r->tolerant);
+	struct cli_faults faults;
 
-	if (st)
-		return st;
 	x->f = live.f;
 	x->in_use = live.t;
 	x->ms_per_block = cli_live_ms_per_block(&live);
 	if (r->fail.n) {
-		st = cli_faults_parse(x->f, "fail", &r->fail, &faults, err);
-		if (!st)
-			st = cli_faults_apply(x->f, &faults, r->seed,
-					      &x->damaged, err);
+		faults = cli_faults_parse(x->f, "fail", &r->fail);
+		x->damaged = cli_faults_apply(x->f, &faults, r->seed);
 		cli_faults_free(&faults);
 	}
-	return st ? st : cli_read_guids(&r->files, opts, err);
+	cli_must(cli_read_guids(&r->files, opts, &cli_err));
 }
 
 static int run_route(int argc, char **argv)
@@ -324,52 +302,39 @@ static int run_route(int argc, char **argv)
 	struct route r = { .output = NULL };
 	struct ftr_shape_opts opts = { .leaf_order = FTR_LEAF_BY_GUID };
 	struct result x = { .stats = { .root = FTR_SW_NONE } };
-	struct ftr_team *team = NULL;
-	struct ftr_err err = { 0 };
-	enum ftr_status st;
-	const char *outputs[3];
-	int n, status = cli_parse(&cli_route, &r, argc, argv, &n);
+	int n = cli_parse(&cli_route, &r, argc, argv), status = CLI_CLEAN;
+	const char *const outputs[] = {
+		r.output ? r.output : r.from.on ? NULL : "-", r.sl2vl, r.psl,
+	};
+	struct ftr_team *team;
 
-	if (status >= 0)
-		return status;
-	status = cli_live_args("route", &r.from, n, 1);
-	if (status >= 0)
-		return status;
+	cli_live_args("route", &r.from, n, 1);
 	if (r.from.on && (n || r.fail.n))
-		return cli_error("route: --live reads the fabric from the switches; '%s' cannot be given with it",
-				 n ? argv[0] : "--fail");
+		cli_die("route: --live reads the fabric from the switches; '%s' cannot be given with it",
+			n ? argv[0] : "--fail");
 	if (r.json && (!r.from.on || r.output) &&
 	    (!r.output || !strcmp(r.output, "-")))
-		return cli_error("route: with --json the tables need --output FILE");
+		cli_die("route: with --json the tables need --output FILE");
 	if (r.vls > 1 && !r.engine.ops->local_repair)
-		return cli_error("route: --vls requires --engine ddlr");
-	outputs[0] = r.output ? r.output : r.from.on ? NULL : "-";
-	outputs[1] = r.sl2vl;
-	outputs[2] = r.psl;
-	status = cli_check_outputs("route", r.json || r.from.on, outputs, 3);
-	if (status < 0)
-		status = cli_check_inputs("route", outputs, 3, (const char *[]){
-				argv[0], r.nominal, r.files.roots, r.files.cn,
-				r.files.io }, 5);
-	if (status >= 0)
-		return status;
+		cli_die("route: --vls requires --engine ddlr");
+	cli_check_outputs("route", r.json || r.from.on, outputs, 3);
+	cli_check_inputs("route", outputs, 3, (const char *[]){
+			argv[0], r.nominal, r.files.roots, r.files.cn,
+			r.files.io }, 5);
 	cli_progress("reading");
 	opts.leaf_order = (enum ftr_leaf_order)r.leaf_order;
 	ftr_placement_shape((enum ftr_placement)r.engine.placement, &opts);
-	st = read_all(&r, argv[0], &opts, &x, &err);
-	if (!st) {
-		team = ftr_team_new(r.threads);
-		st = route_and_write(&r, &opts, team, &x, &err);
-		cli_free_guids(&opts);
-	}
+	read_all(&r, argv[0], &opts, &x);
+	team = ftr_team_new(r.threads);
+	route(&r, &opts, team, &x);
+	write_all(&r, &x);
+	cli_free_guids(&opts);
 	cli_progress_end();
-	if (st)
-		status = cli_fail(&err);
-	else if (r.json)
+	if (r.json)
 		status = summary_json(&r, &x);
 	else
 		summary(&r, &x);
-	if (status < 0 && x.in_use && !r.json)
+	if (x.in_use && !r.json)
 		cli_transition_text(x.of, &x.transition);
 	ftr_tables_free(x.in_use);
 	ftr_tables_free(x.t);
@@ -378,7 +343,7 @@ static int run_route(int argc, char **argv)
 	ftr_team_free(team);
 	ftr_fabric_free(x.damaged);
 	ftr_fabric_free(x.f);
-	return status < 0 ? CLI_CLEAN : status;
+	return status;
 }
 
 const struct cli_cmd cli_route = {

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/doctor.h"
 
@@ -65,10 +66,8 @@ static const struct cli_opt restore_options[] = {
 #define SL2VL_TIMEOUT_MS 500
 
 /* Reads the SL2VL table of every pair of linked ports, port 0 included. */
-static enum ftr_status read_switch(struct ftr_sl2vl *m,
-				   const struct ftr_fabric *f, ftr_sw s,
-				   const ibnd_node_t *node,
-				   struct ibmad_port *via, struct ftr_err *err)
+static void read_switch(struct ftr_sl2vl *m, const struct ftr_fabric *f, ftr_sw s,
+			const ibnd_node_t *node, struct ibmad_port *via)
 {
 	for (unsigned int in = 0; in <= f->sw[s].n_ports; in++)
 		for (unsigned int out = 1; out <= f->sw[s].n_ports; out++) {
@@ -82,16 +81,14 @@ static enum ftr_status read_switch(struct ftr_sl2vl *m,
 			if (!smp_query_via(data, &to, IB_ATTR_SLVL_TABLE,
 					   in << 8 | out, SL2VL_TIMEOUT_MS,
 					   via))
-				return ftr_fail(err, FTR_IO, "switch 0x%016"
-						PRIx64 " does not answer for its SL to VL tables",
-						node->guid);
+				cli_die("switch 0x%016" PRIx64 " does not answer for its SL to VL tables",
+					node->guid);
 			for (unsigned int sl = 0; sl < FTR_N_SL; sl++)
 				ftr_sl2vl_set(m, s, (ftr_port)in,
 					      (ftr_port)out, sl,
 					      sl & 1 ? data[sl / 2] & 15 :
 					      data[sl / 2] >> 4);
 		}
-	return FTR_OK;
 }
 
 static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net,
@@ -107,15 +104,15 @@ static enum ftr_status read_sl2vl(void *ctx, struct ibnd_fabric *net,
 	via = cli_live_open(&o->from, err);
 	if (!via)
 		return FTR_IO;
-	for (ibnd_node_t *n = net->nodes; !st && n; n = n->next) {
+	for (ibnd_node_t *n = net->nodes; n; n = n->next) {
 		ftr_sw s = n->type == IB_NODE_SWITCH ?
 			   ftr_fabric_find_sw(f, n->guid) : FTR_SW_NONE;
 
 		if (s != FTR_SW_NONE)
-			st = read_switch(o->m, f, s, n, via, err);
+			read_switch(o->m, f, s, n, via);
 	}
 	mad_rpc_close_port(via);
-	return st;
+	return FTR_OK;
 }
 
 #endif
@@ -159,99 +156,69 @@ static enum ftr_status write_versions(FILE *out, const void *ctx,
 	return FTR_OK;
 }
 
-static enum ftr_status keep(const char *dir, const char *name, cli_write_fn fn,
-			    const void *ctx, struct ftr_err *err)
+static void keep(const char *dir, const char *name, cli_write_fn fn,
+		 const void *ctx)
 {
-	char *path = NULL;
-	enum ftr_status st = cli_path(dir, name, &path, err);
+	char *path = cli_path(dir, name);
 
-	if (!st)
-		st = cli_write(path, fn, ctx, err);
+	cli_write(path, fn, ctx);
 	free(path);
-	return st;
 }
 
 /* Copies a file that opensm.conf names, under its own name.  If it cannot be read, only a
  * note is printed, since opensm could not read it either. */
-static enum ftr_status keep_copy(const char *dir, const char *file,
-				 struct ftr_err *err)
+static void keep_copy(const char *dir, const char *file)
 {
 	const char *name = file ? strrchr(file, '/') : NULL;
-	FILE *in;
 
 	if (!file)
-		return FTR_OK;
-	in = fopen(file, "re");
-	if (!in) {
-		cli_error("note: %s: %s; it is not saved", file,
-			  strerror(errno));
-		return FTR_OK;
-	}
-	fclose(in);
-	return keep(dir, name ? name + 1 : file, write_copy, file, err);
+		return;
+	if (access(file, R_OK))
+		cli_error("note: %s: %s; it is not saved", file, strerror(errno));
+	else
+		keep(dir, name ? name + 1 : file, write_copy, file);
 }
 
 /* Copies opensm.conf and the files that it names. */
-static enum ftr_status keep_files(const char *dir, const struct doc_conf *c,
-				  struct ftr_err *err)
-{
-	const char *const file[] = {
-		c->path, c->roots, c->cn, c->io, c->options,
-	};
-	enum ftr_status st = FTR_OK;
-
-	for (size_t i = 0; !st && i < sizeof(file) / sizeof(file[0]); i++)
-		st = keep_copy(dir, file[i], err);
-	return st;
-}
-
-static enum ftr_status keep_options(const char *dir, const char *conf,
-				    struct ftr_err *err)
+static void keep_options(const char *dir, const char *conf)
 {
 	struct doctor d = { .o.conf = conf };
-	enum ftr_status st;
 
 	doc_read_conf(&d);
 	if (conf && !d.conf.path)
-		return ftr_fail(err, FTR_IO, "%s: cannot be read", conf);
+		cli_die("%s: cannot be read", conf);
 	if (!d.conf.path)
 		cli_error("note: there is no opensm.conf in /etc/opensm or /etc/rdma; no options are saved");
-	st = keep_files(dir, &d.conf, err);
+	keep_copy(dir, d.conf.path);
+	keep_copy(dir, d.conf.roots);
+	keep_copy(dir, d.conf.cn);
+	keep_copy(dir, d.conf.io);
+	keep_copy(dir, d.conf.options);
 	doc_free_conf(&d.conf);
-	return st;
 }
 
-static enum ftr_status save_all(const struct save *o, const char *dir,
-				const struct cli_live *live,
-				struct ftr_err *err)
+static void save_all(const struct save *o, const char *dir,
+		     const struct cli_live *live)
 {
 	const struct cli_tables_of of = { live->f, live->t };
 	const struct cli_sl2vl_of sl2vl = { live->f, o->m };
-	enum ftr_status st;
 
 	if (mkdir(dir, 0777))
-		return ftr_fail(err, FTR_IO, "%s: %s", dir, strerror(errno));
-	st = keep(dir, "fabric.net", cli_write_fabric_fn, live->f, err);
-	if (!st)
-		st = keep(dir, "opensm-lfts.dump", cli_write_tables_fn, &of,
-			  err);
-	if (!st && o->m)
-		st = keep(dir, "sl2vl", cli_write_sl2vl_fn, &sl2vl, err);
-	if (!st)
-		st = keep_options(dir, o->conf, err);
-	return st ? st : keep(dir, "versions", write_versions, live->f, err);
+		cli_die("%s: %s", dir, strerror(errno));
+	keep(dir, "fabric.net", cli_write_fabric_fn, live->f);
+	keep(dir, "opensm-lfts.dump", cli_write_tables_fn, &of);
+	if (o->m)
+		keep(dir, "sl2vl", cli_write_sl2vl_fn, &sl2vl);
+	keep_options(dir, o->conf);
+	keep(dir, "versions", write_versions, live->f);
 }
 
 static int run_save(int argc, char **argv)
 {
 	struct save o = { .conf = NULL };
 	struct cli_live live = { .f = NULL };
-	struct ftr_err err = { 0 };
-	enum ftr_status st;
-	int n, status = cli_parse(&cli_save, &o, argc, argv, &n);
 
-	if (status >= 0)
-		return status;
+	cli_parse(&cli_save, &o, argc, argv);
 #ifdef HAVE_IBMAD
 	if (o.sl2vl) {
 		o.from.look = read_sl2vl;
@@ -259,22 +226,18 @@ static int run_save(int argc, char **argv)
 	}
 #endif
 	cli_progress("reading");
-	st = cli_live_read(&o.from, &live, &err);
-	if (!st && live.missing)
-		st = ftr_fail(&err, FTR_IO, "switches without a table: %u; an incomplete set of tables is not saved",
-			      live.missing);
-	if (!st)
-		st = save_all(&o, argv[0], &live, &err);
+	cli_must(cli_live_read(&o.from, &live, &cli_err));
+	if (live.missing)
+		cli_die("switches without a table: %u; an incomplete set of tables is not saved",
+			live.missing);
+	save_all(&o, argv[0], &live);
 	cli_progress_end();
-	if (st)
-		status = cli_fail(&err);
-	else
-		printf("saved in %s: %u switches, %u end ports\n", argv[0],
-		       live.f->n_sw, live.f->n_ep);
+	printf("saved in %s: %u switches, %u end ports\n", argv[0],
+	       live.f->n_sw, live.f->n_ep);
 	ftr_sl2vl_free(o.m);
 	ftr_tables_free(live.t);
 	ftr_fabric_free(live.f);
-	return st ? status : CLI_CLEAN;
+	return CLI_CLEAN;
 }
 
 const struct cli_cmd cli_save = {
@@ -319,71 +282,59 @@ static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
 	}
 }
 
-static enum ftr_status translate(const struct ftr_fabric *old,
-				 const struct ftr_tables *saved,
-				 const struct ftr_fabric *f,
-				 struct ftr_tables **out, struct ftr_err *err)
+static struct ftr_tables *translate(const struct ftr_fabric *old,
+				    const struct ftr_tables *saved,
+				    const struct ftr_fabric *f)
 {
-	ftr_sw *of = calloc((size_t)f->n_sw + 1, sizeof(*of));
-	enum ftr_status st = of ? ftr_tables_new(f, true, out, err) :
-		ftr_fail(err, FTR_NOMEM, "out of memory for %u switches",
-			 f->n_sw);
+	ftr_sw *of = cli_calloc(f->n_sw, sizeof(*of), "%u switches", f->n_sw);
+	struct ftr_tables *t = NULL;
 
-	for (ftr_sw s = 0; !st && s < f->n_sw; s++)
+	cli_must(ftr_tables_new(f, true, &t, &cli_err));
+	for (ftr_sw s = 0; s < f->n_sw; s++)
 		of[s] = ftr_fabric_find_sw(old, f->sw[s].guid);
-	for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++) {
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
 		ftr_lid was = old_lid(f, (ftr_lid)lid, old);
 
 		for (ftr_sw s = 0; was && s < f->n_sw; s++)
 			if (of[s] != FTR_SW_NONE)
-				ftr_tables_row(*out, s)[lid] =
+				ftr_tables_row(t, s)[lid] =
 					ftr_tables_get(saved, of[s], was);
 	}
 	free(of);
-	return st;
+	return t;
 }
 
-static enum ftr_status read_saved(const char *dir, struct ftr_fabric **f,
-				  struct ftr_tables **t, struct ftr_err *err)
+static void read_saved(const char *dir, struct ftr_fabric **f,
+		       struct ftr_tables **t)
 {
-	char *net = NULL, *lfts = NULL;
-	enum ftr_status st = cli_path(dir, "fabric.net", &net, err);
+	char *net = cli_path(dir, "fabric.net");
+	char *lfts = cli_path(dir, "opensm-lfts.dump");
 
-	if (!st)
-		st = cli_path(dir, "opensm-lfts.dump", &lfts, err);
-	if (!st)
-		st = ftr_read_fabric(net, 0, f, err);
-	if (!st)
-		st = cli_read_lfts(lfts, *f, t, NULL, err);
+	cli_must(ftr_read_fabric(net, 0, f, &cli_err));
+	cli_must(cli_read_lfts(lfts, *f, t, NULL, &cli_err));
 	free(net);
 	free(lfts);
-	return st;
 }
 
 /* Checks the restored tables on the present fabric. */
-static enum ftr_status judge(const struct ftr_fabric *f,
-			     const struct ftr_tables *t, struct ftr_team *team,
-			     int *status, struct ftr_err *err)
+static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
+		 struct ftr_team *team)
 {
 	const struct ftr_check_opts opts = { .rank = NULL };
-	struct ftr_check_report *r = malloc(sizeof(*r));
+	struct ftr_check_report *r = cli_calloc(1, sizeof(*r), "a report");
 	bool found;
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
-	enum ftr_status st = r ? ftr_check_tables(f, t, &opts, team, r, err) :
-		ftr_fail(err, FTR_NOMEM, "out of memory for a report");
 
-	if (!st) {
-		/* in many valid tables switches of one rank do not reach each other */
-		found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
-			  r->bad[FTR_CHECK_HOST_HOST];
-		printf("tables    %s of %s pairs of end ports do not arrive; credit loops: %s\n",
-		       cli_num(a, r->bad[FTR_CHECK_HOST_HOST]),
-		       cli_num(b, r->pairs[FTR_CHECK_HOST_HOST]),
-		       r->cdg == FTR_CDG_CYCLE ? "FOUND" : "none");
-		*status = found ? CLI_FINDINGS : CLI_CLEAN;
-	}
+	cli_must(ftr_check_tables(f, t, &opts, team, r, &cli_err));
+	/* in many valid tables switches of one rank do not reach each other */
+	found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
+		r->bad[FTR_CHECK_HOST_HOST];
+	printf("tables    %s of %s pairs of end ports do not arrive; credit loops: %s\n",
+	       cli_num(a, r->bad[FTR_CHECK_HOST_HOST]),
+	       cli_num(b, r->pairs[FTR_CHECK_HOST_HOST]),
+	       r->cdg == FTR_CDG_CYCLE ? "FOUND" : "none");
 	free(r);
-	return st;
+	return found ? CLI_FINDINGS : CLI_CLEAN;
 }
 
 static void print_lines(const char *output)
@@ -404,40 +355,27 @@ static int run_restore(int argc, char **argv)
 {
 	struct restore o = { .output = NULL };
 	struct ftr_fabric *old = NULL;
-	struct ftr_tables *saved = NULL, *t = NULL;
+	struct ftr_tables *saved = NULL, *t;
 	struct cli_live now = { .f = NULL };
 	struct cli_tables_of of;
-	struct ftr_err err = { 0 };
 	struct ftr_team *team;
-	enum ftr_status st;
-	int n, status = cli_parse(&cli_restore, &o, argc, argv, &n);
+	int n = cli_parse(&cli_restore, &o, argc, argv), status;
 
-	if (status >= 0)
-		return status;
-	status = cli_live_args("restore", &o.from, n, 1);
-	if (status >= 0)
-		return status;
+	cli_live_args("restore", &o.from, n, 1);
 	if (o.from.on && n > 1)
-		return cli_error("restore: --live reads the fabric from the switches; '%s' cannot be given with it",
-				 argv[1]);
+		cli_die("restore: --live reads the fabric from the switches; '%s' cannot be given with it",
+			argv[1]);
 	if (!o.output || !strcmp(o.output, "-"))
-		return cli_error("restore: --output FILE is needed");
-	team = ftr_team_new(o.threads);
-	st = read_saved(argv[0], &old, &saved, &err);
-	if (!st && (o.from.on || n > 1))
-		st = cli_input(&o.from, argv[1], 0, false, &now, &err);
+		cli_die("restore: --output FILE is needed");
+	read_saved(argv[0], &old, &saved);
+	if (o.from.on || n > 1)
+		now = cli_input(&o.from, argv[1], 0, false);
 	of.f = now.f ? now.f : old;
-	if (!st)
-		st = translate(old, saved, of.f, &t, &err);
-	of.t = t;
-	if (!st)
-		st = cli_write(o.output, cli_write_tables_fn, &of, &err);
-	if (!st)
-		st = judge(of.f, t, team, &status, &err);
-	if (st)
-		status = cli_fail(&err);
-	else
-		print_lines(o.output);
+	of.t = t = translate(old, saved, of.f);
+	cli_write(o.output, cli_write_tables_fn, &of);
+	team = ftr_team_new(o.threads);
+	status = judge(of.f, t, team);
+	print_lines(o.output);
 	ftr_team_free(team);
 	ftr_tables_free(t);
 	ftr_tables_free(saved);

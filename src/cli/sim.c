@@ -121,38 +121,28 @@ static void progress(void *ctx, uint32_t run_sim, double part)
 			  100 * j->conf.runs);
 }
 
-static enum ftr_status simulate(struct cli_sim_job *j, struct ftr_err *err)
+static void simulate(struct cli_sim_job *j)
 {
 	double t0 = cli_now();
-	enum ftr_status st;
 
-	j->result = calloc(j->conf.runs, sizeof(*j->result));
-	if (!j->result)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u runs",
-				j->conf.runs);
+	j->result = cli_calloc(j->conf.runs, sizeof(*j->result), "%u runs",
+			       j->conf.runs);
 	j->conf.progress = progress;
 	j->conf.progress_ctx = j;
 	cli_progress("simulating, percent");
-	st = ftr_sim_run(&j->conf, j->team, j->result, err);
+	cli_must(ftr_sim_run(&j->conf, j->team, j->result, &cli_err));
 	j->seconds = cli_now() - t0;
-	if (st) {
-		free(j->result);
-		j->result = NULL;
-	}
-	return st;
 }
 
 static int report_sim(const struct cli_sim_job *j)
 {
 	struct cli_sim_sum s;
-	struct ftr_err err = { 0 };
 	int status;
 
-	if (!cli_sim_sum(j, &s))
-		return cli_error("out of memory for the sums");
+	cli_sim_sum(j, &s);
 	status = s.deadlocks || s.all_lost ? CLI_FINDINGS : CLI_CLEAN;
-	if (j->o->svg && cli_sim_svg(j, &err))
-		return cli_fail(&err);
+	if (j->o->svg)
+		cli_sim_svg(j);
 	if (j->o->json)
 		return cli_sim_json(j, &s, status);
 	cli_sim_show(j, &s);
@@ -163,26 +153,20 @@ static int run_sim(int argc, char **argv)
 {
 	struct cli_sim o = { .json = false };
 	struct cli_sim_job j = { .o = &o };
-	struct ftr_err err = { 0 };
-	enum ftr_status st;
-	int n, status = cli_parse(&cli_sim, &o, argc, argv, &n);
+	int n = cli_parse(&cli_sim, &o, argc, argv), status;
 
-	if (status >= 0)
-		return status;
 	if (!strcmp(o.function, "list"))
 		return list_functions();
 	if (n < 1)
-		return cli_error("sim: missing argument; usage: ibfattree sim [OPTION...] FABRIC");
+		cli_die("sim: missing argument; usage: ibfattree sim [OPTION...] FABRIC");
 	j.fabric = argv[0];
 	j.team = ftr_team_new(o.threads);
 	cli_progress("reading and routing");
-	st = cli_sim_read(&j, &err);
-	if (!st)
-		st = cli_sim_schedule(&j, &err);
-	if (!st)
-		st = simulate(&j, &err);
+	cli_sim_read(&j);
+	cli_sim_schedule(&j);
+	simulate(&j);
 	cli_progress_end();
-	status = st ? cli_fail(&err) : report_sim(&j);
+	status = report_sim(&j);
 	cli_sim_free(&j);
 	return status;
 }

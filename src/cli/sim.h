@@ -53,23 +53,18 @@ struct cli_sim_job {
 	double seconds;
 };
 
-/* "1.5ms", "20us", "300ns", "10ps": picoseconds.  FTR_INVAL names the option. */
-enum ftr_status cli_sim_time(const char *option, const char *text,
-			     uint64_t *ps, struct ftr_err *err) FTR_MUST_USE;
-/* Splits "WHAT@TIME" at the last '@'; *what is malloc()ed. */
-enum ftr_status cli_sim_at(const char *option, const char *text, char **what,
-			   uint64_t *ps, struct ftr_err *err) FTR_MUST_USE;
+/* "1.5ms", "20us", "300ns", "10ps": picoseconds.  Otherwise dies and names the option. */
+uint64_t cli_sim_time(const char *option, const char *text);
+/* Splits "WHAT@TIME" at the last '@'.  Returns WHAT, malloc()ed. */
+char *cli_sim_at(const char *option, const char *text, uint64_t *ps);
 
-enum ftr_status cli_sim_read(struct cli_sim_job *j,
-			     struct ftr_err *err) FTR_MUST_USE;
+void cli_sim_read(struct cli_sim_job *j);
 void cli_sim_free(struct cli_sim_job *j);
 
-enum ftr_status cli_sim_route(const struct cli_sim_job *j,
-			      const struct ftr_fabric *f, struct ftr_shape **sh,
-			      struct ftr_tables **t,
-			      struct ftr_err *err) FTR_MUST_USE;
-enum ftr_status cli_sim_schedule(struct cli_sim_job *j,
-				 struct ftr_err *err) FTR_MUST_USE;
+/* Tables of the engine for f, and their shape. */
+struct ftr_tables *cli_sim_route(const struct cli_sim_job *j,
+				 const struct ftr_fabric *f, struct ftr_shape **sh);
+void cli_sim_schedule(struct cli_sim_job *j);
 enum ftr_status cli_sim_events(struct cli_sim_job *j, const char *path,
 			       uint64_t at, struct ftr_err *err) FTR_MUST_USE;
 enum ftr_status cli_sim_add(struct cli_sim_job *j,
@@ -108,8 +103,11 @@ struct cli_sim_use {
 	double use;		/* mean over runs */
 };
 
-/* Returns false if out of memory. */
-bool cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out);
+/* Measured seconds of a run; fewer than configured if the run was stopped. */
+double cli_sim_seconds(const struct cli_sim_job *j, const struct ftr_sim_result *r);
+bool cli_sim_between_switches(const struct cli_sim_job *j,
+			      const struct ftr_sim_channel_use *c);
+void cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out);
 /* The most used channels between switches, at most n; returns their number. */
 uint32_t cli_sim_worst(const struct cli_sim_job *j, uint32_t n,
 		       struct cli_sim_use *out);
@@ -119,7 +117,6 @@ void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s);
 int cli_sim_json(const struct cli_sim_job *j, const struct cli_sim_sum *s,
 		 int status);
 /* Writes PREFIX-series.svg, PREFIX-latency.svg, PREFIX-links.svg; o.svg is the prefix. */
-enum ftr_status cli_sim_svg(const struct cli_sim_job *j,
-			    struct ftr_err *err) FTR_MUST_USE;
+void cli_sim_svg(const struct cli_sim_job *j);
 
 #endif

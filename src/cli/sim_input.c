@@ -12,8 +12,7 @@
 
 /* ---- numbers ----------------------------------------------------------------- */
 
-enum ftr_status cli_sim_time(const char *option, const char *text,
-			     uint64_t *ps, struct ftr_err *err)
+uint64_t cli_sim_time(const char *option, const char *text)
 {
 	static const struct { const char *name; double ps; } unit[] = {
 		{ "ps", 1 }, { "ns", 1e3 }, { "us", 1e6 }, { "ms", 1e9 },
@@ -24,62 +23,51 @@ enum ftr_status cli_sim_time(const char *option, const char *text,
 
 	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
 		if (end != text && *text >= '0' && *text <= '9' &&
-		    !strcmp(end, unit[i].name) && x * unit[i].ps < 1e18) {
-			*ps = (uint64_t)(x * unit[i].ps + 0.5);
-			return FTR_OK;
-		}
-	return ftr_fail(err, FTR_INVAL, "sim: --%s expects a time like 20us, not '%s'",
-			option, text);
+		    !strcmp(end, unit[i].name) && x * unit[i].ps < 1e18)
+			return (uint64_t)(x * unit[i].ps + 0.5);
+	cli_die("sim: --%s expects a time like 20us, not '%s'", option, text);
 }
 
 /* Parses a percentage: "93.5" is 0.935. */
-static enum ftr_status percent(const char *option, const char *text,
-			       double *share, struct ftr_err *err)
+static double percent(const char *option, const char *text)
 {
 	char *end;
 	double x = strtod(text, &end);
 
 	if (end == text || *end || *text < '0' || *text > '9' || x > 1e6)
-		return ftr_fail(err, FTR_INVAL, "sim: --%s expects a percentage, not '%s'",
-				option, text);
-	*share = x / 100;
-	return FTR_OK;
+		cli_die("sim: --%s expects a percentage, not '%s'", option, text);
+	return x / 100;
 }
 
-enum ftr_status cli_sim_at(const char *option, const char *text, char **what,
-			   uint64_t *ps, struct ftr_err *err)
+char *cli_sim_at(const char *option, const char *text, uint64_t *ps)
 {
 	const char *at = strrchr(text, '@');
-	enum ftr_status st;
+	char *what;
 
 	if (!at || at == text)
-		return ftr_fail(err, FTR_INVAL, "sim: --%s expects WHAT@TIME, not '%s'",
-				option, text);
-	st = cli_sim_time(option, at + 1, ps, err);
-	if (st)
-		return st;
-	*what = strndup(text, (size_t)(at - text));
-	return *what ? FTR_OK : ftr_fail(err, FTR_NOMEM, "out of memory for --%s",
-					 option);
+		cli_die("sim: --%s expects WHAT@TIME, not '%s'", option, text);
+	*ps = cli_sim_time(option, at + 1);
+	what = strndup(text, (size_t)(at - text));
+	if (!what)
+		cli_die("out of memory for --%s", option);
+	return what;
 }
 
-static enum ftr_status read_weights(const char *text, struct ftr_sim_conf *c,
-				    struct ftr_err *err)
+static void read_weights(const char *text, struct ftr_sim_conf *c)
 {
 	const char *s = text;
 	unsigned long w;
 	char *end;
 
-	for (unsigned int i = 0; ; i++) {
+	for (unsigned int i = 0; ; i++, s = end + 1) {
 		w = strtoul(s, &end, 10);
 		if (end == s || !w || w > 255 || i >= c->n_vls ||
 		    (*end && *end != ','))
-			return ftr_fail(err, FTR_INVAL, "sim: --vl-weights expects up to %u numbers from 1 to 255, not '%s'",
-					c->n_vls, text);
+			cli_die("sim: --vl-weights expects up to %u numbers from 1 to 255, not '%s'",
+				c->n_vls, text);
 		c->weight[i] = (uint8_t)w;
 		if (!*end)
-			return FTR_OK;
-		s = end + 1;
+			return;
 	}
 }
 
@@ -92,169 +80,145 @@ static bool is_directory(const char *path)
 	return !stat(path, &s) && S_ISDIR(s.st_mode);
 }
 
-static enum ftr_status read_fabric(struct cli_sim_job *j, struct ftr_err *err)
+static void read_fabric(struct cli_sim_job *j)
 {
 	char *path = NULL;
-	enum ftr_status st = FTR_OK;
 
 	if (is_directory(j->fabric))
-		st = cli_path(j->fabric, "opensm-subnet.lst", &path, err);
-	if (!st)
-		st = cli_read_fabric(path ? path : j->fabric, j->o->lmc,
-				     j->o->tolerant, &j->f, err);
+		path = cli_path(j->fabric, "opensm-subnet.lst");
+	j->f = cli_read_fabric(path ? path : j->fabric, j->o->lmc, j->o->tolerant);
 	free(path);
-	return st;
 }
 
 /* Reads forwarding and SL2VL tables from a directory of dumps. */
-static enum ftr_status read_dumps(struct cli_sim_job *j, const char *dir,
-				  struct ftr_err *err)
+static void read_dumps(struct cli_sim_job *j, const char *dir)
 {
-	char *lfts = NULL, *sl2vl = NULL;
-	enum ftr_status st = cli_path(dir, "opensm-lfts.dump", &lfts, err);
+	char *lfts = cli_path(dir, "opensm-lfts.dump");
+	char *sl2vl = cli_path(dir, "opensm-sl2vl.dump");
 
-	if (!st)
-		st = cli_read_lfts(lfts, j->f, &j->t, NULL, err);
-	if (!st && !j->o->sl2vl)
-		st = cli_path(dir, "opensm-sl2vl.dump", &sl2vl, err);
-	if (!st && sl2vl && !access(sl2vl, R_OK))
-		st = ftr_read_sl2vl(sl2vl, j->f, &j->sl2vl, NULL, err);
+	cli_must(cli_read_lfts(lfts, j->f, &j->t, NULL, &cli_err));
+	if (!j->o->sl2vl && !access(sl2vl, R_OK))
+		cli_must(ftr_read_sl2vl(sl2vl, j->f, &j->sl2vl, NULL, &cli_err));
 	free(lfts);
 	free(sl2vl);
 	j->source = dir;
-	return st;
 }
 
-enum ftr_status cli_sim_route(const struct cli_sim_job *j,
-			      const struct ftr_fabric *f, struct ftr_shape **sh,
-			      struct ftr_tables **t, struct ftr_err *err)
+struct ftr_tables *cli_sim_route(const struct cli_sim_job *j,
+				 const struct ftr_fabric *f, struct ftr_shape **sh)
 {
 	struct ftr_route_opts ro = cli_damaged_opts(&j->o->engine, f);
-	enum ftr_status st = ftr_shape_new(f, &j->shape_opts, j->team, sh, err);
+	struct ftr_tables *t = NULL;
 
-	if (!st)
-		st = ftr_tables_new(f, false, t, err);
-	if (!st)
-		st = j->o->engine.ops->route(*sh, &ro, j->team, *t, NULL, err);
-	return st;
+	cli_must(ftr_shape_new(f, &j->shape_opts, j->team, sh, &cli_err));
+	cli_must(ftr_tables_new(f, false, &t, &cli_err));
+	cli_must(j->o->engine.ops->route(*sh, &ro, j->team, t, NULL, &cli_err));
+	return t;
 }
 
-static enum ftr_status read_tables(struct cli_sim_job *j, struct ftr_err *err)
+static void read_tables(struct cli_sim_job *j)
 {
-	struct ftr_route_opts ro;
-	enum ftr_status st;
+	const char *lfts = j->o->lfts;
 
-	if (j->o->lfts && is_directory(j->o->lfts))
-		return read_dumps(j, j->o->lfts, err);
-	if (j->o->lfts) {
-		j->source = j->o->lfts;
-		return cli_read_lfts(j->o->lfts, j->f, &j->t, NULL, err);
+	if (!lfts && is_directory(j->fabric))
+		lfts = j->fabric;
+	if (lfts && is_directory(lfts)) {
+		read_dumps(j, lfts);
+	} else if (lfts) {
+		j->source = lfts;
+		cli_must(cli_read_lfts(lfts, j->f, &j->t, NULL, &cli_err));
+	} else {
+		j->source = j->o->engine.ops->name;
+		cli_route_opts(&j->o->engine, j->f);	/* checks --sm-switch */
+		j->t = cli_sim_route(j, j->f, &j->sh);
 	}
-	if (is_directory(j->fabric))
-		return read_dumps(j, j->fabric, err);
-	j->source = j->o->engine.ops->name;
-	st = cli_route_opts(&j->o->engine, j->f, &ro, err);
-	if (!st)
-		st = cli_sim_route(j, j->f, &j->sh, &j->t, err);
-	return st;
 }
 
 /* ---- traffic ----------------------------------------------------------------------- */
 
-static enum ftr_status find_host(const struct ftr_fabric *f, const char *name,
-				 ftr_ep *out, struct ftr_err *err)
+static ftr_ep find_host(const struct ftr_fabric *f, const char *name)
 {
+	ftr_ep found = FTR_EP_NONE;
 	unsigned int n = 0;
 	char *end;
 	uint64_t guid;
 
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (!strcmp(f->ep[e].name, name)) {
-			*out = e;
+			found = e;
 			n++;
 		}
-	if (n == 1)
-		return FTR_OK;
 	errno = 0;
 	guid = strtoull(name, &end, 16);
-	if (!n && end != name && !*end && !errno) {
-		*out = ftr_fabric_find_ep(f, guid);
-		if (*out != FTR_EP_NONE)
-			return FTR_OK;
-	}
-	return ftr_fail(err, FTR_INVAL, "sim: --hot %s: %s", name, n ?
+	if (!n && end != name && !*end && !errno)
+		found = ftr_fabric_find_ep(f, guid);
+	if (n > 1 || found == FTR_EP_NONE)
+		cli_die("sim: --hot %s: %s", name, n ?
 			"several end ports have this name; give the port GUID of one" :
 			"no end port of the fabric");
+	return found;
 }
 
 /* The host order of the shape, if there is one: hosts without I/O nodes, those on leaves first. */
-static enum ftr_status read_order(struct cli_sim_job *j, struct ftr_err *err)
+static void read_order(struct cli_sim_job *j)
 {
-	struct ftr_err why = { 0 };
+	enum ftr_status st = FTR_OK;
 
-	if (j->o->order)
-		return ftr_read_order(j->o->order, j->f, &j->order,
-				      &j->n_order, err);
-	if (!j->sh && ftr_shape_new(j->f, &j->shape_opts, j->team, &j->sh,
-				    &why)) {
-		if (why.status != FTR_SHAPE)
-			return ftr_fail(err, why.status, "%s", why.msg);
-		return FTR_OK;	/* without a shape: all end ports */
+	if (j->o->order) {
+		cli_must(ftr_read_order(j->o->order, j->f, &j->order,
+					&j->n_order, &cli_err));
+		return;
 	}
-	return cli_host_order(j->sh, &j->order, &j->n_order, err);
+	if (!j->sh)
+		st = ftr_shape_new(j->f, &j->shape_opts, j->team, &j->sh, &cli_err);
+	if (st == FTR_SHAPE)	/* without a shape: all end ports */
+		return;
+	cli_must(st);
+	j->order = cli_host_order(j->sh, &j->n_order);
 }
 
-static enum ftr_status read_traffic(struct cli_sim_job *j, struct ftr_err *err)
+static void read_traffic(struct cli_sim_job *j)
 {
 	const struct cli_sim *o = j->o;
-	enum ftr_status st = read_order(j, err);
 
-	if (!st && o->pattern != FTR_SIM_PAIRS && o->pairs)
-		st = ftr_fail(err, FTR_INVAL, "sim: --pairs requires --pattern pairs");
-	if (!st && o->pattern != FTR_SIM_HOTSPOT && o->hot.n)
-		st = ftr_fail(err, FTR_INVAL, "sim: --hot requires --pattern hotspot");
-	if (!st && o->pattern != FTR_SIM_SHIFT && o->shift != 1)
-		st = ftr_fail(err, FTR_INVAL, "sim: --shift requires --pattern shift");
-	if (!st && o->pattern == FTR_SIM_PAIRS && !o->pairs)
-		st = ftr_fail(err, FTR_INVAL, "sim: --pattern pairs needs --pairs FILE");
-	if (!st && o->pattern == FTR_SIM_HOTSPOT && !o->hot.n)
-		st = ftr_fail(err, FTR_INVAL, "sim: --pattern hotspot needs --hot NAME");
-	if (!st && o->pairs)
-		st = ftr_read_pairs(o->pairs, j->f, &j->pair, &j->n_pairs, err);
-	for (unsigned int i = 0; !st && i < o->hot.n; i++)
-		st = find_host(j->f, o->hot.v[i], &j->hot[i], err);
-	return st;
+	read_order(j);
+	if (o->pattern != FTR_SIM_PAIRS && o->pairs)
+		cli_die("sim: --pairs requires --pattern pairs");
+	if (o->pattern != FTR_SIM_HOTSPOT && o->hot.n)
+		cli_die("sim: --hot requires --pattern hotspot");
+	if (o->pattern != FTR_SIM_SHIFT && o->shift != 1)
+		cli_die("sim: --shift requires --pattern shift");
+	if (o->pattern == FTR_SIM_PAIRS && !o->pairs)
+		cli_die("sim: --pattern pairs needs --pairs FILE");
+	if (o->pattern == FTR_SIM_HOTSPOT && !o->hot.n)
+		cli_die("sim: --pattern hotspot needs --hot NAME");
+	if (o->pairs)
+		cli_must(ftr_read_pairs(o->pairs, j->f, &j->pair, &j->n_pairs,
+					&cli_err));
+	for (unsigned int i = 0; i < o->hot.n; i++)
+		j->hot[i] = find_host(j->f, o->hot.v[i]);
 }
 
 /* ---- the configuration ------------------------------------------------------------- */
 
-static enum ftr_status set_times(const struct cli_sim *o,
-				 struct ftr_sim_conf *c, struct ftr_err *err)
+static void set_times(const struct cli_sim *o, struct ftr_sim_conf *c)
 {
-	uint64_t link = 0, sw = 0;
-	enum ftr_status st = cli_sim_time("cable-delay", o->link_delay, &link,
-					  err);
+	uint64_t link = cli_sim_time("cable-delay", o->link_delay);
+	uint64_t sw = cli_sim_time("switch-delay", o->switch_delay);
 
-	if (!st)
-		st = cli_sim_time("switch-delay", o->switch_delay, &sw, err);
-	if (!st)
-		st = cli_sim_time("warmup", o->warmup, &c->warm_ps, err);
-	if (!st)
-		st = cli_sim_time("duration", o->duration, &c->run_ps, err);
-	if (!st)
-		st = cli_sim_time("check", o->check, &c->check_ps, err);
-	if (!st && (link > UINT32_MAX || sw > UINT32_MAX))
-		st = ftr_fail(err, FTR_INVAL, "sim: a delay of more than 4 ms");
+	c->warm_ps = cli_sim_time("warmup", o->warmup);
+	c->run_ps = cli_sim_time("duration", o->duration);
+	c->check_ps = cli_sim_time("check", o->check);
+	if (link > UINT32_MAX || sw > UINT32_MAX)
+		cli_die("sim: a delay of more than 4 ms");
 	c->link_ps = (uint32_t)link;
 	c->switch_ps = (uint32_t)sw;
-	return st;
 }
 
-static enum ftr_status set_conf(struct cli_sim_job *j, struct ftr_err *err)
+static void set_conf(struct cli_sim_job *j)
 {
 	const struct cli_sim *o = j->o;
 	struct ftr_sim_conf *c = &j->conf;
-	enum ftr_status st;
 
 	*c = (struct ftr_sim_conf){
 		.f = j->f, .t = j->t, .sl2vl = j->sl2vl, .path_sl = j->psl,
@@ -273,44 +237,36 @@ static enum ftr_status set_conf(struct cli_sim_job *j, struct ftr_err *err)
 	};
 	c->function = ftr_sim_function_find(o->function);
 	if (!c->function)
-		return ftr_fail(err, FTR_INVAL, "sim: there is no function '%s' (--function list names them)",
-				o->function);
+		cli_die("sim: there is no function '%s' (--function list names them)",
+			o->function);
 	c->arg = c->function->tiers && j->sh ? j->sh->tree.rank : NULL;
 	c->n_vls = o->vls > c->function->min_vls ? o->vls :
 		   c->function->min_vls;
 	if (!c->buffer)
 		c->buffer = FTR_SIM_PORT_BUFFER / c->n_vls;
-	st = percent("load", o->load, &c->load, err);
-	if (!st)
-		st = percent("switch-load", o->switch_load, &c->switch_load,
-			     err);
-	if (!st && o->weights)
-		st = read_weights(o->weights, c, err);
-	if (!st)
-		st = set_times(o, c, err);
-	return st;
+	c->load = percent("load", o->load);
+	c->switch_load = percent("switch-load", o->switch_load);
+	if (o->weights)
+		read_weights(o->weights, c);
+	set_times(o, c);
 }
 
-enum ftr_status cli_sim_read(struct cli_sim_job *j, struct ftr_err *err)
+void cli_sim_read(struct cli_sim_job *j)
 {
-	enum ftr_status st = read_fabric(j, err);
+	const struct cli_sim *o = j->o;
 
+	read_fabric(j);
 	j->shape_opts.leaf_order = FTR_LEAF_BY_GUID;
-	ftr_placement_shape((enum ftr_placement)j->o->engine.placement,
+	ftr_placement_shape((enum ftr_placement)o->engine.placement,
 			    &j->shape_opts);
-	if (!st)
-		st = cli_read_guids(&j->o->files, &j->shape_opts, err);
-	if (!st)
-		st = read_tables(j, err);
-	if (!st && j->o->sl2vl)
-		st = ftr_read_sl2vl(j->o->sl2vl, j->f, &j->sl2vl, NULL, err);
-	if (!st && j->o->psl)
-		st = ftr_read_path_sl(j->o->psl, j->f, &j->psl, err);
-	if (!st)
-		st = read_traffic(j, err);
-	if (!st)
-		st = set_conf(j, err);
-	return st;
+	cli_must(cli_read_guids(&o->files, &j->shape_opts, &cli_err));
+	read_tables(j);
+	if (o->sl2vl)
+		cli_must(ftr_read_sl2vl(o->sl2vl, j->f, &j->sl2vl, NULL, &cli_err));
+	if (o->psl)
+		cli_must(ftr_read_path_sl(o->psl, j->f, &j->psl, &cli_err));
+	read_traffic(j);
+	set_conf(j);
 }
 
 void cli_sim_free(struct cli_sim_job *j)

@@ -87,8 +87,7 @@ static void put_run(struct json_object *list, const struct cli_sim_job *j,
 		    const struct ftr_sim_result *r)
 {
 	struct json_object *o = cli_json_element(list);
-	double s = r->end_ps > j->conf.warm_ps ?
-		   (double)(r->end_ps - j->conf.warm_ps) * 1e-12 : 0;
+	double s = cli_sim_seconds(j, r);
 
 	cli_json_num(o, "seed", r->seed);
 	cli_json_real(o, "end_us", (double)r->end_ps / 1e6);

@@ -42,9 +42,7 @@ static const struct ftr_sim_class *class_of(const struct ftr_sim_result *r,
 	return host ? &r->host : &r->sw;
 }
 
-/* Measured seconds of a run; fewer if the run was stopped. */
-static double seconds_of(const struct cli_sim_job *j,
-			 const struct ftr_sim_result *r)
+double cli_sim_seconds(const struct cli_sim_job *j, const struct ftr_sim_result *r)
 {
 	return r->end_ps > j->conf.warm_ps ?
 	       (double)(r->end_ps - j->conf.warm_ps) * 1e-12 : 0;
@@ -88,7 +86,7 @@ static void sum_class(const struct cli_sim_job *j, bool host, double *x,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ftr_sim_result *r = &j->result[i];
 		const struct ftr_sim_class *k = class_of(r, host);
-		double s = seconds_of(j, r), bps;
+		double s = cli_sim_seconds(j, r), bps;
 
 		accepted[i] = offered[i] = mbps[i] = 0;
 		if (!k->sources || s <= 0)
@@ -112,7 +110,7 @@ static double use_of(const struct cli_sim_job *j, uint32_t i)
 	double sum = 0, s;
 
 	for (uint32_t k = 0; k < j->conf.runs; k++) {
-		s = seconds_of(j, &j->result[k]);
+		s = cli_sim_seconds(j, &j->result[k]);
 		if (s > 0)
 			sum += (double)j->result[k].channel[i].busy_ps *
 			       1e-12 / s;
@@ -120,8 +118,8 @@ static double use_of(const struct cli_sim_job *j, uint32_t i)
 	return sum / j->conf.runs;
 }
 
-static bool between_switches(const struct cli_sim_job *j,
-			     const struct ftr_sim_channel_use *c)
+bool cli_sim_between_switches(const struct cli_sim_job *j,
+			      const struct ftr_sim_channel_use *c)
 {
 	return c->sw != FTR_SW_NONE &&
 	       ftr_fabric_port(j->f, c->sw, c->port)->peer_kind == FTR_PEER_SW;
@@ -136,7 +134,7 @@ uint32_t cli_sim_worst(const struct cli_sim_job *j, uint32_t n,
 	for (uint32_t i = 0; i < r->n_channels; i++) {
 		struct cli_sim_use u = { &r->channel[i], 0 };
 
-		if (!between_switches(j, u.c))
+		if (!cli_sim_between_switches(j, u.c))
 			continue;
 		u.use = use_of(j, i);
 		if (have == n && (!n || out[n - 1].use >= u.use))
@@ -156,7 +154,7 @@ static void sum_use(const struct cli_sim_job *j, struct cli_sim_sum *out)
 	double u;
 
 	for (uint32_t i = 0; i < r->n_channels; i++) {
-		if (!between_switches(j, &r->channel[i]))
+		if (!cli_sim_between_switches(j, &r->channel[i]))
 			continue;
 		u = use_of(j, i);
 		n++;
@@ -168,12 +166,10 @@ static void sum_use(const struct cli_sim_job *j, struct cli_sim_sum *out)
 		out->mean_use /= n;
 }
 
-bool cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out)
+void cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out)
 {
-	double *x = calloc(3 * (size_t)j->conf.runs, sizeof(*x));
+	double *x = cli_calloc(3 * (size_t)j->conf.runs, sizeof(*x), "the sums");
 
-	if (!x)
-		return false;
 	memset(out, 0, sizeof(*out));
 	out->first_deadlock = UINT32_MAX;
 	for (uint32_t i = 0; i < j->conf.runs; i++) {
@@ -199,10 +195,9 @@ bool cli_sim_sum(const struct cli_sim_job *j, struct cli_sim_sum *out)
 	sum_class(j, false, x, &out->sw);
 	free(x);
 	sum_use(j, out);
-	return true;
 }
 
-/* ---- the page ----------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------ */
 
 static void show_class(const char *name, const struct cli_sim_class_sum *c,
 		       uint32_t runs)

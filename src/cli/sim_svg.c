@@ -90,22 +90,19 @@ static double greatest(const double *y, uint32_t n, double least)
 	return least;
 }
 
-static enum ftr_status save(const struct cli_sim_job *j, const char *suffix,
-			    const struct plot *p, struct ftr_err *err)
+static void save(const struct cli_sim_job *j, const char *suffix,
+		 const struct plot *p)
 {
-	enum ftr_status st;
 	char *path;
 
 	if (asprintf(&path, "%s%s", j->o->svg, suffix) < 0)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for a path");
-	st = cli_write(path, write_plot, p, err);
+		cli_die("out of memory for a path");
+	cli_write(path, write_plot, p);
 	free(path);
-	return st;
 }
 
 /* Gbit/s delivered and lost, over time. */
-static enum ftr_status series(const struct cli_sim_job *j, double *x,
-			      struct ftr_err *err)
+static void series(const struct cli_sim_job *j, double *x)
 {
 	uint32_t n = j->conf.n_series;
 	double *y = x + n, *y2 = y + n;
@@ -128,12 +125,11 @@ static enum ftr_status series(const struct cli_sim_job *j, double *x,
 		y2[i] = (double)lost * 8 / (us / n) / 1e3 / j->conf.runs;
 	}
 	p.y_max = greatest(y2, n, greatest(y, n, 1e-3)) * 1.05;
-	return save(j, "-series.svg", &p, err);
+	save(j, "-series.svg", &p);
 }
 
 /* Latency against the fraction of packets that are not slower. */
-static enum ftr_status latency(const struct cli_sim_job *j, double *x,
-			       struct ftr_err *err)
+static void latency(const struct cli_sim_job *j, double *x)
 {
 	double *y = x + 1001;
 	struct plot p = {
@@ -149,7 +145,7 @@ static enum ftr_status latency(const struct cli_sim_job *j, double *x,
 						  i / 1000.0) / 1e3;
 	}
 	p.y_max = greatest(y, 1000, 1) * 1.05;
-	return save(j, "-latency.svg", &p, err);
+	save(j, "-latency.svg", &p);
 }
 
 static int falling(const void *a, const void *b)
@@ -160,8 +156,7 @@ static int falling(const void *a, const void *b)
 }
 
 /* Links between switches by utilisation, highest first; first run only. */
-static enum ftr_status links(const struct cli_sim_job *j, double *x,
-			     struct ftr_err *err)
+static void links(const struct cli_sim_job *j, double *x)
 {
 	const struct ftr_sim_result *r = &j->result[0];
 	double s = (double)(r->end_ps - j->conf.warm_ps);
@@ -176,9 +171,8 @@ static enum ftr_status links(const struct cli_sim_job *j, double *x,
 	for (uint32_t i = 0; i < r->n_channels; i++) {
 		const struct ftr_sim_channel_use *c = &r->channel[i];
 
-		if (c->sw == FTR_SW_NONE || r->end_ps <= j->conf.warm_ps ||
-		    ftr_fabric_port(j->f, c->sw, c->port)->peer_kind !=
-		    FTR_PEER_SW)
+		if (r->end_ps <= j->conf.warm_ps ||
+		    !cli_sim_between_switches(j, c))
 			continue;
 		x[n] = n + 1;
 		y[n++] = 100 * (double)c->busy_ps / s;
@@ -186,25 +180,20 @@ static enum ftr_status links(const struct cli_sim_job *j, double *x,
 	qsort(y, n, sizeof(*y), falling);
 	p.n = n;
 	p.x_max = n;
-	return save(j, "-links.svg", &p, err);
+	save(j, "-links.svg", &p);
 }
 
-enum ftr_status cli_sim_svg(const struct cli_sim_job *j, struct ftr_err *err)
+void cli_sim_svg(const struct cli_sim_job *j)
 {
 	size_t n = 2002 + 3 * (size_t)j->conf.n_series +
 		   2 * (size_t)j->result[0].n_channels;
-	double *x = calloc(n, sizeof(*x));
-	enum ftr_status st = FTR_OK;
+	double *x = cli_calloc(n, sizeof(*x), "plots");
 
-	if (!x)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for plots");
 	cli_write_begin();
 	if (j->conf.n_series)
-		st = series(j, x, err);
-	if (!st)
-		st = latency(j, x, err);
-	if (!st)
-		st = links(j, x, err);
+		series(j, x);
+	latency(j, x);
+	links(j, x);
+	cli_write_end();
 	free(x);
-	return cli_write_end(st, err);
 }

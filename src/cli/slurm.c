@@ -40,30 +40,20 @@ struct job {
 	bool *wanted;
 };
 
-static enum ftr_status read_all(struct job *j, const char *fabric,
-				struct ftr_err *err)
+static void read_all(struct job *j, const char *fabric)
 {
-	enum ftr_status st = ftr_read_fabric(fabric, j->o->lmc, &j->f, err);
-
-	if (!st)
-		st = cli_shape_with(&j->o->files, j->o->nominal, j->f,
-				    FTR_LEAF_BY_GUID, NULL, &j->sh, err);
-	if (!st)
-		st = ftr_picture_new(j->sh, &j->pic, err);
-	if (!st)
-		st = ftr_hosts_new(j->f, j->o->full_names, &j->h, err);
-	if (!st && j->o->hosts)
-		st = ftr_read_host_list(j->o->hosts, false, j->h, &j->list, err);
-	if (st || !j->list)
-		return st;
-	j->wanted = calloc((size_t)j->h->n + 1, sizeof(*j->wanted));
-	if (!j->wanted)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u hosts",
-				j->h->n);
+	cli_must(ftr_read_fabric(fabric, j->o->lmc, &j->f, &cli_err));
+	cli_must(cli_shape_with(&j->o->files, j->o->nominal, j->f,
+				FTR_LEAF_BY_GUID, NULL, &j->sh, &cli_err));
+	cli_must(ftr_picture_new(j->sh, &j->pic, &cli_err));
+	cli_must(ftr_hosts_new(j->f, j->o->full_names, &j->h, &cli_err));
+	if (!j->o->hosts)
+		return;
+	cli_must(ftr_read_host_list(j->o->hosts, false, j->h, &j->list, &cli_err));
+	j->wanted = cli_calloc(j->h->n, sizeof(*j->wanted), "%u hosts", j->h->n);
 	for (uint32_t i = 0; i < j->list->n; i++)
 		if (j->list->entry[i].host != FTR_HOST_NONE)
 			j->wanted[j->list->entry[i].host] = true;
-	return FTR_OK;
 }
 
 static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
@@ -113,16 +103,12 @@ static int run_slurm(int argc, char **argv)
 {
 	struct slurm o = { .output = NULL };
 	struct job j = { .o = &o };
-	struct ftr_err err = { 0 };
-	enum ftr_status st;
-	int n, status = cli_parse(&cli_slurm, &o, argc, argv, &n);
+	int status;
 
-	if (status >= 0)
-		return status;
-	st = read_all(&j, argv[0], &err);
-	if (!st)
-		st = cli_write(o.output, write_fn, &j, &err);
-	status = st ? cli_fail(&err) : report_slurm(&j);
+	cli_parse(&cli_slurm, &o, argc, argv);
+	read_all(&j, argv[0]);
+	cli_write(o.output, write_fn, &j);
+	status = report_slurm(&j);
 	free(j.wanted);
 	ftr_host_list_free(j.list);
 	ftr_hosts_free(j.h);

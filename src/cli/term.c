@@ -94,6 +94,7 @@ void cli_progress(const char *what)
 	pthread_mutex_unlock(&line.lock);
 	if (line.running || dumb(STDERR_FILENO))
 		return;
+	cli_before_death(cli_progress_end);
 	start = cli_now();
 	line.stop = false;
 	/* if the thread cannot be started, there is no progress line */

@@ -228,11 +228,9 @@ static int run_top(int argc, char **argv)
 	struct top o = { .once = false };
 	struct top_data d = { .dir = "/var/log" };
 	SCREEN *screen = NULL;
-	int n, status = cli_parse(&cli_top, &o, argc, argv, &n);
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (n)
+	if (cli_parse(&cli_top, &o, argc, argv))
 		d.dir = argv[0];
 	if (!o.once && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		screen = newterm(NULL, stdout, stdin);

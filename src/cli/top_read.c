@@ -55,11 +55,11 @@ static struct top_stamp stamp_of(const struct stat *st)
 				   st->st_mtim };
 }
 
-static bool same(const struct top_stamp *a, const struct top_stamp *b)
+static bool same(const struct top_stamp *a, struct top_stamp b)
 {
-	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
-	       a->mtime.tv_sec == b->mtime.tv_sec &&
-	       a->mtime.tv_nsec == b->mtime.tv_nsec;
+	return a->dev == b.dev && a->ino == b.ino && a->size == b.size &&
+	       a->mtime.tv_sec == b.mtime.tv_sec &&
+	       a->mtime.tv_nsec == b.mtime.tv_nsec;
 }
 
 /* The last max bytes of dir/name, NUL-terminated.  NULL: *error says why, or is "" if
@@ -83,9 +83,8 @@ static char *tail(const char *dir, const char *name, off_t max,
 	} else if (!S_ISREG(st.st_mode)) {
 		snprintf(error, TOP_TEXT_MAX, "%.150s: not a regular file",
 			 path);
-	} else if (!same(stamp, &(struct top_stamp){ 0 }) &&
-		   same(stamp, &(struct top_stamp){ st.st_dev, st.st_ino,
-						    st.st_size, st.st_mtim })) {
+	} else if (!stamp->ino &&
+		   same(stamp, stamp_of(&st))) {
 		close(fd);
 		return NULL;
 	} else {

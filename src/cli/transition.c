@@ -31,33 +31,27 @@
 
 /* ---- any order: credit loops ------------------------------------------- */
 
-/* True if t has no cycle; *st is for failures of the check itself. */
-static bool acyclic(const struct ftr_fabric *f, const struct ftr_tables *t,
-		    struct ftr_cdg **g, enum ftr_status *st,
-		    struct ftr_err *err)
+/* The channel dependency graph of t; NULL: t has a credit loop or a forwarding loop. */
+static struct ftr_cdg *acyclic(const struct ftr_fabric *f,
+			       const struct ftr_tables *t)
 {
-	*st = ftr_cdg_new(f, t, NULL, g, err);
-	if (*st == FTR_REFUSED) {
-		*st = FTR_OK;
-		return false;
-	}
-	return !*st;
+	struct ftr_cdg *g = NULL;
+	enum ftr_status st = ftr_cdg_new(f, t, NULL, &g, &cli_err);
+
+	if (st == FTR_REFUSED)
+		return NULL;
+	cli_must(st);
+	return g;
 }
 
-static enum ftr_status change_all(const struct ftr_fabric *f,
-				  struct ftr_cdg *g,
-				  const struct ftr_tables *a,
-				  const struct ftr_tables *b,
-				  struct cli_transition *out,
-				  struct ftr_err *err)
+static void change_all(const struct ftr_fabric *f, struct ftr_cdg *g,
+		       const struct ftr_tables *a, const struct ftr_tables *b,
+		       struct cli_transition *out)
 {
-	struct ftr_cdg_write *w = calloc((size_t)f->n_sw + 1, sizeof(*w));
-	enum ftr_status st = FTR_OK;
+	struct ftr_cdg_write *w = cli_calloc(f->n_sw, sizeof(*w), "%u writes",
+					     f->n_sw);
 
-	if (!w)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for %u writes",
-				f->n_sw);
-	for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++) {
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
 		bool closes = false;
 		uint32_t n = 0;
 
@@ -74,12 +68,11 @@ static enum ftr_status change_all(const struct ftr_fabric *f,
 		out->lids++;
 		if (!g)
 			continue;
-		st = ftr_cdg_change(g, (ftr_lid)lid, w, n, &closes, err);
-		if (!st && closes && !out->closes++)
+		cli_must(ftr_cdg_change(g, (ftr_lid)lid, w, n, &closes, &cli_err));
+		if (closes && !out->closes++)
 			out->first_closing = (ftr_lid)lid;
 	}
 	free(w);
-	return st;
 }
 
 /* ---- any order: missing entries ---------------------------------------- */
@@ -176,98 +169,72 @@ static void gaps_of_lid(struct walk *w, struct cli_transition *out)
 	}
 }
 
-static enum ftr_status find_gaps(const struct ftr_fabric *f,
-				 const struct ftr_tables *a,
-				 const struct ftr_tables *b,
-				 struct cli_transition *out,
-				 struct ftr_err *err)
+static void find_gaps(const struct ftr_fabric *f, const struct ftr_tables *a,
+		      const struct ftr_tables *b, struct cli_transition *out)
 {
 	size_t n = (size_t)f->n_sw + 1;
-	uint8_t *bytes = calloc(4, n);
-	ftr_sw *list = calloc(2 * n, sizeof(*list));
-	struct walk w = { .f = f, .a = a, .b = b };
-	enum ftr_status st = FTR_OK;
+	uint8_t *bytes = cli_calloc(4, n, "%u switches", f->n_sw);
+	ftr_sw *list = cli_calloc(2 * n, sizeof(*list), "%u switches", f->n_sw);
+	struct walk w = {
+		.f = f, .a = a, .b = b, .source = bytes, .met = bytes + n,
+		.known = { bytes + 2 * n, bytes + 3 * n },
+		.queue = list, .path = list + n,
+	};
 
-	if (!bytes || !list) {
-		st = ftr_fail(err, FTR_NOMEM, "out of memory for %u switches",
-			      f->n_sw);
-	} else {
-		w.source = bytes;
-		w.met = bytes + n;
-		w.known[0] = bytes + 2 * n;
-		w.known[1] = bytes + 3 * n;
-		w.queue = list;
-		w.path = list + n;
-		for (ftr_ep e = 0; e < f->n_ep; e++)
-			if (f->ep[e].sw != FTR_SW_NONE)
-				w.source[f->ep[e].sw] = 1;
-	}
-	for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++) {
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		if (f->ep[e].sw != FTR_SW_NONE)
+			w.source[f->ep[e].sw] = 1;
+	for (uint32_t lid = 1; lid <= f->max_lid; lid++) {
 		w.lid = (ftr_lid)lid;
 		if (f->owner[lid].kind != FTR_OWNER_NONE)
 			gaps_of_lid(&w, out);
 	}
 	free(bytes);
 	free(list);
-	return st;
 }
 
 /* ---- the planner's order ----------------------------------------------- */
 
-static enum ftr_status find_order(const struct ftr_shape *sh,
-				  const struct ftr_tables *a,
-				  const struct ftr_tables *b,
-				  struct cli_transition *out,
-				  struct ftr_err *err)
+static void find_order(const struct ftr_shape *sh, const struct ftr_tables *a,
+		       const struct ftr_tables *b, struct cli_transition *out)
 {
 	const struct ftr_ddlr_opts opts = { .sls = 0 };
 	struct ftr_ddlr *r = NULL;
-	enum ftr_status st = ftr_ddlr_new(sh, a, &opts, &r, err);
-	bool done = false;
 
-	while (!st && !done && out->rounds < ROUNDS_MAX) {
+	cli_must(ftr_ddlr_new(sh, a, &opts, &r, &cli_err));
+	while (!out->ordered && out->rounds < ROUNDS_MAX) {
 		struct ftr_ddlr_plan plan = { .n = 0 };
 
-		st = ftr_ddlr_transition(r, sh->f, b, &plan, err);
-		if (st)
-			break;
+		cli_must(ftr_ddlr_transition(r, sh->f, b, &plan, &cli_err));
 		out->rounds += plan.n > 0;
 		out->steps += plan.n_steps;
 		out->writes += plan.n;
 		out->held = plan.held;
-		done = plan.done;
+		out->ordered = plan.done;
 		ftr_ddlr_plan_fini(&plan);
 		ftr_ddlr_drained(r);
 	}
-	out->ordered = !st && done;
 	ftr_ddlr_free(r);
-	return st;
 }
 
-enum ftr_status cli_transition(const struct ftr_shape *sh,
-			       const struct ftr_tables *a,
-			       const struct ftr_tables *b, double ms_per_block,
-			       struct cli_transition *out, struct ftr_err *err)
+void cli_transition(const struct ftr_shape *sh, const struct ftr_tables *a,
+		    const struct ftr_tables *b, double ms_per_block,
+		    struct cli_transition *out)
 {
 	const struct ftr_fabric *f = sh->f;
-	struct ftr_cdg *g = NULL, *after = NULL;
-	enum ftr_status st;
+	struct ftr_cdg *g = acyclic(f, b);
 
-	memset(out, 0, sizeof(*out));
+	*out = (struct cli_transition){ .after_cycle = !g };
+	ftr_cdg_free(g);
 	ftr_tables_diff(f, a, f, b, &out->d);
 	out->seconds = (double)out->d.blocks * ms_per_block / 1e3;
-	out->after_cycle = !acyclic(f, b, &after, &st, err);
-	ftr_cdg_free(after);
-	if (!st)
-		out->before_cycle = !acyclic(f, a, &g, &st, err);
-	if (!st)
-		st = change_all(f, g, a, b, out, err);
+	g = acyclic(f, a);
+	out->before_cycle = !g;
+	change_all(f, g, a, b, out);
 	ftr_cdg_free(g);
-	if (!st)
-		st = find_gaps(f, a, b, out, err);
-	if (!st && out->d.entries && !out->before_cycle && !out->after_cycle)
-		st = find_order(sh, a, b, out, err);
-	return st;
+	find_gaps(f, a, b, out);
+	if (out->d.entries && !out->before_cycle && !out->after_cycle)
+		find_order(sh, a, b, out);
 }
 
 /* ---- output ------------------------------------------------------------ */

@@ -36,11 +36,9 @@ struct cli_transition {
  * time of one MAD in milliseconds, 0 if unknown.  O(LIDs * switches), plus two runs
  * over the graph of <ftr/cdg.h>.
  */
-enum ftr_status cli_transition(const struct ftr_shape *sh,
-			       const struct ftr_tables *a,
-			       const struct ftr_tables *b, double ms_per_block,
-			       struct cli_transition *out,
-			       struct ftr_err *err) FTR_MUST_USE;
+void cli_transition(const struct ftr_shape *sh, const struct ftr_tables *a,
+		    const struct ftr_tables *b, double ms_per_block,
+		    struct cli_transition *out);
 
 void cli_transition_text(const struct ftr_fabric *f,
 			 const struct cli_transition *x);

@@ -77,67 +77,53 @@ struct job {
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables with the turn bit for f, or NULL */
 	uint64_t *place;		/* host order for the loads: port GUIDs */
 	uint32_t n_places;
-	struct ftr_tables *in_use;	/* with --live; moved to given[] later */
-	struct ftr_tables *given[CLI_LIST_MAX];
+	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live the first are those in use */
 	struct cli_column col[4 + CLI_LIST_MAX];
 	unsigned int n_col;
 };
 
-/* Route f as the plugin would: without a search it places displaced entries by formula.  stats may
- * be NULL. */
-static enum ftr_status route(const struct job *j, const struct ftr_fabric *f,
-			     struct ftr_route_opts *ro, struct ftr_shape **sh,
-			     struct ftr_tables **t, struct ftr_route_stats *stats,
-			     double *ms, struct ftr_err *err)
+/* Routes f as the plugin would: without a search it places displaced entries by formula.
+ * stats may be NULL.  Returns the time in milliseconds. */
+static double route(const struct job *j, const struct ftr_fabric *f,
+		    struct ftr_route_opts *ro, struct ftr_shape **sh,
+		    struct ftr_tables **t, struct ftr_route_stats *stats)
 {
 	double t0 = cli_now();
-	enum ftr_status st = ftr_shape_new(f, &j->opts, j->team, sh, err);
 
+	cli_must(ftr_shape_new(f, &j->opts, j->team, sh, &cli_err));
 	ro->nominal = j->opts.nominal;
 	ro->place_by_load = ro->balance != FTR_BALANCE_OFF;
-	if (!st)
-		st = ftr_tables_new(f, false, t, err);
-	if (!st)
-		st = j->w->engine.ops->route(*sh, ro, j->team, *t, stats, err);
-	*ms = (cli_now() - t0) * 1e3;
-	return st;
+	cli_must(ftr_tables_new(f, false, t, &cli_err));
+	cli_must(j->w->engine.ops->route(*sh, ro, j->team, *t, stats, &cli_err));
+	return (cli_now() - t0) * 1e3;
 }
 
-/* Route the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
+/* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
  * load and full, and the search for shifts does not begin before the fabric is complete. */
-static enum ftr_status reroute(const struct job *j, const struct ftr_fabric *f,
-			       struct ftr_shape **sh, struct ftr_tables **t,
-			       double *ms, struct ftr_err *err)
+static double reroute(const struct job *j, const struct ftr_fabric *f,
+		      struct ftr_shape **sh, struct ftr_tables **t)
 {
 	struct ftr_route_opts ro = cli_damaged_opts(&j->w->engine, f);
 	struct ftr_tables *prefer = NULL;
 	struct ftr_turn *turn = NULL;
-	struct ftr_keep keep = { .prefer = NULL };
-	enum ftr_status st = FTR_OK;
+	struct ftr_keep keep;
+	double ms;
 
 	if (j->before && ro.balance && j->opts.nominal) {
-		st = cli_carry_tables(j->f, j->before, f, &prefer, err);
-		keep.prefer = prefer;
+		prefer = cli_carry_tables(j->f, j->before, f);
+		keep = (struct ftr_keep){ .prefer = prefer };
 		ro.keep = &keep;
 		ro.balance = FTR_BALANCE_LOAD;
 	}
-	if (!st && j->before) {
-		st = ftr_turns_carry(j->f, j->turn, j->n_turns, f, &turn,
-				     &ro.n_turns, err);
+	if (j->before) {
+		cli_must(ftr_turns_carry(j->f, j->turn, j->n_turns, f, &turn,
+					 &ro.n_turns, &cli_err));
 		ro.turn = turn;
 	}
-	if (!st)
-		st = route(j, f, &ro, sh, t, NULL, ms, err);
+	ms = route(j, f, &ro, sh, t, NULL);
 	ftr_tables_free(prefer);
 	free(turn);
-	return st;
-}
-
-/* The host order of the undamaged fabric, so that loads are comparable between
- * columns. */
-static enum ftr_status keep_order(struct job *j, struct ftr_err *err)
-{
-	return cli_host_guids(j->sh, false, &j->place, &j->n_places, err);
+	return ms;
 }
 
 /* Keeps the affected nodes of run i of c if it is the worst so far. */
@@ -156,194 +142,147 @@ static void keep_worst(const struct job *j, struct cli_column *c,
 }
 
 /* Measures run i of column c. */
-static enum ftr_status measure(const struct job *j, const struct ftr_shape *sh,
-			       const struct ftr_tables *t,
-			       struct cli_column *c, unsigned int i,
-			       struct ftr_err *err)
+static void measure(const struct job *j, const struct ftr_shape *sh,
+		    const struct ftr_tables *t, struct cli_column *c,
+		    unsigned int i)
 {
 	struct ftr_sl2vl *m = NULL;
 	struct cli_reach reach;
-	enum ftr_status st = FTR_OK;
 
 	if (j->vl_map)
-		st = cli_carry_vls(j->f, j->vl_map, sh->f, &m, err);
-	if (!st)
-		st = cli_measure(sh->f, sh, t, m, j->team, &c->run[i], &reach,
-				 err);
-	if (!st)
-		keep_worst(j, c, i, sh->f, &reach);
-	if (!st)
-		st = cli_measure_load(sh, t, j->place, j->n_places, j->team,
-				      &c->run[i], err);
+		m = cli_carry_vls(j->f, j->vl_map, sh->f);
+	cli_must(cli_measure(sh->f, sh, t, m, j->team, &c->run[i], &reach,
+			     &cli_err));
+	keep_worst(j, c, i, sh->f, &reach);
+	cli_must(cli_measure_load(sh, t, j->place, j->n_places, j->team,
+				  &c->run[i], &cli_err));
 	ftr_sl2vl_free(m);
-	return st;
 }
 
 /* Measures the tables of the undamaged fabric on the damaged one. */
-static enum ftr_status measure_old(const struct job *j,
-				   const struct ftr_tables *t,
-				   const struct ftr_shape *sh,
-				   struct cli_column *c, unsigned int i,
-				   struct ftr_err *err)
+static void measure_old(const struct job *j, const struct ftr_tables *t,
+			const struct ftr_shape *sh, struct cli_column *c,
+			unsigned int i)
 {
-	struct ftr_tables *here = NULL;
-	enum ftr_status st = cli_carry_tables(j->f, t, sh->f, &here, err);
+	struct ftr_tables *here = cli_carry_tables(j->f, t, sh->f);
 
-	if (!st)
-		st = measure(j, sh, here, c, i, err);
+	measure(j, sh, here, c, i);
 	ftr_tables_free(here);
-	return st;
 }
 
 /* Measures the tables after ddlr's local repair. */
-static enum ftr_status measure_ddlr(const struct job *j,
-				    const struct ftr_shape *sh,
-				    struct cli_column *c, unsigned int i,
-				    struct ftr_err *err)
+static void measure_ddlr(const struct job *j, const struct ftr_shape *sh,
+			 struct cli_column *c, unsigned int i)
 {
 	struct cli_measure *out = &c->run[i];
-	struct ftr_tables *t = NULL;
-	struct ftr_ddlr_plan p = { .n = 0 };
-	enum ftr_status st = cli_ddlr_repair(j->sh, j->before, j->vl_map,
-					     sh->f, &t, &p, NULL, err);
+	struct ftr_tables_diff d;
+	struct ftr_ddlr_plan p;
+	struct ftr_tables *t = cli_ddlr_repair(j->sh, j->before, j->vl_map,
+					       sh->f, &p, &d, NULL);
 
-	if (!st)
-		st = measure(j, sh, t, c, i, err);
-	if (!st) {
-		cli_measure_churn(j->f, j->before, sh->f, t, out);
-		out->v[CLI_M_WRITES] = p.n;
-		out->v[CLI_M_STEPS] = p.n_steps;
-		out->v[CLI_M_UNREPAIRED] = (double)p.unrepaired;
-	}
+	measure(j, sh, t, c, i);
+	cli_measure_churn(out, &d);
+	out->v[CLI_M_WRITES] = p.n;
+	out->v[CLI_M_STEPS] = p.n_steps;
+	out->v[CLI_M_UNREPAIRED] = (double)p.unrepaired;
 	ftr_tables_free(t);
-	return st;
 }
 
 /* One seed: measures run i of every column of the damaged fabric. */
-static enum ftr_status one_run(struct job *j, unsigned int i,
-			       struct ftr_err *err)
+static void one_run(struct job *j, unsigned int i)
 {
-	struct ftr_fabric *f = NULL;
+	struct ftr_fabric *f = cli_faults_apply(j->f, &j->faults, j->w->seed + i);
 	struct ftr_shape *sh = NULL;
 	struct ftr_tables *t = NULL;
-	unsigned int c = 0;
-	double ms = 0;
-	enum ftr_status st = cli_faults_apply(j->f, &j->faults, j->w->seed + i,
-					      &f, err);
+	double ms = reroute(j, f, &sh, &t);
+	struct cli_column *c = j->col;
+	struct ftr_tables_diff d;
 
-	if (!st)
-		st = reroute(j, f, &sh, &t, &ms, err);
-	if (!st && j->before) {
-		c = 1;
-		st = measure_old(j, j->before, sh, &j->col[c++], i, err);
-	}
-	if (!st && j->w->local)
-		st = measure_ddlr(j, sh, &j->col[c++], i, err);
-	if (!st)
-		st = measure(j, sh, t, &j->col[c], i, err);
-	if (!st) {
-		j->col[c].run[i].v[CLI_M_ROUTE_MS] = ms;
-		if (j->before)
-			cli_measure_churn(j->f, j->before, f, t,
-					  &j->col[c].run[i]);
+	if (j->before) {
 		c++;
+		measure_old(j, j->before, sh, c++, i);
 	}
-	for (unsigned int k = 0; !st && k < j->w->compare.n; k++)
-		st = measure_old(j, j->given[k], sh, &j->col[c++], i, err);
+	if (j->w->local)
+		measure_ddlr(j, sh, c++, i);
+	measure(j, sh, t, c, i);
+	c->run[i].v[CLI_M_ROUTE_MS] = ms;
+	if (j->before) {
+		ftr_tables_diff(j->f, j->before, f, t, &d);
+		cli_measure_churn(&c->run[i], &d);
+	}
+	for (unsigned int k = 0; k < j->w->compare.n; k++)
+		measure_old(j, j->given[k], sh, ++c, i);
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
-	return st;
 }
 
-static enum ftr_status add_column(struct job *j, const char *title,
-				  const char *kind, unsigned int n,
-				  struct ftr_err *err)
+static void add_column(struct job *j, const char *title, const char *kind,
+		       unsigned int n)
 {
-	struct cli_column *c = &j->col[j->n_col++];
-
-	*c = (struct cli_column){ .title = title, .kind = kind, .n = n,
-				  .run = calloc(n, sizeof(*c->run)) };
-	return c->run ? FTR_OK :
-	       ftr_fail(err, FTR_NOMEM, "out of memory for %u runs", n);
+	j->col[j->n_col++] = (struct cli_column){
+		.title = title, .kind = kind, .n = n,
+		.run = cli_calloc(n, sizeof(struct cli_measure), "%u runs", n),
+	};
 }
 
-/* The i-th set of tables to compare: those in use, or a file. */
-static enum ftr_status given_tables(struct job *j, unsigned int i,
-				    struct ftr_err *err)
-{
-	if (j->in_use && !i) {
-		j->given[0] = j->in_use;
-		j->in_use = NULL;
-		return FTR_OK;
-	}
-	return cli_read_lfts(j->w->compare.v[i], j->f, &j->given[i], NULL, err);
-}
-
-static enum ftr_status set_up(struct job *j, const char *path,
-			      struct ftr_err *err)
+static void read_all(struct job *j, const char *path)
 {
 	const struct whatif *w = j->w;
-	struct ftr_tables *t = NULL;
-	struct ftr_route_stats stats = { .turn = NULL };
-	struct ftr_route_opts ro;
-	double ms;
-	struct cli_live live;
-	enum ftr_status st = cli_input(&w->from, path, w->lmc, w->tolerant, &live, err);
+	struct cli_live live = cli_input(&w->from, path, w->lmc, w->tolerant);
 
-	if (st)
-		return st;
 	j->f = live.f;
-	j->in_use = live.t;
-	st = cli_route_opts(&w->engine, j->f, &ro, err);
-	if (!st)
-		st = cli_read_guids(&w->files, &j->opts, err);
-	if (!st)
-		st = cli_nominal(w->nominal, j->f, w->fail.n != 0, &j->opts,
-				 j->team, &j->nominal, err);
-	if (!st && j->nominal)
+	cli_must(cli_read_guids(&w->files, &j->opts, &cli_err));
+	cli_must(cli_nominal(w->nominal, j->f, w->fail.n != 0, &j->opts, j->team,
+			     &j->nominal, &cli_err));
+	if (j->nominal)
 		j->opts.nominal = j->nominal->shape;
-	if (!st)
-		st = cli_faults_parse(j->f, "fail", &w->fail, &j->faults, err);
-	for (unsigned int i = 0; !st && i < w->compare.n; i++)
-		st = given_tables(j, i, err);
+	j->faults = cli_faults_parse(j->f, "fail", &w->fail);
+	for (unsigned int i = 0; i < w->compare.n; i++)
+		if (live.t && !i)
+			j->given[i] = live.t;
+		else
+			cli_must(cli_read_lfts(w->compare.v[i], j->f,
+					       &j->given[i], NULL, &cli_err));
+	if (!w->compare.n)
+		ftr_tables_free(live.t);
+}
+
+/* Routes the undamaged fabric, and adds the columns. */
+static void set_up(struct job *j)
+{
+	const struct whatif *w = j->w;
+	struct ftr_route_stats stats = { .turn = NULL };
+	struct ftr_route_opts ro = cli_route_opts(&w->engine, j->f);
+	struct ftr_tables *t = NULL;
+	double ms;
+
 	ro.keep_turns = true;
-	if (!st)
-		st = route(j, j->f, &ro, &j->sh, &t, &stats, &ms, err);
+	ms = route(j, j->f, &ro, &j->sh, &t, &stats);
 	j->turn = stats.turn;
 	j->n_turns = stats.turn ? stats.n_turns : 0;
-	if (!st)
-		cli_note_files(j->sh);
-	if (!st)
-		st = keep_order(j, err);
-	if (!st)
-		st = cli_vls(j->sh, w->vls, &j->vl_map, err);
-	if (!st && w->guarantee) {
+	cli_note_files(j->sh);
+	/* all columns use the order of the undamaged fabric: loads are comparable */
+	j->place = cli_host_guids(j->sh, false, &j->n_places);
+	j->vl_map = cli_vls(j->sh, w->vls);
+	if (w->fail.n || w->guarantee)
 		j->before = t;
-		return FTR_OK;
+	if (w->guarantee)
+		return;
+	if (w->fail.n) {
+		add_column(j, "before", "before", 1);
+		measure(j, j->sh, t, &j->col[0], 0);
+		j->col[0].run[0].v[CLI_M_ROUTE_MS] = ms;
+		add_column(j, "not rerouted", "not_rerouted", w->repeat);
+		if (w->local)
+			add_column(j, "local", "local", w->repeat);
+	} else {
+		ftr_tables_free(t);
 	}
-	if (!st && w->fail.n) {
-		st = add_column(j, "before", "before", 1, err);
-		if (!st)
-			st = measure(j, j->sh, t, &j->col[0], 0, err);
-		j->before = t;
-		t = NULL;
-		if (!st) {
-			j->col[0].run[0].v[CLI_M_ROUTE_MS] = ms;
-			st = add_column(j, "not rerouted", "not_rerouted",
-					w->repeat, err);
-			if (!st && w->local)
-				st = add_column(j, "local", "local", w->repeat,
-						err);
-		}
-	}
-	if (!st)
-		st = add_column(j, w->fail.n ? "after" : w->engine.ops->name,
-				"after", w->repeat, err);
-	for (unsigned int i = 0; !st && i < w->compare.n; i++)
-		st = add_column(j, w->compare.v[i], "compare", w->repeat, err);
-	ftr_tables_free(t);
-	return st;
+	add_column(j, w->fail.n ? "after" : w->engine.ops->name, "after",
+		   w->repeat);
+	for (unsigned int i = 0; i < w->compare.n; i++)
+		add_column(j, w->compare.v[i], "compare", w->repeat);
 }
 
 static void tear_down(struct job *j)
@@ -354,7 +293,6 @@ static void tear_down(struct job *j)
 	}
 	for (unsigned int i = 0; i < j->w->compare.n; i++)
 		ftr_tables_free(j->given[i]);
-	ftr_tables_free(j->in_use);
 	ftr_tables_free(j->before);
 	ftr_sl2vl_free(j->vl_map);
 	free(j->turn);
@@ -388,63 +326,53 @@ static int report_whatif(const struct job *j)
 	return cli_whatif_table(&v, status);
 }
 
-/* How many faults ddlr is guaranteed to repair locally: on the fabric after the faults, which
- * is the fabric itself if there are none. */
-static enum ftr_status guarantee(const struct job *j, struct ftr_guarantee *g,
-				 struct ftr_err *err)
+/* Prints how many faults ddlr is guaranteed to repair locally: on the fabric after the
+ * faults, which is the fabric itself if there are none. */
+static int report_guarantee(const struct job *j)
 {
-	struct ftr_fabric *nf = NULL;
-	struct ftr_tables *t = NULL;
-	struct ftr_ddlr_plan p = { .n = 0 };
-	enum ftr_status st = cli_faults_apply(j->f, &j->faults, j->w->seed,
-					      &nf, err);
+	struct ftr_fabric *nf = cli_faults_apply(j->f, &j->faults, j->w->seed);
+	struct ftr_guarantee g = { .k = 0 };
+	struct ftr_ddlr_plan p;
 
-	if (!st)
-		st = cli_ddlr_repair(j->sh, j->before, j->vl_map, nf, &t, &p,
-				     g, err);
-	ftr_tables_free(t);
+	ftr_tables_free(cli_ddlr_repair(j->sh, j->before, j->vl_map, nf, &p,
+					NULL, &g));
 	ftr_fabric_free(nf);
-	return st;
+	cli_progress_end();
+	if (j->w->json)
+		return cli_guarantee_json(j->f, &g, j->w->vls);
+	cli_guarantee_text(j->f, &g, j->w->vls);
+	return CLI_CLEAN;
 }
 
 /* Runs all seeds. */
-static enum ftr_status all_runs(struct job *j, struct ftr_err *err)
+static void all_runs(struct job *j)
 {
 	const struct whatif *w = j->w;
-	enum ftr_status st = FTR_OK;
 
 	if (w->repeat > 1 && !j->faults.links && !j->faults.switches)
-		return ftr_fail(err, FTR_INVAL, "whatif: --repeat %u without random faults: all runs would be the same",
-				w->repeat);
-	for (unsigned int i = 0; !st && i < w->repeat; i++) {
+		cli_die("whatif: --repeat %u without random faults: all runs would be the same",
+			w->repeat);
+	for (unsigned int i = 0; i < w->repeat; i++) {
 		cli_progress("applying faults, routing and checking");
 		cli_progress_step(i, w->repeat);
-		st = one_run(j, i, err);
+		one_run(j, i);
 	}
-	return st;
+	cli_progress_end();
 }
 
 static int run_whatif(int argc, char **argv)
 {
 	struct whatif w = { .json = false };
 	struct job j = { .w = &w };
-	struct ftr_guarantee g = { .k = 0 };
-	struct ftr_err err = { 0 };
-	enum ftr_status st;
-	int n, status = cli_parse(&cli_whatif, &w, argc, argv, &n);
+	int n = cli_parse(&cli_whatif, &w, argc, argv), status;
 
-	if (status >= 0)
-		return status;
-	status = cli_live_args("whatif", &w.from, n, 1);
-	if (status >= 0)
-		return status;
+	cli_live_args("whatif", &w.from, n, 1);
 	if (w.compare.n + (unsigned int)n + w.from.on - 1 > CLI_LIST_MAX)
-		return cli_error("whatif: more than %u tables to compare",
-				 CLI_LIST_MAX);
+		cli_die("whatif: more than %u tables to compare", CLI_LIST_MAX);
 	if (w.guarantee && (w.compare.n || n + w.from.on > 1 || w.repeat > 1 || w.local))
-		return cli_error("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
+		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
 	if (w.local && !w.fail.n)
-		return cli_error("whatif: --local needs --fail SPEC");
+		cli_die("whatif: --local needs --fail SPEC");
 	/* the tables in use, if any, come first */
 	if (w.from.on && !w.guarantee) {
 		memmove(&w.compare.v[1], &w.compare.v[0],
@@ -458,22 +386,16 @@ static int run_whatif(int argc, char **argv)
 	j.opts.leaf_order = (enum ftr_leaf_order)w.leaf_order;
 	ftr_placement_shape((enum ftr_placement)w.engine.placement, &j.opts);
 	j.team = ftr_team_new(w.threads);
-	st = set_up(&j, argv[0], &err);
-	if (!st && w.guarantee)
-		st = guarantee(&j, &g, &err);
-	else if (!st)
-		st = all_runs(&j, &err);
-	cli_progress_end();
-	if (st)
-		status = cli_fail(&err);
-	else if (!w.guarantee)
+	read_all(&j, argv[0]);
+	set_up(&j);
+	if (w.guarantee) {
+		status = report_guarantee(&j);
+	} else {
+		all_runs(&j);
 		status = report_whatif(&j);
-	else if (w.json)
-		status = cli_guarantee_json(j.f, &g, w.vls);
-	else
-		cli_guarantee_text(j.f, &g, w.vls);
+	}
 	tear_down(&j);
-	return status < 0 ? CLI_CLEAN : status;
+	return status;
 }
 
 const struct cli_cmd cli_whatif = {

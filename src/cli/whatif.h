@@ -20,19 +20,15 @@ struct cli_faults {
 };
 
 /* option: the option that specs belong to, for messages. */
-enum ftr_status cli_faults_parse(const struct ftr_fabric *f,
-				 const char *option,
-				 const struct cli_list *specs,
-				 struct cli_faults *out,
-				 struct ftr_err *err) FTR_MUST_USE;
+struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
+				   const char *option,
+				   const struct cli_list *specs);
 void cli_faults_free(struct cli_faults *z);
 
 /* A copy of f with the faults.  Hosts that lose their link stay, unreachable;
  * Aggregation Nodes are removed with their switch. */
-enum ftr_status cli_faults_apply(const struct ftr_fabric *f,
-				 const struct cli_faults *z, uint64_t seed,
-				 struct ftr_fabric **out,
-				 struct ftr_err *err) FTR_MUST_USE;
+struct ftr_fabric *cli_faults_apply(const struct ftr_fabric *f,
+				    const struct cli_faults *z, uint64_t seed);
 
 /* ---- measures ---------------------------------------------------------- */
 
@@ -67,8 +63,8 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    const struct ftr_sl2vl *m, struct ftr_team *team,
 			    struct cli_measure *out, struct cli_reach *reach,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* If a fabric has more shifts than this, this number of them is drawn with a fixed seed;
- * otherwise all are counted.  Takes well below a second per set of tables at 11,664 hosts. */
+/* Maximum number of shifts to count, which takes well below a second per set of tables at 11,664
+ * hosts.  If the fabric has more, a random sample of this size is drawn with a fixed seed. */
 #define CLI_SHIFTS_MAX 1000
 
 /* Load of the patterns "all" and "shifts" in the host order place[n]: port GUIDs, 0 for
@@ -79,9 +75,7 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 struct ftr_team *team,
 				 struct cli_measure *out,
 				 struct ftr_err *err) FTR_MUST_USE;
-void cli_measure_churn(const struct ftr_fabric *fa, const struct ftr_tables *a,
-		       const struct ftr_fabric *fb, const struct ftr_tables *b,
-		       struct cli_measure *out);
+void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d);
 
 /* ---- columns ----------------------------------------------------------- */
 

@@ -170,14 +170,10 @@ static void put_affected(const struct cli_whatif_view *v)
 
 int cli_whatif_table(const struct cli_whatif_view *v, int status)
 {
-	double *scratch = malloc(sizeof(*scratch) * v->repeat);
-	int *width = calloc(v->n_col, sizeof(*width));
+	double *scratch = cli_calloc(v->repeat, sizeof(*scratch), "the table");
+	int *width = cli_calloc(v->n_col, sizeof(*width), "the table");
 	char buf[CELL_MAX];
 
-	if (!scratch || !width) {
-		status = cli_error("out of memory for the table");
-		goto out;
-	}
 	put_head(v);
 	for (unsigned int c = 0; c < v->n_col; c++) {
 		width[c] = (int)strlen(title(&v->col[c]));
@@ -210,7 +206,6 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 	if (v->places > CLI_SHIFTS_MAX + 1)
 		printf("shifts: %u of %u, drawn\n", CLI_SHIFTS_MAX,
 		       v->places - 1);
-out:
 	free(scratch);
 	free(width);
 	return status;
