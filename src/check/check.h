@@ -169,6 +169,13 @@ void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
 /* The finding for a bad state. */
 enum ftr_finding chk_finding(uint8_t st);
+/* True if the port that sends, an index into ftr_fabric.ports, is in the set of dead ones;
+ * NULL: no port is. */
+static inline bool chk_is_dead(const uint64_t *dead, uint32_t port)
+{
+	return dead && dead[port / 64] >> port % 64 & 1;
+}
+
 /* The next switch after s on the path to lid; s itself if the path ends at s. */
 typedef ftr_sw (*chk_next_fn)(const void *ctx, ftr_sw s, ftr_lid lid);
 /* The switch of the faulty entry on the path from s. For a loop this is the switch at
@@ -190,6 +197,9 @@ void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* cdg.c: add the dependencies of packets from sources to lid. col and nxt must be
  * set. */
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
+/* Set the bit of one dependency; several workers may do so at the same time. */
+void chk_set_dep(const struct chk *c, ftr_sw s, ftr_port in, unsigned int vl_in,
+		 ftr_port out, unsigned int vl_out);
 
 /* vl_cdg.c: add the dependencies over (link, VL), following the path of every source. */
 void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid);

@@ -55,11 +55,6 @@ static void add_nbr(struct graph *g, ftr_sw s, ftr_sw t, uint32_t *mark,
 	g->nbr[(*n)++] = t;
 }
 
-static bool is_dead(const struct graph *g, uint32_t bit)
-{
-	return g->dead && g->dead[bit / 64] >> bit % 64 & 1;
-}
-
 static void find_neighbours(struct graph *g, uint32_t *mark)
 {
 	const struct ftr_fabric *f = g->f;
@@ -71,7 +66,7 @@ static void find_neighbours(struct graph *g, uint32_t *mark)
 			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (port->peer_kind == FTR_PEER_SW &&
-			    !is_dead(g, f->sw[s].first_port + p))
+			    !chk_is_dead(g->dead, f->sw[s].first_port + p))
 				add_nbr(g, s, port->peer, mark, &n);
 		}
 		for (uint32_t i = 0; i < g->n_extra; i++) {

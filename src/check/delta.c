@@ -53,9 +53,7 @@ struct trial {
 
 static bool is_dead(const struct trial *c, ftr_sw s, ftr_port p)
 {
-	uint32_t bit = c->f->sw[s].first_port + p;
-
-	return c->d->dead && c->d->dead[bit / 64] >> bit % 64 & 1;
+	return chk_is_dead(c->d->dead, c->f->sw[s].first_port + p);
 }
 
 /* Find the other end of a link in extra[]; either end may be given. */

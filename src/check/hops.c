@@ -9,11 +9,9 @@
  * * LIDs).  The entries for a block of LIDs are read together, because they share
  * cache lines.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
-#include <ftr/check.h>
+#include "check/check.h"
 
 enum { UNKNOWN = 0, LOST = 1, KNOWN = 2 };	/* KNOWN + number of hops */
 
@@ -27,6 +25,7 @@ struct walk {
 	uint32_t *dist;		/* [n_sw] */
 	ftr_sw *stack;		/* [n_sw] */
 	uint64_t *sources;	/* [n_sw] number of host ports that send */
+	struct ftr_arena *arena;
 };
 
 /* The next switch after s on the path to the current LID; FTR_SW_NONE if there is none. */
@@ -72,11 +71,8 @@ static void read_block(struct walk *w, uint32_t first)
  * last switch on every path to lid is known. */
 static void start_lid(struct walk *w, uint32_t lid)
 {
-	const struct ftr_lid_owner *o = &w->f->owner[lid];
+	const struct chk_exit x = chk_exit_of(w->f, (ftr_lid)lid);
 	const uint32_t n = w->f->n_sw;
-	bool ep = o->kind == FTR_OWNER_EP;
-	ftr_sw last = ep ? w->f->ep[o->idx].sw : o->idx;
-	ftr_port port = ep ? w->f->ep[o->idx].sw_port : 0;
 
 	if (lid / FTR_LFT_BLOCK != w->block_of) {
 		w->block_of = lid / FTR_LFT_BLOCK;
@@ -84,8 +80,8 @@ static void start_lid(struct walk *w, uint32_t lid)
 	}
 	w->entry = w->block + (size_t)(lid % FTR_LFT_BLOCK) * n;
 	memset(w->dist, 0, n * sizeof(*w->dist));
-	if (last != FTR_SW_NONE)
-		w->dist[last] = w->entry[last] == port ? KNOWN : LOST;
+	if (x.sw != FTR_SW_NONE)
+		w->dist[x.sw] = w->entry[x.sw] == x.port ? KNOWN : LOST;
 }
 
 static void count_lid(struct walk *w, uint32_t lid, uint64_t *hist)
@@ -116,34 +112,24 @@ static void set_next(struct walk *w)
 static enum ftr_status walk_new(struct walk *w, const struct ftr_fabric *f,
 				const struct ftr_tables *t, struct ftr_err *err)
 {
-	size_t n = (size_t)f->n_sw + 1;
+	struct ftr_arena *a;
+	enum ftr_status st = chk_same_size(f, t, err);
 
 	*w = (struct walk){ .f = f, .t = t, .block_of = UINT32_MAX };
-	if (t->n_sw != f->n_sw || t->max_lid != f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
-				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
-	w->next = ftr_calloc((size_t)f->n_ports + 1, sizeof(*w->next));
-	w->block = ftr_calloc(n, FTR_LFT_BLOCK);
-	w->dist = ftr_calloc(n, sizeof(*w->dist));
-	w->stack = ftr_calloc(n, sizeof(*w->stack));
-	w->sources = ftr_calloc(n, sizeof(*w->sources));
-	if (!w->next || !w->block || !w->dist || !w->stack || !w->sources)
+	if (st)
+		return st;
+	w->arena = a = ftr_arena_new();
+	if (!a || !FTR_NEW(a, w->next, f->n_ports) ||
+	    !FTR_NEW(a, w->block, (size_t)f->n_sw * FTR_LFT_BLOCK) ||
+	    !FTR_NEW(a, w->dist, f->n_sw) || !FTR_NEW(a, w->stack, f->n_sw) ||
+	    !FTR_ZNEW(a, w->sources, f->n_sw))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the paths of %u switches",
 				f->n_sw);
 	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
+		if (chk_is_source(&f->ep[e]))
 			w->sources[f->ep[e].sw]++;
 	set_next(w);
 	return FTR_OK;
-}
-
-static void walk_free(struct walk *w)
-{
-	free(w->next);
-	free(w->block);
-	free(w->dist);
-	free(w->stack);
-	free(w->sources);
 }
 
 enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
@@ -159,7 +145,7 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 		if (f->owner[lid].kind == FTR_OWNER_EP &&
 		    f->ep[f->owner[lid].idx].sw != FTR_SW_NONE)
 			count_lid(&w, lid, hist);
-	walk_free(&w);
+	ftr_arena_free(w.arena);
 	return st;
 }
 
@@ -186,7 +172,7 @@ enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
 			if (distance(&w, s) == LOST)
 				fn(ctx, s, (ftr_lid)lid);
 	}
-	walk_free(&w);
+	ftr_arena_free(w.arena);
 	return st;
 }
 

@@ -50,7 +50,7 @@ static enum ftr_status demand(struct jobs *w, const struct ftr_tables *t,
 					  &ld, err);
 
 	if (!st)
-		st = ftr_link_load_all(ld, team, w->by_port, NULL, err);
+		ftr_load_all(ld, w->by_port, NULL);
 	ftr_load_free(ld);
 	for (uint32_t l = 0; !st && job->n > 1 && l < w->n_links; l++)
 		w->demand[(size_t)l * w->n + i] =

@@ -75,15 +75,11 @@ static ftr_ep placed(const struct load_run *w, uint32_t i)
 	return ftr_fabric_find_ep(w->m->f, w->tr->place[i]);
 }
 
-static enum ftr_status load_all(struct load_run *w, struct ftr_team *team,
-				struct ftr_err *err)
+static void load_all(struct load_run *w)
 {
 	struct html_load *l = &w->s->load[HTML_ALL];
-	enum ftr_status st = ftr_link_load_all(w->ld, team, w->by_port, w->r,
-					       err);
 
-	if (st)
-		return st;
+	ftr_load_all(w->ld, w->by_port, w->r);
 	l->flows = w->r->flows;
 	l->lost = w->r->lost;
 	for (uint32_t i = 0; i < w->tr->n; i++)
@@ -91,7 +87,6 @@ static enum ftr_status load_all(struct load_run *w, struct ftr_team *team,
 	ftr_picture_cross_all(w->m->pic, w->m->f, w->place, w->tr->n, l->out,
 			      l->in);
 	carry(w->s, w->m, w->by_port, l);
-	return FTR_OK;
 }
 
 static enum ftr_status load_shift(struct load_run *w, struct ftr_team *team,
@@ -107,7 +102,7 @@ static enum ftr_status load_shift(struct load_run *w, struct ftr_team *team,
 	w->s->shift = w->r->worst;
 	w->s->shift_max = w->r->max;
 	w->s->shift_mean = (double)w->r->sum_max / w->r->patterns;
-	st = ftr_link_load_shift(w->ld, w->s->shift, w->by_port, err);
+	st = ftr_load_shift_by_port(w->ld, w->s->shift, w->by_port, err);
 	if (st)
 		return st;
 	for (uint32_t i = 0; i < n; i++) {
@@ -150,9 +145,7 @@ static enum ftr_status load_pairs(struct load_run *w, struct ftr_err *err)
 			ftr_picture_cross(w->m->pic, f, p->from, p->to, l->out,
 					  l->in);
 	}
-	st = ftr_load_pairs(w->ld, pair, n, w->r, err);
-	if (!st)
-		st = ftr_link_load_pairs(w->ld, pair, n, w->by_port, err);
+	st = ftr_load_pairs(w->ld, pair, n, w->by_port, w->r, err);
 	free(pair);
 	if (st)
 		return st;
@@ -181,10 +174,10 @@ static enum ftr_status loads(struct load_run *w, struct ftr_team *team,
 		w->order[i] = w->tr->place[i] ?
 			ftr_fabric_find_ep(f, w->tr->place[i]) : FTR_EP_NONE;
 	st = ftr_load_new(f, w->s->t, w->order, w->tr->n, 0, team, &w->ld, err);
-	if (!st)
-		st = load_all(w, team, err);
-	if (!st)
-		st = load_shift(w, team, err);
+	if (st)
+		return st;
+	load_all(w);
+	st = load_shift(w, team, err);
 	if (!st)
 		st = load_pairs(w, err);
 	return st;

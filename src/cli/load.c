@@ -249,7 +249,8 @@ static enum ftr_status run_kind(const struct cli_load_opts *l, const struct cli_
 {
 	switch (kind) {
 	case 0:
-		return ftr_load_all(ld, team, r, err);
+		ftr_load_all(ld, NULL, r);
+		return FTR_OK;
 	case 1:
 		return ftr_load_shifts(ld, l->sample, l->seed, team, r, err);
 	case 2:
@@ -259,7 +260,7 @@ static enum ftr_status run_kind(const struct cli_load_opts *l, const struct cli_
 		return ftr_load_bisections(ld, l->bisections, l->seed, team, r,
 					   err);
 	default:
-		return ftr_load_pairs(ld, in->pair, in->n_pairs, r, err);
+		return ftr_load_pairs(ld, in->pair, in->n_pairs, NULL, r, err);
 	}
 }
 
