@@ -156,6 +156,13 @@ static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
 	return row;
 }
 
+/* The VL on which packets of an SL leave s; m NULL: VL = SL. */
+static inline unsigned int chk_vl(const struct ftr_sl2vl *m, ftr_sw s, ftr_port in,
+				  ftr_port out, unsigned int sl)
+{
+	return m ? ftr_sl2vl_get(m, s, in, out, sl) : sl;
+}
+
 /* finding.c */
 struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid);
 enum ftr_status chk_same_size(const struct ftr_fabric *f,

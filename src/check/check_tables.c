@@ -149,17 +149,13 @@ static bool new_part(const struct chk *c, struct ftr_arena *a,
 	    !FTR_NEW(a, w->end, n) || !FTR_NEW(a, w->mark, n) ||
 	    !FTR_NEW(a, w->hops, n) || !FTR_NEW(a, w->stack, n))
 		return false;
-	if (c->vls && !c->no_cdg) {
-		w->seen = ftr_arena_zalloc(a, c->f->n_ports,
-					   FTR_N_SL * sizeof(*w->seen));
-		if (!w->seen)
-			return false;
-	}
+	if (c->vls && !c->no_cdg &&
+	    !FTR_ZNEW(a, w->seen, (size_t)c->f->n_ports * FTR_N_SL))
+		return false;
 	if (!c->rank)
 		return true;
-	w->head = ftr_arena_zalloc(a, n, sizeof(*w->head));
-	w->state = ftr_arena_alloc(a, (size_t)n + N_ENDS, CHK_BATCH);
-	if (!w->head || !w->state)
+	if (!FTR_ZNEW(a, w->head, n) ||
+	    !FTR_NEW(a, w->state, ((size_t)n + N_ENDS) * CHK_BATCH))
 		return false;
 	for (int i = 0; i < N_ENDS; i++)
 		memset(w->state + ((size_t)n + i) * CHK_BATCH,

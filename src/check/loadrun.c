@@ -272,13 +272,6 @@ static bool set_runs(struct family *y, struct ftr_arena *a)
 	return true;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Choose the shifts: 1 .. all, or y->n of them at random, sorted. */
 static bool set_shifts(struct family *y, struct ftr_arena *a, uint32_t all,
 		       uint64_t seed)
@@ -290,7 +283,7 @@ static bool set_shifts(struct family *y, struct ftr_arena *a, uint32_t all,
 	if (y->n < all) {
 		ftr_rng_seed(&rng, seed);
 		ftr_rng_perm(&rng, y->k, all);
-		qsort(y->k, y->n, sizeof(*y->k), by_value);
+		qsort(y->k, y->n, sizeof(*y->k), ftr_u32_cmp);
 	}
 	for (uint32_t i = 0; i < y->n; i++)
 		y->k[i] = (y->n < all ? y->k[i] : i) + 1;

@@ -20,12 +20,6 @@
  */
 #include "check/check.h"
 
-static unsigned int vl_of(const struct chk *c, ftr_sw s, ftr_port in,
-			  ftr_port out, unsigned int sl)
-{
-	return c->sl2vl ? ftr_sl2vl_get(c->sl2vl, s, in, out, sl) : sl;
-}
-
 static void drop(struct chk_part *w, ftr_sw s, ftr_lid lid)
 {
 	chk_sample(&w->r.vl_drop, !w->r.vl_drops++,
@@ -40,7 +34,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,
 	bool again = false;
 
 	while (w->nxt[s] < n) {
-		unsigned int to = vl_of(c, s, in, w->col[s], sl);
+		unsigned int to = chk_vl(c->sl2vl, s, in, w->col[s], sl);
 		uint32_t *seen;
 
 		if (to == FTR_VL_DROP) {
@@ -147,7 +141,7 @@ static uint32_t vls_of(const struct chk *c, ftr_sw s, uint32_t set)
 		     FTR_PEER_NONE))
 			continue;
 		for (unsigned int sl = 0; sl < FTR_N_SL; sl++) {
-			uint32_t vl = vl_of(c, s, in, out, sl);
+			uint32_t vl = chk_vl(c->sl2vl, s, in, out, sl);
 
 			if (set >> sl & 1 && vl != FTR_VL_DROP)
 				n = FTR_MAX(n, vl + 1);

@@ -185,28 +185,24 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 			       struct ftr_err *err)
 {
 	const struct ftr_shape *sh = j->sh;
+	const uint32_t stride = sh->reach.cost_stride;
 	bool ok;
 
-	j->pattern_of = ftr_arena_alloc(j->arena, sh->f->n_sw, 1);
-	j->d = ftr_arena_alloc(j->arena, sh->numbering.n_dest, sizeof(*j->d));
-	j->lid = ftr_arena_alloc(j->arena, sh->numbering.n_dest, sizeof(*j->lid));
-	ok = j->pattern_of && j->d && j->lid;
+	ok = FTR_NEW(j->arena, j->pattern_of, sh->f->n_sw) &&
+	     FTR_NEW(j->arena, j->d, sh->numbering.n_dest) &&
+	     FTR_NEW(j->arena, j->lid, sh->numbering.n_dest);
 	for (unsigned int i = 0; ok && i < ftr_team_size(team); i++) {
 		struct per_worker *l = &j->per_worker[i];
 
-		l->n_cand = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
-		l->n_above = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
-		l->one = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
-		l->must = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
-		ok = l->n_cand && l->n_above && l->one && l->must;
+		ok = FTR_NEW(j->arena, l->n_cand, stride) &&
+		     FTR_NEW(j->arena, l->n_above, stride) &&
+		     FTR_NEW(j->arena, l->one, stride) &&
+		     FTR_NEW(j->arena, l->must, stride);
 	}
 	if (ok)
 		choose_patterns(j);
-	for (unsigned int i = 0; ok && i < j->n_patterns; i++) {
-		j->pattern[i].place = ftr_arena_alloc(j->arena,
-						      j->out->stride, 1);
-		ok = j->pattern[i].place;
-	}
+	for (unsigned int i = 0; ok && i < j->n_patterns; i++)
+		ok = FTR_NEW(j->arena, j->pattern[i].place, j->out->stride);
 	if (!ok)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for routing %u LIDs on %u switches",
 				sh->numbering.n_dest, sh->f->n_sw);

@@ -123,20 +123,6 @@ static enum ftr_status fill_gaps(struct work *w)
 	return st;
 }
 
-static uint64_t count_none(const struct work *w)
-{
-	const struct ftr_shape *sh = w->sh;
-	uint64_t none = 0;
-
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		const uint8_t *row = ftr_tables_row(w->out, s);
-
-		for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
-			none += row[sh->numbering.dest[i].lid] == FTR_PORT_NONE;
-	}
-	return none;
-}
-
 static uint64_t count_detours(const struct work *w)
 {
 	const struct ftr_shape *sh = w->sh;
@@ -171,20 +157,13 @@ static void report_sftree(struct work *w, const struct ftr_route_opts *opts,
 {
 	const struct ftr_shape *ranked = w->full ? w->full : w->plain;
 
-	stats->no_path = w->use_full ? count_none(w) : no_path;
+	engine_clear_stats(stats);
+	stats->no_path = w->use_full ? engine_count_none(w->sh, w->out) : no_path;
 	stats->detours = count_detours(w);
-	stats->longest_made = 0;
-	stats->turn = NULL;
-	stats->n_turns = 0;
-	stats->extra_pairs = 0;
-	stats->longer_pairs = 0;
-	stats->reordered = false;
 	stats->root = root;
 	stats->order_known = ranked->tree.rank != NULL;
 	if (stats->order && ranked->tree.rank)
 		memcpy(stats->order, ranked->tree.rank, w->sh->f->n_sw);
-	stats->by_rank = false;
-	stats->routed = NULL;
 	if (opts->keep_routed && !w->use_full) {
 		stats->routed = w->plain;
 		w->plain = NULL;

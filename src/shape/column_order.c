@@ -168,10 +168,9 @@ static enum ftr_status pods(struct ordering *o)
 		     i++) {
 			ftr_sw s = z->by_rank[i];
 
-			for (uint32_t k = z->nbr_first[s];
-			     k < z->nbr_first[s + 1]; k++)
-				if (below(z, z->nbr[k].sw, l))
-					ftr_uf_union(uf, s, z->nbr[k].sw);
+			for_each_nbr(z, s, t)
+				if (below(z, t->sw, l))
+					ftr_uf_union(uf, s, t->sw);
 		}
 		memset(first, 0xff, n * sizeof(*first));
 		for (uint32_t i = 0; i < o->n_leaf; i++) {

@@ -153,7 +153,7 @@ static bool few(struct common x)
 	return 4 * (uint64_t)x.both < FTR_MIN(x.f, x.n) || !x.f || !x.n;
 }
 
-static uint32_t connected(const struct ftr_fabric *f)
+uint32_t cover_connected(const struct ftr_fabric *f)
 {
 	uint32_t n = 0;
 
@@ -168,7 +168,7 @@ static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;
 	struct common sw = { c->f->n_sw, c->n->n_sw, 0 };
-	struct common ep = { connected(c->f), connected(c->n), 0 };
+	struct common ep = { cover_connected(c->f), cover_connected(c->n), 0 };
 	struct common link = { c->f->n_sw_links, c->n->n_sw_links, 0 };
 	struct common plug = ep;
 

@@ -228,15 +228,6 @@ static enum ftr_status up_paths(struct projection *p)
 	return FTR_OK;
 }
 
-static uint32_t connected_endports(const struct ftr_fabric *f)
-{
-	uint32_t n = 0;
-
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		n += f->ep[e].sw != FTR_SW_NONE;
-	return n;
-}
-
 /* True if the nominal link at port q of the nominal switch t is missing in the fabric.  s: this
  * switch in the fabric. */
 static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
@@ -260,7 +251,7 @@ static enum ftr_status missing(struct projection *p)
 	sh->missing.from_nominal = true;
 	sh->missing.n_missing_sw = nf->n_sw - f->n_sw;
 	sh->missing.n_missing_links = nf->n_sw_links - f->n_sw_links;
-	sh->missing.n_missing_hosts = connected_endports(nf) - connected_endports(f);
+	sh->missing.n_missing_hosts = cover_connected(nf) - cover_connected(f);
 	if (!FTR_NEW(z->keep, absent, sh->missing.n_missing_links + 1u))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {

@@ -131,11 +131,5 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
 		if (!st)
 			st = no_overflow(&z);
 	}
-	ftr_arena_free(z.scratch);
-	if (st) {
-		ftr_arena_free(z.keep);
-		return st;
-	}
-	*out = z.sh;
-	return FTR_OK;
+	return shape_end(&z, st, out);
 }

@@ -147,6 +147,19 @@ static enum ftr_status add_place(const struct unite *u, uint64_t guid,
 	return st ? st : ftr_builder_hold(u->b, guid, w->holder, u->err);
 }
 
+/* Add end port p and its link to the switch in that place. */
+static enum ftr_status add_end(const struct unite *u, const struct ftr_endport *p,
+			       uint64_t place_guid, unsigned int lmc, const char *name)
+{
+	const struct ftr_end near = { p->node_guid, p->port_num };
+	const struct ftr_end far = { place_guid, p->sw_port };
+	enum ftr_status st = ftr_builder_add_endport(u->b, p->type, p->node_guid, p->guid,
+						     p->port_num, 0, lmc, name, u->err);
+
+	return st ? st : ftr_builder_add_link(u->b, near, far, 0, FTR_SPEED_UNKNOWN,
+					      u->err);
+}
+
 /* If the fabric does not report an LMC or a name, the nominal one is kept. */
 static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
 {
@@ -165,11 +178,8 @@ static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
 static enum ftr_status add_ep(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->f->ep[e], *old;
-	const struct ftr_end near = { p->node_guid, p->port_num };
-	struct ftr_end far = { 0, p->sw_port };
 	const char *name = p->name;
 	unsigned int lmc = p->lmc;
-	enum ftr_status st;
 
 	if (p->sw == FTR_SW_NONE)
 		return FTR_OK;
@@ -178,11 +188,7 @@ static enum ftr_status add_ep(const struct unite *u, ftr_ep e)
 		name = *name ? name : old->name;
 		lmc = p->lid ? lmc : old->lmc;
 	}
-	st = ftr_builder_add_endport(u->b, p->type, p->node_guid, p->guid,
-				     p->port_num, 0, lmc, name, u->err);
-	far.node_guid = place(u, p->sw);
-	return st ? st : ftr_builder_add_link(u->b, near, far, 0,
-					      FTR_SPEED_UNKNOWN, u->err);
+	return add_end(u, p, place(u, p->sw), lmc, name);
 }
 
 static enum ftr_status add_link(const struct unite *u,
@@ -265,26 +271,15 @@ static enum ftr_status keep_endports(const struct unite *u)
 
 	for (ftr_ep e = 0; !st && e < u->n->n_ep; e++) {
 		const struct ftr_endport *p = &u->n->ep[e];
-		const struct ftr_end near = { p->node_guid, p->port_num };
-		struct ftr_end far = { 0, p->sw_port };
 		enum fate fate;
 
 		if (p->sw == FTR_SW_NONE)
 			continue;
 		fate = ep_fate(u, e);
-		if (fate == KEEP && !u->gone[p->sw]) {
-			far.node_guid = u->n->sw[p->sw].guid;
-			st = ftr_builder_add_endport(u->b, p->type,
-						     p->node_guid, p->guid,
-						     p->port_num, 0, p->lmc,
-						     p->name, u->err);
-			if (!st)
-				st = ftr_builder_add_link(u->b, near, far, 0,
-							  FTR_SPEED_UNKNOWN,
-							  u->err);
-		} else if (fate != HAS_IT) {
+		if (fate == KEEP && !u->gone[p->sw])
+			st = add_end(u, p, u->n->sw[p->sw].guid, p->lmc, p->name);
+		else if (fate != HAS_IT)
 			u->change->dropped_hosts++;
-		}
 	}
 	return st;
 }
