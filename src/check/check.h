@@ -30,7 +30,6 @@
  *
  *	updown.c, walk.c	the fate of every (switch, LID), by hop[]
  *	delta.c			the same for changed entries, with links that died or came up
- *	hops.c			path lengths and unreachable pairs, for reports
  *	dyn*.c, vl_cdg.c	links and VLs instead of switches
  *	loadtree.c		all sources of one destination at once
  *	balance/displaced.c	counts flows on the way, and follows their sources backwards
@@ -195,8 +194,18 @@ void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 /* updown.c: check the CHK_BATCH LIDs from base on, with claimed ranks. */
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 
+/* check_tables.c */
+/* FTR_INVAL or FTR_LIMIT if the tables cannot be checked. */
+enum ftr_status chk_refuse(const struct ftr_fabric *f, const struct ftr_tables *t,
+			   struct ftr_err *err) FTR_MUST_USE;
+/* Fill in c, whose options are set, for this number of workers. False: out of memory. */
+bool chk_set_up(struct chk *c, struct ftr_arena *a, unsigned int workers);
+
 /* walk.c */
 extern const uint8_t chk_end_state[N_ENDS];
+/* Follow the paths from all switches to lid: set end and hops of each. */
+void chk_follow_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
+/* The same, and record findings and dependencies. */
 void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* Fill col and nxt for lid. */
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);

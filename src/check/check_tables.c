@@ -163,7 +163,7 @@ static bool new_part(const struct chk *c, struct ftr_arena *a,
 	return true;
 }
 
-static bool set_up(struct chk *c, struct ftr_arena *a, unsigned int workers)
+bool chk_set_up(struct chk *c, struct ftr_arena *a, unsigned int workers)
 {
 	const uint32_t n = c->f->n_sw;
 
@@ -243,8 +243,8 @@ static enum ftr_status run_check_tables(struct chk *c, struct ftr_arena *a,
 	return chk_cycle(c, a, r, err);
 }
 
-static enum ftr_status refuse(const struct ftr_fabric *f,
-			      const struct ftr_tables *t, struct ftr_err *err)
+enum ftr_status chk_refuse(const struct ftr_fabric *f,
+			   const struct ftr_tables *t, struct ftr_err *err)
 {
 	enum ftr_status st = chk_same_size(f, t, err);
 
@@ -279,7 +279,7 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 	struct chk c = { .f = f, .t = t };
 	struct chk_claims claims = { 0 };
 	struct ftr_arena *a;
-	enum ftr_status st = refuse(f, t, err);
+	enum ftr_status st = chk_refuse(f, t, err);
 
 	if (st)
 		return st;
@@ -290,7 +290,7 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 		return st;
 	set_opts(&c, opts);
 	a = ftr_arena_new();
-	if (a && set_up(&c, a, ftr_team_size(team))) {
+	if (a && chk_set_up(&c, a, ftr_team_size(team))) {
 		st = chk_claims_set(&claims, f, opts->rank, opts->turn,
 				    opts->n_turns, NULL, NULL, 0, a, err);
 		c.claims = claims.n ? &claims : NULL;

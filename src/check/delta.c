@@ -368,7 +368,7 @@ static uint64_t count_missed(const struct trial *c)
 	return n;
 }
 
-static enum ftr_status sound(const struct trial *c, struct ftr_err *err)
+static enum ftr_status validate(const struct trial *c, struct ftr_err *err)
 {
 	const struct ftr_check_delta *d = c->d;
 	enum ftr_status st = chk_same_size(c->f, c->t, err);
@@ -466,7 +466,7 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 	if (!a)
 		return ftr_fail(err, FTR_NOMEM, "out of memory to check %u changes",
 				delta->n_changes);
-	st = sound(&c, err);
+	st = validate(&c, err);
 	if (!st)
 		st = prepare(&c, a, ftr_team_size(team), err);
 	if (!st)

@@ -219,7 +219,7 @@ static inline void transpose(uint64_t x[8])
 #define TILE FTR_LFT_BLOCK
 
 /* Transpose the entries of m switches from s on for TILE LIDs from lid on. */
-static void turn_tile(struct ftr_cdg *g, ftr_sw s, uint32_t m, uint32_t lid)
+static void transpose_tile(struct ftr_cdg *g, ftr_sw s, uint32_t m, uint32_t lid)
 {
 	const uint32_t n = g->f->n_sw;
 	uint32_t lids = FTR_MIN(g->f->max_lid + 1u - lid, TILE);
@@ -246,13 +246,13 @@ static void turn_tile(struct ftr_cdg *g, ftr_sw s, uint32_t m, uint32_t lid)
 }
 
 /* Fill col[] from the rows of the current tables, `now`, which are padded to whole blocks. */
-static void turn_round(struct ftr_cdg *g)
+static void fill_columns(struct ftr_cdg *g)
 {
 	const uint32_t n = g->f->n_sw;
 
 	for (uint32_t lid = 0; lid <= g->f->max_lid; lid += TILE)
 		for (ftr_sw s = 0; s < n; s += TILE)
-			turn_tile(g, s, FTR_MIN(n - s, TILE), lid);
+			transpose_tile(g, s, FTR_MIN(n - s, TILE), lid);
 }
 
 static enum ftr_status copy_tables(struct ftr_cdg *g,
@@ -274,7 +274,7 @@ static enum ftr_status copy_tables(struct ftr_cdg *g,
 		memcpy(row, ftr_tables_row(t, s), n);
 		memset(row + n, FTR_PORT_NONE, g->now->stride - n);
 	}
-	turn_round(g);
+	fill_columns(g);
 	return FTR_OK;
 }
 

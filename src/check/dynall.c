@@ -215,7 +215,7 @@ static uint32_t add_all_edges(struct all *a, uint32_t link,
 }
 
 /* Pass the LIDs of a->set from a VL of this link to the next switch. */
-static void hand_on_set(struct all *a, uint32_t link, unsigned int link_vl)
+static void forward_set(struct all *a, uint32_t link, unsigned int link_vl)
 {
 	ftr_sw t = a->g->link[link].to;
 	const uint8_t *row = ftr_tables_row(a->g->now, t);
@@ -235,8 +235,8 @@ static void hand_on_set(struct all *a, uint32_t link, unsigned int link_vl)
 		}
 }
 
-/* As hand_on_set(), for a list of n LIDs. */
-static void hand_on_list(struct all *a, uint32_t link, unsigned int link_vl,
+/* As forward_set(), for a list of n LIDs. */
+static void forward_list(struct all *a, uint32_t link, unsigned int link_vl,
 			 const uint16_t *lid, uint32_t n)
 {
 	const uint8_t *row = ftr_tables_row(a->g->now, a->g->link[link].to);
@@ -263,7 +263,7 @@ static void pass_set(struct all *a, ftr_sw s, unsigned int vl,
 		for (uint32_t k = 0; k < a->words; k++)
 			any |= a->set[k] &= todo[k];
 		if (any)
-			hand_on_set(a, i, vl);
+			forward_set(a, i, vl);
 	}
 }
 
@@ -286,7 +286,7 @@ static void pass_list(struct all *a, ftr_sw s, unsigned int vl,
 		ftr_port p = g->link[i].from_port;
 
 		if (n[p])
-			hand_on_list(a, i, vl, a->lid + p * FEW(a), n[p]);
+			forward_list(a, i, vl, a->lid + p * FEW(a), n[p]);
 	}
 }
 

@@ -240,7 +240,6 @@ static enum ftr_status columns(struct ordering *o)
 	return FTR_OK;
 }
 
-/* Set pod_first and pod_leaves of every switch. */
 static enum ftr_status pods_of_switches(struct ordering *o)
 {
 	struct shaping *z = o->z;
@@ -374,35 +373,35 @@ static bool is_taken(const struct taken *t, uint32_t slot)
 }
 
 static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
-			uint32_t turn)
+			uint32_t rotation)
 {
 	const struct ftr_shape *sh = o->z->sh;
 	uint32_t stride = o->stride[FTR_CLASS_HOST];
 
-	return (sh->numbering.col[s] * stride + (o->place[e] + turn) % stride) %
+	return (sh->numbering.col[s] * stride + (o->place[e] + rotation) % stride) %
 		FTR_MAX(sh->numbering.n_slots[s], 1u);
 }
 
 /* The rotation of leaf s for which the fewest ports of multi-port hosts are in a slot
  * that their host uses on another leaf. */
-static uint32_t best_turn(const struct ordering *o, ftr_sw s,
+static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
 			  const uint32_t *ports, const struct taken *taken)
 {
 	const struct ftr_fabric *f = o->z->f;
 	uint32_t best = 0, fewest = UINT32_MAX;
 
-	for (uint32_t turn = 0; turn < o->stride[FTR_CLASS_HOST] && fewest;
-	     turn++) {
-		uint32_t meets = 0;
+	for (uint32_t rotation = 0; rotation < o->stride[FTR_CLASS_HOST] && fewest;
+	     rotation++) {
+		uint32_t conflicts = 0;
 
 		for_each_ep(o, s, e)
-			meets += o->cls[*e] == FTR_CLASS_HOST &&
+			conflicts += o->cls[*e] == FTR_CLASS_HOST &&
 				ports[f->ep[*e].node] > 1 &&
 				is_taken(&taken[f->ep[*e].node],
-					 slot_of(o, s, *e, turn));
-		if (meets < fewest) {
-			fewest = meets;
-			best = turn;
+					 slot_of(o, s, *e, rotation));
+		if (conflicts < fewest) {
+			fewest = conflicts;
+			best = rotation;
 		}
 	}
 	return best;
@@ -426,7 +425,7 @@ static enum ftr_status spread_multiport(struct ordering *o)
 			multi |= ++ports[f->ep[e].node] > 1;
 	for (uint32_t i = 0; multi && i < o->n_leaf; i++) {
 		ftr_sw s = z->sh->numbering.col_sw[i];
-		uint32_t turn = best_turn(o, s, ports, taken);
+		uint32_t rotation = best_rotation(o, s, ports, taken);
 
 		for_each_ep(o, s, e) {
 			struct taken *t = &taken[f->ep[*e].node];
@@ -434,8 +433,8 @@ static enum ftr_status spread_multiport(struct ordering *o)
 			if (o->cls[*e] != FTR_CLASS_HOST)
 				continue;
 			if (t->n < MAX_TAKEN)
-				t->slot[t->n++] = slot_of(o, s, *e, turn);
-			o->place[*e] = (o->place[*e] + turn) % stride;
+				t->slot[t->n++] = slot_of(o, s, *e, rotation);
+			o->place[*e] = (o->place[*e] + rotation) % stride;
 		}
 	}
 	return FTR_OK;

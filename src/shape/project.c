@@ -72,7 +72,7 @@ static enum ftr_status switches(struct projection *p)
 }
 
 /* Writable views of the published groups. */
-struct living {
+struct present {
 	struct ftr_group *group;
 	ftr_port *port;
 	uint8_t *place;
@@ -81,7 +81,7 @@ struct living {
 
 /* Add group g of the nominal shape, with those of its links that are in the fabric;
  * false: none of them is. */
-static bool living_group(const struct projection *p, struct living *l,
+static bool add_present_group(const struct projection *p, struct present *l,
 			 ftr_sw s, const struct ftr_group *g)
 {
 	struct ftr_group *out = &l->group[l->n];
@@ -111,7 +111,7 @@ static enum ftr_status groups(struct projection *p)
 	uint32_t *n_up = ftr_arena_zalloc(z->keep, n, sizeof(*n_up));
 	uint32_t *n_down = ftr_arena_zalloc(z->keep, n, sizeof(*n_down));
 	uint32_t *n_equal = ftr_arena_zalloc(z->keep, n, sizeof(*n_equal));
-	struct living l = {
+	struct present l = {
 		.group = ftr_arena_alloc(z->keep,
 					 nsh->tree.group_first[nsh->f->n_sw] + 1u,
 					 sizeof(*l.group)),
@@ -129,7 +129,7 @@ static enum ftr_status groups(struct projection *p)
 		     k < nsh->tree.group_first[t + 1]; k++) {
 			uint32_t nth = k - nsh->tree.group_first[t];
 
-			if (!living_group(p, &l, s, &nsh->tree.groups[k]))
+			if (!add_present_group(p, &l, s, &nsh->tree.groups[k]))
 				continue;
 			l.group[l.n - 1].pos = l.n - 1 - first[s];
 			if (nth < nsh->tree.n_up[t])

@@ -179,7 +179,7 @@ static struct share shares(const struct shaping *z, const int32_t *height,
 }
 
 /* True if s gets a height in this round, by rule 2. */
-static bool rises(const struct shaping *z, const struct share *share, ftr_sw s,
+static bool qualifies(const struct shaping *z, const struct share *share, ftr_sw s,
 		  uint32_t low_share)
 {
 	uint32_t better = 0;
@@ -201,7 +201,7 @@ static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 	if (!best.low)
 		return false;
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		if (share[s].low && rises(z, share, s, low_share)) {
+		if (share[s].low && qualifies(z, share, s, low_share)) {
 			height[s] = k;
 			any = true;
 		}

@@ -30,7 +30,7 @@ struct unite {
 	ftr_sw *sw;		/* [n->n_sw] switch in f, FTR_SW_NONE: none */
 	ftr_ep *ep;		/* [n->n_ep] end port in f, FTR_EP_NONE: none */
 	ftr_ep *by_node;	/* [f->n_ep] by (node GUID, port) */
-	uint8_t *gone;		/* [n->n_sw] removed */
+	uint8_t *removed;		/* [n->n_sw] removed */
 };
 
 /* ---- state of the fabric ------------------------------------------------ */
@@ -75,7 +75,7 @@ static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 /* State of port p of the nominal switch t in the fabric: no link, a link, no such port. */
 enum at { AT_NOTHING, AT_LINK, AT_NO_PORT };
 
-static enum at look(const struct unite *u, ftr_sw t, unsigned int p)
+static enum at state_of(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	ftr_sw s = u->sw[t];
 
@@ -99,29 +99,29 @@ static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 			   u->ep[b->peer]);
 }
 
-enum fate { HAS_IT, KEEP, CONTRADICTED };
+enum fate { IN_FABRIC, KEEP, CONTRADICTED };
 
 /* Fate of the nominal link between two switches at port p of t. */
 static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(u->n, t, p);
-	enum at near = look(u, t, p), far = look(u, port->peer,
+	enum at near = state_of(u, t, p), far = state_of(u, port->peer,
 						 port->peer_port);
 
 	if (near == AT_NOTHING && far == AT_NOTHING)
 		return KEEP;
-	return near == AT_LINK && same_there(u, t, p) ? HAS_IT : CONTRADICTED;
+	return near == AT_LINK && same_there(u, t, p) ? IN_FABRIC : CONTRADICTED;
 }
 
 /* Fate of the nominal end port e, which has a link. */
 static enum fate ep_fate(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->n->ep[e];
-	enum at far = look(u, p->sw, p->sw_port);
+	enum at far = state_of(u, p->sw, p->sw_port);
 
 	if (u->ep[e] != FTR_EP_NONE && u->f->ep[u->ep[e]].sw != FTR_SW_NONE)
 		return far == AT_LINK && same_there(u, p->sw, p->sw_port) ?
-			HAS_IT : CONTRADICTED;
+			IN_FABRIC : CONTRADICTED;
 	if (far != AT_NOTHING || has_end(u, p->node_guid, p->port_num) ||
 	    ftr_fabric_find_sw(u->f, p->node_guid) != FTR_SW_NONE)
 		return CONTRADICTED;
@@ -228,7 +228,7 @@ static enum ftr_status add_fabric(const struct unite *u)
 /* ---- kept from the nominal fabric ---------------------------------------- */
 
 /* True if the nominal switch t, which the fabric lacks, is to be removed. */
-static bool is_ghost(const struct unite *u, ftr_sw t)
+static bool is_contradicted(const struct unite *u, ftr_sw t)
 {
 	uint32_t kept = 0, lost = 0;
 
@@ -257,9 +257,9 @@ static enum ftr_status keep_switches(const struct unite *u)
 
 		if (u->sw[t] != FTR_SW_NONE)
 			continue;
-		u->gone[t] = is_ghost(u, t);
-		u->change->dropped_sw += u->gone[t];
-		if (!u->gone[t])
+		u->removed[t] = is_contradicted(u, t);
+		u->change->dropped_sw += u->removed[t];
+		if (!u->removed[t])
 			st = add_place(u, w->guid, w, w->lmc, w->name);
 	}
 	return st;
@@ -276,9 +276,9 @@ static enum ftr_status keep_endports(const struct unite *u)
 		if (p->sw == FTR_SW_NONE)
 			continue;
 		fate = ep_fate(u, e);
-		if (fate == KEEP && !u->gone[p->sw])
+		if (fate == KEEP && !u->removed[p->sw])
 			st = add_end(u, p, u->n->sw[p->sw].guid, p->lmc, p->name);
-		else if (fate != HAS_IT)
+		else if (fate != IN_FABRIC)
 			u->change->dropped_hosts++;
 	}
 	return st;
@@ -298,9 +298,9 @@ static enum ftr_status keep_links(const struct unite *u)
 				continue;
 			far = ftr_fabric_port(n, t, p)->peer;
 			fate = link_fate(u, t, p);
-			if (fate == KEEP && !u->gone[t] && !u->gone[far])
+			if (fate == KEEP && !u->removed[t] && !u->removed[far])
 				st = add_link(u, n, t, p);
-			else if (fate != HAS_IT)
+			else if (fate != IN_FABRIC)
 				u->change->dropped_links++;
 		}
 	}
@@ -315,8 +315,8 @@ static enum ftr_status keep_nominal(struct unite *u, struct ftr_arena *a)
 	u->sw = ftr_arena_alloc(a, n->n_sw, sizeof(*u->sw));
 	u->ep = ftr_arena_alloc(a, n->n_ep, sizeof(*u->ep));
 	u->by_node = ftr_arena_alloc(a, f->n_ep, sizeof(*u->by_node));
-	u->gone = ftr_arena_zalloc(a, n->n_sw, 1);
-	if (!u->sw || !u->ep || !u->by_node || !u->gone)
+	u->removed = ftr_arena_zalloc(a, n->n_sw, 1);
+	if (!u->sw || !u->ep || !u->by_node || !u->removed)
 		return ftr_fail(u->err, FTR_NOMEM, "out of memory for a nominal fabric");
 	memset(u->sw, 0xff, n->n_sw * sizeof(*u->sw));
 	memset(u->ep, 0xff, n->n_ep * sizeof(*u->ep));
