@@ -136,7 +136,6 @@ static void turn(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 	j->turned[at] = 1;
 }
 
-/* True if port p of s leads up. */
 static bool goes_up(const struct trial *c, ftr_sw s, ftr_port p)
 {
 	ftr_sw y;

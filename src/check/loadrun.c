@@ -205,8 +205,7 @@ static void summarise(const struct family *y, unsigned int workers,
 		load_bin(&r->maxima, r->max, y->max[i]);
 }
 
-/* Find the links of the worst pattern. */
-static bool detail(const struct family *y, struct ftr_load_report *r)
+static bool report_worst(const struct family *y, struct ftr_load_report *r)
 {
 	const struct ftr_load *ld = y->ld;
 	struct part *w = &y->part[0];
@@ -240,7 +239,7 @@ static enum ftr_status run_loadrun(struct family *y, struct ftr_arena *a,
 	} else if (ok) {
 		ftr_team_run(team, y->n, 1, count_patterns, y);
 		summarise(y, ftr_team_size(team), &r);
-		ok = detail(y, &r);
+		ok = report_worst(y, &r);
 	}
 	ftr_arena_free(a);
 	if (!ok)

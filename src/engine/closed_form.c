@@ -57,7 +57,7 @@
 struct pattern {
 	uint64_t pi;
 	const struct ftr_up_path *up_path;	/* replace d / pi */
-	uint32_t w;		/* groups above: all nominal ones, or those alive */
+	uint32_t w;		/* groups above: all nominal ones, or those present */
 	uint32_t p;		/* places of a group: the least common multiple of their
 				 * numbers of links */
 	uint8_t *place;		/* [stride] i * p + j, 255: LID without an owner */
@@ -116,10 +116,9 @@ static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 	return sh->tree.n_up[s] > 0;
 }
 
-/* The same over the groups that are alive; false: they differ in their number of
- * links. */
+/* The pattern of s over its present groups; false: they differ in their number of links. */
 static bool group_pattern(const struct ftr_shape *sh, ftr_sw s,
-			   struct pattern *t)
+			  struct pattern *t)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 
@@ -252,9 +251,8 @@ static void own_column(const struct row *r, uint32_t l)
 		r->lft[r->j->lid[i]] = sh->numbering.dest[i].port;
 }
 
-/* The whole column has one port. */
-static void one_port(uint8_t *restrict row, const ftr_lid *restrict lid,
-		     uint32_t n, ftr_port port)
+static void fill_column(uint8_t *restrict row, const ftr_lid *restrict lid,
+			uint32_t n, ftr_port port)
 {
 	for (uint32_t i = 0; i < n; i++)
 		row[lid[i]] = port;
@@ -383,10 +381,10 @@ static void patch_columns(struct row *r, struct per_worker *w,
 		} else if (l == own) {
 			own_column(r, l);
 		} else if (n_cand[l] == 0) {
-			one_port(r->lft, lid + first[l], n, FTR_PORT_NONE);
+			fill_column(r->lft, lid + first[l], n, FTR_PORT_NONE);
 			w->no_path += n;
 		} else if (n_cand[l] == 1 && only[one[l]] != FTR_PORT_NONE) {
-			one_port(r->lft, lid + first[l], n, only[one[l]]);
+			fill_column(r->lft, lid + first[l], n, only[one[l]]);
 		} else {
 			patch(r, l);
 		}

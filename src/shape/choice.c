@@ -129,7 +129,7 @@ static uint32_t find_cuts(const struct mix *mix, uint32_t n, struct mix *cut)
 	return n_cuts;
 }
 
-static void use(struct shaping *z, const struct ranking *r)
+static void use_ranking(struct shaping *z, const struct ranking *r)
 {
 	z->is_leaf = r->is_leaf;
 	z->is_stub = r->is_stub;
@@ -146,7 +146,7 @@ static enum ftr_status ranking_new(struct shaping *z, struct ranking *r)
 	    !FTR_NEW(z->scratch, r->is_leaf, n) ||
 	    !FTR_ZNEW(z->keep, r->is_stub, n))
 		return shape_nomem(z);
-	use(z, r);
+	use_ranking(z, r);
 	return FTR_OK;
 }
 
@@ -326,7 +326,6 @@ static int old_rank_cmp(const void *x, const void *y)
 	return (*guid > r->guid) - (*guid < r->guid);
 }
 
-/* The earlier rank of s; NULL: none. */
 static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)
 {
 	const struct ftr_old_ranks *old = z->opts->old;
@@ -381,8 +380,8 @@ static bool is_level(const struct shaping *z, const int32_t *height, ftr_sw s)
 	return true;
 }
 
-/* Set old to the earlier ranking, with heights as in r where there is none.  tmp: [n_sw].
- * False: old is the same as r. */
+/* Set old to the earlier ranking.  A switch without an earlier rank gets its height in r.
+ * tmp: [n_sw].  False: old is the same as r. */
 static bool apply_old(const struct shaping *z, const struct ranking *r, int32_t shift,
 		      int32_t *tmp, struct ranking *old)
 {
@@ -406,8 +405,8 @@ static bool apply_old(const struct shaping *z, const struct ranking *r, int32_t 
 	return differs;
 }
 
-/* Replace *best by the earlier ranking, with heights as in *best, unless rule 7 forbids it.
- * old: space for it. */
+/* Rule 7: replace *best by the earlier ranking unless *best is clearly better.  A switch
+ * without an earlier rank keeps its height in *best.  old: memory for the earlier ranking. */
 static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
 				struct ranking **best)
 {
@@ -479,7 +478,7 @@ enum ftr_status shape_heights(struct shaping *z)
 		if (st)
 			return st;
 	}
-	use(z, best);
+	use_ranking(z, best);
 	z->height = best->height;
 	return FTR_OK;
 }

@@ -194,7 +194,8 @@ static void other_fabric(struct cover *c)
 	g->old_sw = sw.n;
 	g->old_hosts = ep.n;
 	g->other = (little_in_common(sw) && little_in_common(ep)) ||
-		(link.f + host_link.f && link.n + host_link.n && little_in_common(link) && little_in_common(host_link));
+		(link.f + host_link.f && link.n + host_link.n &&
+		 little_in_common(link) && little_in_common(host_link));
 }
 
 bool cover_compare(struct cover *c, struct ftr_arena *a,

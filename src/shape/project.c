@@ -71,7 +71,7 @@ static enum ftr_status switches(struct projection *p)
 	return shape_by_rank(z, p->n->tree.n_ranks);
 }
 
-/* Writable views of the published groups. */
+/* The nominal groups and links that are in the fabric. */
 struct present {
 	struct ftr_group *group;
 	ftr_port *port;

@@ -30,7 +30,7 @@ struct unite {
 	ftr_sw *sw;		/* [n->n_sw] switch in f, FTR_SW_NONE: none */
 	ftr_ep *ep;		/* [n->n_ep] end port in f, FTR_EP_NONE: none */
 	ftr_ep *by_node;	/* [f->n_ep] by (node GUID, port) */
-	uint8_t *removed;		/* [n->n_sw] removed */
+	uint8_t *removed;	/* [n->n_sw] 1: the switch is not in the union */
 };
 
 /* ---- state of the fabric ------------------------------------------------ */
@@ -105,8 +105,8 @@ enum fate { IN_FABRIC, KEEP, CONTRADICTED };
 static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(u->n, t, p);
-	enum at near = state_of(u, t, p), far = state_of(u, port->peer,
-						 port->peer_port);
+	enum at near = state_of(u, t, p);
+	enum at far = state_of(u, port->peer, port->peer_port);
 
 	if (near == AT_NOTHING && far == AT_NOTHING)
 		return KEEP;
