@@ -125,11 +125,8 @@ static bool allocate(struct ordering *o, struct ftr_arena *a)
 		if (!*array[i])
 			return false;
 	}
-	o->kind = ftr_arena_zalloc(a, n, 1);
-	o->is_anchor = ftr_arena_zalloc(a, n, 1);
-	o->offer = ftr_arena_alloc(a, o->sh->tree.group_first[n],
-				   sizeof(*o->offer));
-	return o->kind && o->is_anchor && o->offer;
+	return FTR_ZNEW(a, o->kind, n) && FTR_ZNEW(a, o->is_anchor, n) &&
+	       FTR_NEW(a, o->offer, o->sh->tree.group_first[n]);
 }
 
 /* For every column: |A|; the chain, that is, the leaves above it, itself included,

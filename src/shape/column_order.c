@@ -153,11 +153,9 @@ static bool below(const struct shaping *z, ftr_sw s, uint32_t l)
 static enum ftr_status pods(struct ordering *o)
 {
 	const struct shaping *z = o->z;
-	uint32_t n = z->f->n_sw;
-	uint32_t *uf = ftr_arena_alloc(z->scratch, n, sizeof(*uf));
-	uint32_t *first = ftr_arena_alloc(z->scratch, n, sizeof(*first));
+	uint32_t n = z->f->n_sw, *uf, *first;
 
-	if (!uf || !first ||
+	if (!FTR_NEW(z->scratch, uf, n) || !FTR_NEW(z->scratch, first, n) ||
 	    !FTR_NEW(z->scratch, o->pod_key, (size_t)z->sh->tree.n_ranks * n))
 		return shape_nomem(o->z);
 	ftr_uf_init(uf, n);
@@ -219,12 +217,11 @@ static int col_cmp(const void *x, const void *y, void *ctx)
 static enum ftr_status columns(struct ordering *o)
 {
 	struct shaping *z = o->z;
-	uint32_t n = z->f->n_sw;
-	uint32_t *col = ftr_arena_alloc(z->keep, n, sizeof(*col));
-	ftr_sw *col_sw = ftr_arena_alloc(z->keep, n, sizeof(*col_sw));
-	uint32_t *hosts = ftr_arena_alloc(z->keep, o->n_leaf, sizeof(*hosts));
+	uint32_t n = z->f->n_sw, *col, *hosts;
+	ftr_sw *col_sw;
 
-	if (!col || !col_sw || !hosts)
+	if (!FTR_NEW(z->keep, col, n) || !FTR_NEW(z->keep, col_sw, n) ||
+	    !FTR_NEW(z->keep, hosts, o->n_leaf))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++)
 		col_sw[s] = s;
@@ -243,13 +240,10 @@ static enum ftr_status columns(struct ordering *o)
 static enum ftr_status pods_of_switches(struct ordering *o)
 {
 	struct shaping *z = o->z;
-	uint32_t n = z->f->n_sw;
-	uint32_t *pod_first = ftr_arena_zalloc(z->keep, n, sizeof(*pod_first));
-	uint32_t *pod_leaves = ftr_arena_alloc(z->keep, n, sizeof(*pod_leaves));
-	uint32_t *leaves = ftr_arena_alloc(z->scratch, o->n_leaf + 1u,
-					   sizeof(*leaves));
+	uint32_t n = z->f->n_sw, *pod_first, *pod_leaves, *leaves;
 
-	if (!pod_first || !pod_leaves || !leaves)
+	if (!FTR_ZNEW(z->keep, pod_first, n) || !FTR_NEW(z->keep, pod_leaves, n) ||
+	    !FTR_NEW(z->scratch, leaves, o->n_leaf + 1u))
 		return shape_nomem(z);
 	for (uint32_t l = 0; l < z->sh->tree.n_ranks; l++) {
 		const uint32_t *key = o->pod_key + (size_t)l * n;
@@ -411,14 +405,12 @@ static enum ftr_status spread_multiport(struct ordering *o)
 {
 	const struct shaping *z = o->z;
 	const struct ftr_fabric *f = z->f;
-	uint32_t stride = o->stride[FTR_CLASS_HOST];
-	uint32_t *ports = ftr_arena_zalloc(z->scratch, f->n_nodes,
-					   sizeof(*ports));
-	struct taken *taken = ftr_arena_zalloc(z->scratch, f->n_nodes,
-					       sizeof(*taken));
+	uint32_t stride = o->stride[FTR_CLASS_HOST], *ports;
+	struct taken *taken;
 	bool multi = false;
 
-	if (!ports || !taken)
+	if (!FTR_ZNEW(z->scratch, ports, f->n_nodes) ||
+	    !FTR_ZNEW(z->scratch, taken, f->n_nodes))
 		return shape_nomem(o->z);
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && o->cls[e] == FTR_CLASS_HOST)

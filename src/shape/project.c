@@ -43,14 +43,13 @@ static enum ftr_status switches(struct projection *p)
 {
 	struct shaping *z = p->z;
 	uint32_t n = z->f->n_sw;
-	uint64_t *pi = ftr_arena_alloc(z->keep, n, sizeof(*pi));
-	uint32_t *n_slots = ftr_arena_alloc(z->keep, n, sizeof(*n_slots));
-	uint32_t *sw_d = ftr_arena_alloc(z->keep, n, sizeof(*sw_d));
-	uint32_t *pod_first = ftr_arena_alloc(z->keep, n, sizeof(*pod_first));
-	uint32_t *pod_leaves = ftr_arena_alloc(z->keep, n, sizeof(*pod_leaves));
+	uint32_t *n_slots, *sw_d, *pod_first, *pod_leaves;
+	uint64_t *pi;
 
-	if (!pi || !n_slots || !sw_d || !pod_first || !pod_leaves ||
-	    !FTR_NEW(z->keep, z->rank, n) || !FTR_NEW(z->keep, z->is_stub, n))
+	if (!FTR_NEW(z->keep, pi, n) || !FTR_NEW(z->keep, n_slots, n) ||
+	    !FTR_NEW(z->keep, sw_d, n) || !FTR_NEW(z->keep, pod_first, n) ||
+	    !FTR_NEW(z->keep, pod_leaves, n) || !FTR_NEW(z->keep, z->rank, n) ||
+	    !FTR_NEW(z->keep, z->is_stub, n))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		ftr_sw t = p->c.sw[s];
@@ -106,20 +105,14 @@ static enum ftr_status groups(struct projection *p)
 {
 	struct shaping *z = p->z;
 	const struct ftr_shape *nsh = p->n;
-	uint32_t n = z->f->n_sw;
-	uint32_t *first = ftr_arena_alloc(z->keep, n + 1u, sizeof(*first));
-	uint32_t *n_up = ftr_arena_zalloc(z->keep, n, sizeof(*n_up));
-	uint32_t *n_down = ftr_arena_zalloc(z->keep, n, sizeof(*n_down));
-	uint32_t *n_equal = ftr_arena_zalloc(z->keep, n, sizeof(*n_equal));
-	struct present l = {
-		.group = ftr_arena_alloc(z->keep,
-					 nsh->tree.group_first[nsh->f->n_sw] + 1u,
-					 sizeof(*l.group)),
-		.port = ftr_arena_alloc(z->keep, z->f->n_ports, 1),
-		.place = ftr_arena_alloc(z->keep, z->f->n_ports, 1),
-	};
+	uint32_t n = z->f->n_sw, *first, *n_up, *n_down, *n_equal;
+	struct present l = { .n = 0 };
 
-	if (!first || !n_up || !n_down || !n_equal || !l.group || !l.port || !l.place)
+	if (!FTR_NEW(z->keep, first, n + 1u) || !FTR_ZNEW(z->keep, n_up, n) ||
+	    !FTR_ZNEW(z->keep, n_down, n) || !FTR_ZNEW(z->keep, n_equal, n) ||
+	    !FTR_NEW(z->keep, l.group, nsh->tree.group_first[nsh->f->n_sw] + 1u) ||
+	    !FTR_NEW(z->keep, l.port, z->f->n_ports) ||
+	    !FTR_NEW(z->keep, l.place, z->f->n_ports))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		ftr_sw t = p->c.sw[s];

@@ -518,16 +518,12 @@ static enum ftr_status unknown_roots(struct shaping *z)
 static enum ftr_status from_roots(struct shaping *z, int32_t *height)
 {
 	uint32_t n = z->f->n_sw;
-	struct roots r = {
-		.z = z, .height = height,
-		.depth = ftr_arena_alloc(z->scratch, n, sizeof(*r.depth)),
-		.queue = ftr_arena_alloc(z->scratch, n, sizeof(*r.queue)),
-		.is_root = ftr_arena_zalloc(z->scratch, n, 1),
-	};
-	int32_t *listed = ftr_arena_alloc(z->scratch, n, sizeof(*listed));
+	struct roots r = { .z = z, .height = height };
+	int32_t *listed;
 	enum ftr_status st;
 
-	if (!r.depth || !r.queue || !r.is_root || !listed)
+	if (!FTR_NEW(z->scratch, r.depth, n) || !FTR_NEW(z->scratch, r.queue, n) ||
+	    !FTR_ZNEW(z->scratch, r.is_root, n) || !FTR_NEW(z->scratch, listed, n))
 		return shape_nomem(z);
 	if (!mark_listed(&r))
 		return unknown_roots(z);

@@ -312,11 +312,8 @@ static enum ftr_status keep_nominal(struct unite *u, struct ftr_arena *a)
 	const struct ftr_fabric *f = u->f, *n = u->n;
 	enum ftr_status st;
 
-	u->sw = ftr_arena_alloc(a, n->n_sw, sizeof(*u->sw));
-	u->ep = ftr_arena_alloc(a, n->n_ep, sizeof(*u->ep));
-	u->by_node = ftr_arena_alloc(a, f->n_ep, sizeof(*u->by_node));
-	u->removed = ftr_arena_zalloc(a, n->n_sw, 1);
-	if (!u->sw || !u->ep || !u->by_node || !u->removed)
+	if (!FTR_NEW(a, u->sw, n->n_sw) || !FTR_NEW(a, u->ep, n->n_ep) ||
+	    !FTR_NEW(a, u->by_node, f->n_ep) || !FTR_ZNEW(a, u->removed, n->n_sw))
 		return ftr_fail(u->err, FTR_NOMEM, "out of memory for a nominal fabric");
 	memset(u->sw, 0xff, n->n_sw * sizeof(*u->sw));
 	memset(u->ep, 0xff, n->n_ep * sizeof(*u->ep));
