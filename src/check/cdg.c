@@ -24,17 +24,6 @@
 
 #include "check/claims.h"
 
-void chk_set_dep(const struct chk *c, ftr_sw s, ftr_port in, unsigned int vl_in,
-		 ftr_port out, unsigned int vl_out)
-{
-	uint32_t bit = out * c->n_vl + vl_out;
-	uint64_t *word = &c->cdg.dep[chk_dep_row(c, s, in, vl_in) + bit / 64u];
-	uint64_t mask = UINT64_C(1) << (bit % 64u);
-
-	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & mask))
-		__atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
-}
-
 /* Add the dependency of hop x -> s, and test whether the hop satisfies the proof by ranks. */
 static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x, ftr_sw s)
 {

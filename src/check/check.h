@@ -213,12 +213,12 @@ void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* cdg.c: add the dependencies of packets from sources to lid. col and nxt must be
  * set. */
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
-/* Set the bit of one dependency; several workers may do so at the same time. */
-void chk_set_dep(const struct chk *c, ftr_sw s, ftr_port in, unsigned int vl_in,
-		 ftr_port out, unsigned int vl_out);
 
 /* vl_cdg.c: add the dependencies over (link, VL), following the path of every source. */
 void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
+/* Set the bit of one dependency; several workers may do so at the same time. */
+void chk_set_dep(const struct chk *c, ftr_sw s, ftr_port in, unsigned int vl_in,
+		 ftr_port out, unsigned int vl_out);
 enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 			    const struct ftr_check_opts *opts,
 			    struct ftr_err *err) FTR_MUST_USE;

@@ -20,6 +20,17 @@
  */
 #include "check/check.h"
 
+void chk_set_dep(const struct chk *c, ftr_sw s, ftr_port in, unsigned int vl_in,
+		 ftr_port out, unsigned int vl_out)
+{
+	uint32_t bit = out * c->n_vl + vl_out;
+	uint64_t *word = &c->cdg.dep[chk_dep_row(c, s, in, vl_in) + bit / 64u];
+	uint64_t mask = UINT64_C(1) << (bit % 64u);
+
+	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & mask))
+		__atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
+}
+
 static void drop(struct chk_part *w, ftr_sw s, ftr_lid lid)
 {
 	chk_sample(&w->r.vl_drop, !w->r.vl_drops++,

@@ -489,3 +489,16 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 	free(j);
 	return st;
 }
+
+uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t)
+{
+	uint64_t none = 0;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		const uint8_t *row = ftr_tables_row(t, s);
+
+		for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
+			none += row[sh->numbering.dest[i].lid] == FTR_PORT_NONE;
+	}
+	return none;
+}

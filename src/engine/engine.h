@@ -59,8 +59,15 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 				    (sh)->tree.n_up[s]]; g++)
 
 /* Set all figures of a routing to "none".  Kept are balance and the pointer order. */
-void engine_clear_stats(struct ftr_route_stats *stats);
-/* Number of entries for destinations that have no port. */
+static inline void engine_clear_stats(struct ftr_route_stats *stats)
+{
+	*stats = (struct ftr_route_stats){
+		.order = stats->order, .balance = stats->balance,
+		.root = FTR_SW_NONE,
+	};
+}
+
+/* Number of entries for destinations that have no port (closed_form.c). */
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t);
 
 /*
