@@ -9,7 +9,7 @@ ftrincludedir = $(includedir)/ftr
 ftrinclude_HEADERS = include/ftr/balance.h include/ftr/cdg.h \
 	include/ftr/check.h include/ftr/engine.h include/ftr/fabric.h \
 	include/ftr/ftr.h include/ftr/gen.h include/ftr/hosts.h include/ftr/io.h \
-	include/ftr/jobs.h include/ftr/linkload.h include/ftr/incremental.h \
+	include/ftr/jobs.h include/ftr/incremental.h \
 	include/ftr/load.h include/ftr/models.h include/ftr/nominal.h \
 	include/ftr/picture.h include/ftr/ddlr.h include/ftr/shape.h \
 	include/ftr/sim.h include/ftr/status.h include/ftr/stored.h \

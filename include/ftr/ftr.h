@@ -18,7 +18,6 @@
 #include <ftr/hosts.h>
 #include <ftr/io.h>
 #include <ftr/jobs.h>
-#include <ftr/linkload.h>
 #include <ftr/incremental.h>
 #include <ftr/load.h>
 #include <ftr/models.h>

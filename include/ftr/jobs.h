@@ -17,7 +17,7 @@
 #ifndef FTR_JOBS_H
 #define FTR_JOBS_H
 
-#include <ftr/linkload.h>
+#include <ftr/load.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -119,10 +119,15 @@ enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 			     struct ftr_err *err) FTR_MUST_USE;
 void ftr_load_free(struct ftr_load *ld);	/* NULL is accepted */
 
-/* O(n_sw * n), because the paths to one destination form a tree. */
-enum ftr_status ftr_load_all(const struct ftr_load *ld, struct ftr_team *team,
-			     struct ftr_load_report *out,
-			     struct ftr_err *err) FTR_MUST_USE;
+/*
+ * In all functions by_port has f->n_ports elements.  Each is set to the number of flows
+ * that leave a switch through that port to another switch, or to 0 for other ports.
+ */
+
+/* All-to-all: every end port of the order sends to every other.  out or by_port may be
+ * NULL. */
+void ftr_load_all(const struct ftr_load *ld, uint64_t *by_port,
+		  struct ftr_load_report *out);
 
 /* sample 0, or >= n-1: all shifts; else that number of different shifts, chosen by
  * seed.  O(shifts * n * hops).  An order with fewer than two positions has no shift. */
@@ -130,6 +135,11 @@ enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 				uint64_t seed, struct ftr_team *team,
 				struct ftr_load_report *out,
 				struct ftr_err *err) FTR_MUST_USE;
+
+/* The load of every link under shift k.  FTR_NOMEM. */
+enum ftr_status ftr_load_shift_by_port(const struct ftr_load *ld, uint32_t k,
+				       uint64_t *by_port,
+				       struct ftr_err *err) FTR_MUST_USE;
 
 enum ftr_status ftr_load_permutations(const struct ftr_load *ld, uint32_t count,
 				      uint64_t seed, struct ftr_team *team,
@@ -142,10 +152,11 @@ enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
 
 /* The load of one pattern.  The end ports of the pairs need not be in the order of
  * hosts; a pair that is given twice counts as two flows.  Flows from or to an end port
- * without a LID or a link are lost.  FTR_INVAL: the fabric has no such end port. */
+ * without a LID or a link are lost.  by_port may be NULL.  FTR_INVAL: the fabric has no
+ * such end port. */
 enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 			       const struct ftr_load_pair *pair, uint32_t n,
-			       struct ftr_load_report *out,
+			       uint64_t *by_port, struct ftr_load_report *out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 #ifdef __cplusplus

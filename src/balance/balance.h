@@ -40,7 +40,7 @@ struct balance_ports {
 /* A source: a switch with hosts. */
 struct balance_source {
 	ftr_sw sw;
-	uint32_t hosts;		/* all that send */
+	uint32_t hosts;		/* hosts that send */
 	uint32_t first, n;	/* positions first .. first + n - 1 */
 };
 
@@ -50,17 +50,17 @@ struct balance_net {
 	struct ftr_arena *arena;
 	uint32_t n_links;	/* f->n_ports */
 	ftr_sw *peer;		/* [n_links], FTR_SW_NONE: to no switch */
-	uint32_t *row;		/* [n_links] number among the links to a switch */
-	uint32_t n_rows;
+	uint32_t *row;		/* [n_links] number of the link, counting only links to switches */
+	uint32_t n_rows;	/* links to switches */
 	struct balance_ports *ports;	/* [n_sw] */
 	uint32_t n_sources;
 	struct balance_source *source;
 	uint32_t *source_of;	/* [n_sw] or BALANCE_NONE */
-	uint32_t *hosts;	/* [n_sw] that send */
-	uint32_t n_hosts;	/* sum of them */
+	uint32_t *hosts;	/* [n_sw] hosts that send */
+	uint32_t n_hosts;	/* sum of hosts[] */
 	uint32_t bound;		/* ftr_balance_bound of the shape */
 	uint32_t n_pos;		/* number of positions, and of shifts */
-	uint32_t *dest_at;	/* [n_pos] */
+	uint32_t *dest_at;	/* [n_pos] destination by position */
 	/* destinations of column l: dest[first[l]] .. dest[first[l + 1] - 1] */
 	struct balance_dest *dest;
 	uint32_t *first;	/* [n_sw + 1] */
@@ -240,16 +240,17 @@ uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* The same, and count all flows in the bins, without a search for bins with too many flows. */
+/* As balance_worst; also count all flows in the bins, without searching for bins that have too
+ * many flows. */
 enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,
 				   struct ftr_err *err) FTR_MUST_USE;
-/* The same sum, from bins of one shift each. */
+/* The sum of balance_worst, computed from bins of one shift each. */
 uint64_t balance_bins_worst(const struct balance_count *c);
 
 /* ---- moves ---------------------------------------------------------------- */
 
-/* Changed entries, in order of time. */
+/* Changed entries, in the order of the changes. */
 struct balance_log {
 	struct balance_moved {
 		ftr_sw sw;
@@ -269,7 +270,7 @@ bool balance_move(struct balance_count *c, ftr_sw s, uint32_t d, ftr_port port);
 uint64_t balance_log_undo(struct balance_log *log, struct ftr_tables *t,
 			  uint32_t n);
 
-/* Candidates of the current column, found when needed. */
+/* The candidates of each switch for the current column, computed when they are needed. */
 struct balance_cand {
 	const struct ftr_group **group;
 	uint32_t n_groups, cap;

@@ -24,15 +24,6 @@
 
 #include "check/claims.h"
 
-static void set_dep(const struct chk *c, ftr_sw s, ftr_port in, ftr_port out)
-{
-	uint64_t *word = &c->cdg.dep[chk_dep_row(c, s, in, 0) + out / 64u];
-	uint64_t bit = UINT64_C(1) << (out % 64u);
-
-	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
-		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
-}
-
 /* Add the dependency of hop x -> s, and test whether the hop satisfies the proof by ranks. */
 static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x, ftr_sw s)
 {
@@ -47,8 +38,8 @@ static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x, ftr_sw s)
 	    rank && rank[s] < rank[x] && rank[y] > rank[s])
 		w->unproved = true;
 	if (!c->vls)
-		set_dep(c, s, ftr_fabric_port(c->f, x, w->col[x])->peer_port,
-			w->col[s]);
+		chk_set_dep(c, s, ftr_fabric_port(c->f, x, w->col[x])->peer_port,
+			    0, w->col[s], 0);
 }
 
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid)

@@ -30,7 +30,6 @@
  *
  *	updown.c, walk.c	the fate of every (switch, LID), by hop[]
  *	delta.c			the same for changed entries, with links that died or came up
- *	hops.c			path lengths and unreachable pairs, for reports
  *	dyn*.c, vl_cdg.c	links and VLs instead of switches
  *	loadtree.c		all sources of one destination at once
  *	balance/displaced.c	counts flows on the way, and follows their sources backwards
@@ -156,6 +155,13 @@ static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
 	return row;
 }
 
+/* The VL on which packets of an SL leave s; m NULL: VL = SL. */
+static inline unsigned int chk_vl(const struct ftr_sl2vl *m, ftr_sw s, ftr_port in,
+				  ftr_port out, unsigned int sl)
+{
+	return m ? ftr_sl2vl_get(m, s, in, out, sl) : sl;
+}
+
 /* finding.c */
 struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid);
 enum ftr_status chk_same_size(const struct ftr_fabric *f,
@@ -169,6 +175,13 @@ void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
 /* The finding for a bad state. */
 enum ftr_finding chk_finding(uint8_t st);
+/* True if the port that sends, an index into ftr_fabric.ports, is in the set of dead ones;
+ * NULL: no port is. */
+static inline bool chk_is_dead(const uint64_t *dead, uint32_t port)
+{
+	return dead && dead[port / 64] >> port % 64 & 1;
+}
+
 /* The next switch after s on the path to lid; s itself if the path ends at s. */
 typedef ftr_sw (*chk_next_fn)(const void *ctx, ftr_sw s, ftr_lid lid);
 /* The switch of the faulty entry on the path from s. For a loop this is the switch at
@@ -181,8 +194,18 @@ void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 /* updown.c: check the CHK_BATCH LIDs from base on, with claimed ranks. */
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 
+/* check_tables.c */
+/* FTR_INVAL or FTR_LIMIT if the tables cannot be checked. */
+enum ftr_status chk_refuse(const struct ftr_fabric *f, const struct ftr_tables *t,
+			   struct ftr_err *err) FTR_MUST_USE;
+/* Fill in c, whose options are set, for this number of workers. False: out of memory. */
+bool chk_set_up(struct chk *c, struct ftr_arena *a, unsigned int workers);
+
 /* walk.c */
 extern const uint8_t chk_end_state[N_ENDS];
+/* Follow the paths from all switches to lid: set end and hops of each. */
+void chk_follow_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
+/* The same, and record findings and dependencies. */
 void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* Fill col and nxt for lid. */
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
@@ -193,6 +216,9 @@ void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
 /* vl_cdg.c: add the dependencies over (link, VL), following the path of every source. */
 void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
+/* Set the bit of one dependency; several workers may do so at the same time. */
+void chk_set_dep(const struct chk *c, ftr_sw s, ftr_port in, unsigned int vl_in,
+		 ftr_port out, unsigned int vl_out);
 enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 			    const struct ftr_check_opts *opts,
 			    struct ftr_err *err) FTR_MUST_USE;

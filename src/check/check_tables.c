@@ -149,17 +149,13 @@ static bool new_part(const struct chk *c, struct ftr_arena *a,
 	    !FTR_NEW(a, w->end, n) || !FTR_NEW(a, w->mark, n) ||
 	    !FTR_NEW(a, w->hops, n) || !FTR_NEW(a, w->stack, n))
 		return false;
-	if (c->vls && !c->no_cdg) {
-		w->seen = ftr_arena_zalloc(a, c->f->n_ports,
-					   FTR_N_SL * sizeof(*w->seen));
-		if (!w->seen)
-			return false;
-	}
+	if (c->vls && !c->no_cdg &&
+	    !FTR_ZNEW(a, w->seen, (size_t)c->f->n_ports * FTR_N_SL))
+		return false;
 	if (!c->rank)
 		return true;
-	w->head = ftr_arena_zalloc(a, n, sizeof(*w->head));
-	w->state = ftr_arena_alloc(a, (size_t)n + N_ENDS, CHK_BATCH);
-	if (!w->head || !w->state)
+	if (!FTR_ZNEW(a, w->head, n) ||
+	    !FTR_NEW(a, w->state, ((size_t)n + N_ENDS) * CHK_BATCH))
 		return false;
 	for (int i = 0; i < N_ENDS; i++)
 		memset(w->state + ((size_t)n + i) * CHK_BATCH,
@@ -167,7 +163,7 @@ static bool new_part(const struct chk *c, struct ftr_arena *a,
 	return true;
 }
 
-static bool set_up(struct chk *c, struct ftr_arena *a, unsigned int workers)
+bool chk_set_up(struct chk *c, struct ftr_arena *a, unsigned int workers)
 {
 	const uint32_t n = c->f->n_sw;
 
@@ -247,8 +243,8 @@ static enum ftr_status run_check_tables(struct chk *c, struct ftr_arena *a,
 	return chk_cycle(c, a, r, err);
 }
 
-static enum ftr_status refuse(const struct ftr_fabric *f,
-			      const struct ftr_tables *t, struct ftr_err *err)
+enum ftr_status chk_refuse(const struct ftr_fabric *f,
+			   const struct ftr_tables *t, struct ftr_err *err)
 {
 	enum ftr_status st = chk_same_size(f, t, err);
 
@@ -283,7 +279,7 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 	struct chk c = { .f = f, .t = t };
 	struct chk_claims claims = { 0 };
 	struct ftr_arena *a;
-	enum ftr_status st = refuse(f, t, err);
+	enum ftr_status st = chk_refuse(f, t, err);
 
 	if (st)
 		return st;
@@ -294,7 +290,7 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 		return st;
 	set_opts(&c, opts);
 	a = ftr_arena_new();
-	if (a && set_up(&c, a, ftr_team_size(team))) {
+	if (a && chk_set_up(&c, a, ftr_team_size(team))) {
 		st = chk_claims_set(&claims, f, opts->rank, opts->turn,
 				    opts->n_turns, NULL, NULL, 0, a, err);
 		c.claims = claims.n ? &claims : NULL;

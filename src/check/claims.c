@@ -55,11 +55,6 @@ static void add_nbr(struct graph *g, ftr_sw s, ftr_sw t, uint32_t *mark,
 	g->nbr[(*n)++] = t;
 }
 
-static bool is_dead(const struct graph *g, uint32_t bit)
-{
-	return g->dead && g->dead[bit / 64] >> bit % 64 & 1;
-}
-
 static void find_neighbours(struct graph *g, uint32_t *mark)
 {
 	const struct ftr_fabric *f = g->f;
@@ -71,7 +66,7 @@ static void find_neighbours(struct graph *g, uint32_t *mark)
 			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
 			if (port->peer_kind == FTR_PEER_SW &&
-			    !is_dead(g, f->sw[s].first_port + p))
+			    !chk_is_dead(g->dead, f->sw[s].first_port + p))
 				add_nbr(g, s, port->peer, mark, &n);
 		}
 		for (uint32_t i = 0; i < g->n_extra; i++) {
@@ -95,34 +90,33 @@ static uint32_t vertex(const struct graph *g, ftr_sw from, ftr_sw to)
 
 /* ---- removing vertices ------------------------------------------------- */
 
-static bool base(const struct graph *g, ftr_sw from, ftr_sw at, ftr_sw to)
+static bool by_rank(const struct graph *g, ftr_sw from, ftr_sw at, ftr_sw to)
 {
 	const struct chk_claims none = { .rank = g->c->rank };
 
 	return chk_legal(&none, from, at, to);
 }
 
-/* Count the predecessors of every vertex. */
-static void count_in(struct graph *g)
+static void count_predecessors(struct graph *g)
 {
 	for (uint32_t v = 0; v < g->first[g->f->n_sw]; v++) {
 		ftr_sw s = g->own[v];
 
 		for (uint32_t u = g->first[s]; u < g->first[s + 1]; u++)
-			g->in[v] += base(g, g->nbr[u], s, g->nbr[v]);
+			g->in[v] += by_rank(g, g->nbr[u], s, g->nbr[v]);
 	}
 	for (uint32_t i = 0; i < g->c->n; i++)
 		g->in[vertex(g, g->c->turn[i].at, g->c->turn[i].to)]++;
 }
 
-static void take_away(struct graph *g, uint32_t v, uint32_t *n)
+static void remove_vertex(struct graph *g, uint32_t v, uint32_t *n)
 {
 	ftr_sw from = g->own[v], at = g->nbr[v];
 	const struct ftr_turn *turn = g->c->turn;
 	uint32_t low = 0, high = g->c->n;
 
 	for (uint32_t w = g->first[at]; w < g->first[at + 1]; w++)
-		if (base(g, from, at, g->nbr[w]) && --g->in[w] == 0)
+		if (by_rank(g, from, at, g->nbr[w]) && --g->in[w] == 0)
 			g->queue[(*n)++] = w;
 	while (low < high) {	/* the first claim of (from, at) */
 		uint32_t mid = low + (high - low) / 2;
@@ -146,12 +140,12 @@ static bool acyclic(struct graph *g)
 {
 	uint32_t all = g->first[g->f->n_sw], n = 0;
 
-	count_in(g);
+	count_predecessors(g);
 	for (uint32_t v = 0; v < all; v++)
 		if (!g->in[v])
 			g->queue[n++] = v;
 	for (uint32_t i = 0; i < n; i++)
-		take_away(g, g->queue[i], &n);
+		remove_vertex(g, g->queue[i], &n);
 	return n == all;
 }
 
@@ -165,7 +159,7 @@ static void sort_claims(const struct graph *g, struct chk_claims *c)
 		const struct ftr_turn *t = &c->turn[i];
 
 		if (t->from >= g->f->n_sw || t->at >= g->f->n_sw ||
-		    t->to >= g->f->n_sw || base(g, t->from, t->at, t->to) ||
+		    t->to >= g->f->n_sw || by_rank(g, t->from, t->at, t->to) ||
 		    vertex(g, t->from, t->at) == UINT32_MAX ||
 		    vertex(g, t->at, t->to) == UINT32_MAX ||
 		    (kept && !turn_cmp(&c->turn[kept - 1], t)))

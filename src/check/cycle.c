@@ -91,7 +91,7 @@ static void count_edge(struct search *z, uint32_t v, uint32_t w)
 	z->in[w]++;
 }
 
-static void doom(struct search *z, uint32_t v)
+static void queue_removal(struct search *z, uint32_t v)
 {
 	z->alive[v] = 0;
 	z->queue[z->queue[z->n]++] = v;
@@ -101,14 +101,14 @@ static void lose_pred(struct search *z, uint32_t v, uint32_t w)
 {
 	(void)v;
 	if (z->alive[w] && --z->in[w] == 0)
-		doom(z, w);
+		queue_removal(z, w);
 }
 
 static void lose_succ(struct search *z, uint32_t v, uint32_t w)
 {
 	(void)v;
 	if (z->alive[w] && --z->out[w] == 0)
-		doom(z, w);
+		queue_removal(z, w);
 }
 
 /* Remove the queued vertices, and those that then have no predecessor or no
@@ -135,7 +135,7 @@ static void peel_all(struct search *z)
 	}
 	for (uint32_t v = 0; v < z->n; v++)
 		if (z->alive[v] && (!z->in[v] || !z->out[v]))
-			doom(z, v);
+			queue_removal(z, v);
 	peel(z);
 }
 
@@ -235,7 +235,7 @@ static void search(struct search *z, struct ftr_check_report *r)
 		if (!z->alive[v])
 			continue;
 		shorter_through(z, v);
-		doom(z, v);
+		queue_removal(z, v);
 		peel(z);
 	}
 	report(z, r);

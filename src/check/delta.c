@@ -53,9 +53,7 @@ struct trial {
 
 static bool is_dead(const struct trial *c, ftr_sw s, ftr_port p)
 {
-	uint32_t bit = c->f->sw[s].first_port + p;
-
-	return c->d->dead && c->d->dead[bit / 64] >> bit % 64 & 1;
+	return chk_is_dead(c->d->dead, c->f->sw[s].first_port + p);
 }
 
 /* Find the other end of a link in extra[]; either end may be given. */
@@ -138,7 +136,6 @@ static void turn(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 	j->turned[at] = 1;
 }
 
-/* True if port p of s leads up. */
 static bool goes_up(const struct trial *c, ftr_sw s, ftr_port p)
 {
 	ftr_sw y;
@@ -370,7 +367,7 @@ static uint64_t count_missed(const struct trial *c)
 	return n;
 }
 
-static enum ftr_status sound(const struct trial *c, struct ftr_err *err)
+static enum ftr_status validate(const struct trial *c, struct ftr_err *err)
 {
 	const struct ftr_check_delta *d = c->d;
 	enum ftr_status st = chk_same_size(c->f, c->t, err);
@@ -468,7 +465,7 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 	if (!a)
 		return ftr_fail(err, FTR_NOMEM, "out of memory to check %u changes",
 				delta->n_changes);
-	st = sound(&c, err);
+	st = validate(&c, err);
 	if (!st)
 		st = prepare(&c, a, ftr_team_size(team), err);
 	if (!st)

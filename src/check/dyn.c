@@ -62,12 +62,6 @@ static bool number_links(struct ftr_cdg *g)
 	return true;
 }
 
-static unsigned int vl_of(const struct ftr_cdg_opts *o, ftr_sw s,
-			  ftr_port in, ftr_port out, unsigned int sl)
-{
-	return o->sl2vl ? ftr_sl2vl_get(o->sl2vl, s, in, out, sl) : sl;
-}
-
 static uint16_t vl_bit(struct ftr_cdg *g, unsigned int vl)
 {
 	if (vl == FTR_VL_DROP) {
@@ -100,15 +94,15 @@ static void set_vls_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
 	for (unsigned int p = 0; p <= g->f->sw[s].n_ports; p++)
 		for (uint32_t i = 0; is_source(g, s, (ftr_port)p) && i < deg;
 		     i++)
-			inject[i] |= vl_bit(g, vl_of(o, s, (ftr_port)p,
-						     links[i].from_port,
-						     g->sl[sl]));
+			inject[i] |= vl_bit(g, chk_vl(o->sl2vl, s, (ftr_port)p,
+						      links[i].from_port,
+						      g->sl[sl]));
 	memcpy(vls, inject, deg * sizeof(*vls));
 	for (uint32_t in = 0; in < deg; in++)
 		for (uint32_t out = 0; out < deg; out++) {
-			unsigned int vl = vl_of(o, s, links[in].from_port,
-						links[out].from_port,
-						g->sl[sl]);
+			unsigned int vl = chk_vl(o->sl2vl, s, links[in].from_port,
+						 links[out].from_port,
+						 g->sl[sl]);
 
 			*square++ = (uint8_t)vl;
 			vls[out] |= vl_bit(g, vl);
@@ -188,18 +182,12 @@ static bool set_rest(struct ftr_cdg *g)
 	const struct ftr_fabric *f = g->f;
 
 	g->n_vertices = g->n_links * g->n_vl;
-	g->epoch_of = ftr_arena_zalloc(g->arena, (size_t)f->max_lid + 1,
-				       sizeof(*g->epoch_of));
-	g->open_of = ftr_arena_zalloc(g->arena, (size_t)f->max_lid + 1,
-				      sizeof(*g->open_of));
-	g->alt = ftr_arena_alloc(g->arena, f->n_sw, 1);
-	g->seen = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->seen));
 	g->lid_words = f->max_lid / 64u + 1;
-	g->base_set = ftr_arena_zalloc(g->arena, (size_t)g->n_sl * f->n_sw *
-				       g->n_vl,
-				       g->lid_words * sizeof(*g->base_set));
-	if (!g->epoch_of || !g->open_of || !g->alt ||
-	    !g->seen || !g->base_set || !dyn_order_new(g))
+	if (!FTR_ZNEW(g->arena, g->epoch_of, (size_t)f->max_lid + 1) ||
+	    !FTR_ZNEW(g->arena, g->open_of, (size_t)f->max_lid + 1) ||
+	    !FTR_NEW(g->arena, g->alt, f->n_sw) || !FTR_NEW(g->arena, g->seen, f->n_sw) ||
+	    !FTR_ZNEW(g->arena, g->base_set, (size_t)g->n_sl * f->n_sw * g->n_vl *
+		      g->lid_words) || !dyn_order_new(g))
 		return false;
 	memset(g->alt, FTR_PORT_NONE, f->n_sw);
 	return true;
@@ -231,7 +219,7 @@ static inline void transpose(uint64_t x[8])
 #define TILE FTR_LFT_BLOCK
 
 /* Transpose the entries of m switches from s on for TILE LIDs from lid on. */
-static void turn_tile(struct ftr_cdg *g, ftr_sw s, uint32_t m, uint32_t lid)
+static void transpose_tile(struct ftr_cdg *g, ftr_sw s, uint32_t m, uint32_t lid)
 {
 	const uint32_t n = g->f->n_sw;
 	uint32_t lids = FTR_MIN(g->f->max_lid + 1u - lid, TILE);
@@ -258,13 +246,13 @@ static void turn_tile(struct ftr_cdg *g, ftr_sw s, uint32_t m, uint32_t lid)
 }
 
 /* Fill col[] from the rows of the current tables, `now`, which are padded to whole blocks. */
-static void turn_round(struct ftr_cdg *g)
+static void fill_columns(struct ftr_cdg *g)
 {
 	const uint32_t n = g->f->n_sw;
 
 	for (uint32_t lid = 0; lid <= g->f->max_lid; lid += TILE)
 		for (ftr_sw s = 0; s < n; s += TILE)
-			turn_tile(g, s, FTR_MIN(n - s, TILE), lid);
+			transpose_tile(g, s, FTR_MIN(n - s, TILE), lid);
 }
 
 static enum ftr_status copy_tables(struct ftr_cdg *g,
@@ -286,7 +274,7 @@ static enum ftr_status copy_tables(struct ftr_cdg *g,
 		memcpy(row, ftr_tables_row(t, s), n);
 		memset(row + n, FTR_PORT_NONE, g->now->stride - n);
 	}
-	turn_round(g);
+	fill_columns(g);
 	return FTR_OK;
 }
 

@@ -12,7 +12,6 @@
  * A walk LID by LID has scattered accesses to all memory. This one reads the
  * rows of a switch and of its neighbours, and little else.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "check/dyn.h"
@@ -216,7 +215,7 @@ static uint32_t add_all_edges(struct all *a, uint32_t link,
 }
 
 /* Pass the LIDs of a->set from a VL of this link to the next switch. */
-static void hand_on_set(struct all *a, uint32_t link, unsigned int link_vl)
+static void forward_set(struct all *a, uint32_t link, unsigned int link_vl)
 {
 	ftr_sw t = a->g->link[link].to;
 	const uint8_t *row = ftr_tables_row(a->g->now, t);
@@ -236,8 +235,8 @@ static void hand_on_set(struct all *a, uint32_t link, unsigned int link_vl)
 		}
 }
 
-/* As hand_on_set(), for a list of n LIDs. */
-static void hand_on_list(struct all *a, uint32_t link, unsigned int link_vl,
+/* As forward_set(), for a list of n LIDs. */
+static void forward_list(struct all *a, uint32_t link, unsigned int link_vl,
 			 const uint16_t *lid, uint32_t n)
 {
 	const uint8_t *row = ftr_tables_row(a->g->now, a->g->link[link].to);
@@ -264,7 +263,7 @@ static void pass_set(struct all *a, ftr_sw s, unsigned int vl,
 		for (uint32_t k = 0; k < a->words; k++)
 			any |= a->set[k] &= todo[k];
 		if (any)
-			hand_on_set(a, i, vl);
+			forward_set(a, i, vl);
 	}
 }
 
@@ -287,7 +286,7 @@ static void pass_list(struct all *a, ftr_sw s, unsigned int vl,
 		ftr_port p = g->link[i].from_port;
 
 		if (n[p])
-			hand_on_list(a, i, vl, a->lid + p * FEW(a), n[p]);
+			forward_list(a, i, vl, a->lid + p * FEW(a), n[p]);
 	}
 }
 
@@ -329,33 +328,21 @@ bool dyn_count_all(struct ftr_cdg *g)
 {
 	const uint32_t end = (uint32_t)g->f->max_lid + 1;
 	struct all a = { .g = g, .words = g->lid_words };
-	size_t sets = (size_t)size_of(&a) * a.words + 1;
-	bool ok;
+	struct ftr_arena *tmp = ftr_arena_new();
+	bool ok = tmp && FTR_ZNEW(tmp, a.owned, a.words) &&
+		FTR_ZNEW(tmp, a.now, a.words) && FTR_ZNEW(tmp, a.set, a.words) &&
+		FTR_NEW(tmp, a.lid, PORTS * FEW(&a)) &&
+		FTR_ZNEW(tmp, a.todo, (size_t)size_of(&a) * a.words) &&
+		FTR_ZNEW(tmp, a.last, (size_t)g->f->n_sw * a.words) &&
+		FTR_ZNEW(tmp, a.count, (size_t)g->f->n_sw * PORTS) &&
+		FTR_ZNEW(tmp, a.queue, size_of(&a)) &&
+		FTR_ZNEW(tmp, a.queued, size_of(&a));
 
-	a.owned = ftr_calloc(a.words, sizeof(*a.owned));
-	a.now = ftr_calloc(a.words, sizeof(*a.now));
-	a.set = ftr_calloc(a.words, sizeof(*a.set));
-	a.lid = ftr_reallocarray(NULL, PORTS * FEW(&a), sizeof(*a.lid));
-	a.todo = ftr_calloc(sets, sizeof(*a.todo));
-	a.last = ftr_calloc((size_t)g->f->n_sw * a.words + 1, sizeof(*a.last));
-	a.count = ftr_calloc((size_t)g->f->n_sw * PORTS + 1, sizeof(*a.count));
-	a.queue = ftr_calloc(size_of(&a) + 1u, sizeof(*a.queue));
-	a.queued = ftr_calloc(size_of(&a) + 1u, 1);
-	ok = a.owned && a.now && a.set && a.lid && a.todo && a.last &&
-		a.count && a.queue && a.queued;
 	for (uint32_t lid = 1; ok && lid < end; lid++)
 		if (g->f->owner[lid].kind != FTR_OWNER_NONE)
 			a.owned[lid / 64] |= UINT64_C(1) << lid % 64;
 	for (; ok && a.sl < g->n_sl && !dyn_stopped(g); a.sl++)
 		one_sl(&a);
-	free(a.owned);
-	free(a.now);
-	free(a.set);
-	free(a.lid);
-	free(a.todo);
-	free(a.last);
-	free(a.count);
-	free(a.queue);
-	free(a.queued);
+	ftr_arena_free(tmp);
 	return ok;
 }

@@ -1,149 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Single paths: a histogram of their lengths, the unreachable pairs, and the
- * switches that are physically connected.
- *
- * Towards one LID every switch has one next hop. From each switch the path is
- * followed up to the first switch whose distance is known. Then the distances
- * are filled in backwards, so that each switch is visited at most twice: O(n_sw
- * * LIDs).  The entries for a block of LIDs are read together, because they share
- * cache lines.
+ * switches that are physically connected.  The paths are those of walk.c.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/core.h"
-#include <ftr/check.h>
+#include "check/check.h"
 
-enum { UNKNOWN = 0, LOST = 1, KNOWN = 2 };	/* KNOWN + number of hops */
-
-struct walk {
-	const struct ftr_fabric *f;
-	const struct ftr_tables *t;
-	ftr_sw *next;		/* [n_ports] switch behind each port, or FTR_SW_NONE */
-	uint8_t *block;		/* [FTR_LFT_BLOCK * n_sw] entries for a block of LIDs */
-	uint32_t block_of;	/* number of the block that `block` holds */
-	const uint8_t *entry;	/* [n_sw] entries for the current LID */
-	uint32_t *dist;		/* [n_sw] */
-	ftr_sw *stack;		/* [n_sw] */
-	uint64_t *sources;	/* [n_sw] number of host ports that send */
-};
-
-/* The next switch after s on the path to the current LID; FTR_SW_NONE if there is none. */
-static ftr_sw next_of(const struct walk *w, ftr_sw s)
+static enum ftr_status begin(struct chk *c, const struct ftr_fabric *f,
+			     const struct ftr_tables *t, struct ftr_arena **a,
+			     struct ftr_err *err)
 {
-	const struct ftr_switch *sw = &w->f->sw[s];
-	ftr_port p = w->entry[s];
+	enum ftr_status st = chk_refuse(f, t, err);
 
-	return p > sw->n_ports ? FTR_SW_NONE : w->next[sw->first_port + p];
+	*c = (struct chk){ .f = f, .t = t, .no_cdg = true, .n_vl = 1 };
+	*a = st ? NULL : ftr_arena_new();
+	if (!st && (!*a || !chk_set_up(c, *a, 1)))
+		st = ftr_fail(err, FTR_NOMEM, "out of memory for the paths of %u switches",
+			      f->n_sw);
+	return st;
 }
 
-static uint32_t distance(struct walk *w, ftr_sw from)
+static void count_lid(const struct chk *c, struct chk_part *w, uint32_t lid,
+		      uint64_t *hist)
 {
-	uint32_t depth = 0, d;
-	ftr_sw s = from;
+	const ftr_sw own = c->f->ep[c->f->owner[lid].idx].sw;
 
-	while (s != FTR_SW_NONE && w->dist[s] == UNKNOWN) {
-		w->dist[s] = LOST;	/* LOST if the path comes back here */
-		w->stack[depth++] = s;
-		s = next_of(w, s);
-	}
-	d = s == FTR_SW_NONE ? LOST : w->dist[s];
-	while (depth) {
-		d += d >= KNOWN;
-		w->dist[w->stack[--depth]] = d;
-	}
-	return w->dist[from];
-}
-
-static void read_block(struct walk *w, uint32_t first)
-{
-	const uint32_t n = w->f->n_sw;
-
-	for (ftr_sw s = 0; s < n; s++) {
-		const uint8_t *row = ftr_tables_row(w->t, s) + first;
-
-		for (uint32_t d = 0; d < FTR_LFT_BLOCK; d++)
-			w->block[(size_t)d * n + s] = row[d];
-	}
-}
-
-/* Begin the walks to lid: read its entries, and reset all distances.  The distance of the
- * last switch on every path to lid is known. */
-static void start_lid(struct walk *w, uint32_t lid)
-{
-	const struct ftr_lid_owner *o = &w->f->owner[lid];
-	const uint32_t n = w->f->n_sw;
-	bool ep = o->kind == FTR_OWNER_EP;
-	ftr_sw last = ep ? w->f->ep[o->idx].sw : o->idx;
-	ftr_port port = ep ? w->f->ep[o->idx].sw_port : 0;
-
-	if (lid / FTR_LFT_BLOCK != w->block_of) {
-		w->block_of = lid / FTR_LFT_BLOCK;
-		read_block(w, w->block_of * FTR_LFT_BLOCK);
-	}
-	w->entry = w->block + (size_t)(lid % FTR_LFT_BLOCK) * n;
-	memset(w->dist, 0, n * sizeof(*w->dist));
-	if (last != FTR_SW_NONE)
-		w->dist[last] = w->entry[last] == port ? KNOWN : LOST;
-}
-
-static void count_lid(struct walk *w, uint32_t lid, uint64_t *hist)
-{
-	const ftr_sw own = w->f->ep[w->f->owner[lid].idx].sw;
-
-	start_lid(w, lid);
-	for (ftr_sw s = 0; s < w->f->n_sw; s++) {
-		uint64_t n = w->sources[s] - (s == own);
-		uint32_t d = n ? distance(w, s) : LOST;
-
-		if (d < KNOWN)
-			continue;
-		d -= KNOWN;
-		hist[d < FTR_HOPS_MAX ? d : FTR_HOPS_MAX - 1] += n;
-	}
-}
-
-static void set_next(struct walk *w)
-{
-	for (uint32_t p = 0; p < w->f->n_ports; p++)
-		w->next[p] = w->f->ports[p].peer_kind == FTR_PEER_SW ?
-			w->f->ports[p].peer : FTR_SW_NONE;
-	for (ftr_sw s = 0; s < w->f->n_sw; s++)		/* port 0 */
-		w->next[w->f->sw[s].first_port] = FTR_SW_NONE;
-}
-
-static enum ftr_status walk_new(struct walk *w, const struct ftr_fabric *f,
-				const struct ftr_tables *t, struct ftr_err *err)
-{
-	size_t n = (size_t)f->n_sw + 1;
-
-	*w = (struct walk){ .f = f, .t = t, .block_of = UINT32_MAX };
-	if (t->n_sw != f->n_sw || t->max_lid != f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
-				t->n_sw, t->max_lid, f->n_sw, f->max_lid);
-	w->next = ftr_calloc((size_t)f->n_ports + 1, sizeof(*w->next));
-	w->block = ftr_calloc(n, FTR_LFT_BLOCK);
-	w->dist = ftr_calloc(n, sizeof(*w->dist));
-	w->stack = ftr_calloc(n, sizeof(*w->stack));
-	w->sources = ftr_calloc(n, sizeof(*w->sources));
-	if (!w->next || !w->block || !w->dist || !w->stack || !w->sources)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the paths of %u switches",
-				f->n_sw);
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
-			w->sources[f->ep[e].sw]++;
-	set_next(w);
-	return FTR_OK;
-}
-
-static void walk_free(struct walk *w)
-{
-	free(w->next);
-	free(w->block);
-	free(w->dist);
-	free(w->stack);
-	free(w->sources);
+	chk_follow_lid(c, w, (ftr_lid)lid);
+	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+		if (w->end[s] == ST_GOOD)
+			hist[FTR_MIN(w->hops[s], FTR_HOPS_MAX - 1u)] +=
+				c->hosts[s] - (s == own);
 }
 
 enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
@@ -151,15 +38,16 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 			       uint64_t hist[FTR_HOPS_MAX],
 			       struct ftr_err *err)
 {
-	struct walk w;
-	enum ftr_status st = walk_new(&w, f, t, err);
+	struct ftr_arena *a;
+	struct chk c;
+	enum ftr_status st = begin(&c, f, t, &a, err);
 
 	memset(hist, 0, FTR_HOPS_MAX * sizeof(*hist));
 	for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++)
 		if (f->owner[lid].kind == FTR_OWNER_EP &&
 		    f->ep[f->owner[lid].idx].sw != FTR_SW_NONE)
-			count_lid(&w, lid, hist);
-	walk_free(&w);
+			count_lid(&c, c.part, lid, hist);
+	ftr_arena_free(a);
 	return st;
 }
 
@@ -172,8 +60,9 @@ enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
 		       r->bad[FTR_CHECK_SW_HOST];
 	bool lost_sw = !r || r->bad[FTR_CHECK_HOST_SW] ||
 		       r->bad[FTR_CHECK_SW_SW];
-	struct walk w;
-	enum ftr_status st = walk_new(&w, f, t, err);
+	struct ftr_arena *a;
+	struct chk c;
+	enum ftr_status st = begin(&c, f, t, &a, err);
 
 	for (uint32_t lid = 1; !st && lid <= f->max_lid; lid++) {
 		const struct ftr_lid_owner *o = &f->owner[lid];
@@ -181,12 +70,12 @@ enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
 
 		if (o->kind == FTR_OWNER_NONE || !(ep ? lost_ep : lost_sw))
 			continue;
-		start_lid(&w, lid);
+		chk_follow_lid(&c, c.part, (ftr_lid)lid);
 		for (ftr_sw s = 0; s < f->n_sw; s++)
-			if (distance(&w, s) == LOST)
+			if (c.part->end[s] != ST_GOOD)
 				fn(ctx, s, (ftr_lid)lid);
 	}
-	walk_free(&w);
+	ftr_arena_free(a);
 	return st;
 }
 

@@ -18,15 +18,10 @@ struct jobs {
 static bool begin(struct jobs *w, struct ftr_arena *a)
 {
 	const struct ftr_fabric *f = w->f;
+	const size_t n = 2 * (size_t)f->n_sw_links;
 
-	w->link_port = ftr_arena_alloc(a, 2 * (size_t)f->n_sw_links + 1,
-				       sizeof(*w->link_port));
-	w->link_sw = ftr_arena_alloc(a, 2 * (size_t)f->n_sw_links + 1,
-				     sizeof(*w->link_sw));
-	w->by_port = ftr_arena_alloc(a, f->n_ports + 1u, sizeof(*w->by_port));
-	w->demand = ftr_arena_zalloc(a, (2 * (size_t)f->n_sw_links + 1) * w->n,
-				     sizeof(*w->demand));
-	if (!w->link_port || !w->link_sw || !w->by_port || !w->demand)
+	if (!FTR_NEW(a, w->link_port, n) || !FTR_NEW(a, w->link_sw, n) ||
+	    !FTR_NEW(a, w->by_port, f->n_ports) || !FTR_ZNEW(a, w->demand, n * w->n))
 		return false;
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -50,7 +45,7 @@ static enum ftr_status demand(struct jobs *w, const struct ftr_tables *t,
 					  &ld, err);
 
 	if (!st)
-		st = ftr_link_load_all(ld, team, w->by_port, NULL, err);
+		ftr_load_all(ld, w->by_port, NULL);
 	ftr_load_free(ld);
 	for (uint32_t l = 0; !st && job->n > 1 && l < w->n_links; l++)
 		w->demand[(size_t)l * w->n + i] =

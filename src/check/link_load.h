@@ -3,11 +3,9 @@
  * Internal interfaces of <ftr/load.h>.
  *
  *	load_model.c	struct ftr_load: order, links, all paths; new and free
- *	loadtree.c	paths to one destination, a single path, all-to-all load in
- *			total and of every link, by port
+ *	loadtree.c	paths to one destination, a single path, all-to-all load
  *	loadrun.c	many patterns, divided over the team
  *	loadsum.c	from link loads to a report
- *	linkload.c	load of every link, by port, for other patterns
  *	job_load.c	load of several jobs that share links
  *
  * Links are numbered 0 .. n_links-1, by ascending index of the port that sends.
@@ -64,7 +62,7 @@ struct ftr_load {
 	 * the paths to consecutive places are adjacent. NULL: paths are not
 	 * kept. */
 	uint32_t *path;		/* malloc()ed */
-	struct load_sum all;	/* all.load is NULL if paths are not kept */
+	struct load_sum all;	/* all-to-all */
 };
 
 static inline const uint32_t *load_path(const struct ftr_load *ld, ftr_sw s,
@@ -123,6 +121,8 @@ void load_bin(struct ftr_load_bins *b, uint64_t max, uint64_t value);
 /* Fill in the parts of the report that concern links, from load[n_links]. */
 void load_report_links(const struct ftr_load *ld, const uint64_t *load,
 		       struct ftr_load_report *r);
+/* Set by_port[f->n_ports] from load[n_links]; 0 for ports without a link to a switch. */
+void load_by_port(const struct ftr_load *ld, const uint64_t *load, uint64_t *by_port);
 /* Fill in the whole report for a single pattern. */
 void load_report_one(const struct ftr_load *ld, const uint64_t *load,
 		     struct ftr_load_report *r);

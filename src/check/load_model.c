@@ -94,13 +94,9 @@ static bool set_order(struct ftr_load *ld, const ftr_ep *order)
 	const struct ftr_fabric *f = ld->f;
 	struct ftr_arena *a = ld->arena;
 
-	ld->order = ftr_arena_alloc(a, ld->n, sizeof(*ld->order));
-	ld->live = ftr_arena_alloc(a, ld->n, sizeof(*ld->live));
-	ld->leaf = ftr_arena_alloc(a, f->n_sw, sizeof(*ld->leaf));
-	ld->leaf_sw = ftr_arena_alloc(a, f->n_sw, sizeof(*ld->leaf_sw));
-	ld->hosts = ftr_arena_zalloc(a, f->n_sw, sizeof(*ld->hosts));
-	if (!ld->order || !ld->live || !ld->leaf || !ld->leaf_sw ||
-	    !ld->hosts)
+	if (!FTR_NEW(a, ld->order, ld->n) || !FTR_NEW(a, ld->live, ld->n) ||
+	    !FTR_NEW(a, ld->leaf, f->n_sw) || !FTR_NEW(a, ld->leaf_sw, f->n_sw) ||
+	    !FTR_ZNEW(a, ld->hosts, f->n_sw))
 		return false;
 	memset(ld->leaf, 0xff, f->n_sw * sizeof(*ld->leaf));
 	for (uint32_t i = 0; i < ld->n; i++) {
@@ -124,10 +120,8 @@ static bool set_links(struct ftr_load *ld)
 {
 	const struct ftr_fabric *f = ld->f;
 
-	ld->hop = ftr_arena_alloc(ld->arena, f->n_ports, sizeof(*ld->hop));
-	ld->link_port = ftr_arena_alloc(ld->arena, (size_t)f->n_sw_links * 2,
-					sizeof(*ld->link_port));
-	if (!ld->hop || !ld->link_port)
+	if (!FTR_NEW(ld->arena, ld->hop, f->n_ports) ||
+	    !FTR_NEW(ld->arena, ld->link_port, (size_t)f->n_sw_links * 2))
 		return false;
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		ld->hop[p] = (struct load_hop){ LOAD_NONE, LOAD_NONE };
@@ -183,10 +177,10 @@ static void write_paths(void *ctx, unsigned int worker, uint32_t begin,
 		uint32_t place = ld->live[i], longest = longest_to(ld, w, i);
 
 		b->longest[worker] = FTR_MAX(b->longest[worker], longest);
-		if (longest > ld->hops)
+		if (ld->path && longest > ld->hops)
 			continue;
 		load_sum_add(ld, w, i, &b->sum[worker]);
-		for (uint32_t l = 0; l < ld->n_leaf; l++)
+		for (uint32_t l = 0; ld->path && l < ld->n_leaf; l++)
 			write_path(ld, w, ld->leaf_sw[l], ld->path +
 				   ((size_t)l * ld->n + place) * ld->hops);
 	}
@@ -210,52 +204,59 @@ static void write_gaps(const struct ftr_load *ld)
 static bool new_sums(struct build *b, unsigned int workers,
 		     struct ftr_arena *tmp)
 {
-	b->sum = ftr_arena_alloc(tmp, workers, sizeof(*b->sum));
-	for (unsigned int i = 0; b->sum && i < workers; i++)
+	if (!FTR_NEW(tmp, b->sum, workers))
+		return false;
+	for (unsigned int i = 0; i < workers; i++)
 		if (!load_sum_new(i ? tmp : b->ld->arena, b->ld, &b->sum[i]))
 			return false;
-	return b->sum;
+	return true;
 }
 
-static bool keep_paths(struct ftr_load *ld, uint64_t table_max,
-		       struct ftr_team *team, struct ftr_arena *tmp)
+static bool new_trees(struct build *b, unsigned int workers, struct ftr_arena *tmp)
+{
+	if (!FTR_NEW(tmp, b->tree, workers) || !FTR_ZNEW(tmp, b->longest, workers))
+		return false;
+	for (unsigned int i = 0; i < workers; i++)
+		if (!load_tree_new(tmp, b->ld->f->n_sw, &b->tree[i]))
+			return false;
+	return true;
+}
+
+/* Compute all paths and the all-to-all load. Keep the paths if they fit in table_max
+ * bytes. */
+static bool compute_paths(struct ftr_load *ld, uint64_t table_max,
+			  struct ftr_team *team, struct ftr_arena *tmp)
 {
 	unsigned int workers = ftr_team_size(team);
 	struct build b = { .ld = ld };
 	uint64_t bytes = (uint64_t)ld->n_leaf * ld->n * sizeof(*ld->path);
 	uint32_t longest = 1;
 
-	if (!bytes || bytes > table_max)
-		return true;
-	b.tree = ftr_arena_alloc(tmp, workers, sizeof(*b.tree));
-	b.longest = ftr_arena_zalloc(tmp, workers, sizeof(*b.longest));
-	if (!b.tree || !b.longest)
+	if (!new_trees(&b, workers, tmp))
 		return false;
-	for (unsigned int i = 0; i < workers; i++)
-		if (!load_tree_new(tmp, ld->f->n_sw, &b.tree[i]))
-			return false;
-	for (uint32_t i = 0; i < ld->n_live; i += ld->n_live / SAMPLE + 1) {
+	for (uint32_t i = 0; bytes <= table_max && i < ld->n_live;
+	     i += ld->n_live / SAMPLE + 1) {
 		uint32_t hops = longest_to(ld, b.tree, i);
 
 		longest = FTR_MAX(longest, hops);
 	}
-	while (longest > ld->hops) {
+	do {
 		ld->hops = longest;
 		free(ld->path);
 		ld->path = NULL;
-		if (bytes > table_max / ld->hops)
-			return true;
-		ld->path = ftr_malloc(bytes * ld->hops);
-		if (!ld->path || !new_sums(&b, workers, tmp))
+		if (bytes && bytes <= table_max / ld->hops &&
+		    !(ld->path = ftr_malloc(bytes * ld->hops)))
+			return false;
+		if (!new_sums(&b, workers, tmp))
 			return false;
 		ftr_team_run(team, ld->n_live, CHUNK, write_paths, &b);
 		for (unsigned int i = 0; i < workers; i++)
 			longest = FTR_MAX(longest, b.longest[i]);
-	}
+	} while (ld->path && longest > ld->hops);
 	for (unsigned int i = 1; i < workers; i++)
 		load_sum_merge(ld, &b.sum[i], &b.sum[0]);
 	ld->all = b.sum[0];
-	if (ld->n_live < ld->n)
+	if (ld->path && ld->n_live < ld->n)
 		write_gaps(ld);
 	return true;
 }
@@ -295,7 +296,7 @@ enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 	ld = new_load(f, t, n);
 	tmp = ftr_arena_new();
 	ok = ld && tmp && set_order(ld, order) && set_links(ld) &&
-		keep_paths(ld, table_max ? table_max : TABLE_MAX, team, tmp);
+		compute_paths(ld, table_max ? table_max : TABLE_MAX, team, tmp);
 	ftr_arena_free(tmp);
 	if (!ok) {
 		ftr_load_free(ld);

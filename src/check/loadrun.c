@@ -205,8 +205,7 @@ static void summarise(const struct family *y, unsigned int workers,
 		load_bin(&r->maxima, r->max, y->max[i]);
 }
 
-/* Find the links of the worst pattern. */
-static bool detail(const struct family *y, struct ftr_load_report *r)
+static bool report_worst(const struct family *y, struct ftr_load_report *r)
 {
 	const struct ftr_load *ld = y->ld;
 	struct part *w = &y->part[0];
@@ -240,7 +239,7 @@ static enum ftr_status run_loadrun(struct family *y, struct ftr_arena *a,
 	} else if (ok) {
 		ftr_team_run(team, y->n, 1, count_patterns, y);
 		summarise(y, ftr_team_size(team), &r);
-		ok = detail(y, &r);
+		ok = report_worst(y, &r);
 	}
 	ftr_arena_free(a);
 	if (!ok)
@@ -272,13 +271,6 @@ static bool set_runs(struct family *y, struct ftr_arena *a)
 	return true;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Choose the shifts: 1 .. all, or y->n of them at random, sorted. */
 static bool set_shifts(struct family *y, struct ftr_arena *a, uint32_t all,
 		       uint64_t seed)
@@ -290,7 +282,7 @@ static bool set_shifts(struct family *y, struct ftr_arena *a, uint32_t all,
 	if (y->n < all) {
 		ftr_rng_seed(&rng, seed);
 		ftr_rng_perm(&rng, y->k, all);
-		qsort(y->k, y->n, sizeof(*y->k), by_value);
+		qsort(y->k, y->n, sizeof(*y->k), ftr_u32_cmp);
 	}
 	for (uint32_t i = 0; i < y->n; i++)
 		y->k[i] = (y->n < all ? y->k[i] : i) + 1;
@@ -313,6 +305,27 @@ enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 				y.n);
 	}
 	return run_loadrun(&y, a, team, out, err);
+}
+
+enum ftr_status ftr_load_shift_by_port(const struct ftr_load *ld, uint32_t k,
+				       uint64_t *by_port, struct ftr_err *err)
+{
+	struct ftr_arena *a = ftr_arena_new();
+	struct family y = { .ld = ld };
+	struct part w;
+
+	if (!a || !set_runs(&y, a) || !FTR_NEW(a, w.walk, ld->f->n_sw) ||
+	    !FTR_ZNEW(a, w.load, (size_t)ld->n_links + LOAD_PSEUDO)) {
+		ftr_arena_free(a);
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links",
+				ld->n_links);
+	}
+	add_shift(&y, &w, k);
+	memset(by_port, 0, ld->f->n_ports * sizeof(*by_port));
+	for (uint32_t l = 0; l < ld->n_links; l++)
+		by_port[ld->link_port[l]] = w.load[l];
+	ftr_arena_free(a);
+	return FTR_OK;
 }
 
 /* ---- random patterns ----------------------------------------------------- */
@@ -397,29 +410,23 @@ static void sum_hosts(const struct ftr_load *ld, const struct pairs *w,
 
 enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 			       const struct ftr_load_pair *pair, uint32_t n,
-			       struct ftr_load_report *out,
+			       uint64_t *by_port, struct ftr_load_report *out,
 			       struct ftr_err *err)
 {
 	struct ftr_load_report r = { .patterns = 1 };
 	const struct ftr_fabric *f = ld->f;
-	struct ftr_arena *a = ftr_arena_new();
-	struct pairs w = { NULL, NULL, NULL, NULL };
-	uint8_t *named = NULL;
+	struct ftr_arena *a;
+	struct pairs w;
+	uint8_t *named;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (pair[i].from >= f->n_ep || pair[i].to >= f->n_ep) {
-			ftr_arena_free(a);
+		if (pair[i].from >= f->n_ep || pair[i].to >= f->n_ep)
 			return ftr_fail(err, FTR_INVAL, "pair %u names end ports %u and %u, but the fabric has %u end ports",
 					i, pair[i].from, pair[i].to, f->n_ep);
-		}
-	if (a) {
-		w.load = ftr_arena_zalloc(a, ld->n_links, sizeof(*w.load));
-		w.sent = ftr_arena_zalloc(a, f->n_ep, sizeof(*w.sent));
-		w.got = ftr_arena_zalloc(a, f->n_ep, sizeof(*w.got));
-		w.walk = ftr_arena_alloc(a, f->n_sw, sizeof(*w.walk));
-		named = ftr_arena_zalloc(a, f->n_ep, 1);
-	}
-	if (!w.load || !w.sent || !w.got || !w.walk || !named) {
+	a = ftr_arena_new();
+	if (!a || !FTR_ZNEW(a, w.load, ld->n_links) || !FTR_ZNEW(a, w.sent, f->n_ep) ||
+	    !FTR_ZNEW(a, w.got, f->n_ep) || !FTR_NEW(a, w.walk, f->n_sw) ||
+	    !FTR_ZNEW(a, named, f->n_ep)) {
 		ftr_arena_free(a);
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links",
 				ld->n_links);
@@ -431,6 +438,8 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 	}
 	sum_hosts(ld, &w, named, &r);
 	load_report_one(ld, w.load, &r);
+	if (by_port)
+		load_by_port(ld, w.load, by_port);
 	ftr_arena_free(a);
 	*out = r;
 	return FTR_OK;

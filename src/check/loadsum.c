@@ -7,6 +7,7 @@
  * maximum. The list of the most loaded links is short and is kept sorted by
  * insertion; links are added in the order that decides ties.
  */
+#include <string.h>
 
 #include "check/link_load.h"
 
@@ -54,6 +55,13 @@ void load_report_links(const struct ftr_load *ld, const uint64_t *load,
 		if (load[l])
 			insert(ld, r, l, load[l]);
 	}
+}
+
+void load_by_port(const struct ftr_load *ld, const uint64_t *load, uint64_t *by_port)
+{
+	memset(by_port, 0, ld->f->n_ports * sizeof(*by_port));
+	for (uint32_t l = 0; l < ld->n_links; l++)
+		by_port[ld->link_port[l]] = load[l];
 }
 
 void load_report_one(const struct ftr_load *ld, const uint64_t *load,

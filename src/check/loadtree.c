@@ -15,26 +15,19 @@
  *	        <-------------------------------------  hops add up
  *
  * All-to-all load therefore costs O(n_sw) per destination, whatever the number
- * of hosts.  If the paths are kept, it is summed up while they are computed
- * (load_model.c).  Entries of a switch for several destinations are read together,
- * because they share cache lines.
+ * of hosts.  It is summed up while all paths are computed (load_model.c).  Entries of a
+ * switch for several destinations are read together, because they share cache lines.
  */
 #include <string.h>
 
 #include "check/link_load.h"
-#include <ftr/linkload.h>
-
-#define CHUNK 32		/* destinations: their entries share cache lines */
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *w)
 {
 	w->first = w->end = 0;
-	w->batch = ftr_arena_alloc(a, (size_t)n_sw * LOAD_BATCH,
-				   sizeof(*w->batch));
-	w->open = ftr_arena_alloc(a, n_sw, sizeof(*w->open));
-	w->hops = ftr_arena_alloc(a, n_sw, sizeof(*w->hops));
-	w->queue = ftr_arena_alloc(a, n_sw, sizeof(*w->queue));
-	return w->batch && w->open && w->hops && w->queue;
+	return FTR_NEW(a, w->batch, (size_t)n_sw * LOAD_BATCH) &&
+	       FTR_NEW(a, w->open, n_sw) && FTR_NEW(a, w->hops, n_sw) &&
+	       FTR_NEW(a, w->queue, n_sw);
 }
 
 static void fill_queue(struct load_tree *w, uint32_t n_sw)
@@ -116,26 +109,13 @@ uint32_t load_walk(const struct ftr_load *ld, ftr_sw s, ftr_lid lid,
 
 /* ---- all-to-all ---------------------------------------------------------- */
 
-struct part {
-	struct load_tree tree;
-	struct load_sum sum;
-};
-
-struct all {
-	const struct ftr_load *ld;
-	struct part *part;
-};
-
 bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,
 		  struct load_sum *w)
 {
-	const uint32_t n = ld->f->n_sw;
-
 	w->flows = w->host_max = 0;
-	w->load = ftr_arena_zalloc(a, ld->n_links, sizeof(*w->load));
-	w->arrive = ftr_arena_zalloc(a, n, sizeof(*w->arrive));
-	w->sources = ftr_arena_alloc(a, n, sizeof(*w->sources));
-	return w->load && w->arrive && w->sources;
+	return FTR_ZNEW(a, w->load, ld->n_links) &&
+	       FTR_ZNEW(a, w->arrive, ld->f->n_sw) &&
+	       FTR_NEW(a, w->sources, ld->f->n_sw);
 }
 
 void load_sum_add(const struct ftr_load *ld, const struct load_tree *t,
@@ -174,32 +154,6 @@ void load_sum_merge(const struct ftr_load *ld, const struct load_sum *w,
 	to->host_max = FTR_MAX(to->host_max, w->host_max);
 }
 
-static void all_work(void *ctx, unsigned int worker, uint32_t begin,
-		     uint32_t end)
-{
-	const struct all *a = ctx;
-	struct part *w = &a->part[worker];
-
-	for (uint32_t i = begin; i < end; i++) {
-		load_tree_make(a->ld, &w->tree, i);
-		load_sum_add(a->ld, &w->tree, i, &w->sum);
-	}
-}
-
-static bool all_new(const struct ftr_load *ld, struct ftr_arena *a,
-		    unsigned int workers, struct all *out)
-{
-	out->ld = ld;
-	out->part = ftr_arena_zalloc(a, workers, sizeof(*out->part));
-	if (!out->part)
-		return false;
-	for (unsigned int i = 0; i < workers; i++)
-		if (!load_sum_new(a, ld, &out->part[i].sum) ||
-		    !load_tree_new(a, ld->f->n_sw, &out->part[i].tree))
-			return false;
-	return true;
-}
-
 /* Most flows out of one host port: the destinations that its switch reaches,
  * less the port itself. */
 static uint64_t most_sent(const struct ftr_load *ld, const uint32_t *arrive)
@@ -217,51 +171,18 @@ static uint64_t most_sent(const struct ftr_load *ld, const uint32_t *arrive)
 	return max;
 }
 
-static void report_all(const struct ftr_load *ld, const struct load_sum *sum,
-		       struct ftr_load_report *out)
+void ftr_load_all(const struct ftr_load *ld, uint64_t *by_port,
+		  struct ftr_load_report *out)
 {
+	const struct load_sum *sum = &ld->all;
 	struct ftr_load_report r = { .hosts = ld->n_live, .patterns = 1 };
 
 	r.flows = ld->n_live ? (uint64_t)ld->n_live * (ld->n_live - 1) : 0;
 	r.lost = r.flows - sum->flows;
 	r.host_max = FTR_MAX(sum->host_max, most_sent(ld, sum->arrive));
 	load_report_one(ld, sum->load, &r);
-	*out = r;
-}
-
-enum ftr_status ftr_link_load_all(const struct ftr_load *ld,
-				  struct ftr_team *team, uint64_t *load,
-				  struct ftr_load_report *out,
-				  struct ftr_err *err)
-{
-	unsigned int workers = ftr_team_size(team);
-	struct ftr_arena *a = ftr_arena_new();
-	const struct load_sum *sum = &ld->all;
-	struct all all;
-
-	if (!a || (!sum->load && !all_new(ld, a, workers, &all))) {
-		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the load of %u links",
-				ld->n_links);
-	}
-	if (!sum->load) {
-		sum = &all.part[0].sum;
-		ftr_team_run(team, ld->n_live, CHUNK, all_work, &all);
-		for (unsigned int i = 1; i < workers; i++)
-			load_sum_merge(ld, &all.part[i].sum, &all.part[0].sum);
-	}
 	if (out)
-		report_all(ld, sum, out);
-	if (load)
-		memset(load, 0, ld->f->n_ports * sizeof(*load));
-	for (uint32_t l = 0; load && l < ld->n_links; l++)
-		load[ld->link_port[l]] = sum->load[l];
-	ftr_arena_free(a);
-	return FTR_OK;
-}
-
-enum ftr_status ftr_load_all(const struct ftr_load *ld, struct ftr_team *team,
-			     struct ftr_load_report *out, struct ftr_err *err)
-{
-	return ftr_link_load_all(ld, team, NULL, out, err);
+		*out = r;
+	if (by_port)
+		load_by_port(ld, sum->load, by_port);
 }

@@ -5,4 +5,4 @@ libftrcore_la_SOURCES += src/check/check.h src/check/check_tables.c \
 	src/check/loadtree.c src/check/loadrun.c src/check/loadsum.c \
 	src/check/dyn.h src/check/dyn.c src/check/dynchange.c \
 	src/check/dynorder.c src/check/dynwalk.c src/check/dynall.c \
-	src/check/linkload.c src/check/job_load.c
+	src/check/job_load.c

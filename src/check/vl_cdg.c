@@ -20,14 +20,8 @@
  */
 #include "check/check.h"
 
-static unsigned int vl_of(const struct chk *c, ftr_sw s, ftr_port in,
-			  ftr_port out, unsigned int sl)
-{
-	return c->sl2vl ? ftr_sl2vl_get(c->sl2vl, s, in, out, sl) : sl;
-}
-
-static void set_dep(const struct chk *c, ftr_sw s, ftr_port in,
-		    unsigned int vl_in, ftr_port out, unsigned int vl_out)
+void chk_set_dep(const struct chk *c, ftr_sw s, ftr_port in, unsigned int vl_in,
+		 ftr_port out, unsigned int vl_out)
 {
 	uint32_t bit = out * c->n_vl + vl_out;
 	uint64_t *word = &c->cdg.dep[chk_dep_row(c, s, in, vl_in) + bit / 64u];
@@ -51,7 +45,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,
 	bool again = false;
 
 	while (w->nxt[s] < n) {
-		unsigned int to = vl_of(c, s, in, w->col[s], sl);
+		unsigned int to = chk_vl(c->sl2vl, s, in, w->col[s], sl);
 		uint32_t *seen;
 
 		if (to == FTR_VL_DROP) {
@@ -60,7 +54,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,
 			return;
 		}
 		if (vl != FTR_VL_DROP)
-			set_dep(c, s, in, vl, w->col[s], to);
+			chk_set_dep(c, s, in, vl, w->col[s], to);
 		if (again)
 			return;
 		in = ftr_fabric_port(c->f, s, w->col[s])->peer_port;
@@ -158,7 +152,7 @@ static uint32_t vls_of(const struct chk *c, ftr_sw s, uint32_t set)
 		     FTR_PEER_NONE))
 			continue;
 		for (unsigned int sl = 0; sl < FTR_N_SL; sl++) {
-			uint32_t vl = vl_of(c, s, in, out, sl);
+			uint32_t vl = chk_vl(c->sl2vl, s, in, out, sl);
 
 			if (set >> sl & 1 && vl != FTR_VL_DROP)
 				n = FTR_MAX(n, vl + 1);

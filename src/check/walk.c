@@ -82,15 +82,21 @@ static void count_turns(const struct chk *c, struct chk_part *w, ftr_lid lid)
 	}
 }
 
+void chk_follow_lid(const struct chk *c, struct chk_part *w, ftr_lid lid)
+{
+	chk_column(c, w, lid);
+	memset(w->end, ST_PENDING, c->f->n_sw);
+	for (ftr_sw s = 0; s < c->f->n_sw; s++)
+		if (w->end[s] == ST_PENDING)
+			follow(c, w, s);
+}
+
 void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid)
 {
 	uint32_t longest = w->r.max_hops;
 
-	chk_column(c, w, lid);
-	memset(w->end, ST_PENDING, c->f->n_sw);
+	chk_follow_lid(c, w, lid);
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
-		if (w->end[s] == ST_PENDING)
-			follow(c, w, s);
 		if (w->end[s] != ST_GOOD)
 			chk_bad(c, w, s, lid, w->end[s]);
 		else

@@ -68,11 +68,11 @@ static ftr_ep placed(const struct load_run *w, uint32_t i)
 	return ftr_fabric_find_ep(w->m->f, w->tr->place[i]);
 }
 
-static void load_all(struct load_run *w, struct ftr_team *team)
+static void load_all(struct load_run *w)
 {
 	struct html_load *l = &w->s->load[HTML_ALL];
 
-	cli_must(ftr_link_load_all(w->ld, team, w->by_port, w->r, &cli_err));
+	ftr_load_all(w->ld, w->by_port, w->r);
 	l->flows = w->r->flows;
 	l->lost = w->r->lost;
 	for (uint32_t i = 0; i < w->tr->n; i++)
@@ -93,7 +93,8 @@ static void load_shift(struct load_run *w, struct ftr_team *team)
 	w->s->shift = w->r->worst;
 	w->s->shift_max = w->r->max;
 	w->s->shift_mean = (double)w->r->sum_max / w->r->patterns;
-	cli_must(ftr_link_load_shift(w->ld, w->s->shift, w->by_port, &cli_err));
+	cli_must(ftr_load_shift_by_port(w->ld, w->s->shift, w->by_port,
+					&cli_err));
 	for (uint32_t i = 0; i < n; i++) {
 		ftr_ep from = w->place[i];
 		ftr_ep to = w->place[((uint64_t)i + w->s->shift) % n];
@@ -130,8 +131,7 @@ static void load_pairs(struct load_run *w)
 			ftr_picture_cross(w->m->pic, f, p->from, p->to, l->out,
 					  l->in);
 	}
-	cli_must(ftr_load_pairs(w->ld, pair, n, w->r, &cli_err));
-	cli_must(ftr_link_load_pairs(w->ld, pair, n, w->by_port, &cli_err));
+	cli_must(ftr_load_pairs(w->ld, pair, n, w->by_port, w->r, &cli_err));
 	free(pair);
 	l->flows = w->r->flows + (w->tr->n_pairs - n);
 	l->lost = w->r->lost + (w->tr->n_pairs - n);
@@ -157,7 +157,7 @@ void html_set_run(struct html_set *s, const struct html_map *m,
 			ftr_fabric_find_ep(s->f, t->place[i]) : FTR_EP_NONE;
 	cli_must(ftr_load_new(s->f, s->t, w.order, t->n, 0, team, &w.ld,
 			      &cli_err));
-	load_all(&w, team);
+	load_all(&w);
 	load_shift(&w, team);
 	load_pairs(&w);
 	ftr_load_free(w.ld);

@@ -352,7 +352,8 @@ static enum ftr_status run_kind(const struct load *l,
 {
 	switch (kind) {
 	case 0:
-		return ftr_load_all(ld, team, r, &cli_err);
+		ftr_load_all(ld, NULL, r);
+		return FTR_OK;
 	case 1:
 		return ftr_load_shifts(ld, l->sample, l->seed, team, r, &cli_err);
 	case 2:
@@ -362,7 +363,8 @@ static enum ftr_status run_kind(const struct load *l,
 		return ftr_load_bisections(ld, l->bisections, l->seed, team, r,
 					   &cli_err);
 	default:
-		return ftr_load_pairs(ld, in->pair, in->n_pairs, r, &cli_err);
+		return ftr_load_pairs(ld, in->pair, in->n_pairs, NULL, r,
+				      &cli_err);
 	}
 }
 

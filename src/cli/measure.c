@@ -67,9 +67,8 @@ enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 	st = cli_bound(sh, order, n, 0, &out->v[CLI_M_ALL_BOUND], err);
 	if (!st)
 		st = ftr_load_new(f, t, order, n, 0, team, &ld, err);
-	if (!st)
-		st = ftr_load_all(ld, team, r, err);
 	if (!st) {
+		ftr_load_all(ld, NULL, r);
 		out->v[CLI_M_ALL_MAX] = (double)r->max;
 		st = ftr_load_shifts(ld, CLI_SHIFTS_MAX, 1, team, r, err);
 	}

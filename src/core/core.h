@@ -109,6 +109,9 @@ static inline uint64_t ftr_hash(uint64_t hash, const void *data, size_t n)
 /* "node2" < "node10": runs of digits compare as numbers, the rest as bytes.  The
  * result is 0 only if the strings are equal. */
 int ftr_natural_cmp(const char *a, const char *b);
+/* Ascending order of uint32_t or uint64_t, for qsort() and bsearch(). */
+int ftr_u32_cmp(const void *x, const void *y);
+int ftr_u64_cmp(const void *x, const void *y);
 
 /* ---- union-find -------------------------------------------------------- */
 

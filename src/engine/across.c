@@ -114,14 +114,10 @@ static bool add_turns(struct turns *tn, const struct trees *z, uint32_t h)
 bool turns_allow_across(struct turns *tn)
 {
 	uint32_t n = tn->sh->f->n_sw, first;
-	struct trees z = {
-		.tn = tn,
-		.tree = ftr_arena_alloc(tn->arena, n, sizeof(*z.tree)),
-		.size = ftr_arena_zalloc(tn->arena, n, sizeof(*z.size)),
-		.below = ftr_arena_alloc(tn->arena, n, sizeof(*z.below)),
-	};
+	struct trees z = { .tn = tn };
 
-	if (!z.tree || !z.size || !z.below)
+	if (!FTR_NEW(tn->arena, z.tree, n) || !FTR_ZNEW(tn->arena, z.size, n) ||
+	    !FTR_NEW(tn->arena, z.below, n))
 		return false;
 	memset(z.below, 0xff, n * sizeof(*z.below));
 	find_trees(&z);

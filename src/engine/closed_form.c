@@ -57,7 +57,7 @@
 struct pattern {
 	uint64_t pi;
 	const struct ftr_up_path *up_path;	/* replace d / pi */
-	uint32_t w;		/* groups above: all nominal ones, or those alive */
+	uint32_t w;		/* groups above: all nominal ones, or those present */
 	uint32_t p;		/* places of a group: the least common multiple of their
 				 * numbers of links */
 	uint8_t *place;		/* [stride] i * p + j, 255: LID without an owner */
@@ -116,10 +116,9 @@ static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 	return sh->tree.n_up[s] > 0;
 }
 
-/* The same over the groups that are alive; false: they differ in their number of
- * links. */
+/* The pattern of s over its present groups; false: they differ in their number of links. */
 static bool group_pattern(const struct ftr_shape *sh, ftr_sw s,
-			   struct pattern *t)
+			  struct pattern *t)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 
@@ -185,28 +184,24 @@ static enum ftr_status prepare(struct job *j, struct ftr_team *team,
 			       struct ftr_err *err)
 {
 	const struct ftr_shape *sh = j->sh;
+	const uint32_t stride = sh->reach.cost_stride;
 	bool ok;
 
-	j->pattern_of = ftr_arena_alloc(j->arena, sh->f->n_sw, 1);
-	j->d = ftr_arena_alloc(j->arena, sh->numbering.n_dest, sizeof(*j->d));
-	j->lid = ftr_arena_alloc(j->arena, sh->numbering.n_dest, sizeof(*j->lid));
-	ok = j->pattern_of && j->d && j->lid;
+	ok = FTR_NEW(j->arena, j->pattern_of, sh->f->n_sw) &&
+	     FTR_NEW(j->arena, j->d, sh->numbering.n_dest) &&
+	     FTR_NEW(j->arena, j->lid, sh->numbering.n_dest);
 	for (unsigned int i = 0; ok && i < ftr_team_size(team); i++) {
 		struct per_worker *l = &j->per_worker[i];
 
-		l->n_cand = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
-		l->n_above = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
-		l->one = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
-		l->must = ftr_arena_alloc(j->arena, sh->reach.cost_stride, 1);
-		ok = l->n_cand && l->n_above && l->one && l->must;
+		ok = FTR_NEW(j->arena, l->n_cand, stride) &&
+		     FTR_NEW(j->arena, l->n_above, stride) &&
+		     FTR_NEW(j->arena, l->one, stride) &&
+		     FTR_NEW(j->arena, l->must, stride);
 	}
 	if (ok)
 		choose_patterns(j);
-	for (unsigned int i = 0; ok && i < j->n_patterns; i++) {
-		j->pattern[i].place = ftr_arena_alloc(j->arena,
-						      j->out->stride, 1);
-		ok = j->pattern[i].place;
-	}
+	for (unsigned int i = 0; ok && i < j->n_patterns; i++)
+		ok = FTR_NEW(j->arena, j->pattern[i].place, j->out->stride);
 	if (!ok)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for routing %u LIDs on %u switches",
 				sh->numbering.n_dest, sh->f->n_sw);
@@ -256,9 +251,8 @@ static void own_column(const struct row *r, uint32_t l)
 		r->lft[r->j->lid[i]] = sh->numbering.dest[i].port;
 }
 
-/* The whole column has one port. */
-static void one_port(uint8_t *restrict row, const ftr_lid *restrict lid,
-		     uint32_t n, ftr_port port)
+static void fill_column(uint8_t *restrict row, const ftr_lid *restrict lid,
+			uint32_t n, ftr_port port)
 {
 	for (uint32_t i = 0; i < n; i++)
 		row[lid[i]] = port;
@@ -387,10 +381,10 @@ static void patch_columns(struct row *r, struct per_worker *w,
 		} else if (l == own) {
 			own_column(r, l);
 		} else if (n_cand[l] == 0) {
-			one_port(r->lft, lid + first[l], n, FTR_PORT_NONE);
+			fill_column(r->lft, lid + first[l], n, FTR_PORT_NONE);
 			w->no_path += n;
 		} else if (n_cand[l] == 1 && only[one[l]] != FTR_PORT_NONE) {
-			one_port(r->lft, lid + first[l], n, only[one[l]]);
+			fill_column(r->lft, lid + first[l], n, only[one[l]]);
 		} else {
 			patch(r, l);
 		}
@@ -494,4 +488,17 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 	ftr_arena_free(j->arena);
 	free(j);
 	return st;
+}
+
+uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t)
+{
+	uint64_t none = 0;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		const uint8_t *row = ftr_tables_row(t, s);
+
+		for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
+			none += row[sh->numbering.dest[i].lid] == FTR_PORT_NONE;
+	}
+	return none;
 }

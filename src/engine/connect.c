@@ -472,19 +472,12 @@ static bool add_entry(struct plan *p, ftr_sw s, const uint32_t *hop,
 	return true;
 }
 
-static int sw_cmp(const void *x, const void *y)
-{
-	ftr_sw a = *(const ftr_sw *)x, b = *(const ftr_sw *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* Add the entries of the column, by switch, and reset the state of all switches. */
 static bool end_column(struct plan *p)
 {
 	bool ok = true;
 
-	qsort(p->touched, p->n_touched, sizeof(*p->touched), sw_cmp);
+	qsort(p->touched, p->n_touched, sizeof(*p->touched), ftr_u32_cmp);
 	for (uint32_t i = 0; i < p->n_touched; i++) {
 		ftr_sw s = p->touched[i];
 		const struct hop_list *h = &p->hops[s];
@@ -539,23 +532,18 @@ static bool publish(struct plan *p)
 	struct connect *o = p->out;
 	struct connect_entry *entry = o->entry;
 	ftr_sw *via = o->via;
+	bool ok = FTR_NEW(p->arena, o->entry, o->n_entries + 1u) &&
+		  FTR_NEW(p->arena, o->via, p->n_via + 1u) &&
+		  FTR_NEW(p->arena, o->turn, p->turns.n_extra + 1u);
 
-	o->entry = ftr_arena_alloc(p->arena, o->n_entries + 1u,
-				   sizeof(*o->entry));
-	o->via = ftr_arena_alloc(p->arena, p->n_via + 1u, sizeof(*o->via));
-	o->turn = ftr_arena_alloc(p->arena, p->turns.n_extra + 1u,
-				  sizeof(*o->turn));
-	if (!o->entry || !o->via || !o->turn) {
-		free(entry);
-		free(via);
-		return false;
-	}
-	if (o->n_entries) {
+	if (ok && o->n_entries) {
 		memcpy(o->entry, entry, o->n_entries * sizeof(*entry));
 		memcpy(o->via, via, p->n_via * sizeof(*via));
 	}
 	free(entry);
 	free(via);
+	if (!ok)
+		return false;
 	o->n_turns = p->turns.n_extra;
 	for (uint32_t i = 0; i < o->n_turns; i++) {
 		const struct turns_extra *x = &p->turns.extra[i];
@@ -580,21 +568,12 @@ static bool allocate(struct plan *p)
 	uint32_t n = p->sh->f->n_sw;
 	struct ftr_arena *a = p->arena;
 
-	p->island = ftr_arena_alloc(a, n, sizeof(*p->island));
-	p->ends = ftr_arena_zalloc(a, n, sizeof(*p->ends));
-	p->lids = ftr_arena_zalloc(a, n, sizeof(*p->lids));
-	p->need = ftr_arena_zalloc(a, n, 1);
-	p->state = ftr_arena_zalloc(a, n, 1);
-	p->needed = ftr_arena_zalloc(a, n, 1);
-	p->noted = ftr_arena_zalloc(a, n, 1);
-	p->label = ftr_arena_alloc(a, n, sizeof(*p->label));
-	p->hops = ftr_arena_zalloc(a, n, sizeof(*p->hops));
-	p->touched = ftr_arena_alloc(a, n, sizeof(*p->touched));
-	p->path = ftr_arena_alloc(a, n, sizeof(*p->path));
-	p->connected = ftr_arena_alloc(a, n, sizeof(*p->connected));
-	return p->island && p->ends && p->lids && p->need && p->state &&
-		p->needed && p->noted && p->label && p->hops && p->touched &&
-		p->path && p->connected;
+	return FTR_NEW(a, p->island, n) && FTR_ZNEW(a, p->ends, n) &&
+	       FTR_ZNEW(a, p->lids, n) && FTR_ZNEW(a, p->need, n) &&
+	       FTR_ZNEW(a, p->state, n) && FTR_ZNEW(a, p->needed, n) &&
+	       FTR_ZNEW(a, p->noted, n) && FTR_NEW(a, p->label, n) &&
+	       FTR_ZNEW(a, p->hops, n) && FTR_NEW(a, p->touched, n) &&
+	       FTR_NEW(a, p->path, n) && FTR_NEW(a, p->connected, n);
 }
 
 /* Admit the turns of an earlier routing, as far as they are possible here. */

@@ -14,18 +14,13 @@ static enum ftr_status report_dmodc(const struct ftr_shape *sh,
 				    const struct connect *extra, uint64_t no_path,
 				    struct ftr_route_stats *stats, struct ftr_err *err)
 {
+	engine_clear_stats(stats);
 	stats->no_path = no_path;
-	stats->detours = 0;
-	stats->longest_made = 0;
-	stats->root = FTR_SW_NONE;
 	stats->order_known = true;
 	stats->by_rank = true;
-	stats->routed = NULL;
-	stats->turn = NULL;
 	stats->n_turns = extra->n_turns;
 	stats->extra_pairs = extra->pairs;
 	stats->longer_pairs = extra->longer;
-	stats->reordered = false;
 	if (stats->order)
 		memcpy(stats->order, sh->tree.rank, sh->f->n_sw);
 	if (!opts->keep_turns || !extra->n_turns)

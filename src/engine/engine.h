@@ -51,6 +51,25 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 		     &(sh)->tree.groups[(sh)->tree.group_first[s]];		\
 	     g < &(sh)->tree.groups[(sh)->tree.group_first[(s) + 1]]; g++)
 
+/* The groups of s that lead up. */
+#define for_each_up(sh, s, g)						\
+	for (const struct ftr_group *g =				\
+		     &(sh)->tree.groups[(sh)->tree.group_first[s]];		\
+	     g < &(sh)->tree.groups[(sh)->tree.group_first[s] +		\
+				    (sh)->tree.n_up[s]]; g++)
+
+/* Set all figures of a routing to "none".  Kept are balance and the pointer order. */
+static inline void engine_clear_stats(struct ftr_route_stats *stats)
+{
+	*stats = (struct ftr_route_stats){
+		.order = stats->order, .balance = stats->balance,
+		.root = FTR_SW_NONE,
+	};
+}
+
+/* Number of entries for destinations that have no port (closed_form.c). */
+uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t);
+
 /*
  * GATEWAYS: several gateways join the parts of the fabric (dmodc, if extra turns do not
  * suffice).  SFTREE: as GATEWAYS if the shape has upward paths (struct ftr_up_path) and

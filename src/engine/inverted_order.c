@@ -125,11 +125,8 @@ static bool allocate(struct ordering *o, struct ftr_arena *a)
 		if (!*array[i])
 			return false;
 	}
-	o->kind = ftr_arena_zalloc(a, n, 1);
-	o->is_anchor = ftr_arena_zalloc(a, n, 1);
-	o->offer = ftr_arena_alloc(a, o->sh->tree.group_first[n],
-				   sizeof(*o->offer));
-	return o->kind && o->is_anchor && o->offer;
+	return FTR_ZNEW(a, o->kind, n) && FTR_ZNEW(a, o->is_anchor, n) &&
+	       FTR_NEW(a, o->offer, o->sh->tree.group_first[n]);
 }
 
 /* For every column: |A|; the chain, that is, the leaves above it, itself included,
@@ -249,14 +246,13 @@ static void sort_kinds(struct ordering *o)
 
 	for (uint32_t k = sh->f->n_sw; k-- > 0;) {
 		ftr_sw s = o->by_rank[k], root = o->root[o->island[s]];
-		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 
 		o->kind[s] = OUTSIDE;
+		for_each_up(sh, s, g)
+			if (o->kind[g->remote] != OUTSIDE)
+				o->kind[s] = CLIMBS;
 		if (ftr_shape_down(sh, s)[sh->numbering.col[root]] != FTR_COST_INF)
 			o->kind[s] = IN_A;
-		for (uint32_t i = 0; i < sh->tree.n_up[s] && !o->kind[s]; i++)
-			if (o->kind[g[i].remote] != OUTSIDE)
-				o->kind[s] = CLIMBS;
 	}
 }
 
@@ -277,6 +273,11 @@ static void find_parts(struct ordering *o)
 		o->part[s] = ftr_uf_find(o->part, s);
 }
 
+static bool is_in_part(const struct ordering *o, ftr_sw s, uint32_t part)
+{
+	return o->kind[s] == OUTSIDE && o->part[s] == part;
+}
+
 /* Find the switches of one part that a reaches by going up. They are put into
  * o->queue and marked with a new stamp. Returns their number. */
 static uint32_t climb(struct ordering *o, ftr_sw a, uint32_t part)
@@ -287,13 +288,10 @@ static uint32_t climb(struct ordering *o, ftr_sw a, uint32_t part)
 
 	o->stamp++;
 	for (;;) {
-		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[from]];
+		for_each_up(sh, from, g) {
+			ftr_sw s = g->remote;
 
-		for (uint32_t i = 0; i < sh->tree.n_up[from]; i++) {
-			ftr_sw s = g[i].remote;
-
-			if (o->kind[s] != OUTSIDE || o->part[s] != part ||
-			    o->seen[s] == o->stamp)
+			if (!is_in_part(o, s, part) || o->seen[s] == o->stamp)
 				continue;
 			o->seen[s] = o->stamp;
 			o->queue[n++] = s;
@@ -309,12 +307,12 @@ static void collect_offers(struct ordering *o)
 	const struct ftr_shape *sh = o->sh;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 		uint32_t before = o->stamp;
 
-		for (uint32_t i = 0; o->kind[s] == CLIMBS && i < sh->tree.n_up[s];
-		     i++) {
-			ftr_sw r = g[i].remote;
+		if (o->kind[s] != CLIMBS)
+			continue;
+		for_each_up(sh, s, g) {
+			ftr_sw r = g->remote;
 
 			/* a part is searched once for each s */
 			if (o->kind[r] != OUTSIDE || o->seen[r] > before)
@@ -360,15 +358,12 @@ static void choose_anchors(struct ordering *o)
  * their number. */
 static uint32_t mark_above(struct ordering *o, ftr_sw s, uint32_t part)
 {
-	const struct ftr_shape *sh = o->sh;
-	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	uint32_t n = 0;
 
 	o->stamp++;
-	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++)
-		if (o->kind[g[i].remote] == OUTSIDE &&
-		    o->part[g[i].remote] == part) {
-			o->seen[g[i].remote] = o->stamp;
+	for_each_up(o->sh, s, g)
+		if (is_in_part(o, g->remote, part)) {
+			o->seen[g->remote] = o->stamp;
 			n++;
 		}
 	return n;
@@ -378,16 +373,10 @@ static uint32_t mark_above(struct ordering *o, ftr_sw s, uint32_t part)
 static bool same_above(const struct ordering *o, ftr_sw s, uint32_t part,
 		       uint32_t n)
 {
-	const struct ftr_shape *sh = o->sh;
-	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
-
-	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++) {
-		if (o->kind[g[i].remote] != OUTSIDE ||
-		    o->part[g[i].remote] != part)
-			continue;
-		if (!n-- || o->seen[g[i].remote] != o->stamp)
+	for_each_up(o->sh, s, g)
+		if (is_in_part(o, g->remote, part) &&
+		    (!n-- || o->seen[g->remote] != o->stamp))
 			return false;
-	}
 	return !n;
 }
 
@@ -470,22 +459,19 @@ static void place_most(struct ordering *o)
 /* Rule 3 for one part. */
 static void place_part(struct ordering *o, uint32_t part)
 {
-	const struct ftr_shape *sh = o->sh;
 	ftr_sw at = o->above[part];
-	uint32_t n = sh->f->n_sw;
+	uint32_t n = o->sh->f->n_sw;
 	uint32_t up;		/* stamp of the switches that the anchor reaches by going up */
 
 	climb(o, o->anchor[part], part);
 	up = o->stamp++;
 	for (uint32_t k = n; k-- > 0;) {	/* those with an upward path to them */
 		ftr_sw s = o->by_rank[k];
-		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 
-		if (o->kind[s] != OUTSIDE || o->part[s] != part ||
-		    o->seen[s] == up)
+		if (!is_in_part(o, s, part) || o->seen[s] == up)
 			continue;
-		for (uint32_t i = 0; i < sh->tree.n_up[s]; i++)
-			if (o->seen[g[i].remote] >= up)
+		for_each_up(o->sh, s, g)
+			if (o->seen[g->remote] >= up)
 				o->seen[s] = o->stamp;
 	}
 	for (uint32_t k = 0; k < n; k++)

@@ -102,16 +102,12 @@ static uint32_t count_above(struct plan *p, ftr_sw s, uint32_t *seen,
 
 	seen[s] = s + 1;
 	queue[n++] = s;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ftr_group *g =
-			&sh->tree.groups[sh->tree.group_first[queue[i]]];
-
-		for (uint32_t k = 0; k < sh->tree.n_up[queue[i]]; k++)
-			if (seen[g[k].remote] != s + 1) {
-				seen[g[k].remote] = s + 1;
-				queue[n++] = g[k].remote;
+	for (uint32_t i = 0; i < n; i++)
+		for_each_up(sh, queue[i], g)
+			if (seen[g->remote] != s + 1) {
+				seen[g->remote] = s + 1;
+				queue[n++] = g->remote;
 			}
-	}
 	return n;
 }
 
@@ -134,13 +130,12 @@ static int hub_cmp(const void *x, const void *y)
 bool plan_find_hubs(struct plan *p)
 {
 	const struct ftr_shape *sh = p->sh;
-	uint32_t n = sh->f->n_sw;
-	uint32_t *seen = ftr_arena_zalloc(p->arena, n, sizeof(*seen));
-	ftr_sw *queue = ftr_arena_alloc(p->arena, n, sizeof(*queue));
-	struct hub_order *o = ftr_arena_alloc(p->arena, n, sizeof(*o));
-	uint32_t *hub = ftr_arena_alloc(p->arena, n, sizeof(*hub));
+	uint32_t n = sh->f->n_sw, *seen;
+	struct hub_order *o;
+	ftr_sw *queue;
 
-	if (!seen || !queue || !o || !hub)
+	if (!FTR_ZNEW(p->arena, seen, n) || !FTR_NEW(p->arena, queue, n) ||
+	    !FTR_NEW(p->arena, o, n) || !FTR_NEW(p->arena, p->hub, n))
 		return false;
 	for (ftr_sw s = 0; s < n; s++) {
 		uint32_t above = sh->numbering.col[s] < sh->tree.n_leaf ?
@@ -152,7 +147,6 @@ bool plan_find_hubs(struct plan *p)
 	}
 	qsort(o, n, sizeof(*o), hub_cmp);
 	for (uint32_t i = 0; i < n; i++)
-		hub[o[i].sw] = i;
-	p->hub = hub;
+		p->hub[o[i].sw] = i;
 	return true;
 }

@@ -28,12 +28,11 @@ static bool goes_longer(const struct plan *p, ftr_sw t)
 static uint32_t all_above(const struct plan *p, ftr_sw t,
 			  const struct ftr_group **cand)
 {
-	const struct ftr_group *g = &p->sh->tree.groups[p->sh->tree.group_first[t]];
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < p->sh->tree.n_up[t]; k++)
-		if (plan_by_rank(p, g[k].remote))
-			cand[n++] = &g[k];
+	for_each_up(p->sh, t, g)
+		if (plan_by_rank(p, g->remote))
+			cand[n++] = g;
 	return n;
 }
 

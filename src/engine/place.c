@@ -240,7 +240,7 @@ static ftr_port link_port(const struct ftr_shape *sh,
 
 /* ---- downward paths ---------------------------------------------------- */
 
-static bool stands_on(const struct ftr_shape *sh, ftr_sw s,
+static bool on_upward_path(const struct ftr_shape *sh, ftr_sw s,
 		      const struct ftr_dest *t)
 {
 	return t->cls == FTR_CLASS_HOST && t->d < sh->numbering.n_d &&
@@ -254,7 +254,7 @@ static bool has_slot(const struct port_choice *pl, const struct ftr_group *g)
 
 /* The first of these that exists: the candidate that leads to a switch on the upward path of
  * t; the candidate in the slot of t; the candidate with the highest hash. */
-static const struct ftr_group *way_down(const struct port_choice *pl,
+static const struct ftr_group *downward_group(const struct port_choice *pl,
 					const struct ftr_dest *t, uint32_t q)
 {
 	const struct ftr_shape *sh = pl->sh;
@@ -262,7 +262,7 @@ static const struct ftr_group *way_down(const struct port_choice *pl,
 	uint64_t key = ftr_mix(t->d), most = 0;
 
 	for (uint32_t i = 0; i < pl->n; i++)
-		if (stands_on(sh, pl->cand[i]->remote, t))
+		if (on_upward_path(sh, pl->cand[i]->remote, t))
 			return pl->cand[i];
 	for (uint32_t i = 0; i < pl->n; i++) {
 		ftr_sw s = pl->cand[i]->remote;
@@ -290,7 +290,7 @@ ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t)
 	if (pl->slots)
 		return link_port(pl->sh, slot_group(pl, t, q), q / pl->w);
 	if (pl->several) {
-		g = way_down(pl, t, q);
+		g = downward_group(pl, t, q);
 		return link_port(pl->sh, g, has_slot(pl, g) ? q / pl->w : q);
 	}
 	g = pl->cand[q % pl->n];

@@ -24,11 +24,11 @@ struct port_choice {
 	uint32_t pi;
 	const struct ftr_up_path *up_path;	/* [n_d] of its tier, or NULL */
 	uint32_t w;		/* nominal slots; 0: slots are not used */
-	uint32_t pod_leaves;		/* leaves of a block */
+	uint32_t pod_leaves;	/* leaves of a block */
 	uint32_t block;		/* host indices of a block */
 	uint32_t r;		/* periods of a block */
 	int32_t b;		/* blocks that share one c */
-	int32_t pod_first;		/* block of the switch */
+	int32_t pod_first;	/* number of the block of the pod of the switch */
 	/* of the column */
 	uint32_t l;
 	const struct ftr_group *const *cand;

@@ -25,8 +25,10 @@ struct step {
 
 struct hop_list {		/* next hops of a switch, as channels */
 	uint32_t first, n;	/* in plan.pool */
-	bool known, some;	/* some: not all candidates */
-	bool longer, used;	/* longer: not those by rank */
+	bool known;		/* first and n are set */
+	bool some;		/* some candidates are left out */
+	bool longer;		/* next hops with a longer path than by rank are included */
+	bool used;		/* a path uses them: they stay for this column */
 	uint32_t total;		/* hops to the column (spread.c) */
 };
 
@@ -61,8 +63,8 @@ struct plan {
 	uint32_t l;
 	const uint8_t *back;	/* costs from its switch to all columns */
 	unsigned int mode;
-	uint32_t tries[PLAN_STAGES];	/* left */
-	bool looking;		/* for turns */
+	uint32_t tries[PLAN_STAGES];	/* remaining failures allowed in all columns */
+	bool looking;		/* first pass: turns are still being found */
 	bool spread;		/* over all next hops that the turns allow (spread.c) */
 	/* at rest: between two columns */
 	uint8_t *state;		/* [n_sw] OPEN at rest */

@@ -40,11 +40,8 @@ static bool count_ends(struct ends *e, const struct ftr_shape *sh,
 
 	e->sh = sh;
 	e->island = island;
-	e->on = ftr_arena_zalloc(a, n, sizeof(*e->on));
-	e->all = ftr_arena_zalloc(a, n, sizeof(*e->all));
-	e->inside = ftr_arena_zalloc(a, n, sizeof(*e->inside));
-	e->squares = ftr_arena_zalloc(a, n, sizeof(*e->squares));
-	if (!e->on || !e->all || !e->inside || !e->squares)
+	if (!FTR_ZNEW(a, e->on, n) || !FTR_ZNEW(a, e->all, n) ||
+	    !FTR_ZNEW(a, e->inside, n) || !FTR_ZNEW(a, e->squares, n))
 		return false;
 	for (ftr_ep i = 0; i < sh->f->n_ep; i++) {
 		ftr_sw s = sh->f->ep[i].sw;
@@ -101,7 +98,6 @@ static uint64_t own_load(const struct ends *e, ftr_sw s)
 static uint64_t root_load(const struct ends *e, ftr_sw s)
 {
 	const struct ftr_shape_tree *t = &e->sh->tree;
-	const struct ftr_group *g = &t->groups[t->group_first[s]];
 	uint32_t links = count_links(e->sh, s, t->n_up[s]);
 	uint32_t l = e->sh->numbering.col[s];
 	uint64_t on = e->on[s], others = e->inside[l] - on, most = 0;
@@ -109,10 +105,10 @@ static uint64_t root_load(const struct ends *e, ftr_sw s)
 	if (links)
 		most = (others * others - (e->squares[l] - on * on)) * SCALE /
 			links;
-	for (uint32_t k = 0; k < t->n_up[s]; k++) {
-		uint64_t near = e->on[g[k].remote];
+	for_each_up(e->sh, s, g) {
+		uint64_t near = e->on[g->remote];
 
-		most = FTR_MAX(most, near * (others - near) * SCALE / g[k].n);
+		most = FTR_MAX(most, near * (others - near) * SCALE / g->n);
 	}
 	return own_load(e, s) + most;
 }

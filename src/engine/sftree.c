@@ -109,7 +109,7 @@ static enum ftr_status fill_gaps(struct work *w)
 	w->use_full = ftr_arena_zalloc(w->arena, w->sh->f->n_sw, 1);
 	if (!w->use_full)
 		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
-	if (!mark_columns(w)) {	/* other islands only */
+	if (!mark_columns(w)) {	/* only pairs in different islands have no path */
 		w->use_full = NULL;
 		return FTR_OK;
 	}
@@ -121,20 +121,6 @@ static enum ftr_status fill_gaps(struct work *w)
 		copy_columns(w, t);
 	ftr_tables_free(t);
 	return st;
-}
-
-static uint64_t count_none(const struct work *w)
-{
-	const struct ftr_shape *sh = w->sh;
-	uint64_t none = 0;
-
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
-		const uint8_t *row = ftr_tables_row(w->out, s);
-
-		for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
-			none += row[sh->numbering.dest[i].lid] == FTR_PORT_NONE;
-	}
-	return none;
 }
 
 static uint64_t count_detours(const struct work *w)
@@ -171,20 +157,13 @@ static void report_sftree(struct work *w, const struct ftr_route_opts *opts,
 {
 	const struct ftr_shape *ranked = w->full ? w->full : w->plain;
 
-	stats->no_path = w->use_full ? count_none(w) : no_path;
+	engine_clear_stats(stats);
+	stats->no_path = w->use_full ? engine_count_none(w->sh, w->out) : no_path;
 	stats->detours = count_detours(w);
-	stats->longest_made = 0;
-	stats->turn = NULL;
-	stats->n_turns = 0;
-	stats->extra_pairs = 0;
-	stats->longer_pairs = 0;
-	stats->reordered = false;
 	stats->root = root;
 	stats->order_known = ranked->tree.rank != NULL;
 	if (stats->order && ranked->tree.rank)
 		memcpy(stats->order, ranked->tree.rank, w->sh->f->n_sw);
-	stats->by_rank = false;
-	stats->routed = NULL;
 	if (opts->keep_routed && !w->use_full) {
 		stats->routed = w->plain;
 		w->plain = NULL;

@@ -124,17 +124,6 @@ static uint32_t longest_made(const struct subtree *z)
 	return longest;
 }
 
-static uint64_t count_none(const struct subtree *z)
-{
-	uint64_t none = 0;
-
-	for (ftr_sw s = 0; s < z->sh->f->n_sw; s++)
-		for (uint32_t i = 0; i < z->sh->numbering.n_dest; i++)
-			none += ftr_tables_get(z->t, s, z->sh->numbering.dest[i].lid) ==
-				FTR_PORT_NONE;
-	return none;
-}
-
 enum ftr_status subtree_route(const struct ftr_shape *sh,
 			      const struct ftr_route_opts *opts,
 			      struct ftr_team *team, struct ftr_tables *out,
@@ -159,12 +148,9 @@ enum ftr_status subtree_route(const struct ftr_shape *sh,
 		}
 	if (!stats)
 		return FTR_OK;
-	stats->no_path = count_none(&z);
-	stats->detours = 0;
+	engine_clear_stats(stats);
+	stats->no_path = engine_count_none(sh, out);
 	stats->longest_made = longest_made(&z);
 	stats->root = z.root;
-	stats->order_known = false;
-	stats->by_rank = false;
-	stats->routed = NULL;
 	return FTR_OK;
 }

@@ -31,14 +31,10 @@ void engine_islands(const struct ftr_shape *sh, uint32_t *island)
 	uint32_t n = sh->f->n_sw;
 
 	ftr_uf_init(island, n);
-	for (ftr_sw s = 0; s < n; s++) {
-		const struct ftr_group *g =
-			&sh->tree.groups[sh->tree.group_first[s]];
-
-		for (uint32_t k = turns_groups(sh, s, sh->tree.n_horizontal > 0);
-		     k-- > 0; g++)
-			ftr_uf_union(island, s, g->remote);
-	}
+	for (ftr_sw s = 0; s < n; s++)
+		for (uint32_t k = 0; k < turns_groups(sh, s, sh->tree.n_horizontal > 0); k++)
+			ftr_uf_union(island, s,
+				     sh->tree.groups[sh->tree.group_first[s] + k].remote);
 	for (ftr_sw s = 0; s < n; s++)
 		island[s] = ftr_uf_find(island, s);
 }
@@ -62,19 +58,15 @@ static bool allocate(struct turns *tn, bool horizontal)
 	uint32_t n_sw = sh->f->n_sw, all = sh->tree.group_first[n_sw];
 	struct ftr_arena *a = tn->arena;
 
-	tn->first = ftr_arena_zalloc(a, n_sw + 1u, sizeof(*tn->first));
-	if (!tn->first)
+	if (!FTR_ZNEW(a, tn->first, n_sw + 1u))
 		return false;
 	for (ftr_sw s = 0; s < n_sw; s++)
 		tn->first[s + 1] = tn->first[s] + turns_groups(sh, s, horizontal);
 	tn->n = tn->first[n_sw];
-	tn->channel = ftr_arena_zalloc(a, tn->n + 1u, sizeof(*tn->channel));
-	tn->of_group = ftr_arena_alloc(a, all + 1u, sizeof(*tn->of_group));
-	tn->reach = ftr_arena_zalloc(a, tn->n + 1u, sizeof(*tn->reach));
-	tn->known = ftr_arena_alloc(a, tn->n + 1u, sizeof(*tn->known));
-	tn->stack = ftr_arena_alloc(a, tn->n + 1u, sizeof(*tn->stack));
-	return tn->channel && tn->of_group && tn->reach && tn->known &&
-		tn->stack;
+	return FTR_ZNEW(a, tn->channel, tn->n + 1u) &&
+	       FTR_NEW(a, tn->of_group, all + 1u) &&
+	       FTR_ZNEW(a, tn->reach, tn->n + 1u) &&
+	       FTR_NEW(a, tn->known, tn->n + 1u) && FTR_NEW(a, tn->stack, tn->n + 1u);
 }
 
 /* Neighbours are mutual.  So visiting the switches in ascending order, and adding each to
@@ -273,13 +265,8 @@ static const struct turns_reach *reach_of(struct turns *tn, uint32_t c)
 
 	if (tn->reach[c])
 		return tn->reach[c];
-	r = ftr_arena_alloc(tn->arena, 1, sizeof(*r));
-	if (!r)
-		return NULL;
-	r->bit = ftr_arena_zalloc(tn->arena, tn->n / 64 + 1u, sizeof(*r->bit));
-	r->fan = ftr_arena_zalloc(tn->arena, n_sw, 1);
-	r->from = ftr_arena_alloc(tn->arena, n_sw, sizeof(*r->from));
-	if (!r->bit || !r->fan || !r->from)
+	if (!FTR_NEW(tn->arena, r, 1) || !FTR_ZNEW(tn->arena, r->bit, tn->n / 64 + 1u) ||
+	    !FTR_ZNEW(tn->arena, r->fan, n_sw) || !FTR_NEW(tn->arena, r->from, n_sw))
 		return NULL;
 	extend(tn, r, c);
 	tn->reach[c] = r;

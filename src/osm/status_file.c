@@ -246,9 +246,10 @@ static bool load(const struct ibf_generation *gen, uint64_t *max,
 			if (order[d] != FTR_EP_NONE)
 				order[n++] = order[d];
 		ok = !ftr_load_new(gen->fabric, gen->tables, order, n, 1, NULL,
-				   &ld, NULL) && !ftr_load_all(ld, NULL, r, NULL);
+				   &ld, NULL);
 	}
 	if (ok) {
+		ftr_load_all(ld, NULL, r);
 		*max = r->max;
 		*least = bound(pic, gen->fabric, order, n);
 	}

@@ -129,7 +129,7 @@ static uint32_t find_cuts(const struct mix *mix, uint32_t n, struct mix *cut)
 	return n_cuts;
 }
 
-static void use(struct shaping *z, const struct ranking *r)
+static void use_ranking(struct shaping *z, const struct ranking *r)
 {
 	z->is_leaf = r->is_leaf;
 	z->is_stub = r->is_stub;
@@ -146,7 +146,7 @@ static enum ftr_status ranking_new(struct shaping *z, struct ranking *r)
 	    !FTR_NEW(z->scratch, r->is_leaf, n) ||
 	    !FTR_ZNEW(z->keep, r->is_stub, n))
 		return shape_nomem(z);
-	use(z, r);
+	use_ranking(z, r);
 	return FTR_OK;
 }
 
@@ -168,7 +168,7 @@ static double amount(const struct ranking *r)
 static bool is_better(const struct shaping *z, const struct ranking *a,
 		      const struct ranking *b)
 {
-	uint32_t p = rank_span(z, a->height), q = rank_span(z, b->height);
+	uint32_t p = rank_height_range(z, a->height), q = rank_height_range(z, b->height);
 
 	if (a->cost.apart > b->cost.apart + MORE_APART)
 		return false;
@@ -183,7 +183,7 @@ static enum ftr_status compare(struct shaping *z, struct ranking *r,
 	size_t size = z->f->n_sw * sizeof(*r->height);
 	enum ftr_status st;
 
-	if (rank_span(z, r->height) >= MAX_RANKS)
+	if (rank_height_range(z, r->height) >= MAX_RANKS)
 		return FTR_OK;
 	for (uint32_t i = 0; i < n_old; i++)
 		if (!memcmp(r->height, old[i].height, size))
@@ -237,7 +237,8 @@ static bool is_flat(const struct shaping *z, const int32_t *height)
 
 /* Position of a switch in the order of rank_from(); a smaller one is higher in the tree. */
 struct place {
-	uint32_t depth, links;
+	int32_t depth;
+	uint32_t links;
 	ftr_sw sw;
 };
 
@@ -252,39 +253,25 @@ static int place_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Set depth[] of the switches in the component of root to their distance from root, and store
- * these switches in list.  Returns their number.  All depths must be UINT32_MAX before. */
-static uint32_t depths(const struct shaping *z, ftr_sw root, uint32_t *depth,
-		       ftr_sw *list)
-{
-	uint32_t n = 1;
-
-	depth[root] = 0;
-	list[0] = root;
-	for (uint32_t i = 0; i < n; i++)
-		for_each_nbr(z, list[i], t)
-			if (depth[t->sw] == UINT32_MAX) {
-				depth[t->sw] = depth[list[i]] + 1;
-				list[n++] = t->sw;
-			}
-	return n;
-}
-
 /* Rank the component of root.  Every link leads up to the end that is closer to root; if both
  * are equally close, to the one with more links, then to the one with the lower index.  The
  * height of a switch is one more than that of the highest switch below it. */
 static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 				 int32_t *height)
 {
-	uint32_t n = z->f->n_sw, *depth;
+	uint32_t n = z->f->n_sw;
 	struct place *place;
+	int32_t *depth;
 	ftr_sw *list;
 
 	if (!FTR_NEW(z->scratch, depth, n) || !FTR_NEW(z->scratch, list, n) ||
 	    !FTR_NEW(z->scratch, place, n))
 		return shape_nomem(z);
-	memset(depth, 0xff, n * sizeof(*depth));
-	n = depths(z, root, depth, list);
+	for (ftr_sw s = 0; s < n; s++)
+		depth[s] = NO_HEIGHT;
+	depth[root] = 0;
+	list[0] = root;
+	n = rank_bfs(z, depth, list, 1);
 	for (uint32_t i = 0; i < n; i++) {
 		place[i] = (struct place){
 			depth[list[i]], rank_links(z, list[i]), list[i],
@@ -339,7 +326,6 @@ static int old_rank_cmp(const void *x, const void *y)
 	return (*guid > r->guid) - (*guid < r->guid);
 }
 
-/* The earlier rank of s; NULL: none. */
 static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)
 {
 	const struct ftr_old_ranks *old = z->opts->old;
@@ -374,7 +360,7 @@ static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *
 static bool replaces(const struct shaping *z, const struct ranking *r,
 		     const struct ranking *old)
 {
-	uint32_t p = rank_span(z, r->height), q = rank_span(z, old->height);
+	uint32_t p = rank_height_range(z, r->height), q = rank_height_range(z, old->height);
 
 	if (r->cost.apart < KEEP_GAIN * old->cost.apart)
 		return true;
@@ -394,8 +380,8 @@ static bool is_level(const struct shaping *z, const int32_t *height, ftr_sw s)
 	return true;
 }
 
-/* Set old to the earlier ranking, with heights as in r where there is none.  tmp: [n_sw].
- * False: old is the same as r. */
+/* Set old to the earlier ranking.  A switch without an earlier rank gets its height in r.
+ * tmp: [n_sw].  False: old is the same as r. */
 static bool apply_old(const struct shaping *z, const struct ranking *r, int32_t shift,
 		      int32_t *tmp, struct ranking *old)
 {
@@ -419,8 +405,8 @@ static bool apply_old(const struct shaping *z, const struct ranking *r, int32_t 
 	return differs;
 }
 
-/* Replace *best by the earlier ranking, with heights as in *best, unless rule 7 forbids it.
- * old: space for it. */
+/* Rule 7: replace *best by the earlier ranking unless *best is clearly better.  A switch
+ * without an earlier rank keeps its height in *best.  old: memory for the earlier ranking. */
 static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
 				struct ranking **best)
 {
@@ -435,7 +421,7 @@ static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
 		return st;
 	if (!FTR_NEW(z->scratch, tmp, z->f->n_sw))
 		return shape_nomem(z);
-	if (!apply_old(z, r, shift, tmp, old) || rank_span(z, old->height) >= MAX_RANKS)
+	if (!apply_old(z, r, shift, tmp, old) || rank_height_range(z, old->height) >= MAX_RANKS)
 		return FTR_OK;
 	st = estimate(z, *best);
 	if (!st)
@@ -492,7 +478,7 @@ enum ftr_status shape_heights(struct shaping *z)
 		if (st)
 			return st;
 	}
-	use(z, best);
+	use_ranking(z, best);
 	z->height = best->height;
 	return FTR_OK;
 }

@@ -153,11 +153,9 @@ static bool below(const struct shaping *z, ftr_sw s, uint32_t l)
 static enum ftr_status pods(struct ordering *o)
 {
 	const struct shaping *z = o->z;
-	uint32_t n = z->f->n_sw;
-	uint32_t *uf = ftr_arena_alloc(z->scratch, n, sizeof(*uf));
-	uint32_t *first = ftr_arena_alloc(z->scratch, n, sizeof(*first));
+	uint32_t n = z->f->n_sw, *uf, *first;
 
-	if (!uf || !first ||
+	if (!FTR_NEW(z->scratch, uf, n) || !FTR_NEW(z->scratch, first, n) ||
 	    !FTR_NEW(z->scratch, o->pod_key, (size_t)z->sh->tree.n_ranks * n))
 		return shape_nomem(o->z);
 	ftr_uf_init(uf, n);
@@ -168,10 +166,9 @@ static enum ftr_status pods(struct ordering *o)
 		     i++) {
 			ftr_sw s = z->by_rank[i];
 
-			for (uint32_t k = z->nbr_first[s];
-			     k < z->nbr_first[s + 1]; k++)
-				if (below(z, z->nbr[k].sw, l))
-					ftr_uf_union(uf, s, z->nbr[k].sw);
+			for_each_nbr(z, s, t)
+				if (below(z, t->sw, l))
+					ftr_uf_union(uf, s, t->sw);
 		}
 		memset(first, 0xff, n * sizeof(*first));
 		for (uint32_t i = 0; i < o->n_leaf; i++) {
@@ -220,12 +217,11 @@ static int col_cmp(const void *x, const void *y, void *ctx)
 static enum ftr_status columns(struct ordering *o)
 {
 	struct shaping *z = o->z;
-	uint32_t n = z->f->n_sw;
-	uint32_t *col = ftr_arena_alloc(z->keep, n, sizeof(*col));
-	ftr_sw *col_sw = ftr_arena_alloc(z->keep, n, sizeof(*col_sw));
-	uint32_t *hosts = ftr_arena_alloc(z->keep, o->n_leaf, sizeof(*hosts));
+	uint32_t n = z->f->n_sw, *col, *hosts;
+	ftr_sw *col_sw;
 
-	if (!col || !col_sw || !hosts)
+	if (!FTR_NEW(z->keep, col, n) || !FTR_NEW(z->keep, col_sw, n) ||
+	    !FTR_NEW(z->keep, hosts, o->n_leaf))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++)
 		col_sw[s] = s;
@@ -241,17 +237,13 @@ static enum ftr_status columns(struct ordering *o)
 	return FTR_OK;
 }
 
-/* Set pod_first and pod_leaves of every switch. */
 static enum ftr_status pods_of_switches(struct ordering *o)
 {
 	struct shaping *z = o->z;
-	uint32_t n = z->f->n_sw;
-	uint32_t *pod_first = ftr_arena_zalloc(z->keep, n, sizeof(*pod_first));
-	uint32_t *pod_leaves = ftr_arena_alloc(z->keep, n, sizeof(*pod_leaves));
-	uint32_t *leaves = ftr_arena_alloc(z->scratch, o->n_leaf + 1u,
-					   sizeof(*leaves));
+	uint32_t n = z->f->n_sw, *pod_first, *pod_leaves, *leaves;
 
-	if (!pod_first || !pod_leaves || !leaves)
+	if (!FTR_ZNEW(z->keep, pod_first, n) || !FTR_NEW(z->keep, pod_leaves, n) ||
+	    !FTR_NEW(z->scratch, leaves, o->n_leaf + 1u))
 		return shape_nomem(z);
 	for (uint32_t l = 0; l < z->sh->tree.n_ranks; l++) {
 		const uint32_t *key = o->pod_key + (size_t)l * n;
@@ -375,35 +367,35 @@ static bool is_taken(const struct taken *t, uint32_t slot)
 }
 
 static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
-			uint32_t turn)
+			uint32_t rotation)
 {
 	const struct ftr_shape *sh = o->z->sh;
 	uint32_t stride = o->stride[FTR_CLASS_HOST];
 
-	return (sh->numbering.col[s] * stride + (o->place[e] + turn) % stride) %
+	return (sh->numbering.col[s] * stride + (o->place[e] + rotation) % stride) %
 		FTR_MAX(sh->numbering.n_slots[s], 1u);
 }
 
 /* The rotation of leaf s for which the fewest ports of multi-port hosts are in a slot
  * that their host uses on another leaf. */
-static uint32_t best_turn(const struct ordering *o, ftr_sw s,
+static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
 			  const uint32_t *ports, const struct taken *taken)
 {
 	const struct ftr_fabric *f = o->z->f;
 	uint32_t best = 0, fewest = UINT32_MAX;
 
-	for (uint32_t turn = 0; turn < o->stride[FTR_CLASS_HOST] && fewest;
-	     turn++) {
-		uint32_t meets = 0;
+	for (uint32_t rotation = 0; rotation < o->stride[FTR_CLASS_HOST] && fewest;
+	     rotation++) {
+		uint32_t conflicts = 0;
 
 		for_each_ep(o, s, e)
-			meets += o->cls[*e] == FTR_CLASS_HOST &&
+			conflicts += o->cls[*e] == FTR_CLASS_HOST &&
 				ports[f->ep[*e].node] > 1 &&
 				is_taken(&taken[f->ep[*e].node],
-					 slot_of(o, s, *e, turn));
-		if (meets < fewest) {
-			fewest = meets;
-			best = turn;
+					 slot_of(o, s, *e, rotation));
+		if (conflicts < fewest) {
+			fewest = conflicts;
+			best = rotation;
 		}
 	}
 	return best;
@@ -413,21 +405,19 @@ static enum ftr_status spread_multiport(struct ordering *o)
 {
 	const struct shaping *z = o->z;
 	const struct ftr_fabric *f = z->f;
-	uint32_t stride = o->stride[FTR_CLASS_HOST];
-	uint32_t *ports = ftr_arena_zalloc(z->scratch, f->n_nodes,
-					   sizeof(*ports));
-	struct taken *taken = ftr_arena_zalloc(z->scratch, f->n_nodes,
-					       sizeof(*taken));
+	uint32_t stride = o->stride[FTR_CLASS_HOST], *ports;
+	struct taken *taken;
 	bool multi = false;
 
-	if (!ports || !taken)
+	if (!FTR_ZNEW(z->scratch, ports, f->n_nodes) ||
+	    !FTR_ZNEW(z->scratch, taken, f->n_nodes))
 		return shape_nomem(o->z);
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && o->cls[e] == FTR_CLASS_HOST)
 			multi |= ++ports[f->ep[e].node] > 1;
 	for (uint32_t i = 0; multi && i < o->n_leaf; i++) {
 		ftr_sw s = z->sh->numbering.col_sw[i];
-		uint32_t turn = best_turn(o, s, ports, taken);
+		uint32_t rotation = best_rotation(o, s, ports, taken);
 
 		for_each_ep(o, s, e) {
 			struct taken *t = &taken[f->ep[*e].node];
@@ -435,8 +425,8 @@ static enum ftr_status spread_multiport(struct ordering *o)
 			if (o->cls[*e] != FTR_CLASS_HOST)
 				continue;
 			if (t->n < MAX_TAKEN)
-				t->slot[t->n++] = slot_of(o, s, *e, turn);
-			o->place[*e] = (o->place[*e] + turn) % stride;
+				t->slot[t->n++] = slot_of(o, s, *e, rotation);
+			o->place[*e] = (o->place[*e] + rotation) % stride;
 		}
 	}
 	return FTR_OK;

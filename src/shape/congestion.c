@@ -43,19 +43,12 @@ struct estimate {
 				 * of them without a path */
 };
 
-static int u64_cmp(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 static void sort_switches(struct estimate *e)
 {
 	for (ftr_sw s = 0; s < e->z->f->n_sw; s++)
 		if (e->height[s] != NO_HEIGHT)
 			e->order[e->n++] = ((uint64_t)e->height[s] + (UINT64_C(1) << 31)) << 32 | s;
-	qsort(e->order, e->n, sizeof(*e->order), u64_cmp);
+	qsort(e->order, e->n, sizeof(*e->order), ftr_u64_cmp);
 }
 
 static inline bool is_above(const struct estimate *e, ftr_sw t, ftr_sw s)
@@ -218,10 +211,7 @@ enum ftr_status shape_congestion(struct shaping *z, const int32_t *height,
 		return shape_nomem(z);
 	}
 	sort_switches(&e);
-	ftr_uf_init(uf, n);
-	for (ftr_sw s = 0; s < n; s++)
-		for_each_nbr(z, s, t)
-			ftr_uf_union(uf, s, t->sw);
+	rank_components(z, uf);
 	for (ftr_sw s = 0; s < n; s++)
 		if (z->hosts[s] && height[s] != NO_HEIGHT && k++ % e.step == 0)
 			push(&e, s, uf);

@@ -164,11 +164,10 @@ enum ftr_status shape_cost(struct shaping *z)
 		.z = z, .stride = ((size_t)n + 63) & ~(size_t)63,
 	};
 
-	c.cost = ftr_arena_alloc(z->keep, n, c.stride);
-	c.down = ftr_arena_alloc(z->keep, n, c.stride);
-	c.must = ftr_arena_alloc(z->scratch, ftr_team_size(z->team), c.stride);
-	c.inf = ftr_arena_alloc(z->scratch, 1, c.stride);
-	if (!c.cost || !c.down || !c.must || !c.inf)
+	if (!FTR_NEW(z->keep, c.cost, n * c.stride) ||
+	    !FTR_NEW(z->keep, c.down, n * c.stride) ||
+	    !FTR_NEW(z->scratch, c.must, ftr_team_size(z->team) * c.stride) ||
+	    !FTR_NEW(z->scratch, c.inf, c.stride))
 		return shape_nomem(z);
 	memset(c.inf, FTR_COST_INF, c.stride);
 	sh->reach.cost = c.cost;

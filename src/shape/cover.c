@@ -148,12 +148,12 @@ struct common {
 	uint32_t f, n, both;
 };
 
-static bool few(struct common x)
+static bool little_in_common(struct common x)
 {
 	return 4 * (uint64_t)x.both < FTR_MIN(x.f, x.n) || !x.f || !x.n;
 }
 
-static uint32_t connected(const struct ftr_fabric *f)
+uint32_t cover_connected(const struct ftr_fabric *f)
 {
 	uint32_t n = 0;
 
@@ -168,9 +168,9 @@ static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;
 	struct common sw = { c->f->n_sw, c->n->n_sw, 0 };
-	struct common ep = { connected(c->f), connected(c->n), 0 };
+	struct common ep = { cover_connected(c->f), cover_connected(c->n), 0 };
 	struct common link = { c->f->n_sw_links, c->n->n_sw_links, 0 };
-	struct common plug = ep;
+	struct common host_link = ep;
 
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
 		sw.both += c->sw[s] != FTR_SW_NONE &&
@@ -186,15 +186,16 @@ static void other_fabric(struct cover *c)
 			continue;
 		y = &c->n->ep[c->ep[e]];
 		ep.both += y->sw != FTR_SW_NONE;
-		plug.both += y->sw != FTR_SW_NONE && c->sw[x->sw] == y->sw &&
+		host_link.both += y->sw != FTR_SW_NONE && c->sw[x->sw] == y->sw &&
 			x->sw_port == y->sw_port;
 	}
 	g->same_sw = sw.both;
 	g->same_hosts = ep.both;
 	g->old_sw = sw.n;
 	g->old_hosts = ep.n;
-	g->other = (few(sw) && few(ep)) ||
-		(link.f + plug.f && link.n + plug.n && few(link) && few(plug));
+	g->other = (little_in_common(sw) && little_in_common(ep)) ||
+		(link.f + host_link.f && link.n + host_link.n &&
+		 little_in_common(link) && little_in_common(host_link));
 }
 
 bool cover_compare(struct cover *c, struct ftr_arena *a,

@@ -25,6 +25,9 @@ bool cover_compare(struct cover *c, struct ftr_arena *a,
 /* replace.c: find the switches of f that replace another one. False: out of memory. */
 bool cover_replaced(struct cover *c, struct ftr_arena *a);
 
+/* Number of end ports that have a link. */
+uint32_t cover_connected(const struct ftr_fabric *f);
+
 /* True if all of f is in n. */
 static inline bool cover_complete(const struct cover *c)
 {

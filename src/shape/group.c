@@ -69,13 +69,9 @@ static void join_rank(const struct shaping *z, uint32_t *uf, uint32_t r,
 
 		if (left_out(z, s, stubs))
 			continue;
-		for (uint32_t k = z->nbr_first[s]; k < z->nbr_first[s + 1];
-		     k++) {
-			ftr_sw n = z->nbr[k].sw;
-
-			if (z->rank[n] > r && !left_out(z, n, stubs))
-				ftr_uf_union(uf, s, n);
-		}
+		for_each_nbr(z, s, t)
+			if (z->rank[t->sw] > r && !left_out(z, t->sw, stubs))
+				ftr_uf_union(uf, s, t->sw);
 	}
 }
 
@@ -85,16 +81,14 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 {
 	uint32_t n = 0;
 
-	for (uint32_t k = z->nbr_first[s]; k < z->nbr_first[s + 1]; k++) {
-		ftr_sw r = z->nbr[k].sw;
+	for_each_nbr(z, s, t) {
+		ftr_sw r = t->sw;
 		bool up = z->rank[r] > z->rank[s];
 
 		d[n++] = (struct draft){
-			.g = { .remote = r, .first = z->nbr[k].first,
-			       .n = z->nbr[k].links,
+			.g = { .remote = r, .first = t->first, .n = t->links,
 			       .slot = FTR_SLOT_NONE,
-			       .n_nominal = shape_nominal_links(
-				       z, s, r, z->nbr[k].links) },
+			       .n_nominal = shape_nominal_links(z, s, r, t->links) },
 			.side = up ? ABOVE :
 				z->rank[r] < z->rank[s] ? BELOW : BESIDE,
 			.plane = up && !z->opts->by_guid ?
@@ -109,11 +103,9 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 static void count_horizontal(struct shaping *z)
 {
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
-		for (uint32_t k = z->nbr_first[s]; k < z->nbr_first[s + 1];
-		     k++)
-			if (z->nbr[k].sw > s &&
-			    z->rank[z->nbr[k].sw] == z->rank[s])
-				z->sh->tree.n_horizontal += z->nbr[k].links;
+		for_each_nbr(z, s, t)
+			if (t->sw > s && z->rank[t->sw] == z->rank[s])
+				z->sh->tree.n_horizontal += t->links;
 }
 
 /* The number of planes above rank 0. */

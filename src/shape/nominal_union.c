@@ -12,13 +12,6 @@
 
 /* ---- options ----------------------------------------------------------- */
 
-static int u64_cmp(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* Hash the list as a set: order and repetitions do not matter. */
 static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 {
@@ -28,7 +21,7 @@ static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 		return false;
 	if (g->n) {
 		memcpy(list, g->guid, g->n * sizeof(*list));
-		qsort(list, g->n, sizeof(*list), u64_cmp);
+		qsort(list, g->n, sizeof(*list), ftr_u64_cmp);
 	}
 	for (uint32_t i = 0; i < g->n; i++) {
 		if (i && list[i] == list[i - 1])

@@ -43,14 +43,13 @@ static enum ftr_status switches(struct projection *p)
 {
 	struct shaping *z = p->z;
 	uint32_t n = z->f->n_sw;
-	uint64_t *pi = ftr_arena_alloc(z->keep, n, sizeof(*pi));
-	uint32_t *n_slots = ftr_arena_alloc(z->keep, n, sizeof(*n_slots));
-	uint32_t *sw_d = ftr_arena_alloc(z->keep, n, sizeof(*sw_d));
-	uint32_t *pod_first = ftr_arena_alloc(z->keep, n, sizeof(*pod_first));
-	uint32_t *pod_leaves = ftr_arena_alloc(z->keep, n, sizeof(*pod_leaves));
+	uint32_t *n_slots, *sw_d, *pod_first, *pod_leaves;
+	uint64_t *pi;
 
-	if (!pi || !n_slots || !sw_d || !pod_first || !pod_leaves ||
-	    !FTR_NEW(z->keep, z->rank, n) || !FTR_NEW(z->keep, z->is_stub, n))
+	if (!FTR_NEW(z->keep, pi, n) || !FTR_NEW(z->keep, n_slots, n) ||
+	    !FTR_NEW(z->keep, sw_d, n) || !FTR_NEW(z->keep, pod_first, n) ||
+	    !FTR_NEW(z->keep, pod_leaves, n) || !FTR_NEW(z->keep, z->rank, n) ||
+	    !FTR_NEW(z->keep, z->is_stub, n))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		ftr_sw t = p->c.sw[s];
@@ -71,8 +70,8 @@ static enum ftr_status switches(struct projection *p)
 	return shape_by_rank(z, p->n->tree.n_ranks);
 }
 
-/* Writable views of the published groups. */
-struct living {
+/* The nominal groups and links that are in the fabric. */
+struct present {
 	struct ftr_group *group;
 	ftr_port *port;
 	uint8_t *place;
@@ -81,7 +80,7 @@ struct living {
 
 /* Add group g of the nominal shape, with those of its links that are in the fabric;
  * false: none of them is. */
-static bool living_group(const struct projection *p, struct living *l,
+static bool add_present_group(const struct projection *p, struct present *l,
 			 ftr_sw s, const struct ftr_group *g)
 {
 	struct ftr_group *out = &l->group[l->n];
@@ -106,20 +105,14 @@ static enum ftr_status groups(struct projection *p)
 {
 	struct shaping *z = p->z;
 	const struct ftr_shape *nsh = p->n;
-	uint32_t n = z->f->n_sw;
-	uint32_t *first = ftr_arena_alloc(z->keep, n + 1u, sizeof(*first));
-	uint32_t *n_up = ftr_arena_zalloc(z->keep, n, sizeof(*n_up));
-	uint32_t *n_down = ftr_arena_zalloc(z->keep, n, sizeof(*n_down));
-	uint32_t *n_equal = ftr_arena_zalloc(z->keep, n, sizeof(*n_equal));
-	struct living l = {
-		.group = ftr_arena_alloc(z->keep,
-					 nsh->tree.group_first[nsh->f->n_sw] + 1u,
-					 sizeof(*l.group)),
-		.port = ftr_arena_alloc(z->keep, z->f->n_ports, 1),
-		.place = ftr_arena_alloc(z->keep, z->f->n_ports, 1),
-	};
+	uint32_t n = z->f->n_sw, *first, *n_up, *n_down, *n_equal;
+	struct present l = { .n = 0 };
 
-	if (!first || !n_up || !n_down || !n_equal || !l.group || !l.port || !l.place)
+	if (!FTR_NEW(z->keep, first, n + 1u) || !FTR_ZNEW(z->keep, n_up, n) ||
+	    !FTR_ZNEW(z->keep, n_down, n) || !FTR_ZNEW(z->keep, n_equal, n) ||
+	    !FTR_NEW(z->keep, l.group, nsh->tree.group_first[nsh->f->n_sw] + 1u) ||
+	    !FTR_NEW(z->keep, l.port, z->f->n_ports) ||
+	    !FTR_NEW(z->keep, l.place, z->f->n_ports))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		ftr_sw t = p->c.sw[s];
@@ -129,7 +122,7 @@ static enum ftr_status groups(struct projection *p)
 		     k < nsh->tree.group_first[t + 1]; k++) {
 			uint32_t nth = k - nsh->tree.group_first[t];
 
-			if (!living_group(p, &l, s, &nsh->tree.groups[k]))
+			if (!add_present_group(p, &l, s, &nsh->tree.groups[k]))
 				continue;
 			l.group[l.n - 1].pos = l.n - 1 - first[s];
 			if (nth < nsh->tree.n_up[t])
@@ -228,15 +221,6 @@ static enum ftr_status up_paths(struct projection *p)
 	return FTR_OK;
 }
 
-static uint32_t connected_endports(const struct ftr_fabric *f)
-{
-	uint32_t n = 0;
-
-	for (ftr_ep e = 0; e < f->n_ep; e++)
-		n += f->ep[e].sw != FTR_SW_NONE;
-	return n;
-}
-
 /* True if the nominal link at port q of the nominal switch t is missing in the fabric.  s: this
  * switch in the fabric. */
 static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
@@ -260,7 +244,7 @@ static enum ftr_status missing(struct projection *p)
 	sh->missing.from_nominal = true;
 	sh->missing.n_missing_sw = nf->n_sw - f->n_sw;
 	sh->missing.n_missing_links = nf->n_sw_links - f->n_sw_links;
-	sh->missing.n_missing_hosts = connected_endports(nf) - connected_endports(f);
+	sh->missing.n_missing_hosts = cover_connected(nf) - cover_connected(f);
 	if (!FTR_NEW(z->keep, absent, sh->missing.n_missing_links + 1u))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {

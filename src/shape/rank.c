@@ -112,14 +112,12 @@ uint32_t rank_links(const struct shaping *z, ftr_sw s)
 	return sum;
 }
 
-/* ---- heights ----------------------------------------------------------- */
-
-static int u32_cmp(const void *x, const void *y)
+static uint32_t n_nbrs(const struct shaping *z, ftr_sw s)
 {
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
+	return z->nbr_first[s + 1] - z->nbr_first[s];
 }
+
+/* ---- heights ----------------------------------------------------------- */
 
 /* Number of hosts on the switch of the median host; 0: no hosts. */
 static uint32_t typical_hosts(const struct shaping *z, uint32_t *tmp)
@@ -127,7 +125,7 @@ static uint32_t typical_hosts(const struct shaping *z, uint32_t *tmp)
 	uint64_t total = 0, sum = 0;
 
 	memcpy(tmp, z->hosts, z->f->n_sw * sizeof(*tmp));
-	qsort(tmp, z->f->n_sw, sizeof(*tmp), u32_cmp);
+	qsort(tmp, z->f->n_sw, sizeof(*tmp), ftr_u32_cmp);
 	for (uint32_t i = 0; i < z->f->n_sw; i++)
 		total += tmp[i];
 	for (uint32_t i = 0; i < z->f->n_sw; i++) {
@@ -173,8 +171,7 @@ static struct share shares(const struct shaping *z, const int32_t *height,
 			continue;
 		for_each_nbr(z, s, n)
 			share[s].low += height[n->sw] != NO_HEIGHT;
-		share[s].all = FTR_MAX(z->nbr_first[s + 1] - z->nbr_first[s],
-				       1u);
+		share[s].all = FTR_MAX(n_nbrs(z, s), 1u);
 		if (larger(share[s], best))
 			best = share[s];
 	}
@@ -182,7 +179,7 @@ static struct share shares(const struct shaping *z, const int32_t *height,
 }
 
 /* True if s gets a height in this round, by rule 2. */
-static bool rises(const struct shaping *z, const struct share *share, ftr_sw s,
+static bool qualifies(const struct shaping *z, const struct share *share, ftr_sw s,
 		  uint32_t low_share)
 {
 	uint32_t better = 0;
@@ -204,7 +201,7 @@ static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 	if (!best.low)
 		return false;
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		if (share[s].low && rises(z, share, s, low_share)) {
+		if (share[s].low && qualifies(z, share, s, low_share)) {
 			height[s] = k;
 			any = true;
 		}
@@ -262,7 +259,7 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 			      ftr_sw s, uint32_t *shared)
 {
-	uint32_t own = z->nbr_first[s + 1] - z->nbr_first[s];
+	uint32_t own = n_nbrs(z, s);
 	bool found = false;
 
 	for_each_nbr(z, s, n)
@@ -271,10 +268,7 @@ static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 				shared[l->sw]++;
 	for_each_nbr(z, s, n) {
 		for_each_nbr(z, n->sw, l) {
-			uint32_t all = z->nbr_first[l->sw + 1] -
-				z->nbr_first[l->sw];
-
-			found |= 2 * shared[l->sw] > FTR_MAX(own, all);
+			found |= 2 * shared[l->sw] > FTR_MAX(own, n_nbrs(z, l->sw));
 			shared[l->sw] = 0;
 		}
 	}
@@ -320,22 +314,25 @@ static void hang_leaves(const struct shaping *z, int32_t *height,
 	}
 }
 
-/* Set the breadth-first depth of all switches that can be reached from queue[head .. tail -
- * 1], whose depth is set; returns the new tail. */
-static uint32_t bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue,
-		    uint32_t head, uint32_t tail)
+uint32_t rank_bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue, uint32_t n)
 {
-	while (head < tail) {
-		ftr_sw s = queue[head++];
-
-		for_each_nbr(z, s, n) {
-			if (depth[n->sw] != NO_HEIGHT)
+	for (uint32_t head = 0; head < n; head++) {
+		for_each_nbr(z, queue[head], t) {
+			if (depth[t->sw] != NO_HEIGHT)
 				continue;
-			depth[n->sw] = depth[s] + 1;
-			queue[tail++] = n->sw;
+			depth[t->sw] = depth[queue[head]] + 1;
+			queue[n++] = t->sw;
 		}
 	}
-	return tail;
+	return n;
+}
+
+void rank_components(const struct shaping *z, uint32_t *uf)
+{
+	ftr_uf_init(uf, z->f->n_sw);
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		for_each_nbr(z, s, n)
+			ftr_uf_union(uf, s, n->sw);
 }
 
 /* Apply rule 5 to components in which all known heights are equal. */
@@ -345,21 +342,15 @@ static void flat_components(const struct shaping *z, int32_t *height,
 	const struct ftr_fabric *f = z->f;
 	uint32_t *best = uf + f->n_sw;	/* root of a component */
 
-	ftr_uf_init(uf, f->n_sw);
-	for (ftr_sw s = 0; s < f->n_sw; s++)
-		for_each_nbr(z, s, n)
-			ftr_uf_union(uf, s, n->sw);
+	rank_components(z, uf);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		best[s] = FTR_SW_NONE;
 		depth[s] = NO_HEIGHT;
 	}
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		uint32_t c = ftr_uf_find(uf, s);
-		ftr_sw b = best[c];
 
-		if (b == FTR_SW_NONE ||
-		    z->nbr_first[s + 1] - z->nbr_first[s] >
-		    z->nbr_first[b + 1] - z->nbr_first[b])
+		if (best[c] == FTR_SW_NONE || n_nbrs(z, s) > n_nbrs(z, best[c]))
 			best[c] = s;
 	}
 	/* Discard components with two heights. */
@@ -374,7 +365,7 @@ static void flat_components(const struct shaping *z, int32_t *height,
 			continue;
 		queue[0] = best[s];
 		depth[best[s]] = 0;
-		n = bfs(z, depth, queue, 0, 1);
+		n = rank_bfs(z, depth, queue, 1);
 		for (uint32_t i = 0; i < n; i++)
 			height[queue[i]] = -depth[queue[i]];
 	}
@@ -384,15 +375,15 @@ enum ftr_status rank_heights(struct shaping *z, int32_t *height,
 			     uint32_t low_share)
 {
 	uint32_t n = z->f->n_sw;
-	uint32_t *tmp = ftr_arena_alloc(z->scratch, 2 * (size_t)n,
-					sizeof(*tmp));
-	ftr_sw *queue = ftr_arena_alloc(z->scratch, n, sizeof(*queue));
-	int32_t *depth = ftr_arena_alloc(z->scratch, n, sizeof(*depth));
-	struct share *share = ftr_arena_alloc(z->scratch, n, sizeof(*share));
-	uint8_t *seen = ftr_arena_alloc(z->scratch, n, 1);
-	int32_t k;
+	struct share *share;
+	int32_t *depth, k;
+	uint32_t *tmp;
+	uint8_t *seen;
+	ftr_sw *queue;
 
-	if (!tmp || !queue || !depth || !share || !seen)
+	if (!FTR_NEW(z->scratch, tmp, 2 * (size_t)n) || !FTR_NEW(z->scratch, queue, n) ||
+	    !FTR_NEW(z->scratch, depth, n) || !FTR_NEW(z->scratch, share, n) ||
+	    !FTR_NEW(z->scratch, seen, n))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++)
 		height[s] = z->is_leaf[s] ? 0 : NO_HEIGHT;
@@ -405,8 +396,7 @@ enum ftr_status rank_heights(struct shaping *z, int32_t *height,
 	return FTR_OK;
 }
 
-/* Difference between the greatest and the least height. */
-uint32_t rank_span(const struct shaping *z, const int32_t *height)
+uint32_t rank_height_range(const struct shaping *z, const int32_t *height)
 {
 	int32_t min = INT32_MAX, max = INT32_MIN;
 
@@ -432,11 +422,6 @@ struct roots {
 	uint32_t nbrs;		/* the least number of neighbours */
 };
 
-static uint32_t n_nbrs(const struct shaping *z, ftr_sw s)
-{
-	return z->nbr_first[s + 1] - z->nbr_first[s];
-}
-
 static void set_depths(struct roots *r)
 {
 	uint32_t n = r->z->f->n_sw, tail = 0;
@@ -446,7 +431,7 @@ static void set_depths(struct roots *r)
 		if (r->is_root[s])
 			r->queue[tail++] = s;
 	}
-	bfs(r->z, r->depth, r->queue, 0, tail);
+	rank_bfs(r->z, r->depth, r->queue, tail);
 }
 
 /* False: the list names no switch of the fabric. */
@@ -533,16 +518,12 @@ static enum ftr_status unknown_roots(struct shaping *z)
 static enum ftr_status from_roots(struct shaping *z, int32_t *height)
 {
 	uint32_t n = z->f->n_sw;
-	struct roots r = {
-		.z = z, .height = height,
-		.depth = ftr_arena_alloc(z->scratch, n, sizeof(*r.depth)),
-		.queue = ftr_arena_alloc(z->scratch, n, sizeof(*r.queue)),
-		.is_root = ftr_arena_zalloc(z->scratch, n, 1),
-	};
-	int32_t *listed = ftr_arena_alloc(z->scratch, n, sizeof(*listed));
+	struct roots r = { .z = z, .height = height };
+	int32_t *listed;
 	enum ftr_status st;
 
-	if (!r.depth || !r.queue || !r.is_root || !listed)
+	if (!FTR_NEW(z->scratch, r.depth, n) || !FTR_NEW(z->scratch, r.queue, n) ||
+	    !FTR_ZNEW(z->scratch, r.is_root, n) || !FTR_NEW(z->scratch, listed, n))
 		return shape_nomem(z);
 	if (!mark_listed(&r))
 		return unknown_roots(z);
@@ -594,7 +575,7 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 {
 	const struct ftr_fabric *f = z->f;
 	int32_t min = INT32_MAX;
-	uint32_t n_ranks = rank_span(z, height) + 1;
+	uint32_t n_ranks = rank_height_range(z, height) + 1;
 
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		if (height[s] != NO_HEIGHT)

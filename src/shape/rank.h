@@ -22,6 +22,12 @@ void rank_seed_leaves(struct shaping *z, uint32_t *tmp);
 enum ftr_status rank_heights(struct shaping *z, int32_t *height,
 			     uint32_t low_share) FTR_MUST_USE;
 /* Difference between the greatest and the least height; 0 if no switch has a height. */
-uint32_t rank_span(const struct shaping *z, const int32_t *height);
+uint32_t rank_height_range(const struct shaping *z, const int32_t *height);
+/* Breadth-first search from queue[0 .. n-1], whose depth[] is set; all other depths must be
+ * NO_HEIGHT.  Sets depth[] of the switches that are reached, and appends them to queue.
+ * Returns their number, with the first n. */
+uint32_t rank_bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue, uint32_t n);
+/* Set uf to the connected components by all links. */
+void rank_components(const struct shaping *z, uint32_t *uf);
 
 #endif

@@ -16,15 +16,13 @@
 static enum ftr_status sort_levels(struct shaping *z, const uint16_t *level)
 {
 	uint32_t n = z->f->n_sw, n_levels = 0;
-	uint8_t *rank = ftr_arena_alloc(z->keep, n, 1);
 	uint32_t *at;
+	uint8_t *rank;
 
 	for (ftr_sw s = 0; s < n; s++)
 		n_levels = FTR_MAX(n_levels, level[s] + 1u);
-	z->by_rank = ftr_arena_alloc(z->scratch, n, sizeof(*z->by_rank));
-	z->rank_first = ftr_arena_zalloc(z->scratch, n_levels + 2u,
-					 sizeof(*z->rank_first));
-	if (!rank || !z->by_rank || !z->rank_first)
+	if (!FTR_NEW(z->keep, rank, n) || !FTR_NEW(z->scratch, z->by_rank, n) ||
+	    !FTR_ZNEW(z->scratch, z->rank_first, n_levels + 2u))
 		return shape_nomem(z);
 	at = z->rank_first + 1;
 	for (ftr_sw s = 0; s < n; s++) {
@@ -44,15 +42,12 @@ static enum ftr_status split_groups(struct shaping *z,
 				    const struct ftr_shape *old,
 				    const uint16_t *level, enum ftr_reorder how)
 {
-	uint32_t n = z->f->n_sw;
-	struct ftr_group *groups = ftr_arena_alloc(z->keep,
-						   old->tree.group_first[n],
-						   sizeof(*groups));
-	uint32_t *n_up = ftr_arena_zalloc(z->keep, n, sizeof(*n_up));
-	uint32_t *n_down = ftr_arena_zalloc(z->keep, n, sizeof(*n_down));
-	uint32_t *n_equal = ftr_arena_zalloc(z->keep, n, sizeof(*n_equal));
+	uint32_t n = z->f->n_sw, *n_up, *n_down, *n_equal;
+	struct ftr_group *groups;
 
-	if (!groups || !n_up || !n_down || !n_equal)
+	if (!FTR_NEW(z->keep, groups, old->tree.group_first[n]) ||
+	    !FTR_ZNEW(z->keep, n_up, n) || !FTR_ZNEW(z->keep, n_down, n) ||
+	    !FTR_ZNEW(z->keep, n_equal, n))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		uint32_t first = old->tree.group_first[s];
@@ -131,11 +126,5 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
 		if (!st)
 			st = no_overflow(&z);
 	}
-	ftr_arena_free(z.scratch);
-	if (st) {
-		ftr_arena_free(z.keep);
-		return st;
-	}
-	*out = z.sh;
-	return FTR_OK;
+	return shape_end(&z, st, out);
 }

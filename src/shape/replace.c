@@ -196,16 +196,11 @@ static void settle_guids(struct replace *r)
 
 bool cover_replaced(struct cover *c, struct ftr_arena *a)
 {
-	struct replace r = {
-		.c = c,
-		.here = ftr_arena_alloc(a, c->n->n_sw, sizeof(*r.here)),
-		.best = ftr_arena_alloc(a, c->n->n_sw, sizeof(*r.best)),
-		.claim = ftr_arena_alloc(a, c->f->n_sw, sizeof(*r.claim)),
-		.tally = ftr_arena_alloc(a, FTR_PORT_MAX, sizeof(*r.tally)),
-	};
+	struct replace r = { .c = c };
 	bool all = true;
 
-	if (!r.here || !r.best || !r.claim || !r.tally)
+	if (!FTR_NEW(a, r.here, c->n->n_sw) || !FTR_NEW(a, r.best, c->n->n_sw) ||
+	    !FTR_NEW(a, r.claim, c->f->n_sw) || !FTR_NEW(a, r.tally, FTR_PORT_MAX))
 		return false;
 	memset(r.here, 0xff, c->n->n_sw * sizeof(*r.here));
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {

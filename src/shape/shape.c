@@ -10,13 +10,6 @@
 
 #include "shape/shape.h"
 
-static int u64_cmp(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* A sorted copy of a GUID list in scratch memory; NULL: no memory. */
 static uint64_t *sorted(struct shaping *z, const struct ftr_guids *g)
 {
@@ -24,14 +17,14 @@ static uint64_t *sorted(struct shaping *z, const struct ftr_guids *g)
 
 	if (copy && g->n) {
 		memcpy(copy, g->guid, g->n * sizeof(*copy));
-		qsort(copy, g->n, sizeof(*copy), u64_cmp);
+		qsort(copy, g->n, sizeof(*copy), ftr_u64_cmp);
 	}
 	return copy;
 }
 
 static bool listed(const uint64_t *list, uint32_t n, uint64_t guid)
 {
-	return bsearch(&guid, list, n, sizeof(*list), u64_cmp) != NULL;
+	return bsearch(&guid, list, n, sizeof(*list), ftr_u64_cmp) != NULL;
 }
 
 /* Count the hosts according to the lists; false: there are none. */
@@ -93,6 +86,16 @@ enum ftr_status shape_hosts(struct shaping *z)
 	return FTR_OK;
 }
 
+enum ftr_status shape_end(struct shaping *z, enum ftr_status st, struct ftr_shape **out)
+{
+	ftr_arena_free(z->scratch);
+	if (st)
+		ftr_arena_free(z->keep);
+	else
+		*out = z->sh;
+	return st;
+}
+
 static enum ftr_status build(struct shaping *z)
 {
 	enum ftr_status (*const step[])(struct shaping *) = {
@@ -138,13 +141,7 @@ enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
 		z.sh->arena = z.keep;
 		st = build(&z);
 	}
-	ftr_arena_free(z.scratch);
-	if (st) {
-		ftr_arena_free(z.keep);
-		return st;
-	}
-	*out = z.sh;
-	return FTR_OK;
+	return shape_end(&z, st, out);
 }
 
 void ftr_shape_free(struct ftr_shape *sh)

@@ -71,6 +71,10 @@ enum ftr_status shape_cost(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_dividers(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_project(struct shaping *z) FTR_MUST_USE;
 
+/* Free the scratch arena. On success (st is FTR_OK) set *out, else free the shape, too. Returns
+ * st. */
+enum ftr_status shape_end(struct shaping *z, enum ftr_status st, struct ftr_shape **out);
+
 /* Publish rank, by_rank and rank_first (rank.c). z->rank must be set. */
 enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks) FTR_MUST_USE;
 /* Destinations of the LIDs of f, from the indices of their owners. */

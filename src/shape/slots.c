@@ -191,21 +191,14 @@ static void admit(const struct shaping *z, struct slots *w, uint32_t id,
 enum ftr_status shape_meshes(struct shaping *z)
 {
 	uint32_t n = z->f->n_sw;
-	struct slots *w = ftr_arena_zalloc(z->scratch, 1, sizeof(*w));
-	uint32_t *uf = ftr_arena_alloc(z->scratch, 2 * (size_t)n, sizeof(*uf));
-	uint32_t *tmp = ftr_arena_alloc(z->scratch, n, sizeof(*tmp));
+	struct ftr_arena *a = z->scratch;
+	uint32_t *uf, *tmp;
+	struct slots *w;
 
-	if (!w || !uf || !tmp)
-		return shape_nomem(z);
-	w->low_mesh = ftr_arena_alloc(z->scratch, n, sizeof(*w->low_mesh));
-	w->up_mesh = ftr_arena_alloc(z->scratch, n, sizeof(*w->up_mesh));
-	w->mesh = ftr_arena_zalloc(z->scratch, n, sizeof(*w->mesh));
-	w->member = ftr_arena_alloc(z->scratch, 2 * (size_t)n,
-				    sizeof(*w->member));
-	w->open = ftr_arena_alloc(z->scratch, n, sizeof(*w->open));
-	w->above = ftr_arena_alloc(z->scratch, n, sizeof(*w->above));
-	if (!w->low_mesh || !w->up_mesh || !w->mesh || !w->member ||
-	    !w->open || !w->above)
+	if (!FTR_NEW(a, w, 1) || !FTR_NEW(a, uf, 2 * (size_t)n) || !FTR_NEW(a, tmp, n) ||
+	    !FTR_NEW(a, w->low_mesh, n) || !FTR_NEW(a, w->up_mesh, n) ||
+	    !FTR_ZNEW(a, w->mesh, n) || !FTR_NEW(a, w->member, 2 * (size_t)n) ||
+	    !FTR_NEW(a, w->open, n) || !FTR_NEW(a, w->above, n))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		w->low_mesh[s] = w->up_mesh[s] = NO_MESH;

@@ -30,7 +30,7 @@ struct unite {
 	ftr_sw *sw;		/* [n->n_sw] switch in f, FTR_SW_NONE: none */
 	ftr_ep *ep;		/* [n->n_ep] end port in f, FTR_EP_NONE: none */
 	ftr_ep *by_node;	/* [f->n_ep] by (node GUID, port) */
-	uint8_t *gone;		/* [n->n_sw] removed */
+	uint8_t *removed;	/* [n->n_sw] 1: the switch is not in the union */
 };
 
 /* ---- state of the fabric ------------------------------------------------ */
@@ -75,7 +75,7 @@ static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 /* State of port p of the nominal switch t in the fabric: no link, a link, no such port. */
 enum at { AT_NOTHING, AT_LINK, AT_NO_PORT };
 
-static enum at look(const struct unite *u, ftr_sw t, unsigned int p)
+static enum at state_of(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	ftr_sw s = u->sw[t];
 
@@ -99,29 +99,29 @@ static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 			   u->ep[b->peer]);
 }
 
-enum fate { HAS_IT, KEEP, CONTRADICTED };
+enum fate { IN_FABRIC, KEEP, CONTRADICTED };
 
 /* Fate of the nominal link between two switches at port p of t. */
 static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(u->n, t, p);
-	enum at near = look(u, t, p), far = look(u, port->peer,
-						 port->peer_port);
+	enum at near = state_of(u, t, p);
+	enum at far = state_of(u, port->peer, port->peer_port);
 
 	if (near == AT_NOTHING && far == AT_NOTHING)
 		return KEEP;
-	return near == AT_LINK && same_there(u, t, p) ? HAS_IT : CONTRADICTED;
+	return near == AT_LINK && same_there(u, t, p) ? IN_FABRIC : CONTRADICTED;
 }
 
 /* Fate of the nominal end port e, which has a link. */
 static enum fate ep_fate(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->n->ep[e];
-	enum at far = look(u, p->sw, p->sw_port);
+	enum at far = state_of(u, p->sw, p->sw_port);
 
 	if (u->ep[e] != FTR_EP_NONE && u->f->ep[u->ep[e]].sw != FTR_SW_NONE)
 		return far == AT_LINK && same_there(u, p->sw, p->sw_port) ?
-			HAS_IT : CONTRADICTED;
+			IN_FABRIC : CONTRADICTED;
 	if (far != AT_NOTHING || has_end(u, p->node_guid, p->port_num) ||
 	    ftr_fabric_find_sw(u->f, p->node_guid) != FTR_SW_NONE)
 		return CONTRADICTED;
@@ -147,6 +147,19 @@ static enum ftr_status add_place(const struct unite *u, uint64_t guid,
 	return st ? st : ftr_builder_hold(u->b, guid, w->holder, u->err);
 }
 
+/* Add end port p and its link to the switch in that place. */
+static enum ftr_status add_end(const struct unite *u, const struct ftr_endport *p,
+			       uint64_t place_guid, unsigned int lmc, const char *name)
+{
+	const struct ftr_end near = { p->node_guid, p->port_num };
+	const struct ftr_end far = { place_guid, p->sw_port };
+	enum ftr_status st = ftr_builder_add_endport(u->b, p->type, p->node_guid, p->guid,
+						     p->port_num, 0, lmc, name, u->err);
+
+	return st ? st : ftr_builder_add_link(u->b, near, far, 0, FTR_SPEED_UNKNOWN,
+					      u->err);
+}
+
 /* If the fabric does not report an LMC or a name, the nominal one is kept. */
 static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
 {
@@ -165,11 +178,8 @@ static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
 static enum ftr_status add_ep(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->f->ep[e], *old;
-	const struct ftr_end near = { p->node_guid, p->port_num };
-	struct ftr_end far = { 0, p->sw_port };
 	const char *name = p->name;
 	unsigned int lmc = p->lmc;
-	enum ftr_status st;
 
 	if (p->sw == FTR_SW_NONE)
 		return FTR_OK;
@@ -178,11 +188,7 @@ static enum ftr_status add_ep(const struct unite *u, ftr_ep e)
 		name = *name ? name : old->name;
 		lmc = p->lid ? lmc : old->lmc;
 	}
-	st = ftr_builder_add_endport(u->b, p->type, p->node_guid, p->guid,
-				     p->port_num, 0, lmc, name, u->err);
-	far.node_guid = place(u, p->sw);
-	return st ? st : ftr_builder_add_link(u->b, near, far, 0,
-					      FTR_SPEED_UNKNOWN, u->err);
+	return add_end(u, p, place(u, p->sw), lmc, name);
 }
 
 static enum ftr_status add_link(const struct unite *u,
@@ -222,7 +228,7 @@ static enum ftr_status add_fabric(const struct unite *u)
 /* ---- kept from the nominal fabric ---------------------------------------- */
 
 /* True if the nominal switch t, which the fabric lacks, is to be removed. */
-static bool is_ghost(const struct unite *u, ftr_sw t)
+static bool is_contradicted(const struct unite *u, ftr_sw t)
 {
 	uint32_t kept = 0, lost = 0;
 
@@ -251,9 +257,9 @@ static enum ftr_status keep_switches(const struct unite *u)
 
 		if (u->sw[t] != FTR_SW_NONE)
 			continue;
-		u->gone[t] = is_ghost(u, t);
-		u->change->dropped_sw += u->gone[t];
-		if (!u->gone[t])
+		u->removed[t] = is_contradicted(u, t);
+		u->change->dropped_sw += u->removed[t];
+		if (!u->removed[t])
 			st = add_place(u, w->guid, w, w->lmc, w->name);
 	}
 	return st;
@@ -265,26 +271,15 @@ static enum ftr_status keep_endports(const struct unite *u)
 
 	for (ftr_ep e = 0; !st && e < u->n->n_ep; e++) {
 		const struct ftr_endport *p = &u->n->ep[e];
-		const struct ftr_end near = { p->node_guid, p->port_num };
-		struct ftr_end far = { 0, p->sw_port };
 		enum fate fate;
 
 		if (p->sw == FTR_SW_NONE)
 			continue;
 		fate = ep_fate(u, e);
-		if (fate == KEEP && !u->gone[p->sw]) {
-			far.node_guid = u->n->sw[p->sw].guid;
-			st = ftr_builder_add_endport(u->b, p->type,
-						     p->node_guid, p->guid,
-						     p->port_num, 0, p->lmc,
-						     p->name, u->err);
-			if (!st)
-				st = ftr_builder_add_link(u->b, near, far, 0,
-							  FTR_SPEED_UNKNOWN,
-							  u->err);
-		} else if (fate != HAS_IT) {
+		if (fate == KEEP && !u->removed[p->sw])
+			st = add_end(u, p, u->n->sw[p->sw].guid, p->lmc, p->name);
+		else if (fate != IN_FABRIC)
 			u->change->dropped_hosts++;
-		}
 	}
 	return st;
 }
@@ -303,9 +298,9 @@ static enum ftr_status keep_links(const struct unite *u)
 				continue;
 			far = ftr_fabric_port(n, t, p)->peer;
 			fate = link_fate(u, t, p);
-			if (fate == KEEP && !u->gone[t] && !u->gone[far])
+			if (fate == KEEP && !u->removed[t] && !u->removed[far])
 				st = add_link(u, n, t, p);
-			else if (fate != HAS_IT)
+			else if (fate != IN_FABRIC)
 				u->change->dropped_links++;
 		}
 	}
@@ -317,11 +312,8 @@ static enum ftr_status keep_nominal(struct unite *u, struct ftr_arena *a)
 	const struct ftr_fabric *f = u->f, *n = u->n;
 	enum ftr_status st;
 
-	u->sw = ftr_arena_alloc(a, n->n_sw, sizeof(*u->sw));
-	u->ep = ftr_arena_alloc(a, n->n_ep, sizeof(*u->ep));
-	u->by_node = ftr_arena_alloc(a, f->n_ep, sizeof(*u->by_node));
-	u->gone = ftr_arena_zalloc(a, n->n_sw, 1);
-	if (!u->sw || !u->ep || !u->by_node || !u->gone)
+	if (!FTR_NEW(a, u->sw, n->n_sw) || !FTR_NEW(a, u->ep, n->n_ep) ||
+	    !FTR_NEW(a, u->by_node, f->n_ep) || !FTR_ZNEW(a, u->removed, n->n_sw))
 		return ftr_fail(u->err, FTR_NOMEM, "out of memory for a nominal fabric");
 	memset(u->sw, 0xff, n->n_sw * sizeof(*u->sw));
 	memset(u->ep, 0xff, n->n_ep * sizeof(*u->ep));

@@ -87,9 +87,7 @@ enum ftr_status shape_up_paths(struct shaping *z)
 
 	if (!z->shared_plane || !sh->numbering.n_d)
 		return FTR_OK;
-	at = ftr_arena_alloc(z->keep, n, sizeof(*at));
-	next = ftr_arena_alloc(z->scratch, z->f->n_sw, sizeof(*next));
-	if (!at || !next)
+	if (!FTR_NEW(z->keep, at, n) || !FTR_NEW(z->scratch, next, z->f->n_sw))
 		return shape_nomem(z);
 	memset(at, 0xff, n * sizeof(*at));
 	for (uint32_t d = 0; d < sh->numbering.n_d; d++) {

@@ -72,7 +72,7 @@ static void print_load(const struct ftr_shape *sh, const struct ftr_tables *t)
 	ftr_shape_host_order(sh, order);
 	must(ftr_load_new(sh->f, t, order, sh->numbering.n_places, 0, NULL, &ld,
 			  &err));
-	must(ftr_load_all(ld, NULL, &all, &err));
+	ftr_load_all(ld, NULL, &all);
 	must(ftr_load_shifts(ld, 0, 1, NULL, &shift, &err));
 	must(ftr_load_permutations(ld, PATTERNS, 1, NULL, &perm, &err));
 	must(ftr_load_bisections(ld, PATTERNS, 1, NULL, &half, &err));

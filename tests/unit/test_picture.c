@@ -136,8 +136,7 @@ START_TEST(loads)
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		order[e] = e;
 	ck_assert(!ftr_load_new(f, t, order, f->n_ep, 0, NULL, &ld, &err));
-	ck_assert(!ftr_load_all(ld, NULL, &r, &err));
-	ck_assert(!ftr_link_load_all(ld, NULL, load, NULL, &err));
+	ftr_load_all(ld, load, &r);
 	ftr_picture_cross_all(p, f, order, f->n_ep, out, out + p->n_pods);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int q = 1; q <= f->sw[s].n_ports; q++) {
@@ -157,7 +156,7 @@ START_TEST(loads)
 	for (uint32_t i = 0; i < p->n_pods; i++)
 		ck_assert_uint_ge(up[i], out[i]);
 	ck_assert(!ftr_load_shifts(ld, 0, 1, NULL, &r, &err));
-	ck_assert(!ftr_link_load_shift(ld, r.worst, load, &err));
+	ck_assert(!ftr_load_shift_by_port(ld, r.worst, load, &err));
 	max = 0;
 	for (uint32_t i = 0; i < f->n_ports; i++)
 		max = FTR_MAX(max, load[i]);
