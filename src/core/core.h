@@ -110,6 +110,11 @@ static inline uint64_t ftr_hash(uint64_t hash, const void *data, size_t n)
  * result is 0 only if the strings are equal. */
 int ftr_natural_cmp(const char *a, const char *b);
 
+/* For qsort() and bsearch(): ascending order of numbers, or of structs whose first member is
+ * the number. */
+int ftr_u32_cmp(const void *a, const void *b);
+int ftr_u64_cmp(const void *a, const void *b);
+
 /* ---- union-find -------------------------------------------------------- */
 
 /* uf[i] = i initially; find with path halving, union by smaller index, so the

@@ -90,8 +90,7 @@ static struct ftr_cur next_field(struct ftr_cur *c)
 	return f;
 }
 
-/* Find the column of each value. */
-static bool titles(struct csv *x, struct ftr_cur c)
+static bool find_columns(struct csv *x, struct ftr_cur c)
 {
 	for (unsigned int i = 0; i < MAX_COLUMNS; i++)
 		x->where[i] = -1;
@@ -259,7 +258,7 @@ static bool link_line(struct csv *x, const struct ftr_cur *v)
 			return false;
 	for (unsigned int i = 0; i < 2; i++)
 		if (node[i] == FTR_RAW_NONE)
-			return ftr_raw_one_sided(x->r, "port %" PRIu64
+			return ftr_raw_one_sided(x->r, x->t->line, "port %" PRIu64
 						 " of node 0x%016" PRIx64
 						 ", which is not in NODES, is at the end of a link",
 						 num[i], guid[i]);
@@ -322,7 +321,7 @@ static bool line(void *ctx, struct ftr_cur *c)
 	if (x->what < 0)
 		return true;
 	if (!x->titled)
-		return titles(x, *c);
+		return find_columns(x, *c);
 	split(x, *c, value);
 	if (x->what == NODES)
 		return node_line(x, value);

@@ -50,7 +50,7 @@ static enum ftr_status read_guids(const char *path, bool own, uint64_t **guids,
 	struct list l = { .guid = NULL };
 
 	if (ftr_text_open(&l.t, path, own, err) &&
-	    /* the result is never NULL */
+	    /* *guids is not NULL even if the file has no GUID */
 	    (FTR_GROW(l.guid, l.n, l.cap) || ftr_text_nomem(&l.t)) &&
 	    ftr_text_each(&l.t, line, &l)) {
 		*guids = l.guid;

@@ -82,8 +82,7 @@ enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
 
 /* These record an error and return false.
  * ftr_text_fail: "PATH:LINE: text"; LINE is the line returned last, or the given line. */
-bool ftr_text_fail(struct ftr_text *t, enum ftr_status status,
-		   const char *fmt, ...) FTR_PRINTF(3, 4);
+#define ftr_text_fail(t, ...) ftr_text_fail_at((t), (t)->line, __VA_ARGS__)
 bool ftr_text_fail_at(struct ftr_text *t, uint32_t line, enum ftr_status status,
 		      const char *fmt, ...) FTR_PRINTF(4, 5);
 /* "expected WHAT, found 'rest of the line'" */
@@ -214,10 +213,10 @@ bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
 		      const struct ftr_raw_node *n) FTR_MUST_USE;
 bool ftr_raw_add_port(struct ftr_raw *r,
 		      const struct ftr_raw_port *p) FTR_MUST_USE;
-/* Report a link that only one end reports: an error at the line returned last; with
- * r->tolerant the link is only noted. */
-bool ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
-	FTR_PRINTF(2, 3) FTR_MUST_USE;
+/* Report a link that only one end reports, on that line: an error; with r->tolerant the link
+ * is only noted. */
+bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
+	FTR_PRINTF(3, 4) FTR_MUST_USE;
 /* Verify the raw fabric and build the fabric. */
 bool ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
 		   struct ftr_fabric **out) FTR_MUST_USE;

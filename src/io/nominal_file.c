@@ -102,12 +102,10 @@ static void put_body(FILE *out, const struct ftr_nominal *n)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
-			if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
-			    (port->peer == s && port->peer_port < p))
-				continue;
-			fprintf(out, "L %016" PRIx64 " %u %016" PRIx64 " %u\n",
-				f->sw[s].guid, p, f->sw[port->peer].guid,
-				port->peer_port);
+			if (ftr_is_lower_end(f, s, p))
+				fprintf(out, "L %016" PRIx64 " %u %016" PRIx64 " %u\n",
+					f->sw[s].guid, p, f->sw[port->peer].guid,
+					port->peer_port);
 		}
 	}
 	for (ftr_ep e = 0; e < f->n_ep; e++)

@@ -123,7 +123,7 @@ static bool set_keys(struct pairs *p)
 	return true;
 }
 
-/* The only end port with that name; *many: there are several. */
+/* Find an end port by its name.  *many is true if several have that name. */
 static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 {
 	const struct key key = { .name = name }, *list = p->by_name;
@@ -135,7 +135,7 @@ static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 	return at ? at->ep : FTR_EP_NONE;
 }
 
-/* The only end port of the node with that GUID; *many: there are several. */
+/* Find an end port by its node GUID.  *many is true if the node has several. */
 static ftr_ep find_node(const struct pairs *p, uint64_t guid, bool *many)
 {
 	const uint32_t n = p->f->n_ep;

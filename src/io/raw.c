@@ -163,46 +163,21 @@ bool ftr_raw_add_port(struct ftr_raw *r, const struct ftr_raw_port *p)
 
 /* ---- verifying --------------------------------------------------------- */
 
-/* Handle a one-sided link, reported on that line: note it and continue if the reading is
- * tolerant, else fail. */
-static bool one_sided(struct ftr_raw *r, uint32_t line, const char *fmt,
-		      va_list ap)
+bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
 {
 	char msg[FTR_ERR_MAX];
 	struct ftr_err why;
+	va_list ap;
 
+	va_start(ap, fmt);
 	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
 	if (!r->tolerant)
 		return ftr_text_fail_at(r->t, line, FTR_INVAL, "%s", msg);
 	ftr_fail(&why, FTR_INVAL, "%s:%u: %s", r->t->path, line, msg);
 	if (!r->notes.one_sided++)
 		memcpy(r->notes.first, why.msg, sizeof(r->notes.first));
 	return true;
-}
-
-bool ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
-{
-	va_list ap;
-	bool ok;
-
-	va_start(ap, fmt);
-	ok = one_sided(r, r->t->line, fmt, ap);
-	va_end(ap);
-	return ok;
-}
-
-/* As one_sided(), for the link of port p, at the line of p; fmt names both ends. */
-static bool FTR_PRINTF(3, 4) leave_out(struct ftr_raw *r, struct ftr_raw_port *p,
-				       const char *fmt, ...)
-{
-	va_list ap;
-	bool ok;
-
-	p->left_out = true;
-	va_start(ap, fmt);
-	ok = one_sided(r, p->line, fmt, ap);
-	va_end(ap);
-	return ok;
 }
 
 static bool resolve(struct ftr_raw *r, struct ftr_raw_port *p)
@@ -212,9 +187,12 @@ static bool resolve(struct ftr_raw *r, struct ftr_raw_port *p)
 
 	if (p->far == FTR_RAW_NONE)
 		p->far = find_id(r, p->far_id, p->far_len, &key);
-	if (p->far == FTR_RAW_NONE)
-		return leave_out(r, p, "port %u of \"%s\" is cabled to \"%s\", which has no record",
-				 p->num, name_of(near).s, far_name(r, p).s);
+	if (p->far == FTR_RAW_NONE) {
+		p->left_out = true;
+		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is cabled to \"%s\", which has no record",
+					 p->num, name_of(near).s,
+					 far_name(r, p).s);
+	}
 	far = &r->node[p->far];
 	if (p->far_num < 1 || p->far_num > far->n_ports)
 		return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
@@ -227,15 +205,6 @@ static bool resolve(struct ftr_raw *r, struct ftr_raw_port *p)
 				 p->num, name_of(near).s);
 }
 
-static bool lid_differs(const struct ftr_raw *r, uint32_t line,
-			const struct ftr_raw_node *n, ftr_lid here,
-			ftr_lid there, uint32_t there_line)
-{
-	return ftr_text_fail_at(r->t, line, FTR_INVAL,
-				"\"%s\" has LID %u here but LID %u on line %u",
-				name_of(n).s, here, there, there_line);
-}
-
 /* Compare what p reports about its far end z with what z reports about itself. */
 static bool compare(struct ftr_raw *r, const struct ftr_raw_port *p,
 		    struct ftr_raw_port *z)
@@ -245,8 +214,10 @@ static bool compare(struct ftr_raw *r, const struct ftr_raw_port *p,
 	ftr_lid *lid = is_sw ? &far->lid : &z->lid;
 
 	if (p->far_lid && *lid && *lid != p->far_lid)
-		return lid_differs(r, p->line, far, p->far_lid, *lid,
-				   is_sw ? far->line : z->line);
+		return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
+					"\"%s\" has LID %u here but LID %u on line %u",
+					name_of(far).s, p->far_lid, *lid,
+					is_sw ? far->line : z->line);
 	if (p->far_lid)
 		*lid = p->far_lid;
 	if (is_sw || !p->far_guid)
@@ -266,17 +237,19 @@ static bool match_ends(struct ftr_raw *r, struct ftr_raw_port *p)
 	uint32_t j = ftr_map_get(&r->by_port, port_key(p->far, p->far_num));
 	struct ftr_raw_port *z;
 
+	p->left_out = true;
 	if (j == FTR_MAP_NONE)
-		return leave_out(r, p, "port %u of \"%s\" is cabled to \"%s\" port %u, but the record of \"%s\" (line %u) has no line for that port",
-				 p->num, name_of(&r->node[p->node]).s,
-				 far_name(r, p).s, p->far_num,
-				 far_name(r, p).s, r->node[p->far].line);
+		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is cabled to \"%s\" port %u, but the record of \"%s\" (line %u) has no line for that port",
+					 p->num, name_of(&r->node[p->node]).s,
+					 far_name(r, p).s, p->far_num,
+					 far_name(r, p).s, r->node[p->far].line);
 	z = &r->port[j];
 	if (z->far != p->node || z->far_num != p->num)
-		return leave_out(r, p, "port %u of \"%s\" is cabled to \"%s\" port %u, but line %u cables that port to \"%s\" port %u",
-				 p->num, name_of(&r->node[p->node]).s,
-				 far_name(r, p).s, p->far_num, z->line,
-				 far_name(r, z).s, z->far_num);
+		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is cabled to \"%s\" port %u, but line %u cables that port to \"%s\" port %u",
+					 p->num, name_of(&r->node[p->node]).s,
+					 far_name(r, p).s, p->far_num, z->line,
+					 far_name(r, z).s, z->far_num);
+	p->left_out = false;
 	return compare(r, p, z);
 }
 

@@ -29,36 +29,17 @@
 
 /* ---- messages ---------------------------------------------------------- */
 
-static void vfail(struct ftr_text *t, uint32_t line, enum ftr_status status,
-		  const char *fmt, va_list ap)
-{
-	char msg[FTR_ERR_MAX];
-
-	vsnprintf(msg, sizeof(msg), fmt, ap);
-	t->status = ftr_fail(t->err, status, "%s:%u: %s", t->path,
-			     FTR_MAX(line, 1u), msg);
-}
-
-bool ftr_text_fail(struct ftr_text *t, enum ftr_status status,
-		   const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vfail(t, t->line, status, fmt, ap);
-	va_end(ap);
-	return false;
-}
-
 bool ftr_text_fail_at(struct ftr_text *t, uint32_t line, enum ftr_status status,
 		      const char *fmt, ...)
 {
+	char msg[FTR_ERR_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vfail(t, line, status, fmt, ap);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
 	va_end(ap);
-	return false;
+	return ftr_text_ok(t, ftr_fail(t->err, status, "%s:%u: %s", t->path,
+				       FTR_MAX(line, 1u), msg));
 }
 
 bool ftr_text_expected(struct ftr_text *t, const struct ftr_cur *c,

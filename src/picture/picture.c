@@ -88,7 +88,7 @@ static struct drawing_position *sorted(struct drawing *z)
 
 /* ---- pods ---------------------------------------------------------------- */
 
-static uint32_t links_up(const struct ftr_shape *sh, ftr_sw s)
+uint32_t picture_links_up(const struct ftr_shape *sh, ftr_sw s)
 {
 	uint32_t n = 0;
 
@@ -143,7 +143,7 @@ static bool pods(struct drawing *z, const struct drawing_position *at)
 		p->pod_first = at[i].pod_first;
 		p->pod_leaves = at[i].pod_leaves;
 		p->n_sw++;
-		p->up_links += links_up(z->sh, at[i].sw);
+		p->up_links += picture_links_up(z->sh, at[i].sw);
 		z->pod_of[at[i].sw] = id;
 		for (uint32_t c = p->pod_first; c < p->pod_first + p->pod_leaves; c++)
 			pod_at[(size_t)p->rank * z->p->n_cols + c] = id;

@@ -19,6 +19,8 @@ struct drawing {
 	struct ftr_picture_pod *pod;	/* also in p */
 };
 
+/* Number of links from s to higher ranks. */
+uint32_t picture_links_up(const struct ftr_shape *sh, ftr_sw s);
 bool picture_odd(struct drawing *z);
 bool picture_missing(struct drawing *z);
 
