@@ -176,8 +176,7 @@ static bool node_line(struct csv *x, const struct ftr_cur *v)
 		return ftr_text_fail(x->t, FTR_PARSE, "node 0x%016" PRIx64
 				     ": type %" PRIu64 " and %" PRIu64
 				     " ports, but neither may be 0", n.guid, type, ports);
-	n.name = v[N_DESC].p;
-	n.name_len = (uint32_t)(v[N_DESC].end - v[N_DESC].p);
+	n.name = v[N_DESC];
 	n.type = (uint8_t)type;
 	n.n_ports = (ftr_port)ports;
 	return ftr_raw_add_node(x->r, &n);

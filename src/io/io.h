@@ -6,6 +6,8 @@
 #ifndef FTR_IO_INTERNAL_H
 #define FTR_IO_INTERNAL_H
 
+#include <string.h>
+
 #include "core/core.h"
 #include "fabric/fabric.h"
 #include <ftr/io.h>
@@ -114,6 +116,15 @@ static inline bool ftr_cur_end(const struct ftr_cur *c)
 {
 	return c->p == c->end;
 }
+static inline size_t ftr_cur_len(const struct ftr_cur *c)
+{
+	return (size_t)(c->end - c->p);
+}
+static inline bool ftr_cur_same(const struct ftr_cur *a, const struct ftr_cur *b)
+{
+	return ftr_cur_len(a) == ftr_cur_len(b) &&
+	       !memcmp(a->p, b->p, ftr_cur_len(a));
+}
 /* Each of these skips the named text if it comes next, and returns true if it did. */
 bool ftr_cur_char(struct ftr_cur *c, char ch);
 bool ftr_cur_str(struct ftr_cur *c, const char *s);
@@ -159,9 +170,8 @@ const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
 #define FTR_RAW_NONE UINT32_MAX
 
 struct ftr_raw_node {
-	const char *id;		/* NULL: identified by its GUID only */
-	const char *name;
-	uint32_t id_len, name_len;
+	struct ftr_cur id;	/* NULL: identified by its GUID only */
+	struct ftr_cur name;
 	uint32_t line;
 	uint64_t guid;
 	ftr_lid lid;		/* LID of a switch; 0 = unknown */
@@ -174,8 +184,7 @@ struct ftr_raw_node {
 struct ftr_raw_port {
 	uint32_t node;		/* index of the own node */
 	uint32_t far;		/* index of the far node; FTR_RAW_NONE: see far_id */
-	const char *far_id;
-	uint32_t far_len;
+	struct ftr_cur far_id;
 	uint32_t line;
 	uint64_t guid, far_guid;	/* port GUIDs, of end ports only */
 	ftr_lid lid, far_lid;

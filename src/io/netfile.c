@@ -43,15 +43,13 @@ struct net {
 	bool rated;		/* the last port line gave width and speed */
 	uint8_t n_lid[2];	/* LIDs of the last port line of a switch [1],
 				 * of an end node [0] */
-	const char *prefix;
-	size_t prefix_len;
+	struct ftr_cur prefix;	/* of module=; NULL: none */
 	uint32_t node;		/* the open record, or FTR_RAW_NONE */
 };
 
 /* The rest of a record or port line after its head. */
 struct tail {
-	const char *desc;	/* NULL: none */
-	uint32_t desc_len;
+	struct ftr_cur desc;	/* NULL: none */
 	ftr_lid lid[2];		/* in order of appearance */
 	unsigned int n_lid;
 	uint8_t lmc;
@@ -71,11 +69,10 @@ static bool any_word(struct ftr_cur *c, const char *const *word, size_t n)
 }
 
 /* Read "S-0008f10500108c9e"; the prefix of module= is added if one is set. */
-static bool node_id(struct net *n, struct ftr_cur *c, const char **id,
-		    uint32_t *len)
+static bool node_id(struct net *n, struct ftr_cur *c, struct ftr_cur *id)
 {
 	const char *first = c->p + 1, *stop;
-	size_t n_id, total;
+	size_t n_id, n_prefix = ftr_cur_len(&n->prefix);
 	char *full;
 
 	if (ftr_cur_end(c) || *c->p != '"')
@@ -91,18 +88,15 @@ static bool node_id(struct net *n, struct ftr_cur *c, const char **id,
 		return ftr_text_fail(n->t, FTR_PARSE, "\"%s\": aliases are not supported",
 				     ftr_quote(first, n_id).s);
 	c->p = stop + 1;
-	*id = first;
-	*len = (uint32_t)n_id;
-	if (!n->prefix_len || memchr(first, '#', n_id))
+	*id = (struct ftr_cur){ first, stop };
+	if (!n_prefix || memchr(first, '#', n_id))
 		return true;
-	total = n->prefix_len + 1 + n_id;
-	if (!FTR_NEW(n->r->arena, full, total))
+	if (!FTR_NEW(n->r->arena, full, n_prefix + 1 + n_id))
 		return ftr_text_nomem(n->t);
-	memcpy(full, n->prefix, n->prefix_len);
-	full[n->prefix_len] = '#';
-	memcpy(full + n->prefix_len + 1, first, n_id);
-	*id = full;
-	*len = (uint32_t)total;
+	memcpy(full, n->prefix.p, n_prefix);
+	full[n_prefix] = '#';
+	memcpy(full + n_prefix + 1, first, n_id);
+	*id = (struct ftr_cur){ full, full + n_prefix + 1 + n_id };
 	return true;
 }
 
@@ -255,8 +249,7 @@ static bool tail_desc(struct net *n, struct ftr_cur *c, struct tail *t)
 	if (!stop)
 		return ftr_text_fail(n->t, FTR_PARSE, "no closing quote: '%s'",
 				     ftr_quote_cur(c).s);
-	t->desc = first;
-	t->desc_len = (uint32_t)(stop - first);
+	t->desc = (struct ftr_cur){ first, stop };
 	c->p = stop + 1;
 	return true;
 }
@@ -274,11 +267,11 @@ static void bare_desc(struct ftr_cur *c, struct tail *t)
 		if (ftr_cur_find(&at, ends[i]))
 			stop = FTR_MIN(stop, at.p - strlen(ends[i]));
 	}
-	t->desc = c->p;
+	t->desc = (struct ftr_cur){ c->p, stop };
 	c->p = stop;
-	while (stop > t->desc && (stop[-1] == ' ' || stop[-1] == '\t'))
-		stop--;
-	t->desc_len = (uint32_t)(stop - t->desc);
+	while (!ftr_cur_end(&t->desc) && (t->desc.end[-1] == ' ' ||
+					  t->desc.end[-1] == '\t'))
+		t->desc.end--;
 }
 
 static bool read_tail(struct net *n, struct ftr_cur *c, bool record,
@@ -321,12 +314,10 @@ static bool record(struct net *n, struct ftr_cur *c, enum ftr_node_type type)
 		return ftr_text_fail(n->t, FTR_PARSE, "%" PRIu64 " ports, not 1..%u",
 				     ports, FTR_PORT_MAX);
 	ftr_cur_blanks(c);
-	if (!node_id(n, c, &node.id, &node.id_len) ||
-	    !read_tail(n, c, true, &tail))
+	if (!node_id(n, c, &node.id) || !read_tail(n, c, true, &tail))
 		return false;
 	node.n_ports = (ftr_port)ports;
-	node.name = tail.desc ? tail.desc : node.id;
-	node.name_len = tail.desc ? tail.desc_len : node.id_len;
+	node.name = tail.desc.p ? tail.desc : node.id;
 	node.guid = n->guid[type];
 	if (type == FTR_NODE_SWITCH) {
 		node.lid = tail.lid[0];
@@ -391,7 +382,7 @@ static bool port_line(struct net *n, struct ftr_cur *c)
 	if (!port_number(n, c, &p.num, &p.guid))
 		return false;
 	ftr_cur_blanks(c);
-	if (!node_id(n, c, &p.far_id, &p.far_len) ||
+	if (!node_id(n, c, &p.far_id) ||
 	    (ftr_cur_char(c, '[') &&
 	     !port_number(n, c, &p.far_num, &p.far_guid)) ||
 	    !read_tail(n, c, false, &tail))
@@ -456,15 +447,8 @@ static bool mask_line(struct net *n, struct ftr_cur *c, const char *what,
 
 static bool module_line(struct net *n, struct ftr_cur *c)
 {
-	const char *id;
-	uint32_t len;
-
-	n->prefix_len = 0;
-	if (!equals(n, c) || !node_id(n, c, &id, &len))
-		return false;
-	n->prefix = id;
-	n->prefix_len = len;
-	return true;
+	n->prefix = (struct ftr_cur){ NULL, NULL };
+	return equals(n, c) && node_id(n, c, &n->prefix);
 }
 
 static bool any_line(struct net *n, struct ftr_cur *c)

@@ -83,8 +83,7 @@ static bool enter(struct ftr_raw *r, const struct side *s, struct ftr_cur name,
 		  uint32_t *out)
 {
 	struct ftr_raw_node node = {
-		.name = name.p, .name_len = (uint32_t)(name.end - name.p),
-		.line = r->t->line, .guid = s->guid,
+		.name = name, .line = r->t->line, .guid = s->guid,
 		.lid = s->type == FTR_NODE_SWITCH ? (ftr_lid)s->lid : 0,
 		.type = s->type, .n_ports = (ftr_port)s->num,
 	}, *n;

@@ -51,8 +51,8 @@ static struct ftr_quoted name_of(const struct ftr_raw_node *n)
 {
 	struct ftr_quoted q;
 
-	if (n->id)
-		return ftr_quote(n->id, n->id_len);
+	if (n->id.p)
+		return ftr_quote_cur(&n->id);
 	snprintf(q.s, sizeof(q.s), "0x%016" PRIx64, n->guid);
 	return q;
 }
@@ -62,19 +62,18 @@ static struct ftr_quoted far_name(const struct ftr_raw *r,
 {
 	if (p->far != FTR_RAW_NONE)
 		return name_of(&r->node[p->far]);
-	return ftr_quote(p->far_id, p->far_len);
+	return ftr_quote_cur(&p->far_id);
 }
 
 /* The node with this id, or NONE; *key: its key in by_id, or the key for a new node. */
-static uint32_t find_id(const struct ftr_raw *r, const char *id, size_t len,
+static uint32_t find_id(const struct ftr_raw *r, const struct ftr_cur *id,
 			uint64_t *key)
 {
-	*key = ftr_hash(FTR_HASH_INIT, id, len);
+	*key = ftr_hash(FTR_HASH_INIT, id->p, ftr_cur_len(id));
 	for (;; ++*key) {
 		uint32_t i = ftr_map_get(&r->by_id, *key);
 
-		if (i == FTR_MAP_NONE || (r->node[i].id_len == len &&
-					  !memcmp(r->node[i].id, id, len)))
+		if (i == FTR_MAP_NONE || ftr_cur_same(&r->node[i].id, id))
 			return i;
 	}
 }
@@ -84,7 +83,7 @@ static uint32_t find_id(const struct ftr_raw *r, const char *id, size_t len,
 bool ftr_raw_add_node(struct ftr_raw *r, const struct ftr_raw_node *n)
 {
 	uint64_t key = 0;
-	uint32_t old = n->id ? find_id(r, n->id, n->id_len, &key) : FTR_RAW_NONE;
+	uint32_t old = n->id.p ? find_id(r, &n->id, &key) : FTR_RAW_NONE;
 
 	if (old != FTR_RAW_NONE)
 		return ftr_text_fail(r->t, FTR_INVAL, "a second record of \"%s\", the first is on line %u",
@@ -98,7 +97,7 @@ bool ftr_raw_add_node(struct ftr_raw *r, const struct ftr_raw_node *n)
 				     r->node[old].line);
 	if (!FTR_GROW(r->node, r->n_node, r->cap_node) ||
 	    !ftr_map_put(&r->by_guid, n->guid, r->n_node) ||
-	    (n->id && !ftr_map_put(&r->by_id, key, r->n_node)))
+	    (n->id.p && !ftr_map_put(&r->by_id, key, r->n_node)))
 		return ftr_text_nomem(r->t);
 	r->node[r->n_node++] = *n;
 	return true;
@@ -131,8 +130,7 @@ static uint64_t port_key(uint32_t node, ftr_port num)
 static bool same_far(const struct ftr_raw_port *a, const struct ftr_raw_port *b)
 {
 	return a->far_num == b->far_num && a->far == b->far &&
-	       a->far_len == b->far_len &&
-	       (!a->far_id || !memcmp(a->far_id, b->far_id, a->far_len));
+	       (!a->far_id.p || ftr_cur_same(&a->far_id, &b->far_id));
 }
 
 bool ftr_raw_add_port(struct ftr_raw *r, const struct ftr_raw_port *p)
@@ -186,7 +184,7 @@ static bool resolve(struct ftr_raw *r, struct ftr_raw_port *p)
 	uint64_t key;
 
 	if (p->far == FTR_RAW_NONE)
-		p->far = find_id(r, p->far_id, p->far_len, &key);
+		p->far = find_id(r, &p->far_id, &key);
 	if (p->far == FTR_RAW_NONE) {
 		p->left_out = true;
 		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is cabled to \"%s\", which has no record",
@@ -301,8 +299,8 @@ static bool placed(const struct ftr_raw *r, uint32_t line, enum ftr_status st)
 
 static char *copy_name(struct ftr_raw *r, const struct ftr_raw_node *n)
 {
-	char *name = ftr_arena_strndup(r->arena, n->name,
-				       FTR_MIN(n->name_len, FTR_NAME_MAX));
+	char *name = ftr_arena_strndup(r->arena, n->name.p,
+				       FTR_MIN(ftr_cur_len(&n->name), FTR_NAME_MAX));
 
 	if (!name)
 		ftr_text_nomem(r->t);

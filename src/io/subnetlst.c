@@ -19,8 +19,7 @@
 struct half {
 	uint8_t type;
 	uint64_t ports, node_guid, port_guid, lid, num;
-	const char *desc;
-	size_t desc_len;
+	struct ftr_cur desc;
 };
 
 static bool field(struct ftr_raw *r, struct ftr_cur *c, const char *key,
@@ -63,11 +62,11 @@ static bool description(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 	at = *c;
 	if (!ftr_cur_char(&at, '{'))
 		return ftr_text_expected(r->t, c, "{description}");
-	h->desc = at.p;
+	h->desc.p = at.p;
 	if (!ftr_cur_find(&at, "} LID:"))
 		return ftr_text_expected(r->t, c, "{description} LID:");
 	c->p = at.p - strlen(" LID:");
-	h->desc_len = (size_t)(c->p - 1 - h->desc);
+	h->desc.end = c->p - 1;
 	return true;
 }
 
@@ -105,8 +104,7 @@ static bool half_line(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 static bool enter(struct ftr_raw *r, const struct half *h, uint32_t *out)
 {
 	const struct ftr_raw_node node = {
-		.name = h->desc, .name_len = (uint32_t)h->desc_len,
-		.line = r->t->line, .guid = h->node_guid,
+		.name = h->desc, .line = r->t->line, .guid = h->node_guid,
 		.lid = h->type == FTR_NODE_SWITCH ? (ftr_lid)h->lid : 0,
 		.type = h->type, .n_ports = (ftr_port)h->ports,
 	}, *n;
