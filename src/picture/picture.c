@@ -88,15 +88,6 @@ static struct drawing_position *sorted(struct drawing *z)
 
 /* ---- pods ---------------------------------------------------------------- */
 
-uint32_t picture_links_up(const struct ftr_shape *sh, ftr_sw s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t g = 0; g < sh->tree.n_up[s]; g++)
-		n += sh->tree.groups[sh->tree.group_first[s] + g].n;
-	return n;
-}
-
 static bool same_pod(const struct drawing_position *a, const struct drawing_position *b)
 {
 	return a->rank == b->rank && a->pod_first == b->pod_first && a->pod_leaves == b->pod_leaves;
