@@ -113,6 +113,11 @@ int ftr_natural_cmp(const char *a, const char *b);
 int ftr_u32_cmp(const void *x, const void *y);
 int ftr_u64_cmp(const void *x, const void *y);
 
+/* For qsort() and bsearch(): ascending order of numbers, or of structs whose first member is
+ * the number. */
+int ftr_u32_cmp(const void *a, const void *b);
+int ftr_u64_cmp(const void *a, const void *b);
+
 /* ---- union-find -------------------------------------------------------- */
 
 /* uf[i] = i initially; find with path halving, union by smaller index, so the

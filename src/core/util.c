@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Seeded random numbers and natural order.  The generator is xoshiro256** by Blackman
+ * Seeded random numbers, numeric and natural order.  The generator is xoshiro256** by Blackman
  * and Vigna, seeded with splitmix64, written from its published recurrence.  It gives
  * the same sequence on every machine, so a printed seed reproduces a run.
  */
@@ -57,6 +57,20 @@ void ftr_rng_perm(struct ftr_rng *r, uint32_t *perm, uint32_t n)
 	}
 }
 
+int ftr_u32_cmp(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int ftr_u64_cmp(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 static bool digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -81,7 +95,6 @@ static int number_cmp(const char **a, const char **b)
 {
 	const char *x = *a, *y = *b;
 	size_t nx = 0, ny = 0;
-	int c;
 
 	while (*x == '0')
 		x++;
@@ -95,8 +108,7 @@ static int number_cmp(const char **a, const char **b)
 	*b = y + ny;
 	if (nx != ny)
 		return nx < ny ? -1 : 1;
-	c = memcmp(x, y, nx);
-	return c;
+	return memcmp(x, y, nx);
 }
 
 int ftr_natural_cmp(const char *a, const char *b)

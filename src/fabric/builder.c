@@ -2,11 +2,12 @@
 /*
  * The builder: collects nodes and links as the sources report them, in any order.
  *
- * It has three growing arrays (switches, end ports, links) and three maps: node GUID to
- * switch, (node GUID, port) to end port, (node GUID, port) to link.  A contradiction
- * between two additions is found at the second one, so that a reader can name its line.
- * Errors that need the whole fabric (missing nodes, port numbers, LID overlaps) are
- * found by freeze, which sorts everything by GUID and stores it in one arena.
+ * It has three growing arrays (switches, end ports, links) and four maps: node GUID to
+ * switch, (node GUID, port) to end port, port GUID to end port, (node GUID, port) to link.
+ * A contradiction between two additions is found at the second one, so that a reader can
+ * name its line.  Errors that need the whole fabric (missing nodes, port numbers, LID
+ * overlaps) are found by freeze, which sorts everything by GUID.  The arena of the builder
+ * holds the names at first, and becomes that of the fabric.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,30 +16,15 @@
 #include "fabric/fabric.h"
 #include <ftr/text.h>
 
-struct b_switch {
-	uint64_t guid, holder;
-	ftr_lid lid;
-	uint8_t lmc;
-	ftr_port n_ports;
-	char name[FTR_NAME_MAX + 1];
-};
-
-struct b_endport {
-	uint64_t guid, node_guid;
-	ftr_lid lid;
-	uint8_t lmc, type;
-	ftr_port port_num;
-	char name[FTR_NAME_MAX + 1];
-};
-
 struct b_link {
 	struct ftr_end a, z;
 	uint8_t width, speed;
 };
 
 struct ftr_builder {
-	struct b_switch *sw;
-	struct b_endport *ep;
+	struct ftr_arena *arena;
+	struct ftr_switch *sw;
+	struct ftr_endport *ep;
 	struct b_link *link;
 	uint32_t n_sw, n_ep, n_link;
 	uint32_t cap_sw, cap_ep, cap_link;
@@ -63,13 +49,22 @@ static uint64_t end_key(uint64_t node_guid, ftr_port port)
 
 struct ftr_builder *ftr_builder_new(void)
 {
-	return ftr_calloc(1, sizeof(struct ftr_builder));
+	struct ftr_builder *b = ftr_calloc(1, sizeof(*b));
+
+	if (b)
+		b->arena = ftr_arena_new();
+	if (b && !b->arena) {
+		free(b);
+		return NULL;
+	}
+	return b;
 }
 
 void ftr_builder_free(struct ftr_builder *b)
 {
 	if (!b)
 		return;
+	ftr_arena_free(b->arena);
 	free(b->sw);
 	free(b->ep);
 	free(b->link);
@@ -86,14 +81,11 @@ static enum ftr_status nomem(struct ftr_err *err)
 }
 
 /* Names come from outside the program: clean them. */
-static void copy_name(char *to, const char *from)
+static const char *copy_name(struct ftr_builder *b, const char *from)
 {
-	size_t len = from ? strnlen(from, FTR_NAME_MAX) : 0;
+	char *name = ftr_arena_strndup(b->arena, from, FTR_NAME_MAX);
 
-	if (len)
-		memcpy(to, from, len);
-	to[len] = '\0';
-	ftr_text_clean(to);
+	return name ? ftr_text_clean(name) : NULL;
 }
 
 /* Merge a second report of lid/lmc into the first; 0 = unknown. */
@@ -134,7 +126,8 @@ enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
 				       struct ftr_err *err)
 {
 	enum ftr_status st = check_lid(lid, lmc, "switch", guid, err);
-	struct b_switch *s;
+	struct ftr_switch *s;
+	const char *copy;
 	uint32_t i;
 
 	if (st)
@@ -153,15 +146,14 @@ enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
 		return merge_lid(&s->lid, &s->lmc, lid, lmc, "switch", guid,
 				 err);
 	}
-	if (!FTR_GROW(b->sw, b->n_sw, b->cap_sw) ||
+	copy = copy_name(b, name);
+	if (!copy || !FTR_GROW(b->sw, b->n_sw, b->cap_sw) ||
 	    !ftr_map_put(&b->sw_by_guid, guid, b->n_sw))
 		return nomem(err);
-	s = &b->sw[b->n_sw++];
-	s->guid = s->holder = guid;
-	s->lid = lid;
-	s->lmc = (uint8_t)lmc;
-	s->n_ports = (ftr_port)n_ports;
-	copy_name(s->name, name);
+	b->sw[b->n_sw++] = (struct ftr_switch){
+		.guid = guid, .holder = guid, .lid = lid, .lmc = (uint8_t)lmc,
+		.n_ports = (ftr_port)n_ports, .name = copy,
+	};
 	return FTR_OK;
 }
 
@@ -186,7 +178,8 @@ enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 					struct ftr_err *err)
 {
 	enum ftr_status st = check_lid(lid, lmc, "port", port_guid, err);
-	struct b_endport *e;
+	struct ftr_endport *e;
+	const char *copy;
 	uint64_t key;
 	uint32_t i;
 
@@ -213,26 +206,25 @@ enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 		return merge_lid(&e->lid, &e->lmc, lid, lmc, "port",
 				 port_guid, err);
 	}
-	if (ftr_map_get(&b->ep_by_guid, port_guid) != FTR_MAP_NONE) {
-		e = &b->ep[ftr_map_get(&b->ep_by_guid, port_guid)];
+	i = ftr_map_get(&b->ep_by_guid, port_guid);
+	if (i != FTR_MAP_NONE) {
+		e = &b->ep[i];
 		return ftr_fail(err, FTR_INVAL, "port GUID 0x%016" PRIx64
 				" on node 0x%016" PRIx64
 				" port %u was already given to node 0x%016"
 				PRIx64 " port %u", port_guid, node_guid,
 				port_num, e->node_guid, e->port_num);
 	}
-	if (!FTR_GROW(b->ep, b->n_ep, b->cap_ep) ||
+	copy = copy_name(b, name);
+	if (!copy || !FTR_GROW(b->ep, b->n_ep, b->cap_ep) ||
 	    !ftr_map_put(&b->ep_by_end, key, b->n_ep) ||
 	    !ftr_map_put(&b->ep_by_guid, port_guid, b->n_ep))
 		return nomem(err);
-	e = &b->ep[b->n_ep++];
-	e->guid = port_guid;
-	e->node_guid = node_guid;
-	e->lid = lid;
-	e->lmc = (uint8_t)lmc;
-	e->type = (uint8_t)type;
-	e->port_num = (ftr_port)port_num;
-	copy_name(e->name, name);
+	b->ep[b->n_ep++] = (struct ftr_endport){
+		.guid = port_guid, .node_guid = node_guid, .sw = FTR_SW_NONE,
+		.lid = lid, .lmc = (uint8_t)lmc, .type = (uint8_t)type,
+		.port_num = (ftr_port)port_num, .name = copy,
+	};
 	return FTR_OK;
 }
 
@@ -291,11 +283,8 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 	    !ftr_map_put(&b->link_by_end, ka, b->n_link) ||
 	    !ftr_map_put(&b->link_by_end, kz, b->n_link))
 		return nomem(err);
-	c = &b->link[b->n_link++];
-	c->a = a;
-	c->z = z;
-	c->width = (uint8_t)width;
-	c->speed = (uint8_t)speed;
+	b->link[b->n_link++] = (struct b_link){ a, z, (uint8_t)width,
+						 (uint8_t)speed };
 	return FTR_OK;
 }
 
@@ -306,13 +295,6 @@ struct lid_want {
 	ftr_lid *lid;
 	uint8_t lmc;
 };
-
-static int want_cmp(const void *x, const void *y)
-{
-	const struct lid_want *a = x, *b = y;
-
-	return (a->guid > b->guid) - (a->guid < b->guid);
-}
 
 static void mark(uint8_t *used, ftr_lid lid, unsigned int lmc)
 {
@@ -354,7 +336,7 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 						       (uint8_t)lmc };
 		}
 	}
-	qsort(want, n, sizeof(*want), want_cmp);
+	qsort(want, n, sizeof(*want), ftr_u64_cmp);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t size = 1u << want[i].lmc, lid;
 
@@ -378,111 +360,86 @@ out:
 
 /* ---- freezing ---------------------------------------------------------- */
 
-struct by_guid {
-	uint64_t guid;
-	uint32_t idx;
-};
-
-static int by_guid_cmp(const void *x, const void *y)
-{
-	const struct by_guid *a = x, *b = y;
-
-	return (a->guid > b->guid) - (a->guid < b->guid);
-}
-
 /* The fabric under construction: writable views of the result. */
 struct frozen {
 	struct ftr_fabric *f;
 	struct ftr_switch *sw;
 	struct ftr_endport *ep;
 	struct ftr_swport *ports;
-	uint32_t *ep_new;	/* [b->n_ep] new index of an added end port */
-	uint32_t *sw_new;	/* [b->n_sw] */
 };
 
-static bool lay_switches(const struct ftr_builder *b, struct frozen *z,
-			 struct by_guid *key)
+static bool lay_switches(const struct ftr_builder *b, struct frozen *z)
 {
-	struct ftr_arena *a = z->f->arena;
-	uint32_t at = 0;
+	struct ftr_fabric *f = z->f;
 
-	for (uint32_t i = 0; i < b->n_sw; i++)
-		key[i] = (struct by_guid){ b->sw[i].guid, i };
-	qsort(key, b->n_sw, sizeof(*key), by_guid_cmp);
+	if (!FTR_NEW(f->arena, z->sw, b->n_sw))
+		return false;
+	if (b->n_sw)
+		memcpy(z->sw, b->sw, b->n_sw * sizeof(*z->sw));
+	qsort(z->sw, b->n_sw, sizeof(*z->sw), ftr_u64_cmp);
 	for (uint32_t i = 0; i < b->n_sw; i++) {
-		const struct b_switch *s = &b->sw[key[i].idx];
-
-		z->sw_new[key[i].idx] = i;
-		z->sw[i] = (struct ftr_switch){
-			.guid = s->guid, .holder = s->holder,
-			.first_port = at, .lid = s->lid,
-			.lmc = s->lmc, .n_ports = s->n_ports,
-			.name = ftr_arena_strndup(a, s->name, FTR_NAME_MAX),
-		};
-		if (!z->sw[i].name)
-			return false;
-		at += s->n_ports + 1u;
+		z->sw[i].first_port = f->n_ports;
+		f->n_ports += z->sw[i].n_ports + 1u;
 	}
-	z->f->n_ports = at;
-	return FTR_ZNEW(a, z->ports, at) != NULL;
+	f->sw = z->sw;
+	f->n_sw = b->n_sw;
+	return FTR_ZNEW(f->arena, z->ports, f->n_ports) != NULL;
 }
 
 /* Set by_holder, if a switch other than the original one holds some place.  FTR_INVAL: a
  * switch holds two places. */
-static enum ftr_status lay_holders(struct frozen *z, uint32_t n,
-				   struct by_guid *key, struct ftr_err *err)
+static enum ftr_status lay_holders(struct frozen *z, struct ftr_err *err)
 {
+	uint32_t n = z->f->n_sw;
+	struct held {
+		uint64_t holder;
+		ftr_sw sw;
+	} *key;
 	bool any = false;
 	ftr_sw *list;
 
-	for (uint32_t i = 0; i < n; i++) {
-		key[i] = (struct by_guid){ z->sw[i].holder, i };
+	for (uint32_t i = 0; i < n; i++)
 		any |= z->sw[i].holder != z->sw[i].guid;
-	}
 	if (!any)
 		return FTR_OK;
-	if (!FTR_NEW(z->f->arena, list, n))
+	if (!FTR_NEW(z->f->arena, list, n) || !FTR_NEW(z->f->arena, key, n))
 		return nomem(err);
-	qsort(key, n, sizeof(*key), by_guid_cmp);
+	for (uint32_t i = 0; i < n; i++)
+		key[i] = (struct held){ z->sw[i].holder, i };
+	qsort(key, n, sizeof(*key), ftr_u64_cmp);
 	for (uint32_t i = 0; i < n; i++) {
-		if (i && key[i].guid == key[i - 1].guid)
+		if (i && key[i].holder == key[i - 1].holder)
 			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
-					" is in two places", key[i].guid);
-		list[i] = key[i].idx;
+					" is in two places", key[i].holder);
+		list[i] = key[i].sw;
 	}
 	z->f->by_holder = list;
 	return FTR_OK;
 }
 
-static bool lay_endports(const struct ftr_builder *b, struct frozen *z,
-			 struct by_guid *key)
+static bool lay_endports(const struct ftr_builder *b, struct frozen *z)
 {
+	struct ftr_fabric *f = z->f;
 	struct ftr_map nodes = { 0 };
 	bool ok = true;
 
-	for (uint32_t i = 0; i < b->n_ep; i++)
-		key[i] = (struct by_guid){ b->ep[i].guid, i };
-	qsort(key, b->n_ep, sizeof(*key), by_guid_cmp);
+	if (!FTR_NEW(f->arena, z->ep, b->n_ep))
+		return false;
+	if (b->n_ep)
+		memcpy(z->ep, b->ep, b->n_ep * sizeof(*z->ep));
+	qsort(z->ep, b->n_ep, sizeof(*z->ep), ftr_u64_cmp);
 	for (uint32_t i = 0; ok && i < b->n_ep; i++) {
-		const struct b_endport *e = &b->ep[key[i].idx];
-		uint32_t node = ftr_map_get(&nodes, e->node_guid);
+		struct ftr_endport *e = &z->ep[i];
 
-		if (node == FTR_MAP_NONE) {
-			node = z->f->n_nodes++;
-			ok = ftr_map_put(&nodes, e->node_guid, node);
+		e->node = ftr_map_get(&nodes, e->node_guid);
+		if (e->node == FTR_MAP_NONE) {
+			e->node = f->n_nodes++;
+			ok = ftr_map_put(&nodes, e->node_guid, e->node);
 		}
-		z->ep_new[key[i].idx] = i;
-		z->ep[i] = (struct ftr_endport){
-			.guid = e->guid, .node_guid = e->node_guid,
-			.node = node, .sw = FTR_SW_NONE, .lid = e->lid,
-			.lmc = e->lmc, .type = e->type,
-			.port_num = e->port_num,
-			.name = ftr_arena_strndup(z->f->arena, e->name,
-						  FTR_NAME_MAX),
-		};
-		ok = ok && z->ep[i].name;
 	}
 	ftr_map_fini(&nodes);
+	f->ep = z->ep;
+	f->n_ep = b->n_ep;
 	return ok;
 }
 
@@ -498,18 +455,17 @@ static enum ftr_status find_end(const struct ftr_builder *b,
 				struct ftr_end far, struct found_end *out,
 				struct ftr_err *err)
 {
-	uint32_t i = ftr_map_get(&b->sw_by_guid, end.node_guid);
+	ftr_sw s = ftr_fabric_find_sw(z->f, end.node_guid);
+	uint32_t i;
 
-	out->port = end.port;
-	if (i != FTR_MAP_NONE) {
-		if (end.port > b->sw[i].n_ports)
+	if (s != FTR_SW_NONE) {
+		if (end.port > z->sw[s].n_ports)
 			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
 					" has %u ports, but its port %u is cabled to node 0x%016"
 					PRIx64 " port %u", end.node_guid,
-					b->sw[i].n_ports, end.port,
+					z->sw[s].n_ports, end.port,
 					far.node_guid, far.port);
-		out->kind = FTR_PEER_SW;
-		out->idx = z->sw_new[i];
+		*out = (struct found_end){ FTR_PEER_SW, s, end.port };
 		return FTR_OK;
 	}
 	i = ftr_map_get(&b->ep_by_end, end_key(end.node_guid, end.port));
@@ -519,8 +475,9 @@ static enum ftr_status find_end(const struct ftr_builder *b,
 				" port %u, which has no record",
 				far.node_guid, far.port, end.node_guid,
 				end.port);
-	out->kind = FTR_PEER_EP;
-	out->idx = z->ep_new[i];
+	*out = (struct found_end){ FTR_PEER_EP,
+				   ftr_fabric_find_ep(z->f, b->ep[i].guid),
+				   end.port };
 	return FTR_OK;
 }
 
@@ -548,9 +505,8 @@ static enum ftr_status lay_links(const struct ftr_builder *b,
 	for (uint32_t i = 0; i < b->n_link; i++) {
 		const struct b_link *c = &b->link[i];
 		struct found_end x, y;
-		enum ftr_status st;
+		enum ftr_status st = find_end(b, z, c->a, c->z, &x, err);
 
-		st = find_end(b, z, c->a, c->z, &x, err);
 		if (!st)
 			st = find_end(b, z, c->z, c->a, &y, err);
 		if (st)
@@ -588,47 +544,38 @@ static enum ftr_status own(struct ftr_lid_owner *owner, ftr_lid lid,
 	return FTR_OK;
 }
 
+static uint32_t last_lid(ftr_lid lid, unsigned int lmc)
+{
+	return lid ? lid + (1u << lmc) - 1 : 0;
+}
+
 static enum ftr_status lay_lids(struct frozen *z, struct ftr_err *err)
 {
 	struct ftr_fabric *f = z->f;
 	struct ftr_lid_owner *owner;
+	enum ftr_status st = FTR_OK;
 	uint32_t max = 0;
 
 	for (uint32_t i = 0; i < f->n_sw; i++)
-		if (z->sw[i].lid)
-			max = FTR_MAX(max, z->sw[i].lid +
-				      (1u << z->sw[i].lmc) - 1);
+		max = FTR_MAX(max, last_lid(z->sw[i].lid, z->sw[i].lmc));
 	for (uint32_t i = 0; i < f->n_ep; i++)
-		if (z->ep[i].lid)
-			max = FTR_MAX(max, z->ep[i].lid +
-				      (1u << z->ep[i].lmc) - 1);
+		max = FTR_MAX(max, last_lid(z->ep[i].lid, z->ep[i].lmc));
 	if (!FTR_ZNEW(f->arena, owner, (size_t)max + 1))
 		return nomem(err);
 	f->max_lid = (ftr_lid)max;
 	f->owner = owner;
-	for (uint32_t i = 0; i < f->n_sw; i++) {
-		enum ftr_status st = own(owner, z->sw[i].lid, z->sw[i].lmc,
-					 FTR_OWNER_SW, i, z->sw[i].guid, z,
-					 err);
-
-		if (st)
-			return st;
-	}
-	for (uint32_t i = 0; i < f->n_ep; i++) {
-		enum ftr_status st = own(owner, z->ep[i].lid, z->ep[i].lmc,
-					 FTR_OWNER_EP, i, z->ep[i].guid, z,
-					 err);
-
-		if (st)
-			return st;
-	}
-	return FTR_OK;
+	for (uint32_t i = 0; !st && i < f->n_sw; i++)
+		st = own(owner, z->sw[i].lid, z->sw[i].lmc, FTR_OWNER_SW, i,
+			 z->sw[i].guid, z, err);
+	for (uint32_t i = 0; !st && i < f->n_ep; i++)
+		st = own(owner, z->ep[i].lid, z->ep[i].lmc, FTR_OWNER_EP, i,
+			 z->ep[i].guid, z, err);
+	return st;
 }
 
 static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
-			       struct by_guid *key, struct ftr_err *err)
+			       struct ftr_err *err)
 {
-	struct ftr_fabric *f = z->f;
 	enum ftr_status st;
 
 	for (uint32_t i = 0; i < b->n_ep; i++)
@@ -638,26 +585,17 @@ static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
 					" belongs to a switch and to the end port 0x%016"
 					PRIx64, b->ep[i].node_guid,
 					b->ep[i].guid);
-	f->n_sw = b->n_sw;
-	f->n_ep = b->n_ep;
-	if (!FTR_ZNEW(f->arena, z->sw, b->n_sw) ||
-	    !FTR_ZNEW(f->arena, z->ep, b->n_ep) || !lay_switches(b, z, key) ||
-	    !lay_endports(b, z, key))
+	if (!lay_switches(b, z) || !lay_endports(b, z))
 		return nomem(err);
-	st = lay_holders(z, b->n_sw, key, err);
+	st = lay_holders(z, err);
 	if (!st)
 		st = lay_links(b, z, err);
-	if (st)
-		return st;
-	st = lay_lids(z, err);
-	if (st)
-		return st;
-	if (!ftr_mark_shared_names(z->sw, f->n_sw, z->ep, f->n_ep))
-		return nomem(err);
-	f->sw = z->sw;
-	f->ep = z->ep;
-	f->ports = z->ports;
-	return FTR_OK;
+	if (!st)
+		st = lay_lids(z, err);
+	if (!st && !ftr_mark_shared_names(z->sw, b->n_sw, z->ep, b->n_ep))
+		st = nomem(err);
+	z->f->ports = z->ports;
+	return st;
 }
 
 enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
@@ -665,30 +603,16 @@ enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
 				   struct ftr_err *err)
 {
 	struct frozen z = { 0 };
-	struct ftr_arena *arena = ftr_arena_new();
-	struct by_guid *key = NULL;
-	enum ftr_status st = FTR_NOMEM;
+	enum ftr_status st;
 
-	if (!arena)
+	if (!FTR_ZNEW(b->arena, z.f, 1))
 		return nomem(err);
-	z.f = ftr_arena_zalloc(arena, 1, sizeof(*z.f));
-	key = ftr_malloc((size_t)FTR_MAX(b->n_sw, b->n_ep) * sizeof(*key));
-	z.sw_new = ftr_malloc(b->n_sw * sizeof(*z.sw_new));
-	z.ep_new = ftr_malloc(b->n_ep * sizeof(*z.ep_new));
-	if (!z.f || !key || !z.sw_new || !z.ep_new) {
-		st = nomem(err);
-	} else {
-		z.f->arena = arena;
-		st = lay_out(b, &z, key, err);
-	}
-	free(key);
-	free(z.sw_new);
-	free(z.ep_new);
-	if (st) {
-		ftr_arena_free(arena);
+	z.f->arena = b->arena;
+	st = lay_out(b, &z, err);
+	if (st)
 		return st;
-	}
 	*out = z.f;
+	b->arena = NULL;	/* it belongs to the fabric now */
 	ftr_builder_free(b);
 	return FTR_OK;
 }

@@ -54,27 +54,16 @@ static enum ftr_status copy_nodes(const struct copy *c)
 }
 
 /* True if the link at (s, p) is to be copied and this is the end that copies it. */
-static bool wanted(const struct copy *c, ftr_sw s, ftr_port p,
-		   struct ftr_end *far)
+static bool wanted(const struct copy *c, ftr_sw s, ftr_port p)
 {
-	const struct ftr_swport *port = ftr_fabric_port(c->f, s, p);
+	const struct ftr_filter *k = c->filter;
+	uint32_t peer = ftr_fabric_port(c->f, s, p)->peer;
 
-	far->port = port->peer_port;
-	if (port->peer_kind == FTR_PEER_EP) {
-		far->node_guid = c->f->ep[port->peer].node_guid;
-		return keep_ep(c, port->peer) &&
-		       (!c->filter->keep_ep_link ||
-			c->filter->keep_ep_link(c->filter->ctx, c->f,
-						port->peer));
-	}
-	if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
-	    (port->peer == s && port->peer_port < p))
-		return false;
-	far->node_guid = c->f->sw[port->peer].guid;
-	if (!keep_sw(c, port->peer))
-		return false;
-	return !c->filter->keep_link ||
-	       c->filter->keep_link(c->filter->ctx, c->f, s, p);
+	if (ftr_fabric_port(c->f, s, p)->peer_kind == FTR_PEER_EP)
+		return keep_ep(c, peer) &&
+		       (!k->keep_ep_link || k->keep_ep_link(k->ctx, c->f, peer));
+	return ftr_is_lower_end(c->f, s, p) && keep_sw(c, peer) &&
+	       (!k->keep_link || k->keep_link(k->ctx, c->f, s, p));
 }
 
 static enum ftr_status copy_links(const struct copy *c)
@@ -85,14 +74,16 @@ static enum ftr_status copy_links(const struct copy *c)
 		if (!keep_sw(c, s))
 			continue;
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port;
+			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 			struct ftr_end near = { f->sw[s].guid, (ftr_port)p };
-			struct ftr_end far;
+			struct ftr_end far = { .port = port->peer_port };
 			enum ftr_status st;
 
-			if (!wanted(c, s, (ftr_port)p, &far))
+			if (!wanted(c, s, (ftr_port)p))
 				continue;
-			port = ftr_fabric_port(f, s, p);
+			far.node_guid = port->peer_kind == FTR_PEER_EP ?
+				f->ep[port->peer].node_guid :
+				f->sw[port->peer].guid;
 			st = ftr_builder_add_link(c->b, near, far, port->width,
 						  port->speed, c->err);
 			if (st)

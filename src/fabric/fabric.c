@@ -94,46 +94,46 @@ enum ftr_speed ftr_speed_parse(const char *s, size_t len)
 	return FTR_SPEED_UNKNOWN;
 }
 
+unsigned int ftr_width_of_mask(unsigned int mask)
+{
+	static const struct {
+		uint8_t bit, width;
+	} w[] = { { 8, 12 }, { 4, 8 }, { 2, 4 }, { 16, 2 }, { 1, 1 } };
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(w); i++)
+		if (mask & w[i].bit)
+			return w[i].width;
+	return 0;
+}
+
+enum ftr_speed ftr_speed_of_mask(unsigned int speed, unsigned int ext)
+{
+	static const uint8_t by_ext[] = { FTR_SPEED_FDR, FTR_SPEED_EDR,
+					  FTR_SPEED_HDR, FTR_SPEED_NDR };
+	static const uint8_t by_speed[] = { FTR_SPEED_SDR, FTR_SPEED_DDR,
+					    FTR_SPEED_QDR };
+
+	for (int i = 3; i >= 0; i--)
+		if (ext & (1u << i))
+			return (enum ftr_speed)by_ext[i];
+	for (int i = 2; i >= 0; i--)
+		if (speed & (1u << i))
+			return (enum ftr_speed)by_speed[i];
+	return FTR_SPEED_UNKNOWN;
+}
+
+/* An active width or speed is one bit; other values are invalid. */
+static unsigned int one_bit(unsigned int mask)
+{
+	return mask & (mask - 1) ? 0 : mask;
+}
+
 unsigned int ftr_width_active(unsigned int active)
 {
-	switch (active) {
-	case 1:
-		return 1;
-	case 2:
-		return 4;
-	case 4:
-		return 8;
-	case 8:
-		return 12;
-	case 16:
-		return 2;
-	default:
-		return 0;
-	}
+	return ftr_width_of_mask(one_bit(active));
 }
 
 enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext)
 {
-	switch (ext) {
-	case 1:
-		return FTR_SPEED_FDR;
-	case 2:
-		return FTR_SPEED_EDR;
-	case 4:
-		return FTR_SPEED_HDR;
-	case 8:
-		return FTR_SPEED_NDR;
-	default:
-		break;
-	}
-	switch (active) {
-	case 1:
-		return FTR_SPEED_SDR;
-	case 2:
-		return FTR_SPEED_DDR;
-	case 4:
-		return FTR_SPEED_QDR;
-	default:
-		return FTR_SPEED_UNKNOWN;
-	}
+	return ftr_speed_of_mask(one_bit(active), one_bit(ext));
 }

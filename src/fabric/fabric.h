@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by builder.c and fabric.c: the map from GUID to index, and the detection of
- * names that are not unique.
+ * Shared by the builder and the readers: the map from GUID to index, the greatest width and
+ * speed of a mask, and the detection of names that are not unique.
  */
 #ifndef FTR_FABRIC_FABRIC_H
 #define FTR_FABRIC_FABRIC_H
@@ -14,8 +14,10 @@
 #define FTR_MAP_NONE UINT32_MAX
 
 struct ftr_map {
-	uint64_t *key;
-	uint32_t *val;
+	struct ftr_map_slot {
+		uint64_t key;
+		uint32_t val;
+	} *slot;
 	uint32_t cap;		/* 0 or a power of two */
 	uint32_t n;
 };
@@ -23,6 +25,22 @@ struct ftr_map {
 uint32_t ftr_map_get(const struct ftr_map *m, uint64_t key);
 bool ftr_map_put(struct ftr_map *m, uint64_t key, uint32_t val);
 void ftr_map_fini(struct ftr_map *m);
+
+/* The greatest width or speed in masks with the bits of PortInfo (IBA 14.2.5.6), such as
+ * LinkWidthEnabled; 0 or FTR_SPEED_UNKNOWN if no known bit is set. */
+unsigned int ftr_width_of_mask(unsigned int mask);
+enum ftr_speed ftr_speed_of_mask(unsigned int speed, unsigned int ext);
+
+/* True if a link between switches is at port p of s, and this is its lower end.  Each such
+ * link has one lower end. */
+static inline bool ftr_is_lower_end(const struct ftr_fabric *f, ftr_sw s,
+				    unsigned int p)
+{
+	const struct ftr_swport *x = ftr_fabric_port(f, s, p);
+
+	return x->peer_kind == FTR_PEER_SW &&
+	       (x->peer > s || (x->peer == s && x->peer_port > p));
+}
 
 /* Set name_shared of all nodes; false if out of memory.  O(n). */
 bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,

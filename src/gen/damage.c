@@ -8,10 +8,9 @@
  * is removed with all of its ports.  Aggregation Nodes are not hosts: they are removed
  * only with their switch.
  */
-#include <stdio.h>
 #include <string.h>
 
-#include "core/core.h"
+#include "fabric/fabric.h"
 #include <ftr/gen.h>
 
 struct loss {
@@ -35,14 +34,6 @@ static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 		dead[pick] = 1;
 	}
 	return FTR_OK;
-}
-
-static bool is_link(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
-{
-	const struct ftr_swport *port = ftr_fabric_port(f, s, p);
-
-	return port->peer_kind == FTR_PEER_SW &&
-	       (port->peer > s || (port->peer == s && port->peer_port > p));
 }
 
 /* Switches without hosts; dead_sw is used as scratch space and left cleared. */
@@ -88,7 +79,7 @@ static enum ftr_status choose(const struct ftr_fabric *f,
 	ftr_rng_seed(&r, d->seed);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
-			if (is_link(f, s, p))
+			if (ftr_is_lower_end(f, s, p))
 				list[n++] = f->sw[s].first_port + p;
 	st = draw_dead(&r, list, n, d->links, z->dead_port,
 		       "links between switches", err);

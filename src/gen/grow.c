@@ -16,36 +16,34 @@
 
 /* ---- parsing ------------------------------------------------------------- */
 
-enum ftr_status gen_number(const char *text, const char **at, const char *what,
-			   unsigned int max, unsigned int *out,
-			   struct ftr_err *err)
+bool gen_number(struct gen_text *t, const char *what, unsigned int max,
+		unsigned int *out)
 {
 	char *end;
-	unsigned long v;
+	unsigned long v = strtoul(t->at, &end, 10);
 
-	if (**at < '0' || **at > '9')
-		return ftr_fail(err, FTR_PARSE, "shape \"%s\": %s expected at \"%s\"",
-				text, what, *at);
-	v = strtoul(*at, &end, 10);
-	if (v < 1 || v > max)
-		return ftr_fail(err, FTR_PARSE, "shape \"%s\": %s is %lu, not 1..%u",
-				text, what, v, max);
-	*at = end;
+	if (*t->at < '0' || *t->at > '9')
+		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": %s expected at \"%s\"",
+				     t->text, what, t->at);
+	else if (v < 1 || v > max)
+		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": %s is %lu, not 1..%u",
+				     t->text, what, v, max);
+	t->at = end;
 	*out = (unsigned int)v;
-	return FTR_OK;
+	return !t->status;
 }
 
-enum ftr_status gen_mark(const char *text, const char **at, char c,
-			 struct ftr_err *err)
+bool gen_mark(struct gen_text *t, char c)
 {
-	if (**at != c && !c)
-		return ftr_fail(err, FTR_PARSE, "shape \"%s\": unexpected text at \"%s\"",
-				text, *at);
-	if (**at != c)
-		return ftr_fail(err, FTR_PARSE, "shape \"%s\": '%c' expected at \"%s\"",
-				text, c, *at);
-	(*at)++;
-	return FTR_OK;
+	if (*t->at == c)
+		t->at++;
+	else if (c)
+		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": '%c' expected at \"%s\"",
+				     t->text, c, t->at);
+	else
+		t->status = ftr_fail(t->err, FTR_PARSE, "shape \"%s\": unexpected text at \"%s\"",
+				     t->text, t->at);
+	return !t->status;
 }
 
 /* ---- nodes ------------------------------------------------------------- */
@@ -100,6 +98,13 @@ static bool name_ports(struct gen_growth *z, struct gen_level *v, bool shuffle)
 	return true;
 }
 
+/* The next random LID; 0 if they are not drawn. */
+static ftr_lid next_lid(struct gen_growth *z)
+{
+	return z->lid ? (ftr_lid)((z->lid[z->n_lids++] + 1) << z->o->lmc) : 0;
+}
+
+/* Add a node, or the LIDs of a node that was added before. */
 static enum ftr_status add_node(struct gen_growth *z, unsigned int l, uint32_t i)
 {
 	const struct gen_level *v = &z->level[l];
@@ -107,14 +112,14 @@ static enum ftr_status add_node(struct gen_growth *z, unsigned int l, uint32_t i
 
 	if (l > 0) {
 		z->shape->name(z, l, i, name);
-		return ftr_builder_add_switch(z->b, v->guid[i], v->n_ports, 0,
-					      0, name, z->err);
+		return ftr_builder_add_switch(z->b, v->guid[i], v->n_ports,
+					      next_lid(z), 0, name, z->err);
 	}
 	snprintf(name, sizeof(name), "host-%u", i);
 	for (unsigned int p = 1; p <= v->n_ports; p++) {
 		enum ftr_status st = ftr_builder_add_endport(
-			z->b, FTR_NODE_CA, v->guid[i], v->guid[i] + p, p, 0, 0,
-			name, z->err);
+			z->b, FTR_NODE_CA, v->guid[i], v->guid[i] + p, p,
+			next_lid(z), z->lid ? z->o->lmc : 0, name, z->err);
 
 		if (st)
 			return st;
@@ -166,40 +171,22 @@ enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 /* Everything gets a random LID: aligned slots of 2^lmc, in random order. */
 static enum ftr_status random_lids(struct gen_growth *z)
 {
+	enum ftr_status st = FTR_OK;
 	unsigned int lmc = z->o->lmc;
-	uint32_t n = 0, at = 0, *slot;
+	uint32_t n = 0;
 
 	for (unsigned int l = 0; l <= z->h; l++)
 		n += z->level[l].n * (l ? 1 : z->level[l].n_ports);
 	if ((uint64_t)(n + 1) << lmc > FTR_LID_MAX + 1)
 		return ftr_fail(z->err, FTR_LIMIT, "%u random LIDs with LMC %u do not fit into the %u unicast LIDs",
 				n, lmc, FTR_LID_MAX);
-	if (!FTR_NEW(z->arena, slot, n))
+	if (!FTR_NEW(z->arena, z->lid, n))
 		return nomem(z);
-	ftr_rng_perm(&z->rng, slot, n);
-	for (unsigned int l = 0; l <= z->h; l++) {
-		const struct gen_level *v = &z->level[l];
-
-		for (uint32_t i = 0; i < v->n; i++) {
-			enum ftr_status st = FTR_OK;
-
-			if (l > 0)
-				st = ftr_builder_add_switch(
-					z->b, v->guid[i], v->n_ports,
-					(ftr_lid)((slot[at++] + 1) << lmc), 0,
-					NULL, z->err);
-			for (unsigned int p = 1; !st && !l && p <= v->n_ports;
-			     p++)
-				st = ftr_builder_add_endport(
-					z->b, FTR_NODE_CA, v->guid[i],
-					v->guid[i] + p, p,
-					(ftr_lid)((slot[at++] + 1) << lmc),
-					lmc, NULL, z->err);
-			if (st)
-				return st;
-		}
-	}
-	return FTR_OK;
+	ftr_rng_perm(&z->rng, z->lid, n);
+	for (unsigned int l = 0; l <= z->h; l++)
+		for (uint32_t i = 0; !st && i < z->level[l].n; i++)
+			st = add_node(z, l, i);
+	return st;
 }
 
 static enum ftr_status give_lids(struct gen_growth *z)

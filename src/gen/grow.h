@@ -24,6 +24,9 @@ struct gen_growth {
 	unsigned int h;			/* number of switch levels */
 	const struct ftr_gen_opts *o;
 	struct ftr_rng rng;
+	uint32_t *lid;			/* random LIDs, each divided by 2^lmc, less 1; NULL:
+					 * not drawn (yet) */
+	uint32_t n_lids;		/* number of them that are used */
 	struct ftr_builder *b;
 	struct ftr_arena *arena;
 	struct gen_level level[FTR_PGFT_MAX_H + 1];
@@ -54,11 +57,16 @@ enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,
 
 /* ---- parsing ------------------------------------------------------------- */
 
-/* Parse a number at *at, 1..max, and advance *at. */
-enum ftr_status gen_number(const char *text, const char **at, const char *what,
-			   unsigned int max, unsigned int *out,
-			   struct ftr_err *err);
-enum ftr_status gen_mark(const char *text, const char **at, char c,
-			 struct ftr_err *err);
+struct gen_text {
+	const char *text, *at;	/* the shape, and the first character not yet parsed */
+	enum ftr_status status;	/* FTR_PARSE after an error, which is in err */
+	struct ftr_err *err;
+};
+
+/* Both return false after an error.  gen_number() takes 1..max; gen_mark() takes the
+ * character c, or the end of the text for c = 0. */
+bool gen_number(struct gen_text *t, const char *what, unsigned int max,
+		unsigned int *out);
+bool gen_mark(struct gen_text *t, char c);
 
 #endif

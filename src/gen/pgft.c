@@ -29,58 +29,56 @@ static const struct {
 	{ "27648", "3;24,24,48;1,24,24;1,1,1" },
 };
 
-static enum ftr_status parse_kary(const char *text, struct ftr_pgft *out,
-				  struct ftr_err *err)
+static bool parse_kary(struct gen_text *t, struct ftr_pgft *out)
 {
-	const char *at = text + strlen("kary:");
 	unsigned int k, n;
-	enum ftr_status st = gen_number(text, &at, "k", FTR_PORT_MAX / 2, &k, err);
 
-	if (!st)
-		st = gen_mark(text, &at, ',', err);
-	if (!st)
-		st = gen_number(text, &at, "n", FTR_PGFT_MAX_H, &n, err);
-	if (!st)
-		st = gen_mark(text, &at, '\0', err);
-	if (st)
-		return st;
-	*out = (struct ftr_pgft){ .h = n };
+	if (!gen_number(t, "k", FTR_PORT_MAX / 2, &k) || !gen_mark(t, ',') ||
+	    !gen_number(t, "n", FTR_PGFT_MAX_H, &n) || !gen_mark(t, '\0'))
+		return false;
+	out->h = n;
 	for (unsigned int i = 0; i < n; i++) {
 		out->m[i] = k;
 		out->w[i] = i ? k : 1;
 		out->p[i] = 1;
 	}
-	return FTR_OK;
+	return true;
+}
+
+static bool parse_pgft(struct gen_text *t, struct ftr_pgft *out)
+{
+	static const char *const what[] = { "m", "w", "p" };
+	unsigned int *list[] = { out->m, out->w, out->p };
+
+	if (!gen_number(t, "h", FTR_PGFT_MAX_H, &out->h))
+		return false;
+	for (int k = 0; k < 3; k++)
+		for (unsigned int i = 0; i < out->h; i++)
+			if (!gen_mark(t, i ? ',' : ';') ||
+			    !gen_number(t, what[k], FTR_LID_MAX, &list[k][i]))
+				return false;
+	return gen_mark(t, '\0');
 }
 
 enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out,
 			       struct ftr_err *err)
 {
-	static const char *const what[] = { "m", "w", "p" };
+	struct gen_text t = { .text = text, .at = text, .err = err };
 	struct ftr_pgft g = { 0 };
-	unsigned int *list[] = { g.m, g.w, g.p };
-	const char *at = text;
-	enum ftr_status st;
+	bool ok;
 
 	for (size_t i = 0; i < FTR_ARRAY_LEN(named); i++)
 		if (!strcmp(text, named[i].name))
-			return ftr_pgft_parse(named[i].text, out, err);
-	if (!strncmp(text, "kary:", 5))
-		return parse_kary(text, out, err);
-	st = gen_number(text, &at, "h", FTR_PGFT_MAX_H, &g.h, err);
-	for (int k = 0; !st && k < 3; k++) {
-		for (unsigned int i = 0; !st && i < g.h; i++) {
-			st = gen_mark(text, &at, i ? ',' : ';', err);
-			if (!st)
-				st = gen_number(text, &at, what[k],
-						FTR_LID_MAX, &list[k][i], err);
-		}
+			t.text = t.at = named[i].text;
+	if (!strncmp(text, "kary:", 5)) {
+		t.at += 5;
+		ok = parse_kary(&t, &g);
+	} else {
+		ok = parse_pgft(&t, &g);
 	}
-	if (!st)
-		st = gen_mark(text, &at, '\0', err);
-	if (!st)
+	if (ok)
 		*out = g;
-	return st;
+	return t.status;
 }
 
 /* ---- nodes ------------------------------------------------------------- */

@@ -12,9 +12,10 @@
 enum ftr_status ftr_torus_parse(const char *text, struct ftr_torus *out,
 				struct ftr_err *err)
 {
-	const char *at = text + strlen(PREFIX);
+	struct gen_text t = { .text = text, .at = text + strlen(PREFIX),
+			      .err = err };
 	struct ftr_torus g = { .hosts = 1 };
-	enum ftr_status st = FTR_OK;
+	bool ok;
 
 	if (strncmp(text, PREFIX, strlen(PREFIX)))
 		return ftr_fail(err, FTR_PARSE, "shape \"%s\" is not a torus",
@@ -23,22 +24,15 @@ enum ftr_status ftr_torus_parse(const char *text, struct ftr_torus *out,
 		if (g.d == FTR_TORUS_MAX_D)
 			return ftr_fail(err, FTR_PARSE, "shape \"%s\": more than %u dimensions",
 					text, FTR_TORUS_MAX_D);
-		if (g.d)
-			st = gen_mark(text, &at, ',', err);
-		if (!st)
-			st = gen_number(text, &at, "k", FTR_LID_MAX,
-					&g.k[g.d++], err);
-	} while (!st && *at == ',');
-	if (!st && *at == ';') {
-		at++;
-		st = gen_number(text, &at, "hosts", FTR_PORT_MAX, &g.hosts,
-				err);
-	}
-	if (!st)
-		st = gen_mark(text, &at, '\0', err);
-	if (!st)
+		ok = (!g.d || gen_mark(&t, ',')) &&
+			gen_number(&t, "k", FTR_LID_MAX, &g.k[g.d++]);
+	} while (ok && *t.at == ',');
+	if (ok && *t.at == ';')
+		ok = gen_mark(&t, ';') &&
+			gen_number(&t, "hosts", FTR_PORT_MAX, &g.hosts);
+	if (ok && gen_mark(&t, '\0'))
 		*out = g;
-	return st;
+	return t.status;
 }
 
 static enum ftr_status size(struct gen_growth *z)

@@ -90,8 +90,7 @@ static struct ftr_cur next_field(struct ftr_cur *c)
 	return f;
 }
 
-/* Find the column of each value. */
-static enum ftr_status titles(struct csv *x, struct ftr_cur c)
+static bool find_columns(struct csv *x, struct ftr_cur c)
 {
 	for (unsigned int i = 0; i < MAX_COLUMNS; i++)
 		x->where[i] = -1;
@@ -110,7 +109,7 @@ static enum ftr_status titles(struct csv *x, struct ftr_cur c)
 					     x->open,
 					     section[x->what].column[i]);
 	x->titled = true;
-	return FTR_OK;
+	return true;
 }
 
 /* Split a line into the values that are read; missing ones are empty. */
@@ -128,21 +127,19 @@ static void split(const struct csv *x, struct ftr_cur c, struct ftr_cur *value)
 }
 
 /* Read value i as a number up to max, decimal or 0x... */
-static enum ftr_status number(const struct csv *x,
-			      const struct ftr_cur *value, unsigned int i,
-			      uint64_t max, uint64_t *out)
+static bool number(const struct csv *x, const struct ftr_cur *value,
+		   unsigned int i, uint64_t max, uint64_t *out)
 {
 	struct ftr_cur at = value[i];
 	char range[32] = "";
 
 	if (ftr_cur_uint(&at, 0, max, out) && ftr_cur_end(&at))
-		return FTR_OK;
+		return true;
 	if (max < UINT64_MAX)
 		snprintf(range, sizeof(range), " 0..%" PRIu64, max);
 	return ftr_text_fail(x->t, FTR_PARSE, "expected %s%s, found '%s'",
 			     section[x->what].column[i], range,
-			     ftr_quote(value[i].p,
-				       (size_t)(value[i].end - value[i].p)).s);
+			     ftr_quote_cur(&value[i]).s);
 }
 
 /* Value i as a number; 0 if it is unknown ("N/A", or no such column). */
@@ -154,38 +151,32 @@ static uint64_t number_if(const struct ftr_cur *value, unsigned int i)
 	return ftr_cur_uint(&at, 0, UINT64_MAX, &v) && ftr_cur_end(&at) ? v : 0;
 }
 
-static enum ftr_status node_of(const struct csv *x,
-			       const struct ftr_cur *value, unsigned int i,
-			       uint32_t *out, uint64_t *guid)
+/* Read value i as a node GUID; *out is FTR_RAW_NONE if NODES does not have that node. */
+static bool node_of(const struct csv *x, const struct ftr_cur *value,
+		    unsigned int i, uint32_t *out, uint64_t *guid)
 {
-	enum ftr_status st = number(x, value, i, UINT64_MAX, guid);
-
-	*out = st ? FTR_RAW_NONE : ftr_map_get(&x->r->by_guid, *guid);
-	if (*out == FTR_MAP_NONE)
-		*out = FTR_RAW_NONE;
-	return st;
+	if (!number(x, value, i, UINT64_MAX, guid))
+		return false;
+	*out = ftr_map_get(&x->r->by_guid, *guid);
+	return true;
 }
 
 /* ---- the sections ------------------------------------------------------ */
 
-static enum ftr_status node_line(struct csv *x, const struct ftr_cur *v)
+static bool node_line(struct csv *x, const struct ftr_cur *v)
 {
 	struct ftr_raw_node n = { .line = x->t->line };
 	uint64_t ports, type;
-	enum ftr_status st = number(x, v, N_PORTS, FTR_PORT_MAX, &ports);
 
-	if (!st)
-		st = number(x, v, N_TYPE, FTR_NODE_ROUTER, &type);
-	if (!st)
-		st = number(x, v, N_GUID, UINT64_MAX, &n.guid);
-	if (st)
-		return st;
+	if (!number(x, v, N_PORTS, FTR_PORT_MAX, &ports) ||
+	    !number(x, v, N_TYPE, FTR_NODE_ROUTER, &type) ||
+	    !number(x, v, N_GUID, UINT64_MAX, &n.guid))
+		return false;
 	if (!type || !ports)
 		return ftr_text_fail(x->t, FTR_PARSE, "node 0x%016" PRIx64
 				     ": type %" PRIu64 " and %" PRIu64
 				     " ports, but neither may be 0", n.guid, type, ports);
-	n.name = v[N_DESC].p;
-	n.name_len = (uint32_t)(v[N_DESC].end - v[N_DESC].p);
+	n.name = v[N_DESC];
 	n.type = (uint8_t)type;
 	n.n_ports = (ftr_port)ports;
 	return ftr_raw_add_node(x->r, &n);
@@ -201,23 +192,18 @@ static enum ftr_speed speed_of(uint64_t v)
 	return ftr_speed_active(v & 0xff, v >> 8 & 0xff);
 }
 
-static enum ftr_status port_line(struct csv *x, const struct ftr_cur *v)
+static bool port_line(struct csv *x, const struct ftr_cur *v)
 {
 	struct port p = { 0 };
 	uint64_t guid, num, lid, lmc;
 	uint32_t node;
-	enum ftr_status st = node_of(x, v, P_NODE, &node, &guid);
 
-	if (!st)
-		st = number(x, v, P_NUM, UINT8_MAX, &num);
-	if (!st)
-		st = number(x, v, P_GUID, UINT64_MAX, &p.guid);
-	if (!st)
-		st = number(x, v, P_LID, UINT16_MAX, &lid);
-	if (!st)
-		st = number(x, v, P_LMC, FTR_LMC_MAX, &lmc);
-	if (st)
-		return st;
+	if (!node_of(x, v, P_NODE, &node, &guid) ||
+	    !number(x, v, P_NUM, UINT8_MAX, &num) ||
+	    !number(x, v, P_GUID, UINT64_MAX, &p.guid) ||
+	    !number(x, v, P_LID, UINT16_MAX, &lid) ||
+	    !number(x, v, P_LMC, FTR_LMC_MAX, &lmc))
+		return false;
 	if (node == FTR_RAW_NONE)
 		return ftr_text_fail(x->t, FTR_INVAL, "port %" PRIu64
 				     " of node 0x%016" PRIx64
@@ -235,12 +221,12 @@ static enum ftr_status port_line(struct csv *x, const struct ftr_cur *v)
 	    !ftr_map_put(&x->by_port, (uint64_t)node << 8 | num, x->n_port))
 		return ftr_text_nomem(x->t);
 	x->port[x->n_port++] = p;
-	return FTR_OK;
+	return true;
 }
 
 /* Add one end of a link, with the data of its line in PORTS. */
-static enum ftr_status add_end(struct csv *x, uint32_t node, uint64_t num,
-			       uint32_t far, uint64_t far_num)
+static bool add_end(struct csv *x, uint32_t node, uint64_t num, uint32_t far,
+		    uint64_t far_num)
 {
 	struct ftr_raw_port p = {
 		.node = node, .far = far, .line = x->t->line,
@@ -260,39 +246,41 @@ static enum ftr_status add_end(struct csv *x, uint32_t node, uint64_t num,
 	return ftr_raw_add_port(x->r, &p);
 }
 
-static enum ftr_status link_line(struct csv *x, const struct ftr_cur *v)
+static bool link_line(struct csv *x, const struct ftr_cur *v)
 {
 	uint64_t guid[2], num[2];
 	uint32_t node[2];
-	enum ftr_status st = FTR_OK;
 
-	for (unsigned int i = 0; !st && i < 2; i++) {
-		st = node_of(x, v, 2 * i, &node[i], &guid[i]);
-		if (!st)
-			st = number(x, v, 2 * i + 1, FTR_PORT_MAX, &num[i]);
-	}
-	for (unsigned int i = 0; !st && i < 2; i++)
+	for (unsigned int i = 0; i < 2; i++)
+		if (!node_of(x, v, 2 * i, &node[i], &guid[i]) ||
+		    !number(x, v, 2 * i + 1, FTR_PORT_MAX, &num[i]))
+			return false;
+	for (unsigned int i = 0; i < 2; i++)
 		if (node[i] == FTR_RAW_NONE)
-			return ftr_raw_one_sided(x->r, "port %" PRIu64
+			return ftr_raw_one_sided(x->r, x->t->line, "port %" PRIu64
 						 " of node 0x%016" PRIx64
 						 ", which is not in NODES, is at the end of a link",
 						 num[i], guid[i]);
-	if (!st)
-		st = add_end(x, node[0], num[0], node[1], num[1]);
-	if (!st)
-		st = add_end(x, node[1], num[1], node[0], num[0]);
-	return st;
+	return add_end(x, node[0], num[0], node[1], num[1]) &&
+		add_end(x, node[1], num[1], node[0], num[0]);
 }
 
 /* ---- lines ------------------------------------------------------------- */
 
-static enum ftr_status begin(struct csv *x, struct ftr_cur c)
+/* True if no section is open. */
+static bool is_closed(const struct csv *x)
+{
+	return !x->open[0] ||
+		ftr_text_fail(x->t, FTR_PARSE, "section %s, which begins on line %u, has no end",
+			      x->open, x->open_line);
+}
+
+static bool begin(struct csv *x, struct ftr_cur c)
 {
 	size_t len = FTR_MIN((size_t)(c.end - c.p), sizeof(x->open) - 1);
 
-	if (x->open[0])
-		return ftr_text_fail(x->t, FTR_PARSE, "section %s, which begins on line %u, has no end",
-				     x->open, x->open_line);
+	if (!is_closed(x))
+		return false;
 	memcpy(x->open, c.p, len);
 	x->open[len] = '\0';
 	x->open_line = x->t->line;
@@ -302,7 +290,7 @@ static enum ftr_status begin(struct csv *x, struct ftr_cur c)
 		if (!strcmp(section[i].name, x->open))
 			x->what = i;
 	if (x->what < 0)
-		return FTR_OK;
+		return true;
 	if (x->seen[x->what])
 		return ftr_text_fail(x->t, FTR_PARSE, "a second section %s",
 				     x->open);
@@ -310,10 +298,10 @@ static enum ftr_status begin(struct csv *x, struct ftr_cur c)
 		return ftr_text_fail(x->t, FTR_PARSE, "section %s comes before NODES",
 				     x->open);
 	x->seen[x->what] = true;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status line(void *ctx, struct ftr_cur *c)
+static bool line(void *ctx, struct ftr_cur *c)
 {
 	struct ftr_cur value[MAX_COLUMNS], at = *c;
 	struct csv *x = ctx;
@@ -325,41 +313,29 @@ static enum ftr_status line(void *ctx, struct ftr_cur *c)
 		    !ftr_cur_end(&at))
 			return ftr_text_expected(x->t, c, "a section or its end");
 		x->open[0] = '\0';
-		return FTR_OK;
+		return true;
 	}
 	if (!x->open[0])
 		return ftr_text_expected(x->t, c, "START_ and a section's name");
 	if (x->what < 0)
-		return FTR_OK;
+		return true;
 	if (!x->titled)
-		return titles(x, *c);
+		return find_columns(x, *c);
 	split(x, *c, value);
 	if (x->what == NODES)
 		return node_line(x, value);
 	return x->what == PORTS ? port_line(x, value) : link_line(x, value);
 }
 
-static enum ftr_status collect(struct csv *x)
-{
-	enum ftr_status st = ftr_text_each(x->t, line, x);
-
-	if (st)
-		return st;
-	if (x->open[0])
-		return ftr_text_fail(x->t, FTR_PARSE, "section %s, which begins on line %u, has no end",
-				     x->open, x->open_line);
-	if (!x->seen[LINKS])
-		return ftr_text_fail(x->t, FTR_PARSE, "the file has no section %s",
-				     x->seen[NODES] ? "LINKS" : "NODES");
-	return FTR_OK;
-}
-
-enum ftr_status ftr_dbcsv_collect(struct ftr_raw *r)
+bool ftr_dbcsv_collect(struct ftr_raw *r)
 {
 	struct csv x = { .r = r, .t = r->t, .what = -1 };
-	enum ftr_status st = collect(&x);
+	bool ok = ftr_text_each(x.t, line, &x) && is_closed(&x);
 
+	if (ok && !x.seen[LINKS])
+		ok = ftr_text_fail(x.t, FTR_PARSE, "the file has no section %s",
+				   x.seen[NODES] ? "LINKS" : "NODES");
 	free(x.port);
 	ftr_map_fini(&x.by_port);
-	return st;
+	return ok;
 }

@@ -8,22 +8,19 @@
 
 #include "io/io.h"
 
-static enum ftr_status guid(const struct ftr_text *t, struct ftr_cur c,
-			    uint64_t *out)
+static bool guid(struct ftr_text *t, struct ftr_cur c, uint64_t *out)
 {
 	struct ftr_cur at = c;
 	const char *stop;
 
-	if (!ftr_cur_uint(&at, 16, UINT64_MAX, out))
-		return ftr_text_expected(t, &c, "a GUID");
+	if (!ftr_text_uint(t, &at, 16, UINT64_MAX, "a GUID", out))
+		return false;
 	stop = at.p;
 	ftr_cur_blanks(&at);
 	if (!ftr_cur_end(&at) && *at.p != '#' &&
 	    (at.p == stop || ftr_cur_str(&at, "0x")))
 		return ftr_text_expected(t, &c, "a GUID and nothing else");
-	if (!*out)
-		return ftr_text_fail(t, FTR_PARSE, "GUID 0 is not valid");
-	return FTR_OK;
+	return *out || ftr_text_fail(t, FTR_PARSE, "GUID 0 is not valid");
 }
 
 /* Limit of a list: far more than the number of LIDs. */
@@ -35,7 +32,7 @@ struct list {
 	uint32_t n, cap;
 };
 
-static enum ftr_status line(void *ctx, struct ftr_cur *c)
+static bool line(void *ctx, struct ftr_cur *c)
 {
 	struct list *l = ctx;
 
@@ -51,24 +48,18 @@ static enum ftr_status read_guids(const char *path, bool own, uint64_t **guids,
 				  uint32_t *n, struct ftr_err *err)
 {
 	struct list l = { .guid = NULL };
-	enum ftr_status st = ftr_text_open(&l.t, path, own, err);
 
-	if (st)
-		return st;
-	st = ftr_text_each(&l.t, line, &l);
-	if (!st && !l.guid) {	/* the result is never NULL */
-		l.guid = ftr_malloc(sizeof(*l.guid));
-		if (!l.guid)
-			st = ftr_text_nomem(&l.t);
+	if (ftr_text_open(&l.t, path, own, err) &&
+	    /* *guids is not NULL even if the file has no GUID */
+	    (FTR_GROW(l.guid, l.n, l.cap) || ftr_text_nomem(&l.t)) &&
+	    ftr_text_each(&l.t, line, &l)) {
+		*guids = l.guid;
+		*n = l.n;
+	} else {
+		free(l.guid);
 	}
 	ftr_text_close(&l.t);
-	if (st) {
-		free(l.guid);
-		return st;
-	}
-	*guids = l.guid;
-	*n = l.n;
-	return FTR_OK;
+	return l.t.status;
 }
 
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids, uint32_t *n,

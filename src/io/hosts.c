@@ -164,13 +164,13 @@ struct reading {
 	uint32_t *seen_group;	/* [h->n] 1 + group of that entry, 0: no entry */
 };
 
-static enum ftr_status add(struct reading *r, const char *name, uint32_t slots)
+static bool add(struct reading *r, const char *name, uint32_t slots)
 {
 	uint32_t at = ftr_hosts_find(r->h, name);
 
 	if (at != FTR_HOST_NONE && r->seen_group[at] == r->now + 1) {
 		r->entry[r->seen[at] - 1].slots += slots;
-		return FTR_OK;
+		return true;
 	}
 	if (!FTR_GROW(r->entry, r->n, r->cap))
 		return ftr_text_nomem(&r->t);
@@ -186,19 +186,17 @@ static enum ftr_status add(struct reading *r, const char *name, uint32_t slots)
 		r->seen[at] = r->n;
 		r->seen_group[at] = r->now + 1;
 	}
-	return FTR_OK;
+	return true;
 }
 
 /* Expand "01-03" or "7"; numbers have at least as many digits as the first one. */
-static enum ftr_status add_range(struct reading *r, const char *head,
-				 int head_len, const char *range,
-				 const char *tail, uint32_t slots)
+static bool add_range(struct reading *r, const char *head, int head_len,
+		      const char *range, const char *tail, uint32_t slots)
 {
 	char name[2 * WORD_MAX], *end;
 	unsigned long lo = strtoul(range, &end, 10), hi = lo;
 	int width = (int)(end - range);
 	bool ok = width && range[0] >= '0' && range[0] <= '9';
-	enum ftr_status st = FTR_OK;
 
 	if (ok && *end == '-') {
 		ok = end[1] >= '0' && end[1] <= '9';
@@ -207,18 +205,18 @@ static enum ftr_status add_range(struct reading *r, const char *head,
 	if (!ok || *end || hi < lo || hi - lo >= EXPAND_MAX || width > 9)
 		return ftr_text_fail(&r->t, FTR_PARSE, "'%.40s' is not a range of hosts",
 				     range);
-	for (unsigned long i = lo; !st && i <= hi; i++) {
+	for (unsigned long i = lo; ok && i <= hi; i++) {
 		snprintf(name, sizeof(name), "%.*s%0*lu%s", head_len, head,
 			 width, i, tail);
-		st = add(r, name, slots);
+		ok = add(r, name, slots);
 	}
-	return st;
+	return ok;
 }
 
-static enum ftr_status expand(struct reading *r, char *word, uint32_t slots)
+static bool expand(struct reading *r, char *word, uint32_t slots)
 {
 	char *open = strchr(word, '['), *close = strchr(word, ']'), *save;
-	enum ftr_status st = FTR_OK;
+	bool ok = true;
 
 	if (!open && !close)
 		return add(r, word, slots);
@@ -226,10 +224,10 @@ static enum ftr_status expand(struct reading *r, char *word, uint32_t slots)
 		return ftr_text_fail(&r->t, FTR_PARSE, "'%.40s': the brackets do not match",
 				     word);
 	*close = '\0';
-	for (char *s = strtok_r(open + 1, ",", &save); !st && s;
+	for (char *s = strtok_r(open + 1, ",", &save); ok && s;
 	     s = strtok_r(NULL, ",", &save))
-		st = add_range(r, word, (int)(open - word), s, close + 1, slots);
-	return st;
+		ok = add_range(r, word, (int)(open - word), s, close + 1, slots);
+	return ok;
 }
 
 /* The length of the next word. Commas inside brackets belong to the word. */
@@ -250,8 +248,7 @@ static size_t word_length(const char *s, const char *end)
 	return n;
 }
 
-static enum ftr_status number(struct reading *r, const char *text,
-			      uint32_t *out)
+static bool number(struct reading *r, const char *text, uint32_t *out)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
@@ -260,34 +257,33 @@ static enum ftr_status number(struct reading *r, const char *text,
 		return ftr_text_fail(&r->t, FTR_PARSE, "invalid number of slots '%.20s': expected 1 to 65535",
 				     text);
 	*out = (uint32_t)n;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status set_group(struct reading *r, const char *name)
+static bool set_group(struct reading *r, const char *name)
 {
 	for (uint32_t g = 0; g < r->n_groups; g++)
 		if (!strcmp(r->group[g], name)) {
 			r->now = g;
-			return FTR_OK;
+			return true;
 		}
 	if (!FTR_GROW(r->group, r->n_groups, r->cap_groups))
 		return ftr_text_nomem(&r->t);
 	r->now = r->n_groups;
 	r->group[r->n_groups] = ftr_arena_strndup(r->l->arena, name, WORD_MAX);
-	return r->group[r->n_groups++] ? FTR_OK : ftr_text_nomem(&r->t);
+	return r->group[r->n_groups++] || ftr_text_nomem(&r->t);
 }
 
 /* Read the words of a line.  A word is expanded only when the next one is known, because
  * that may be its "slots=N". */
-static enum ftr_status line(void *ctx, struct ftr_cur *c)
+static bool line(void *ctx, struct ftr_cur *c)
 {
 	struct reading *r = ctx;
 	char word[FTR_LINE_MAX + 1], last[FTR_LINE_MAX + 1] = "";
 	uint32_t slots = 1;
-	bool first = r->jobs;
-	enum ftr_status st = FTR_OK;
+	bool first = r->jobs, ok = true;
 
-	for (const char *s = c->p; !st && s < c->end; ) {
+	for (const char *s = c->p; ok && s < c->end; ) {
 		size_t n = word_length(s, c->end);
 		char *colon;
 
@@ -303,33 +299,30 @@ static enum ftr_status line(void *ctx, struct ftr_cur *c)
 		if (first) {
 			if (word[n - 1] == ':')
 				word[n - 1] = '\0';
-			st = set_group(r, word);
+			ok = set_group(r, word);
 			first = false;
 			continue;
 		}
 		if (!strncmp(word, "slots=", 6)) {
-			st = number(r, word + 6, &slots);
+			ok = number(r, word + 6, &slots);
 			continue;
 		}
 		if (strchr(word, '='))
 			continue;	/* max-slots=, ...: not used */
 		if (last[0])
-			st = expand(r, last, slots);
+			ok = expand(r, last, slots);
 		slots = 1;
 		colon = r->jobs ? NULL : strchr(word, ':');
 		if (colon) {
 			*colon = '\0';
-			if (!st)
-				st = number(r, colon + 1, &slots);
+			ok = ok && number(r, colon + 1, &slots);
 		}
 		memcpy(last, word, strlen(word) + 1);
 	}
-	if (!st && last[0])
-		st = expand(r, last, slots);
-	return st;
+	return ok && (!last[0] || expand(r, last, slots));
 }
 
-static enum ftr_status publish(struct reading *r)
+static bool publish(struct reading *r)
 {
 	struct ftr_host_entry *entry =
 		ftr_arena_alloc(r->l->arena, r->n + 1u, sizeof(*entry));
@@ -346,7 +339,7 @@ static enum ftr_status publish(struct reading *r)
 	r->l->n = r->n;
 	r->l->group = group;
 	r->l->n_groups = r->n_groups;
-	return FTR_OK;
+	return true;
 }
 
 enum ftr_status ftr_read_host_list(const char *path, bool jobs,
@@ -365,13 +358,11 @@ enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for a list of hosts");
 	} else {
 		r.l->arena = a;
-		st = ftr_text_open(&r.t, path, false, err);
-		if (!st) {
-			st = ftr_text_each(&r.t, line, &r);
-			if (!st)
-				st = publish(&r);
-			ftr_text_close(&r.t);
-		}
+		if (ftr_text_open(&r.t, path, false, err) &&
+		    ftr_text_each(&r.t, line, &r) && publish(&r))
+			*out = r.l;
+		ftr_text_close(&r.t);
+		st = r.t.status;
 	}
 	free(r.seen);
 	free(r.seen_group);
@@ -379,8 +370,6 @@ enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 	free(r.group);
 	if (st)
 		ftr_arena_free(a);
-	else
-		*out = r.l;
 	return st;
 }
 

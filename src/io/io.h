@@ -6,6 +6,8 @@
 #ifndef FTR_IO_INTERNAL_H
 #define FTR_IO_INTERNAL_H
 
+#include <string.h>
+
 #include "core/core.h"
 #include "fabric/fabric.h"
 #include <ftr/io.h>
@@ -41,6 +43,7 @@ void ftr_source_end(struct ftr_source *s);
 struct ftr_text {
 	const char *path;	/* for messages */
 	struct ftr_err *err;
+	enum ftr_status status;	/* FTR_OK until the first error */
 	const char *at, *end;	/* bytes not yet returned */
 	uint32_t line;		/* number of the line returned last, from 1 */
 	int fd;			/* -1: all bytes are in memory already */
@@ -54,42 +57,49 @@ struct ftr_cur {
 	const char *p, *end;
 };
 
+/*
+ * Functions of readers return false after an error.  The error is then in the status and
+ * the err of the text.
+ */
+
 void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
 		  size_t len, struct ftr_err *err);
 /* Open a file; own: by the rules of core/file.h.  A line that is read from it is valid
- * until the next call. */
-enum ftr_status ftr_text_open(struct ftr_text *t, const char *path, bool own,
-			      struct ftr_err *err) FTR_MUST_USE;
+ * until the next call.  The text must be closed in any case, even after an error. */
+bool ftr_text_open(struct ftr_text *t, const char *path, bool own,
+		   struct ftr_err *err) FTR_MUST_USE;
 void ftr_text_close(struct ftr_text *t);
-enum ftr_status ftr_text_line(struct ftr_text *t,
-			      struct ftr_cur *c) FTR_MUST_USE;
+bool ftr_text_line(struct ftr_text *t, struct ftr_cur *c) FTR_MUST_USE;
 /* As ftr_text_line(), but skips blank lines and lines that start with '#'. */
-enum ftr_status ftr_text_meaningful(struct ftr_text *t,
-				    struct ftr_cur *c) FTR_MUST_USE;
+bool ftr_text_meaningful(struct ftr_text *t, struct ftr_cur *c) FTR_MUST_USE;
 /* Call fn for every line that ftr_text_meaningful() returns. Ends at the first error, of
  * reading or from fn. */
-typedef enum ftr_status (*ftr_line_fn)(void *ctx, struct ftr_cur *line);
-enum ftr_status ftr_text_each(struct ftr_text *t, ftr_line_fn fn,
-			      void *ctx) FTR_MUST_USE;
+typedef bool (*ftr_line_fn)(void *ctx, struct ftr_cur *line);
+bool ftr_text_each(struct ftr_text *t, ftr_line_fn fn, void *ctx) FTR_MUST_USE;
 /* Read the whole file, malloc()ed; FTR_LIMIT if it is larger than FTR_SLURP_MAX bytes,
  * FTR_PARSE if it holds a NUL byte.  own: by the rules of core/file.h. */
 #define FTR_SLURP_MAX (256u << 20)	/* far larger than any fabric file */
 enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;
 
-/* Fail with the message "PATH:LINE: text". LINE is the line returned last, or the given line. */
-enum ftr_status ftr_text_fail(const struct ftr_text *t, enum ftr_status status,
-			      const char *fmt, ...) FTR_PRINTF(3, 4);
-enum ftr_status ftr_text_fail_at(const struct ftr_text *t, uint32_t line,
-				 enum ftr_status status, const char *fmt, ...)
-	FTR_PRINTF(4, 5);
-/* Fail with the message "expected WHAT, found 'rest of the line'". */
-enum ftr_status ftr_text_expected(const struct ftr_text *t,
-				  const struct ftr_cur *c, const char *what);
-enum ftr_status ftr_text_nomem(const struct ftr_text *t);
-/* Fail with the message "the file ends in the middle of a line: '...'", for readers that
- * find the last line incomplete. */
-enum ftr_status ftr_text_torn(const struct ftr_text *t, struct ftr_cur line);
+/* These record an error and return false.
+ * ftr_text_fail: "PATH:LINE: text"; LINE is the line returned last, or the given line. */
+#define ftr_text_fail(t, ...) ftr_text_fail_at((t), (t)->line, __VA_ARGS__)
+bool ftr_text_fail_at(struct ftr_text *t, uint32_t line, enum ftr_status status,
+		      const char *fmt, ...) FTR_PRINTF(4, 5);
+/* "expected WHAT, found 'rest of the line'" */
+bool ftr_text_expected(struct ftr_text *t, const struct ftr_cur *c,
+		       const char *what);
+bool ftr_text_nomem(struct ftr_text *t);
+/* "the file ends in the middle of a line: '...'", for readers that find the last line
+ * incomplete. */
+bool ftr_text_torn(struct ftr_text *t, struct ftr_cur line);
+/* Record the result of a function that reports its errors in t->err. */
+static inline bool ftr_text_ok(struct ftr_text *t, enum ftr_status st)
+{
+	t->status = st;
+	return st == FTR_OK;
+}
 
 /* Text from a file, made fit for a message: printable and limited in length. */
 struct ftr_quoted {
@@ -106,6 +116,15 @@ static inline bool ftr_cur_end(const struct ftr_cur *c)
 {
 	return c->p == c->end;
 }
+static inline size_t ftr_cur_len(const struct ftr_cur *c)
+{
+	return (size_t)(c->end - c->p);
+}
+static inline bool ftr_cur_same(const struct ftr_cur *a, const struct ftr_cur *b)
+{
+	return ftr_cur_len(a) == ftr_cur_len(b) &&
+	       !memcmp(a->p, b->p, ftr_cur_len(a));
+}
 /* Each of these skips the named text if it comes next, and returns true if it did. */
 bool ftr_cur_char(struct ftr_cur *c, char ch);
 bool ftr_cur_str(struct ftr_cur *c, const char *s);
@@ -115,6 +134,18 @@ bool ftr_cur_uint(struct ftr_cur *c, unsigned int base, uint64_t max,
 		  uint64_t *out);
 /* Advance to just after the first occurrence of s. */
 bool ftr_cur_find(struct ftr_cur *c, const char *s);
+/* True at the end of the line and before a blank. */
+bool ftr_cur_gap(const struct ftr_cur *c);
+/* True before "0x" and at least one more character. */
+bool ftr_cur_hex_follows(const struct ftr_cur *c);
+/* As ftr_cur_uint(), but anything else than such a number is the error "expected WHAT".
+ * ftr_text_next() skips blanks first, as ftr_text_mark() does before the character. */
+bool ftr_text_uint(struct ftr_text *t, struct ftr_cur *c, unsigned int base,
+		   uint64_t max, const char *what, uint64_t *out) FTR_MUST_USE;
+bool ftr_text_next(struct ftr_text *t, struct ftr_cur *c, unsigned int base,
+		   uint64_t max, const char *what, uint64_t *out) FTR_MUST_USE;
+bool ftr_text_mark(struct ftr_text *t, struct ftr_cur *c, char ch,
+		   const char *what) FTR_MUST_USE;
 
 /* To be called after writing a file; returns FTR_IO, "cannot write WHAT: ...", if any
  * write failed. */
@@ -139,9 +170,8 @@ const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
 #define FTR_RAW_NONE UINT32_MAX
 
 struct ftr_raw_node {
-	const char *id;		/* NULL: identified by its GUID only */
-	const char *name;
-	uint32_t id_len, name_len;
+	struct ftr_cur id;	/* NULL: identified by its GUID only */
+	struct ftr_cur name;
 	uint32_t line;
 	uint64_t guid;
 	ftr_lid lid;		/* LID of a switch; 0 = unknown */
@@ -154,8 +184,7 @@ struct ftr_raw_node {
 struct ftr_raw_port {
 	uint32_t node;		/* index of the own node */
 	uint32_t far;		/* index of the far node; FTR_RAW_NONE: see far_id */
-	const char *far_id;
-	uint32_t far_len;
+	struct ftr_cur far_id;
 	uint32_t line;
 	uint64_t guid, far_guid;	/* port GUIDs, of end ports only */
 	ftr_lid lid, far_lid;
@@ -174,34 +203,32 @@ struct ftr_raw {
 	struct ftr_raw_port *port;
 	uint32_t n_node, cap_node;
 	uint32_t n_port, cap_port;
-	uint32_t *id_slot;	/* open addressing: index of a node, NONE */
-	uint32_t id_cap;	/* power of two, at most half full */
+	struct ftr_map by_id;	/* hash of the id, see raw.c */
 	struct ftr_map by_guid;
 	struct ftr_map by_port;	/* node << 8 | num */
 };
 
-enum ftr_status ftr_raw_init(struct ftr_raw *r, struct ftr_text *t) FTR_MUST_USE;
+bool ftr_raw_init(struct ftr_raw *r, struct ftr_text *t,
+		  bool tolerant) FTR_MUST_USE;
 void ftr_raw_fini(struct ftr_raw *r);
-enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
-				 const struct ftr_raw_node *n) FTR_MUST_USE;
+bool ftr_raw_add_node(struct ftr_raw *r,
+		      const struct ftr_raw_node *n) FTR_MUST_USE;
 /* For files that describe a node on several lines: find it by its GUID, or add it. */
-enum ftr_status ftr_raw_meet_node(struct ftr_raw *r,
-				  const struct ftr_raw_node *n,
-				  uint32_t *idx) FTR_MUST_USE;
+bool ftr_raw_meet_node(struct ftr_raw *r, const struct ftr_raw_node *n,
+		       uint32_t *idx) FTR_MUST_USE;
 /* FTR_INVAL if the LID differs from that on an earlier line.  Only switches have a LID in
  * struct ftr_raw_node; for end nodes it is 0 there, and each port has a LID. */
-enum ftr_status ftr_raw_same_lid(const struct ftr_raw *r,
-				 const struct ftr_raw_node *old,
-				 const struct ftr_raw_node *n) FTR_MUST_USE;
-enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
-				 const struct ftr_raw_port *p) FTR_MUST_USE;
-/* Report a link that only one end reports: an error at the line returned last; with
- * r->tolerant the link is only noted. */
-enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
-	FTR_PRINTF(2, 3) FTR_MUST_USE;
+bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
+		      const struct ftr_raw_node *n) FTR_MUST_USE;
+bool ftr_raw_add_port(struct ftr_raw *r,
+		      const struct ftr_raw_port *p) FTR_MUST_USE;
+/* Report a link that only one end reports, on that line: an error; with r->tolerant the link
+ * is only noted. */
+bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
+	FTR_PRINTF(3, 4) FTR_MUST_USE;
 /* Verify the raw fabric and build the fabric. */
-enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
-			      struct ftr_fabric **out) FTR_MUST_USE;
+bool ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
+		   struct ftr_fabric **out) FTR_MUST_USE;
 
 /* ---- text.c: files with a part for each switch or source ----------------- */
 
@@ -219,42 +246,14 @@ void ftr_parts_foreign(struct ftr_parts *p, const struct ftr_text *t,
 		       uint64_t guid);
 /* At the end of the file: FTR_INVAL if no part belongs to the fabric, FTR_PARSE if there are
  * no parts.  whose, what: words of these messages, such as "source" and "SL". */
-enum ftr_status ftr_parts_end(const struct ftr_parts *p,
-			      const struct ftr_text *t, const char *whose,
-			      const char *what) FTR_MUST_USE;
-
-/* ---- lfts.c, fdbs.c: forwarding tables, line by line --------------------- */
-
-struct ftr_lfts_reader {
-	struct ftr_text t;
-	const struct ftr_fabric *f;
-	struct ftr_tables *tables;
-	uint32_t *reported;	/* [n_sw] line of the section, 0: none */
-	struct ftr_parts parts;
-	bool begun;		/* a line was read */
-	bool fdbs;		/* the file is an opensm.fdbs */
-	bool open;		/* inside a section */
-	uint32_t open_line;	/* first line of the section; 0: none yet */
-	ftr_sw sw;		/* switch of the section; FTR_SW_NONE: it is not in f */
-	uint64_t lines;		/* lfts: entries in the section so far */
-	ftr_lid lid;		/* fdbs: last LID read */
-	ftr_lid last;		/* fdbs: last LID of the first section; 0: not known */
-};
-
-/* fdbs.c: begin the section of a switch. */
-enum ftr_status ftr_lfts_section(struct ftr_lfts_reader *r,
-				 uint64_t guid) FTR_MUST_USE;
-
-bool ftr_is_fdbs(struct ftr_cur line);
-enum ftr_status ftr_fdbs_line(struct ftr_lfts_reader *r,
-			      struct ftr_cur *c) FTR_MUST_USE;
-enum ftr_status ftr_fdbs_end(struct ftr_lfts_reader *r) FTR_MUST_USE;
+bool ftr_parts_end(const struct ftr_parts *p, struct ftr_text *t,
+		   const char *whose, const char *what) FTR_MUST_USE;
 
 /* ---- the formats ------------------------------------------------------- */
 
-enum ftr_status ftr_netfile_collect(struct ftr_raw *r) FTR_MUST_USE;
-enum ftr_status ftr_subnetlst_collect(struct ftr_raw *r) FTR_MUST_USE;
-enum ftr_status ftr_portlist_collect(struct ftr_raw *r) FTR_MUST_USE;
-enum ftr_status ftr_dbcsv_collect(struct ftr_raw *r) FTR_MUST_USE;
+bool ftr_netfile_collect(struct ftr_raw *r) FTR_MUST_USE;
+bool ftr_subnetlst_collect(struct ftr_raw *r) FTR_MUST_USE;
+bool ftr_portlist_collect(struct ftr_raw *r) FTR_MUST_USE;
+bool ftr_dbcsv_collect(struct ftr_raw *r) FTR_MUST_USE;
 
 #endif

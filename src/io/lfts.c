@@ -16,7 +16,20 @@
  * the fabric, and sections of switches that are not in the fabric, are ignored: real
  * switches keep entries of nodes that were removed long ago.
  *
- * An opensm.fdbs is recognised by its first line and read by fdbs.c.
+ * A file whose first line has "dump_ucast_routes" is an opensm.fdbs (ibdiagnet's
+ * file has the same form):
+ *
+ *	dump_ucast_routes: Switch 0x0008f10500108c9e
+ *	LID    : Port : Hops : Optimal
+ *	0x0001 : 006  : 01   : yes
+ *	0x0002 : UNREACHABLE
+ *	0x0003 : 003  : HOPS UNKNOWN
+ *	0x0004 : 003  : 03   : No 2 hop path possible via port 1!
+ *
+ * LID and port are read.  HOPS UNKNOWN is an entry like any other: OpenSM knows its hop
+ * counts only with minhop, updn and a few other engines.  A section has no end line, but
+ * OpenSM prints every LID from 1 to the same last LID for each switch.  A section that
+ * omits a LID, or ends at a different LID than the first section, is incomplete.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,38 +37,84 @@
 
 #include "io/io.h"
 
-/* ---- reading ----------------------------------------------------------- */
+#define FDBS_HEAD "dump_ucast_routes: Switch "
 
-static enum ftr_status torn(const struct ftr_lfts_reader *r)
-{
-	return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u has no \"lids dumped\" line",
-			     r->open_line);
-}
+struct reader {
+	struct ftr_text t;
+	const struct ftr_fabric *f;
+	struct ftr_tables *tables;
+	uint32_t *reported;	/* [n_sw] line of the section, 0: none */
+	struct ftr_parts parts;
+	bool begun;		/* a line was read */
+	bool fdbs;		/* the file is an opensm.fdbs */
+	bool open;		/* inside a section */
+	uint32_t open_line;	/* first line of the section; 0: none yet */
+	ftr_sw sw;		/* switch of the section; FTR_SW_NONE: it is not in f */
+	uint64_t lines;		/* lfts: entries in the section so far */
+	ftr_lid lid;		/* fdbs: last LID read */
+	ftr_lid last;		/* fdbs: last LID of the first section; 0: not known */
+};
 
-static enum ftr_status begin(struct ftr_lfts_reader *r, struct ftr_cur *c)
+/* ---- sections and entries ------------------------------------------------ */
+
+/* Begin the section of a switch: its GUID follows head. */
+static bool section(struct reader *r, struct ftr_cur *c, const char *head,
+		    const char *what)
 {
 	struct ftr_cur at = *c;
 	uint64_t guid;
 
-	if (r->open)
-		return torn(r);
-	if (!ftr_cur_find(&at, " guid 0x") ||
+	if (!ftr_cur_find(&at, head) ||
 	    !ftr_cur_uint(&at, 16, UINT64_MAX, &guid))
-		return ftr_text_expected(&r->t, c, "\"of switch ... guid 0x...\"");
+		return ftr_text_expected(&r->t, c, what);
 	r->open = true;
 	r->lines = 0;
-	return ftr_lfts_section(r, guid);
+	r->lid = 0;
+	r->open_line = r->t.line;
+	r->sw = ftr_fabric_find_sw(r->f, guid);
+	if (r->sw == FTR_SW_NONE) {
+		ftr_parts_foreign(&r->parts, &r->t, guid);
+		return true;
+	}
+	if (r->reported[r->sw])
+		return ftr_text_fail(&r->t, FTR_INVAL, "a second section of switch 0x%016"
+				     PRIx64 ", the first is on line %u", guid,
+				     r->reported[r->sw]);
+	r->reported[r->sw] = r->t.line;
+	r->parts.known++;
+	return true;
 }
 
-static enum ftr_status entry(struct ftr_lfts_reader *r, struct ftr_cur *c)
+static bool in_section(struct reader *r, const struct ftr_cur *c)
+{
+	return r->open ||
+		ftr_text_fail(&r->t, FTR_PARSE, "entry outside of a switch's section: '%s'",
+			      ftr_quote_cur(c).s);
+}
+
+static bool neither(struct reader *r, const struct ftr_cur *c)
+{
+	return ftr_text_fail(&r->t, FTR_PARSE, "neither section nor entry: '%s'",
+			     ftr_quote_cur(c).s);
+}
+
+/* ---- opensm-lfts.dump ---------------------------------------------------- */
+
+static bool lfts_closed(struct reader *r)
+{
+	return !r->open ||
+		ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u has no \"lids dumped\" line",
+			      r->open_line);
+}
+
+static bool lfts_entry(struct reader *r, struct ftr_cur *c)
 {
 	struct ftr_cur at = *c;
 	uint64_t lid, port;
 	uint8_t *slot;
 
-	if (!r->open)
-		return ftr_text_fail(&r->t, FTR_PARSE, "entry outside of a switch's section: '%s'",
-				     ftr_quote_cur(c).s);
+	if (!in_section(r, c))
+		return false;
 	if (!ftr_cur_uint(&at, 16, UINT16_MAX, &lid) || !ftr_cur_char(&at, ' '))
 		return ftr_text_expected(&r->t, c, "a LID 0x0000..0xffff");
 	ftr_cur_blanks(&at);
@@ -65,32 +124,30 @@ static enum ftr_status entry(struct ftr_lfts_reader *r, struct ftr_cur *c)
 		return ftr_text_expected(&r->t, c, "a port 0..255");
 	r->lines++;
 	if (r->sw == FTR_SW_NONE || !lid || lid > r->tables->max_lid)
-		return FTR_OK;
+		return true;
 	slot = ftr_tables_row(r->tables, r->sw) + lid;
 	if (*slot != FTR_PORT_NONE && *slot != port)
 		return ftr_text_fail(&r->t, FTR_INVAL, "LID %u leads to port %u here but to port %u before",
 				     (unsigned int)lid, (unsigned int)port,
 				     *slot);
 	*slot = (uint8_t)port;
-	return FTR_OK;
+	return true;
 }
 
-/* Read "41 lids dumped" or "17 valid lids dumped"; *is false if the line is neither. */
-static enum ftr_status finish(struct ftr_lfts_reader *r, struct ftr_cur *c, bool *is)
+/* Read "41 lids dumped" or "17 valid lids dumped". */
+static bool lfts_finish(struct reader *r, struct ftr_cur *c)
 {
 	struct ftr_cur at = *c;
 	uint64_t n;
 	bool valid;
 
-	*is = false;
 	if (!ftr_cur_uint(&at, 10, UINT64_MAX, &n))
-		return FTR_OK;
+		return neither(r, c);
 	ftr_cur_blanks(&at);
 	valid = ftr_cur_word(&at, "valid");
 	ftr_cur_blanks(&at);
 	if (!ftr_cur_str(&at, "lids dumped"))
-		return FTR_OK;
-	*is = true;
+		return neither(r, c);
 	if (!r->open)
 		return ftr_text_fail(&r->t, FTR_PARSE, "\"lids dumped\" outside of a switch's section");
 	if (valid && n != r->lines)
@@ -99,72 +156,136 @@ static enum ftr_status finish(struct ftr_lfts_reader *r, struct ftr_cur *c, bool
 				     " entries since line %u", n, r->lines,
 				     r->open_line);
 	r->open = false;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status line(struct ftr_lfts_reader *r, struct ftr_cur *c)
+static bool lfts_line(struct reader *r, struct ftr_cur *c)
 {
-	enum ftr_status st;
-	bool is;
-
 	if (ftr_cur_str(c, "Unicast lids"))
-		return begin(r, c);
-	if (c->end - c->p > 2 && c->p[0] == '0' && c->p[1] == 'x')
-		return entry(r, c);
+		return lfts_closed(r) &&
+			section(r, c, " guid 0x", "\"of switch ... guid 0x...\"");
+	if (ftr_cur_hex_follows(c))
+		return lfts_entry(r, c);
 	if (ftr_cur_word(c, "Lid") || ftr_cur_word(c, "Port") ||
 	    ftr_cur_str(c, "*** WARNING ***"))
-		return FTR_OK;	/* column titles, last line of dump_lfts */
+		return true;	/* column titles, last line of dump_lfts */
 	if (ftr_cur_str(c, "Multicast mlids"))
 		return ftr_text_fail(&r->t, FTR_PARSE, "multicast tables, not unicast ones");
-	st = finish(r, c, &is);
-	if (st || is)
-		return st;
-	return ftr_text_fail(&r->t, FTR_PARSE, "neither section nor entry: '%s'",
-			     ftr_quote_cur(c).s);
+	return lfts_finish(r, c);
 }
 
-static enum ftr_status any_line(void *ctx, struct ftr_cur *c)
+/* ---- opensm.fdbs --------------------------------------------------------- */
+
+static bool is_fdbs(struct ftr_cur c)
 {
-	struct ftr_lfts_reader *r = ctx;
+	return ftr_cur_find(&c, FDBS_HEAD "0x");
+}
+
+static bool fdbs_not_empty(struct reader *r)
+{
+	return r->lid ||
+		ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u is empty",
+			      r->open_line);
+}
+
+static bool fdbs_closed(struct reader *r)
+{
+	if (!r->open)
+		return true;
+	if (r->last && r->lid != r->last)
+		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends with LID %u, the first one with LID %u",
+				     r->open_line, r->lid, r->last);
+	r->last = r->lid;
+	return fdbs_not_empty(r);
+}
+
+static bool fdbs_end(struct reader *r)
+{
+	return !r->open || (fdbs_not_empty(r) && fdbs_closed(r));
+}
+
+/* The text after the port: ": 01 : ..." or ": HOPS UNKNOWN". */
+static bool rest_is_good(struct ftr_cur at)
+{
+	uint64_t hops;
+
+	ftr_cur_blanks(&at);
+	if (!ftr_cur_char(&at, ':'))
+		return false;
+	ftr_cur_blanks(&at);
+	if (ftr_cur_str(&at, "HOPS UNKNOWN"))
+		return true;
+	if (!ftr_cur_uint(&at, 10, UINT8_MAX, &hops))
+		return false;
+	ftr_cur_blanks(&at);
+	return ftr_cur_char(&at, ':');
+}
+
+static bool fdbs_entry(struct reader *r, struct ftr_cur *c)
+{
+	uint64_t lid, port;
+
+	if (!in_section(r, c) ||
+	    !ftr_text_uint(&r->t, c, 16, UINT16_MAX, "a LID 0x0001..0xffff", &lid))
+		return false;
+	if (lid != r->lid + 1u)
+		return ftr_text_fail(&r->t, FTR_PARSE, "LID %u follows LID %u: lines are missing",
+				     (unsigned int)lid, r->lid);
+	r->lid = (ftr_lid)lid;
+	if (!ftr_text_mark(&r->t, c, ':', "':' after the LID"))
+		return false;
+	ftr_cur_blanks(c);
+	if (ftr_cur_str(c, "UNREACHABLE"))
+		return true;
+	if (!ftr_text_uint(&r->t, c, 10, UINT8_MAX, "a port 0..255 or UNREACHABLE", &port))
+		return false;
+	if (!rest_is_good(*c))
+		return ftr_text_expected(&r->t, c, "\": HOPS : ...\" or \": HOPS UNKNOWN\"");
+	if (r->sw != FTR_SW_NONE && lid <= r->tables->max_lid)
+		ftr_tables_row(r->tables, r->sw)[lid] = (uint8_t)port;
+	return true;
+}
+
+static bool fdbs_line(struct reader *r, struct ftr_cur *c)
+{
+	if (is_fdbs(*c))
+		return fdbs_closed(r) &&
+			section(r, c, FDBS_HEAD, "\"Switch 0x...\"");
+	if (ftr_cur_word(c, "LID"))
+		return true;	/* column titles */
+	return ftr_cur_hex_follows(c) ? fdbs_entry(r, c) : neither(r, c);
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+static bool line(void *ctx, struct ftr_cur *c)
+{
+	struct reader *r = ctx;
 
 	if (!r->begun)		/* the first line decides */
-		r->fdbs = ftr_is_fdbs(*c);
+		r->fdbs = is_fdbs(*c);
 	r->begun = true;
-	return r->fdbs ? ftr_fdbs_line(r, c) : line(r, c);
-}
-
-static enum ftr_status read_all(struct ftr_lfts_reader *r)
-{
-	enum ftr_status st = ftr_text_each(&r->t, any_line, r);
-
-	if (!st && r->fdbs)
-		st = ftr_fdbs_end(r);
-	else if (!st && r->open)	/* incomplete */
-		st = torn(r);
-	return st ? st : ftr_parts_end(&r->parts, &r->t, "switch", "switch");
+	return r->fdbs ? fdbs_line(r, c) : lfts_line(r, c);
 }
 
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out,
 			      struct ftr_lfts_gaps *gaps, struct ftr_err *err)
 {
-	struct ftr_lfts_reader r = { .f = f };
-	enum ftr_status st = ftr_text_open(&r.t, path, false, err);
+	struct reader r = { .f = f };
+	bool ok = ftr_text_open(&r.t, path, false, err);
 
-	if (st)
-		return st;
 	r.reported = ftr_calloc(f->n_sw, sizeof(*r.reported));
-	if (!r.reported)
-		st = ftr_text_nomem(&r.t);
-	if (!st)
-		st = ftr_tables_new(f, true, &r.tables, err);
-	if (!st)
-		st = read_all(&r);
+	ok = ok && (r.reported || ftr_text_nomem(&r.t)) &&
+		ftr_text_ok(&r.t, ftr_tables_new(f, true, &r.tables, err)) &&
+		ftr_text_each(&r.t, line, &r) &&
+		(r.fdbs ? fdbs_end(&r) : lfts_closed(&r)) &&
+		ftr_parts_end(&r.parts, &r.t, "switch", "switch");
 	ftr_text_close(&r.t);
 	free(r.reported);
-	if (st) {
+	if (!ok) {
 		ftr_tables_free(r.tables);
-		return st;
+		return r.t.status;
 	}
 	if (gaps)
 		*gaps = (struct ftr_lfts_gaps){
@@ -182,36 +303,25 @@ struct suffix {			/* text after the port number of a LID */
 	size_t len;
 };
 
-/* Node descriptions may hold any bytes: keep them within their line. */
-static void clean(char *to, const char *from)
-{
-	size_t len = strnlen(from, FTR_NAME_MAX);
-
-	for (size_t i = 0; i < len; i++)
-		to[i] = (unsigned char)from[i] < ' ' || from[i] == 127 ?
-			'?' : from[i];
-	to[len] = '\0';
-}
-
 static bool make_suffix(struct ftr_arena *a, const struct ftr_fabric *f,
 			ftr_lid lid, struct suffix *out)
 {
 	const struct ftr_lid_owner *o = &f->owner[lid];
-	char name[FTR_NAME_MAX + 1], text[160];
-	const char *type = "Channel Adapter";
+	const char *type = "Channel Adapter", *name;
+	char text[160];
 	uint64_t guid;
 
 	switch (o->kind) {
 	case FTR_OWNER_SW:
 		type = "Switch";
 		guid = f->sw[o->idx].guid;
-		clean(name, f->sw[o->idx].name);
+		name = f->sw[o->idx].name;
 		break;
 	case FTR_OWNER_EP:
 		if (f->ep[o->idx].type == FTR_NODE_ROUTER)
 			type = "Router";
 		guid = f->ep[o->idx].guid;
-		clean(name, f->ep[o->idx].name);
+		name = f->ep[o->idx].name;
 		break;
 	default:
 		out->s = " # unknown node and type\n";
@@ -244,11 +354,10 @@ static void write_section(FILE *out, const struct ftr_fabric *f,
 			  const struct suffix *suffix)
 {
 	const uint8_t *row = ftr_tables_row(t, s);
-	char name[FTR_NAME_MAX + 1];
 
-	clean(name, f->sw[s].name);
 	fprintf(out, "Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64
-		" ('%s'):\n", t->max_lid, f->sw[s].lid, f->sw[s].guid, name);
+		" ('%s'):\n", t->max_lid, f->sw[s].lid, f->sw[s].guid,
+		f->sw[s].name);
 	for (uint32_t lid = 1; lid <= t->max_lid; lid++)
 		if (row[lid] != FTR_PORT_NONE)
 			write_entry(out, lid, row[lid], &suffix[lid]);

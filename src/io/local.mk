@@ -1,4 +1,4 @@
-libftrcore_la_SOURCES += src/io/dbcsv.c src/io/fdbs.c src/io/guid_file.c src/io/hosts.c \
+libftrcore_la_SOURCES += src/io/dbcsv.c src/io/guid_file.c src/io/hosts.c \
 	src/io/slurm_topology.c src/io/io.h src/io/lfts.c src/io/netfile.c \
 	src/io/netwrite.c src/io/nominal_file.c src/io/order_file.c src/io/pathsl.c \
 	src/io/portlist.c src/io/raw.c src/io/sl2vl.c src/io/source_file.c src/io/stored.c \

@@ -4,8 +4,8 @@
  * ftr_read_fabric.
  *
  * The file holds the nodes that a sweep could find: end ports and end nodes without a link
- * are left out.  Double quotes and control characters in names become ' and '?', because
- * the format has no way to quote them.  An unknown width is written as 0x and an unknown
+ * are left out.  Double quotes in names become ', because the format has no way to quote
+ * them; control characters are not in the names of a fabric.  An unknown width is written as 0x and an unknown
  * speed as '?' (4x?), which readers take as unknown.
  */
 #include <inttypes.h>
@@ -25,18 +25,14 @@ struct name {
 	char s[FTR_NAME_MAX + 1];
 };
 
+/* A quote in a name would end it. */
 static struct name clean(const char *name)
 {
 	struct name n;
-	size_t len = strnlen(name, FTR_NAME_MAX);
 
-	for (size_t i = 0; i < len; i++) {
-		unsigned char ch = (unsigned char)name[i];
-
-		n.s[i] = ch == '"' ? '\'' : ch < ' ' || ch == 127 ? '?' :
-			 (char)ch;
-	}
-	n.s[len] = '\0';
+	snprintf(n.s, sizeof(n.s), "%s", name);
+	for (char *quote = n.s; (quote = strchr(quote, '"')); )
+		*quote = '\'';
 	return n;
 }
 

@@ -37,6 +37,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,12 +102,10 @@ static void put_body(FILE *out, const struct ftr_nominal *n)
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			const struct ftr_swport *port = ftr_fabric_port(f, s, p);
 
-			if (port->peer_kind != FTR_PEER_SW || port->peer < s ||
-			    (port->peer == s && port->peer_port < p))
-				continue;
-			fprintf(out, "L %016" PRIx64 " %u %016" PRIx64 " %u\n",
-				f->sw[s].guid, p, f->sw[port->peer].guid,
-				port->peer_port);
+			if (ftr_is_lower_end(f, s, p))
+				fprintf(out, "L %016" PRIx64 " %u %016" PRIx64 " %u\n",
+					f->sw[s].guid, p, f->sw[port->peer].guid,
+					port->peer_port);
 		}
 	}
 	for (ftr_ep e = 0; e < f->n_ep; e++)
@@ -207,12 +206,23 @@ static bool dec(struct ftr_cur *c, uint64_t max, uint64_t *out)
 	return ftr_cur_uint(c, 10, max, out);
 }
 
+static bool FTR_PRINTF(2, 3) refuse(struct ftr_text *t, const char *fmt, ...)
+{
+	char msg[FTR_ERR_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
+	return ftr_text_ok(t, ftr_fail(t->err, FTR_PARSE, "%s: %s", t->path, msg));
+}
+
 /*
  * The sum covers the rest of the file.  So three checks find most errors: the file is a
  * state file of a known version, it is complete, and its sum is correct.
  */
-static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
-			      struct header *h)
+static bool header(struct ftr_text *t, const char *text, size_t len,
+		   struct header *h)
 {
 	struct ftr_cur c = { text, text + len };
 	const char *summed, *nl;
@@ -220,43 +230,35 @@ static enum ftr_status header(struct ftr_text *t, const char *text, size_t len,
 	bool name;
 
 	if (!ftr_cur_str(&c, MAGIC))
-		return ftr_fail(t->err, FTR_PARSE, "%s: not a state file: it does not begin with \"%s\"",
-				t->path, MAGIC);
+		return refuse(t, "not a state file: it does not begin with \"%s\"", MAGIC);
 	if (!dec(&c, UINT32_MAX, &version) || !ftr_cur_char(&c, ' '))
-		return ftr_fail(t->err, FTR_PARSE, "%s: no version in the first line",
-				t->path);
+		return refuse(t, "no version in the first line");
 	if (version < 1 || version > VERSION)
-		return ftr_fail(t->err, FTR_PARSE, "%s: state file of version %" PRIu64 ", supported are 1 to %d",
-				t->path, version, VERSION);
+		return refuse(t, "state file of version %" PRIu64 ", supported are 1 to %d",
+			      version, VERSION);
 	nl = memchr(c.p, '\n', (size_t)(c.end - c.p));
 	if (!nl)
-		return ftr_fail(t->err, FTR_PARSE, "%s: incomplete: it ends in the first line",
-				t->path);
+		return refuse(t, "incomplete: it ends in the first line");
 	c.end = nl;
 	if (!hex16(&c, &h->sum) || !ftr_cur_char(&c, ' '))
-		return ftr_fail(t->err, FTR_PARSE, "%s: no checksum in the first line",
-				t->path);
+		return refuse(t, "no checksum in the first line");
 	summed = c.p;
 	if (!dec(&c, SIZE_MAX, &h->length) || !ftr_cur_char(&c, ' '))
-		return ftr_fail(t->err, FTR_PARSE, "%s: no length in the first line",
-				t->path);
+		return refuse(t, "no length in the first line");
 	if ((size_t)(text + len - (nl + 1)) != h->length)
-		return ftr_fail(t->err, FTR_PARSE, "%s: incomplete: %zu bytes after the first line instead of %"
-				PRIu64, t->path,
-				(size_t)(text + len - (nl + 1)), h->length);
+		return refuse(t, "incomplete: %zu bytes after the first line instead of %" PRIu64,
+			      (size_t)(text + len - (nl + 1)), h->length);
 	if (ftr_hash(FTR_HASH_INIT, summed,
 		     (size_t)(text + len - summed)) != h->sum)
-		return ftr_fail(t->err, FTR_PARSE, "%s: damaged: wrong checksum",
-				t->path);
+		return refuse(t, "damaged: wrong checksum");
 	name = ftr_cur_str(&c, "name ");
 	h->leaf_order = name ? FTR_LEAF_BY_NAME : FTR_LEAF_BY_GUID;
 	if ((!name && !ftr_cur_str(&c, "guid ")) || !hex16(&c, &h->lists) ||
 	    !ftr_cur_end(&c))
-		return ftr_fail(t->err, FTR_PARSE, "%s: no options in the first line",
-				t->path);
+		return refuse(t, "no options in the first line");
 	ftr_text_mem(t, t->path, nl + 1, (size_t)h->length, t->err);
 	t->line = 1;
-	return FTR_OK;
+	return true;
 }
 
 /* ---- reading: the body ------------------------------------------------- */
@@ -300,59 +302,52 @@ static bool guid(struct ftr_cur *c, uint64_t *out)
 	return ftr_cur_char(c, ' ') && hex16(c, out);
 }
 
-static enum ftr_status get_switch(struct ftr_text *t, struct ftr_builder *b,
-				  struct ftr_cur c)
+/* The fabric that is read, and its R lines. */
+struct body {
+	struct ftr_text *t;
+	struct ftr_builder *b;
+	struct ftr_old_rank *rank;
+	uint32_t n_ranks, cap_ranks;
+};
+
+static bool get_switch(struct body *x, struct ftr_cur c)
 {
 	char name[FTR_NAME_MAX + 1];
 	uint64_t id, n_ports, lmc;
 
 	if (!guid(&c, &id) || !number(&c, FTR_PORT_MAX, &n_ports) ||
 	    !number(&c, FTR_LMC_MAX, &lmc) || !get_name(&c, name))
-		return ftr_text_expected(t, &c, "GUID, ports, LMC and name of a switch");
-	return ftr_builder_add_switch(b, id, (unsigned int)n_ports, 0,
-				      (unsigned int)lmc, name, t->err);
+		return ftr_text_expected(x->t, &c, "GUID, ports, LMC and name of a switch");
+	return ftr_text_ok(x->t, ftr_builder_add_switch(x->b, id, (unsigned int)n_ports, 0,
+							(unsigned int)lmc, name, x->t->err));
 }
 
-static enum ftr_status get_holder(struct ftr_text *t, struct ftr_builder *b,
-				  struct ftr_cur c)
+static bool get_holder(struct body *x, struct ftr_cur c)
 {
 	uint64_t place, holder;
 
 	if (!guid(&c, &place) || !guid(&c, &holder) || !ftr_cur_end(&c))
-		return ftr_text_expected(t, &c, "GUIDs of a place and of the switch in it");
-	return ftr_builder_hold(b, place, holder, t->err);
+		return ftr_text_expected(x->t, &c, "GUIDs of a place and of the switch in it");
+	return ftr_text_ok(x->t, ftr_builder_hold(x->b, place, holder, x->t->err));
 }
 
-/* The R lines, in a growing array. */
-struct rank_lines {
-	struct ftr_old_rank *sw;
-	uint32_t n, max;
-};
-
-static enum ftr_status get_rank(struct ftr_text *t, struct rank_lines *r,
-				struct ftr_cur c)
+static bool get_rank(struct body *x, struct ftr_cur c)
 {
 	uint64_t place, rank, leaf, stub;
 
 	if (!guid(&c, &place) || !number(&c, FTR_COST_INF / 2, &rank) || !number(&c, 1, &leaf) ||
 	    !number(&c, 1, &stub) || !ftr_cur_end(&c) ||
-	    (r->n && place <= r->sw[r->n - 1].guid))
-		return ftr_text_expected(t, &c, "GUID, rank and kind of a switch, by ascending GUIDs");
-	if (r->n == r->max) {
-		uint32_t max = FTR_MAX(64u, 2 * r->max);
-		struct ftr_old_rank *more = ftr_reallocarray(r->sw, max, sizeof(*more));
-
-		if (!more)
-			return ftr_text_nomem(t);
-		r->sw = more;
-		r->max = max;
-	}
-	r->sw[r->n++] = (struct ftr_old_rank){ place, (uint8_t)rank, leaf != 0, stub != 0 };
-	return FTR_OK;
+	    (x->n_ranks && place <= x->rank[x->n_ranks - 1].guid))
+		return ftr_text_expected(x->t, &c, "GUID, rank and kind of a switch, by ascending GUIDs");
+	if (!FTR_GROW(x->rank, x->n_ranks, x->cap_ranks))
+		return ftr_text_nomem(x->t);
+	x->rank[x->n_ranks++] = (struct ftr_old_rank){
+		place, (uint8_t)rank, leaf != 0, stub != 0
+	};
+	return true;
 }
 
-static enum ftr_status get_endport(struct ftr_text *t, struct ftr_builder *b,
-				   struct ftr_cur c)
+static bool get_endport(struct body *x, struct ftr_cur c)
 {
 	char name[FTR_NAME_MAX + 1];
 	uint64_t id, node, num, lmc;
@@ -362,80 +357,71 @@ static enum ftr_status get_endport(struct ftr_text *t, struct ftr_builder *b,
 	    !number(&c, FTR_PORT_MAX, &num) || !ftr_cur_char(&c, ' ') ||
 	    (!ftr_cur_char(&c, 'C') && !(router = ftr_cur_char(&c, 'R'))) ||
 	    !number(&c, FTR_LMC_MAX, &lmc) || !get_name(&c, name))
-		return ftr_text_expected(t, &c, "GUIDs, port, kind, LMC and name of an end port");
-	return ftr_builder_add_endport(b, router ? FTR_NODE_ROUTER :
-				       FTR_NODE_CA, node, id,
-				       (unsigned int)num, 0,
-				       (unsigned int)lmc, name, t->err);
+		return ftr_text_expected(x->t, &c, "GUIDs, port, kind, LMC and name of an end port");
+	return ftr_text_ok(x->t, ftr_builder_add_endport(x->b, router ? FTR_NODE_ROUTER :
+							 FTR_NODE_CA, node, id,
+							 (unsigned int)num, 0,
+							 (unsigned int)lmc, name, x->t->err));
 }
 
-static enum ftr_status get_link(struct ftr_text *t, struct ftr_builder *b,
-				struct ftr_cur c)
+static bool get_link(struct body *x, struct ftr_cur c)
 {
-	struct ftr_end x, y;
+	struct ftr_end a, z;
 	uint64_t p, q;
 
-	if (!guid(&c, &x.node_guid) || !number(&c, FTR_PORT_MAX, &p) ||
-	    !guid(&c, &y.node_guid) || !number(&c, FTR_PORT_MAX, &q) ||
+	if (!guid(&c, &a.node_guid) || !number(&c, FTR_PORT_MAX, &p) ||
+	    !guid(&c, &z.node_guid) || !number(&c, FTR_PORT_MAX, &q) ||
 	    !ftr_cur_end(&c))
-		return ftr_text_expected(t, &c, "GUID and port of both ends of a link");
-	x.port = (ftr_port)p;
-	y.port = (ftr_port)q;
-	return ftr_builder_add_link(b, x, y, 0, FTR_SPEED_UNKNOWN, t->err);
+		return ftr_text_expected(x->t, &c, "GUID and port of both ends of a link");
+	a.port = (ftr_port)p;
+	z.port = (ftr_port)q;
+	return ftr_text_ok(x->t, ftr_builder_add_link(x->b, a, z, 0, FTR_SPEED_UNKNOWN,
+						      x->t->err));
 }
 
-static enum ftr_status body(struct ftr_text *t, struct ftr_builder *b,
-			    struct rank_lines *ranks)
+static bool get_line(struct body *x, struct ftr_cur c)
 {
-	struct ftr_cur c;
-	enum ftr_status st;
+	static const struct {
+		char letter;
+		bool (*get)(struct body *x, struct ftr_cur c);
+	} kinds[] = {
+		{ 'S', get_switch }, { 'P', get_holder }, { 'R', get_rank },
+		{ 'E', get_endport }, { 'L', get_link },
+	};
 
-	while (!(st = ftr_text_line(t, &c)) && c.p) {
-		if (t->cut)
-			st = ftr_text_torn(t, c);
-		else if (ftr_cur_char(&c, 'S'))
-			st = get_switch(t, b, c);
-		else if (ftr_cur_char(&c, 'P'))
-			st = get_holder(t, b, c);
-		else if (ftr_cur_char(&c, 'R'))
-			st = get_rank(t, ranks, c);
-		else if (ftr_cur_char(&c, 'E'))
-			st = get_endport(t, b, c);
-		else if (ftr_cur_char(&c, 'L'))
-			st = get_link(t, b, c);
-		else
-			st = ftr_text_expected(t, &c, "S, P, R, E or L");
-		if (st == FTR_INVAL)	/* the message does not name the line yet */
-			st = ftr_err_prefix(t->err, "%s:%u", t->path, t->line);
-		if (st)
-			break;
-	}
-	return st;
+	if (x->t->cut)
+		return ftr_text_torn(x->t, c);
+	for (size_t i = 0; i < FTR_ARRAY_LEN(kinds); i++)
+		if (ftr_cur_char(&c, kinds[i].letter))
+			return kinds[i].get(x, c);
+	return ftr_text_expected(x->t, &c, "S, P, R, E or L");
 }
 
 /* ---- reading: the file ------------------------------------------------- */
 
-static enum ftr_status parse(struct ftr_text *t, const char *text, size_t len,
-			     struct header *h, struct ftr_fabric **f,
-			     struct rank_lines *ranks)
+static void parse(struct body *x, const char *text, size_t len,
+		  struct header *h, struct ftr_fabric **f)
 {
-	struct ftr_builder *b;
-	enum ftr_status st = header(t, text, len, h);
+	struct ftr_text *t = x->t;
+	struct ftr_cur c;
 
-	if (st)
-		return st;
-	b = ftr_builder_new();
-	if (!b)
-		return ftr_text_nomem(t);
-	st = body(t, b, ranks);
-	if (!st) {
-		st = ftr_builder_freeze(b, f, t->err);
-		if (st == FTR_INVAL)
-			ftr_err_prefix(t->err, "%s", t->path);
+	if (!header(t, text, len, h))
+		return;
+	x->b = ftr_builder_new();
+	if (!x->b) {
+		ftr_text_nomem(t);
+		return;
 	}
-	if (st)
-		ftr_builder_free(b);
-	return st;
+	while (ftr_text_line(t, &c) && c.p && get_line(x, c))
+		;
+	if (t->status == FTR_INVAL)	/* the message does not name the line yet */
+		ftr_err_prefix(t->err, "%s:%u", t->path, t->line);
+	else if (!t->status &&
+		 !ftr_text_ok(t, ftr_builder_freeze(x->b, f, t->err)) &&
+		 t->status == FTR_INVAL)
+		ftr_err_prefix(t->err, "%s", t->path);
+	if (t->status)
+		ftr_builder_free(x->b);
 }
 
 static enum ftr_status read_file(const char *path, bool own,
@@ -446,7 +432,7 @@ static enum ftr_status read_file(const char *path, bool own,
 {
 	struct ftr_text t = { .path = path, .err = err, .fd = -1 };
 	struct ftr_shape_opts with = { .leaf_order = FTR_LEAF_BY_GUID };
-	struct rank_lines lines = { NULL, 0, 0 };
+	struct body x = { .t = &t };
 	struct ftr_old_ranks ranks;
 	struct ftr_fabric *f = NULL;
 	struct ftr_nominal *n = NULL;
@@ -457,15 +443,16 @@ static enum ftr_status read_file(const char *path, bool own,
 
 	if (st)
 		return st;
-	st = parse(&t, text, len, &h, &f, &lines);
+	parse(&x, text, len, &h, &f);
+	st = t.status;
 	/* only valid fabrics are written, so the file is damaged */
 	if (st == FTR_INVAL && err)
 		err->status = FTR_PARSE;
 	st = st == FTR_INVAL ? FTR_PARSE : st;
 	if (opts)
 		with = *opts;
-	ranks = (struct ftr_old_ranks){ lines.sw, lines.n, st ? 0 : h.lists };
-	with.old = lines.n ? &ranks : NULL;
+	ranks = (struct ftr_old_ranks){ x.rank, x.n_ranks, st ? 0 : h.lists };
+	with.old = x.n_ranks ? &ranks : NULL;
 	if (!st)
 		st = ftr_nominal_new(f, &with, NULL, team, &n, NULL, err);
 	if (!st) {
@@ -475,7 +462,7 @@ static enum ftr_status read_file(const char *path, bool own,
 		*out = n;
 	}
 	ftr_fabric_free(f);
-	free(lines.sw);
+	free(x.rank);
 	free(text);
 	return st;
 }

@@ -34,7 +34,7 @@ struct order {
 	uint32_t n, cap;
 };
 
-static enum ftr_status place(void *ctx, struct ftr_cur *c)
+static bool place(void *ctx, struct ftr_cur *c)
 {
 	struct order *o = ctx;
 	struct ftr_cur at = *c;
@@ -43,7 +43,7 @@ static enum ftr_status place(void *ctx, struct ftr_cur *c)
 
 	if (!ftr_cur_str(&at, "0x") ||
 	    !ftr_cur_uint(&at, 16, UINT16_MAX, &lid) ||
-	    (!ftr_cur_end(&at) && *at.p != '\t' && *at.p != ' '))
+	    !ftr_cur_gap(&at))
 		return ftr_text_expected(&o->t, c, "a LID 0x0000..0xffff and a name");
 	if (o->t.cut && at.p - c->p < 6)	/* LIDs are printed with 6 characters */
 		return ftr_text_torn(&o->t, *c);
@@ -51,7 +51,7 @@ static enum ftr_status place(void *ctx, struct ftr_cur *c)
 		return ftr_text_nomem(&o->t);
 	o->ep[o->n++] = FTR_EP_NONE;
 	if (lid == GAP)
-		return FTR_OK;
+		return true;
 	w = lid <= o->f->max_lid ? &o->f->owner[lid] : NULL;
 	if (!w || w->kind != FTR_OWNER_EP)
 		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to no end port of the fabric",
@@ -61,7 +61,7 @@ static enum ftr_status place(void *ctx, struct ftr_cur *c)
 				     (unsigned int)lid, o->reported[w->idx]);
 	o->reported[w->idx] = o->t.line;
 	o->ep[o->n - 1] = w->idx;
-	return FTR_OK;
+	return true;
 }
 
 enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
@@ -69,23 +69,21 @@ enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 			       struct ftr_err *err)
 {
 	struct order o = { .f = f };
-	enum ftr_status st = ftr_text_open(&o.t, path, false, err);
+	bool ok = ftr_text_open(&o.t, path, false, err);
 
-	if (st)
-		return st;
 	o.reported = ftr_calloc((size_t)f->n_ep + 1, sizeof(*o.reported));
-	st = o.reported ? ftr_text_each(&o.t, place, &o) : ftr_text_nomem(&o.t);
-	if (!st && !o.n)
-		st = ftr_text_fail(&o.t, FTR_PARSE, "the file contains no end port");
+	ok = ok && (o.reported || ftr_text_nomem(&o.t)) &&
+		ftr_text_each(&o.t, place, &o) &&
+		(o.n || ftr_text_fail(&o.t, FTR_PARSE, "the file contains no end port"));
 	ftr_text_close(&o.t);
 	free(o.reported);
-	if (st) {
+	if (ok) {
+		*order = o.ep;
+		*n = o.n;
+	} else {
 		free(o.ep);
-		return st;
 	}
-	*order = o.ep;
-	*n = o.n;
-	return FTR_OK;
+	return o.t.status;
 }
 
 /* ---- pairs --------------------------------------------------------------- */
@@ -125,7 +123,7 @@ static bool set_keys(struct pairs *p)
 	return true;
 }
 
-/* The only end port with that name; *many: there are several. */
+/* Find an end port by its name.  *many is true if several have that name. */
 static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 {
 	const struct key key = { .name = name }, *list = p->by_name;
@@ -137,7 +135,7 @@ static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 	return at ? at->ep : FTR_EP_NONE;
 }
 
-/* The only end port of the node with that GUID; *many: there are several. */
+/* Find an end port by its node GUID.  *many is true if the node has several. */
 static ftr_ep find_node(const struct pairs *p, uint64_t guid, bool *many)
 {
 	const uint32_t n = p->f->n_ep;
@@ -147,7 +145,7 @@ static ftr_ep find_node(const struct pairs *p, uint64_t guid, bool *many)
 	return at ? at->ep : FTR_EP_NONE;
 }
 
-static enum ftr_status by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
+static bool by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 {
 	char name[FTR_NAME_MAX + 1];
 	struct ftr_cur at = *c;
@@ -169,18 +167,17 @@ static enum ftr_status by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 		return ftr_text_fail(&p->t, FTR_INVAL, "no end port of the fabric is named '%s'",
 				     ftr_quote(name, strlen(name)).s);
 	*c = at;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status by_number(struct pairs *p, struct ftr_cur *c,
-				 ftr_ep *out)
+static bool by_number(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 {
 	struct ftr_cur at = *c;
 	uint64_t v;
 	bool many = false;
 
 	if (!ftr_cur_uint(&at, 0, UINT64_MAX, &v) ||
-	    (!ftr_cur_end(&at) && *at.p != ' ' && *at.p != '\t'))
+	    !ftr_cur_gap(&at))
 		return ftr_text_expected(&p->t, c, "a LID, a GUID or a \"name\"");
 	*out = FTR_EP_NONE;
 	if (v <= UINT16_MAX) {
@@ -202,10 +199,10 @@ static enum ftr_status by_number(struct pairs *p, struct ftr_cur *c,
 		return ftr_text_fail(&p->t, FTR_INVAL, "GUID 0x%016" PRIx64
 				     " belongs to no end port of the fabric", v);
 	*c = at;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status end_port(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
+static bool end_port(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 {
 	ftr_cur_blanks(c);
 	if (!ftr_cur_end(c) && *c->p == '"')
@@ -213,23 +210,20 @@ static enum ftr_status end_port(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 	return by_number(p, c, out);
 }
 
-static enum ftr_status pair(void *ctx, struct ftr_cur *c)
+static bool pair(void *ctx, struct ftr_cur *c)
 {
 	struct pairs *p = ctx;
 	struct ftr_load_pair v;
-	enum ftr_status st = end_port(p, c, &v.from);
 
-	if (!st)
-		st = end_port(p, c, &v.to);
-	if (st)
-		return st;
+	if (!end_port(p, c, &v.from) || !end_port(p, c, &v.to))
+		return false;
 	ftr_cur_blanks(c);
 	if (!ftr_cur_end(c) && *c->p != '#')
 		return ftr_text_expected(&p->t, c, "two end ports and nothing else");
 	if (!FTR_GROW(p->pair, p->n, p->cap))
 		return ftr_text_nomem(&p->t);
 	p->pair[p->n++] = v;
-	return FTR_OK;
+	return true;
 }
 
 enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
@@ -237,21 +231,19 @@ enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_err *err)
 {
 	struct pairs p = { .f = f };
-	enum ftr_status st = ftr_text_open(&p.t, path, false, err);
+	bool ok = ftr_text_open(&p.t, path, false, err) &&
+		(set_keys(&p) || ftr_text_nomem(&p.t)) &&
+		ftr_text_each(&p.t, pair, &p) &&
+		(p.n || ftr_text_fail(&p.t, FTR_PARSE, "the file contains no pair"));
 
-	if (st)
-		return st;
-	st = set_keys(&p) ? ftr_text_each(&p.t, pair, &p) : ftr_text_nomem(&p.t);
-	if (!st && !p.n)
-		st = ftr_text_fail(&p.t, FTR_PARSE, "the file contains no pair");
 	ftr_text_close(&p.t);
 	free(p.by_node);
 	free(p.by_name);
-	if (st) {
+	if (ok) {
+		*out = p.pair;
+		*n = p.n;
+	} else {
 		free(p.pair);
-		return st;
 	}
-	*out = p.pair;
-	*n = p.n;
-	return FTR_OK;
+	return p.t.status;
 }

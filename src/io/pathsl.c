@@ -76,24 +76,24 @@ static const struct ftr_node_ep *find_node(const struct reader *r,
 }
 
 /* Set the SL for a source, or for all ports of a node. */
-static enum ftr_status set(struct reader *r, uint32_t source,
-			   const struct ftr_node_ep *node, uint64_t lid, uint64_t sl)
+static bool set(struct reader *r, uint32_t source,
+		const struct ftr_node_ep *node, uint64_t lid, uint64_t sl)
 {
+	const struct ftr_node_ep *end = r->node + r->f->n_ep;
 	uint64_t guid = node ? node->guid : 0;
-	enum ftr_status st = FTR_OK;
 
 	if (source == NOBODY && !node)
-		return FTR_OK;
+		return true;
 	r->parts.known++;
 	if (!lid || lid > r->f->max_lid)
-		return FTR_OK;
+		return true;
 	if (source != NOBODY)
-		return ftr_path_sl_set(r->sl, source, (ftr_lid)lid,
-				       (unsigned int)sl, r->t.err);
-	for (; !st && node < r->node + r->f->n_ep && node->guid == guid; node++)
-		st = ftr_path_sl_set(r->sl, node->ep, (ftr_lid)lid,
-				     (unsigned int)sl, r->t.err);
-	return st;
+		return ftr_text_ok(&r->t, ftr_path_sl_set(r->sl, source, (ftr_lid)lid,
+							  (unsigned int)sl, r->t.err));
+	for (; node < end && node->guid == guid; node++)
+		if (!set(r, node->ep, NULL, lid, sl))
+			return false;
+	return true;
 }
 
 static uint32_t switch_source(const struct reader *r, uint64_t guid)
@@ -103,32 +103,28 @@ static uint32_t switch_source(const struct reader *r, uint64_t guid)
 	return s == FTR_SW_NONE ? NOBODY : r->f->n_ep + s;
 }
 
-static enum ftr_status number(struct reader *r, struct ftr_cur *c,
-			      unsigned int base, uint64_t max,
-			      const char *what, uint64_t *out)
+static bool number(struct reader *r, struct ftr_cur *c, unsigned int base,
+		   uint64_t max, const char *what, uint64_t *out)
 {
 	struct ftr_cur at = *c;
 
 	ftr_cur_blanks(&at);
-	if (!ftr_cur_uint(&at, base, max, out) ||
-	    (!ftr_cur_end(&at) && *at.p != ' ' && *at.p != '\t'))
+	if (!ftr_cur_uint(&at, base, max, out) || !ftr_cur_gap(&at))
 		return ftr_text_expected(&r->t, c, what);
 	*c = at;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status sl_and_end(struct reader *r, struct ftr_cur *c,
-				  uint64_t *sl)
+static bool sl_and_end(struct reader *r, struct ftr_cur *c, uint64_t *sl)
 {
-	enum ftr_status st = number(r, c, 10, FTR_N_SL - 1, "an SL 0..15", sl);
-
+	if (!number(r, c, 10, FTR_N_SL - 1, "an SL 0..15", sl))
+		return false;
 	ftr_cur_blanks(c);
-	if (!st && !ftr_cur_end(c))
-		st = ftr_text_expected(&r->t, c, "an SL and nothing else");
-	return st;
+	return ftr_cur_end(c) ||
+		ftr_text_expected(&r->t, c, "an SL and nothing else");
 }
 
-static enum ftr_status begin(struct reader *r, struct ftr_cur *c, bool sw)
+static bool begin(struct reader *r, struct ftr_cur *c, bool sw)
 {
 	struct ftr_cur at = *c;
 	uint64_t guid;
@@ -150,20 +146,18 @@ static enum ftr_status begin(struct reader *r, struct ftr_cur *c, bool sw)
 	}
 	if (r->source == NOBODY && !r->first)
 		ftr_parts_foreign(&r->parts, &r->t, guid);
-	return FTR_OK;
+	return true;
 }
 
 /* "0x0002c90000000099 154 0" or, in a section, "0x009A : 0" */
-static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
+static bool entry(struct reader *r, struct ftr_cur *c)
 {
 	const struct ftr_node_ep *node;
 	uint64_t head, lid, sl;
 	uint32_t source;
-	enum ftr_status st = number(r, c, 16, UINT64_MAX,
-				    "a GUID or a LID in hex", &head);
 
-	if (st)
-		return st;
+	if (!number(r, c, 16, UINT64_MAX, "a GUID or a LID in hex", &head))
+		return false;
 	ftr_cur_blanks(c);
 	if (ftr_cur_char(c, ':')) {
 		if (!r->open)
@@ -173,14 +167,12 @@ static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
 		if (head > UINT16_MAX)
 			return ftr_text_fail(&r->t, FTR_PARSE, "0x%" PRIx64
 					     " is not a LID", head);
-		st = sl_and_end(r, c, &sl);
-		return st ? st : set(r, r->source, r->first, head, sl);
+		return sl_and_end(r, c, &sl) &&
+			set(r, r->source, r->first, head, sl);
 	}
-	st = number(r, c, 10, UINT16_MAX, "a destination LID", &lid);
-	if (!st)
-		st = sl_and_end(r, c, &sl);
-	if (st)
-		return st;
+	if (!number(r, c, 10, UINT16_MAX, "a destination LID", &lid) ||
+	    !sl_and_end(r, c, &sl))
+		return false;
 	source = switch_source(r, head);
 	node = source == NOBODY ? find_node(r, head) : NULL;
 	if (source == NOBODY && !node)
@@ -188,7 +180,7 @@ static enum ftr_status entry(struct reader *r, struct ftr_cur *c)
 	return set(r, source, node, lid, sl);
 }
 
-static enum ftr_status line(void *ctx, struct ftr_cur *c)
+static bool line(void *ctx, struct ftr_cur *c)
 {
 	struct reader *r = ctx;
 
@@ -196,7 +188,7 @@ static enum ftr_status line(void *ctx, struct ftr_cur *c)
 		return begin(r, c, true);
 	if (ftr_cur_str(c, "Channel Adapter ") || ftr_cur_word(c, "Router"))
 		return begin(r, c, false);
-	if (c->end - c->p > 2 && c->p[0] == '0' && c->p[1] == 'x')
+	if (ftr_cur_hex_follows(c))
 		return entry(r, c);
 	return ftr_text_fail(&r->t, FTR_PARSE, "neither source nor SL: '%s'",
 			     ftr_quote_cur(c).s);
@@ -206,27 +198,20 @@ enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
 				 struct ftr_path_sl **out, struct ftr_err *err)
 {
 	struct reader r = { .f = f };
-	enum ftr_status st = ftr_text_open(&r.t, path, false, err);
+	bool ok = ftr_text_open(&r.t, path, false, err);
 
-	if (st)
-		return st;
 	r.node = ftr_eps_by_node(f);
-	if (!r.node)
-		st = ftr_text_nomem(&r.t);
-	if (!st)
-		st = ftr_path_sl_new(f, &r.sl, err);
-	if (!st)
-		st = ftr_text_each(&r.t, line, &r);
-	if (!st)
-		st = ftr_parts_end(&r.parts, &r.t, "source", "SL");
+	ok = ok && (r.node || ftr_text_nomem(&r.t)) &&
+		ftr_text_ok(&r.t, ftr_path_sl_new(f, &r.sl, err)) &&
+		ftr_text_each(&r.t, line, &r) &&
+		ftr_parts_end(&r.parts, &r.t, "source", "SL");
 	ftr_text_close(&r.t);
 	free(r.node);
-	if (st) {
+	if (ok)
+		*out = r.sl;
+	else
 		ftr_path_sl_free(r.sl);
-		return st;
-	}
-	*out = r.sl;
-	return FTR_OK;
+	return r.t.status;
 }
 
 /* ---- writing ----------------------------------------------------------- */

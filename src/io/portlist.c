@@ -21,8 +21,7 @@ struct side {
 	uint64_t lid, num, guid;
 };
 
-static enum ftr_status side(struct ftr_raw *r, struct ftr_cur *c,
-			    struct side *s)
+static bool side(struct ftr_raw *r, struct ftr_cur *c, struct side *s)
 {
 	struct ftr_cur at = *c;
 
@@ -36,16 +35,9 @@ static enum ftr_status side(struct ftr_raw *r, struct ftr_cur *c,
 	else
 		return ftr_text_expected(r->t, c, "SW, CA or RT");
 	*c = at;
-	ftr_cur_blanks(c);
-	if (!ftr_cur_uint(c, 10, FTR_LID_MAX, &s->lid))
-		return ftr_text_expected(r->t, c, "a LID");
-	ftr_cur_blanks(c);
-	if (!ftr_cur_uint(c, 10, FTR_PORT_MAX, &s->num))
-		return ftr_text_expected(r->t, c, "a port number");
-	ftr_cur_blanks(c);
-	if (!ftr_cur_uint(c, 16, UINT64_MAX, &s->guid))
-		return ftr_text_expected(r->t, c, "a GUID");
-	return FTR_OK;
+	return ftr_text_next(r->t, c, 10, FTR_LID_MAX, "a LID", &s->lid) &&
+		ftr_text_next(r->t, c, 10, FTR_PORT_MAX, "a port number", &s->num) &&
+		ftr_text_next(r->t, c, 16, UINT64_MAX, "a GUID", &s->guid);
 }
 
 static void rate(struct ftr_cur *c, struct ftr_raw_port *p)
@@ -66,8 +58,8 @@ static void rate(struct ftr_cur *c, struct ftr_raw_port *p)
 }
 
 /* Read "( 'near' - 'far' )".  Names may contain quotes, so the separator is searched for. */
-static enum ftr_status names(struct ftr_raw *r, struct ftr_cur *c,
-			     struct ftr_cur *near, struct ftr_cur *far)
+static bool names(struct ftr_raw *r, struct ftr_cur *c, struct ftr_cur *near,
+		  struct ftr_cur *far)
 {
 	struct ftr_cur at = *c;
 
@@ -84,34 +76,31 @@ static enum ftr_status names(struct ftr_raw *r, struct ftr_cur *c,
 	if (at.end - at.p < 3 || memcmp(at.end - 3, "' )", 3))
 		return ftr_text_expected(r->t, c, "( 'name' - 'name' )");
 	far->end = at.end - 3;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status enter(struct ftr_raw *r, const struct side *s,
-			     struct ftr_cur name, uint32_t *out)
+static bool enter(struct ftr_raw *r, const struct side *s, struct ftr_cur name,
+		  uint32_t *out)
 {
 	struct ftr_raw_node node = {
-		.name = name.p, .name_len = (uint32_t)(name.end - name.p),
-		.line = r->t->line, .guid = s->guid,
+		.name = name, .line = r->t->line, .guid = s->guid,
 		.lid = s->type == FTR_NODE_SWITCH ? (ftr_lid)s->lid : 0,
 		.type = s->type, .n_ports = (ftr_port)s->num,
 	}, *n;
-	enum ftr_status st = ftr_raw_meet_node(r, &node, out);
 
-	if (st)
-		return st;
+	if (!ftr_raw_meet_node(r, &node, out))
+		return false;
 	n = &r->node[*out];
 	if (n->type != s->type)
 		return ftr_text_fail(r->t, FTR_INVAL, "node 0x%016" PRIx64
 				     " of type %u was of type %u on line %u",
 				     s->guid, s->type, n->type, n->line);
-	st = ftr_raw_same_lid(r, n, &node);
 	n->n_ports = (ftr_port)FTR_MAX(n->n_ports, s->num);
-	return st;
+	return ftr_raw_same_lid(r, n, &node);
 }
 
-static enum ftr_status unconnected(struct ftr_raw *r, struct ftr_cur *c,
-				   const struct side *a)
+static bool unconnected(struct ftr_raw *r, struct ftr_cur *c,
+			const struct side *a)
 {
 	struct ftr_cur name = { NULL, NULL };
 	uint32_t idx;
@@ -119,7 +108,7 @@ static enum ftr_status unconnected(struct ftr_raw *r, struct ftr_cur *c,
 	if (r->t->cut && (ftr_cur_end(c) || c->end[-1] != '\''))
 		return ftr_text_torn(r->t, *c);
 	if (a->type != FTR_NODE_SWITCH || !a->num)
-		return FTR_OK;
+		return true;
 	if (ftr_cur_find(c, "'")) {
 		name = *c;
 		while (name.end > name.p && name.end[-1] != '\'')
@@ -129,32 +118,24 @@ static enum ftr_status unconnected(struct ftr_raw *r, struct ftr_cur *c,
 	return enter(r, a, name, &idx);
 }
 
-static enum ftr_status port_line(void *ctx, struct ftr_cur *c)
+static bool port_line(void *ctx, struct ftr_cur *c)
 {
 	struct ftr_raw *r = ctx;
 	struct ftr_raw_port p = { .line = r->t->line };
 	struct ftr_cur near, far;
 	struct side a, z;
-	enum ftr_status st;
 
 	if (ftr_cur_word(c, "DR"))
-		return FTR_OK;	/* trace lines of ibnetdiscover -v */
-	st = side(r, c, &a);
-	if (st)
-		return st;
+		return true;	/* trace lines of ibnetdiscover -v */
+	if (!side(r, c, &a))
+		return false;
 	rate(c, &p);
 	ftr_cur_blanks(c);
 	if (!ftr_cur_str(c, "- "))
 		return unconnected(r, c, &a);
-	st = side(r, c, &z);
-	if (!st)
-		st = names(r, c, &near, &far);
-	if (!st)
-		st = enter(r, &a, near, &p.node);
-	if (!st)
-		st = enter(r, &z, far, &p.far);
-	if (st)
-		return st;
+	if (!side(r, c, &z) || !names(r, c, &near, &far) ||
+	    !enter(r, &a, near, &p.node) || !enter(r, &z, far, &p.far))
+		return false;
 	p.num = (ftr_port)a.num;
 	p.far_num = (ftr_port)z.num;
 	p.far_lid = (ftr_lid)z.lid;
@@ -167,7 +148,7 @@ static enum ftr_status port_line(void *ctx, struct ftr_cur *c)
 	return ftr_raw_add_port(r, &p);
 }
 
-enum ftr_status ftr_portlist_collect(struct ftr_raw *r)
+bool ftr_portlist_collect(struct ftr_raw *r)
 {
 	return ftr_text_each(r->t, port_line, r);
 }

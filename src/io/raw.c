@@ -14,6 +14,9 @@
  * A tolerant reading notes a one-sided link and leaves it out; OpenSM would not use it
  * either.
  *
+ * Nodes are found by the hash of their id.  Of two ids with the same hash, the second one
+ * to come is under the next free key.
+ *
  * If one end reports the LID or the port GUID of the other, the value must agree with the
  * other's own record.  If that record has no value, the reported one is used.
  */
@@ -25,10 +28,11 @@
 
 #include "io/io.h"
 
-enum ftr_status ftr_raw_init(struct ftr_raw *r, struct ftr_text *t)
+bool ftr_raw_init(struct ftr_raw *r, struct ftr_text *t, bool tolerant)
 {
-	*r = (struct ftr_raw){ .t = t, .arena = ftr_arena_new() };
-	return r->arena ? FTR_OK : ftr_text_nomem(t);
+	*r = (struct ftr_raw){ .t = t, .arena = ftr_arena_new(),
+			       .tolerant = tolerant };
+	return r->arena || ftr_text_nomem(t);
 }
 
 void ftr_raw_fini(struct ftr_raw *r)
@@ -36,7 +40,7 @@ void ftr_raw_fini(struct ftr_raw *r)
 	ftr_arena_free(r->arena);
 	free(r->node);
 	free(r->port);
-	free(r->id_slot);
+	ftr_map_fini(&r->by_id);
 	ftr_map_fini(&r->by_guid);
 	ftr_map_fini(&r->by_port);
 }
@@ -47,8 +51,8 @@ static struct ftr_quoted name_of(const struct ftr_raw_node *n)
 {
 	struct ftr_quoted q;
 
-	if (n->id)
-		return ftr_quote(n->id, n->id_len);
+	if (n->id.p)
+		return ftr_quote_cur(&n->id);
 	snprintf(q.s, sizeof(q.s), "0x%016" PRIx64, n->guid);
 	return q;
 }
@@ -58,62 +62,28 @@ static struct ftr_quoted far_name(const struct ftr_raw *r,
 {
 	if (p->far != FTR_RAW_NONE)
 		return name_of(&r->node[p->far]);
-	return ftr_quote(p->far_id, p->far_len);
+	return ftr_quote_cur(&p->far_id);
 }
 
-static uint64_t hash(const char *s, size_t len)
+/* The node with this id, or NONE; *key: its key in by_id, or the key for a new node. */
+static uint32_t find_id(const struct ftr_raw *r, const struct ftr_cur *id,
+			uint64_t *key)
 {
-	uint64_t h = 0xCBF29CE484222325u;
+	*key = ftr_hash(FTR_HASH_INIT, id->p, ftr_cur_len(id));
+	for (;; ++*key) {
+		uint32_t i = ftr_map_get(&r->by_id, *key);
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)s[i]) * 0x100000001B3u;
-	return h ^ (h >> 29);
-}
-
-/* The slot that holds id, or the free slot where it belongs. */
-static uint32_t id_slot(const struct ftr_raw *r, const char *id, size_t len)
-{
-	uint32_t i = (uint32_t)hash(id, len) & (r->id_cap - 1);
-
-	while (r->id_slot[i] != FTR_RAW_NONE) {
-		const struct ftr_raw_node *n = &r->node[r->id_slot[i]];
-
-		if (n->id_len == len && !memcmp(n->id, id, len))
-			break;
-		i = (i + 1) & (r->id_cap - 1);
+		if (i == FTR_MAP_NONE || ftr_cur_same(&r->node[i].id, id))
+			return i;
 	}
-	return i;
-}
-
-static uint32_t find_id(const struct ftr_raw *r, const char *id, size_t len)
-{
-	return r->id_cap ? r->id_slot[id_slot(r, id, len)] : FTR_RAW_NONE;
-}
-
-static bool id_put(struct ftr_raw *r, uint32_t idx)
-{
-	uint32_t *slot, cap = r->id_cap ? 2 * r->id_cap : 1024;
-
-	if (2 * (idx + 1) > r->id_cap) {
-		slot = ftr_reallocarray(r->id_slot, cap, sizeof(*slot));
-		if (!slot)
-			return false;
-		memset(slot, 0xff, cap * sizeof(*slot));
-		r->id_slot = slot;
-		r->id_cap = cap;
-		for (uint32_t i = 0; i < idx; i++)
-			slot[id_slot(r, r->node[i].id, r->node[i].id_len)] = i;
-	}
-	r->id_slot[id_slot(r, r->node[idx].id, r->node[idx].id_len)] = idx;
-	return true;
 }
 
 /* ---- adding ------------------------------------------------------------ */
 
-enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
-				 const struct ftr_raw_node *n)
+bool ftr_raw_add_node(struct ftr_raw *r, const struct ftr_raw_node *n)
 {
-	uint32_t old = n->id ? find_id(r, n->id, n->id_len) : FTR_RAW_NONE;
+	uint64_t key = 0;
+	uint32_t old = n->id.p ? find_id(r, &n->id, &key) : FTR_RAW_NONE;
 
 	if (old != FTR_RAW_NONE)
 		return ftr_text_fail(r->t, FTR_INVAL, "a second record of \"%s\", the first is on line %u",
@@ -125,35 +95,31 @@ enum ftr_status ftr_raw_add_node(struct ftr_raw *r,
 				     n->guid, name_of(n).s,
 				     name_of(&r->node[old]).s,
 				     r->node[old].line);
-	if (!FTR_GROW(r->node, r->n_node, r->cap_node))
+	if (!FTR_GROW(r->node, r->n_node, r->cap_node) ||
+	    !ftr_map_put(&r->by_guid, n->guid, r->n_node) ||
+	    (n->id.p && !ftr_map_put(&r->by_id, key, r->n_node)))
 		return ftr_text_nomem(r->t);
-	r->node[r->n_node] = *n;
-	if (!ftr_map_put(&r->by_guid, n->guid, r->n_node) ||
-	    (n->id && !id_put(r, r->n_node)))
-		return ftr_text_nomem(r->t);
-	r->n_node++;
-	return FTR_OK;
+	r->node[r->n_node++] = *n;
+	return true;
 }
 
-enum ftr_status ftr_raw_meet_node(struct ftr_raw *r,
-				  const struct ftr_raw_node *n, uint32_t *idx)
+bool ftr_raw_meet_node(struct ftr_raw *r, const struct ftr_raw_node *n,
+		       uint32_t *idx)
 {
 	*idx = ftr_map_get(&r->by_guid, n->guid);
 	if (*idx != FTR_MAP_NONE)
-		return FTR_OK;
+		return true;
 	*idx = r->n_node;
 	return ftr_raw_add_node(r, n);
 }
 
-enum ftr_status ftr_raw_same_lid(const struct ftr_raw *r,
-				 const struct ftr_raw_node *old,
-				 const struct ftr_raw_node *n)
+bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
+		      const struct ftr_raw_node *n)
 {
-	if (old->lid == n->lid)
-		return FTR_OK;
-	return ftr_text_fail(r->t, FTR_INVAL, "switch 0x%016" PRIx64
-			     " has LID %u here but LID %u on line %u", n->guid,
-			     n->lid, old->lid, old->line);
+	return old->lid == n->lid ||
+		ftr_text_fail(r->t, FTR_INVAL, "switch 0x%016" PRIx64
+			      " has LID %u here but LID %u on line %u", n->guid,
+			      n->lid, old->lid, old->line);
 }
 
 static uint64_t port_key(uint32_t node, ftr_port num)
@@ -164,12 +130,10 @@ static uint64_t port_key(uint32_t node, ftr_port num)
 static bool same_far(const struct ftr_raw_port *a, const struct ftr_raw_port *b)
 {
 	return a->far_num == b->far_num && a->far == b->far &&
-	       a->far_len == b->far_len &&
-	       (!a->far_id || !memcmp(a->far_id, b->far_id, a->far_len));
+	       (!a->far_id.p || ftr_cur_same(&a->far_id, &b->far_id));
 }
 
-enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
-				 const struct ftr_raw_port *p)
+bool ftr_raw_add_port(struct ftr_raw *r, const struct ftr_raw_port *p)
 {
 	const struct ftr_raw_node *n = &r->node[p->node];
 	const struct ftr_raw_port *old;
@@ -182,7 +146,7 @@ enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 	if (i != FTR_MAP_NONE) {
 		old = &r->port[i];
 		if (same_far(old, p))
-			return FTR_OK;
+			return true;
 		return ftr_text_fail(r->t, FTR_INVAL, "port %u of \"%s\" is cabled to \"%s\" port %u, but on line %u to \"%s\" port %u",
 				     p->num, name_of(n).s, far_name(r, p).s,
 				     p->far_num, old->line,
@@ -192,116 +156,70 @@ enum ftr_status ftr_raw_add_port(struct ftr_raw *r,
 	    !ftr_map_put(&r->by_port, port_key(p->node, p->num), r->n_port))
 		return ftr_text_nomem(r->t);
 	r->port[r->n_port++] = *p;
-	return FTR_OK;
+	return true;
 }
 
 /* ---- verifying --------------------------------------------------------- */
 
-/* Handle a one-sided link, reported on that line: note it and continue if the reading is
- * tolerant, else fail. */
-static enum ftr_status one_sided(struct ftr_raw *r, uint32_t line,
-				 const char *fmt, va_list ap)
+bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
 {
 	char msg[FTR_ERR_MAX];
 	struct ftr_err why;
-	enum ftr_status st;
+	va_list ap;
 
+	va_start(ap, fmt);
 	vsnprintf(msg, sizeof(msg), fmt, ap);
-	st = ftr_fail(&why, FTR_INVAL, "%s:%u: %s", r->t->path, line, msg);
-	if (!r->tolerant) {
-		if (r->t->err)
-			*r->t->err = why;
-		return st;
-	}
+	va_end(ap);
+	if (!r->tolerant)
+		return ftr_text_fail_at(r->t, line, FTR_INVAL, "%s", msg);
+	ftr_fail(&why, FTR_INVAL, "%s:%u: %s", r->t->path, line, msg);
 	if (!r->notes.one_sided++)
 		memcpy(r->notes.first, why.msg, sizeof(r->notes.first));
-	return FTR_OK;
+	return true;
 }
 
-enum ftr_status ftr_raw_one_sided(struct ftr_raw *r, const char *fmt, ...)
-{
-	enum ftr_status st;
-	va_list ap;
-
-	va_start(ap, fmt);
-	st = one_sided(r, r->t->line, fmt, ap);
-	va_end(ap);
-	return st;
-}
-
-/* As one_sided(), for the link of port p, at the line of p; fmt names both ends. */
-static enum ftr_status leave_out(struct ftr_raw *r, struct ftr_raw_port *p,
-				 const char *fmt, ...) FTR_PRINTF(3, 4);
-static enum ftr_status leave_out(struct ftr_raw *r, struct ftr_raw_port *p,
-				 const char *fmt, ...)
-{
-	enum ftr_status st;
-	va_list ap;
-
-	p->left_out = true;
-	va_start(ap, fmt);
-	st = one_sided(r, p->line, fmt, ap);
-	va_end(ap);
-	return st;
-}
-
-static enum ftr_status resolve_one(struct ftr_raw *r, struct ftr_raw_port *p)
+static bool resolve(struct ftr_raw *r, struct ftr_raw_port *p)
 {
 	const struct ftr_raw_node *near = &r->node[p->node], *far;
+	uint64_t key;
 
 	if (p->far == FTR_RAW_NONE)
-		p->far = find_id(r, p->far_id, p->far_len);
-	if (p->far == FTR_RAW_NONE)
-		return leave_out(r, p, "port %u of \"%s\" is cabled to \"%s\", which has no record",
-				 p->num, name_of(near).s, far_name(r, p).s);
+		p->far = find_id(r, &p->far_id, &key);
+	if (p->far == FTR_RAW_NONE) {
+		p->left_out = true;
+		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is cabled to \"%s\", which has no record",
+					 p->num, name_of(near).s,
+					 far_name(r, p).s);
+	}
 	far = &r->node[p->far];
 	if (p->far_num < 1 || p->far_num > far->n_ports)
 		return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
 					"port %u of \"%s\" is cabled to port %u of \"%s\", which has ports 1..%u",
 					p->num, name_of(near).s, p->far_num,
 					name_of(far).s, far->n_ports);
-	if (p->far == p->node && p->far_num == p->num)
-		return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
-					"port %u of \"%s\" is cabled to itself",
-					p->num, name_of(near).s);
-	return FTR_OK;
-}
-
-static enum ftr_status resolve(struct ftr_raw *r)
-{
-	for (uint32_t i = 0; i < r->n_port; i++) {
-		enum ftr_status st = resolve_one(r, &r->port[i]);
-
-		if (st)
-			return st;
-	}
-	return FTR_OK;
-}
-
-static enum ftr_status lid_differs(const struct ftr_raw *r, uint32_t line,
-				   const struct ftr_raw_node *n, ftr_lid here,
-				   ftr_lid there, uint32_t there_line)
-{
-	return ftr_text_fail_at(r->t, line, FTR_INVAL,
-				"\"%s\" has LID %u here but LID %u on line %u",
-				name_of(n).s, here, there, there_line);
+	return p->far != p->node || p->far_num != p->num ||
+		ftr_text_fail_at(r->t, p->line, FTR_INVAL,
+				 "port %u of \"%s\" is cabled to itself",
+				 p->num, name_of(near).s);
 }
 
 /* Compare what p reports about its far end z with what z reports about itself. */
-static enum ftr_status compare(struct ftr_raw *r, const struct ftr_raw_port *p,
-			       struct ftr_raw_port *z)
+static bool compare(struct ftr_raw *r, const struct ftr_raw_port *p,
+		    struct ftr_raw_port *z)
 {
 	struct ftr_raw_node *far = &r->node[p->far];
 	bool is_sw = far->type == FTR_NODE_SWITCH;
 	ftr_lid *lid = is_sw ? &far->lid : &z->lid;
 
 	if (p->far_lid && *lid && *lid != p->far_lid)
-		return lid_differs(r, p->line, far, p->far_lid, *lid,
-				   is_sw ? far->line : z->line);
+		return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
+					"\"%s\" has LID %u here but LID %u on line %u",
+					name_of(far).s, p->far_lid, *lid,
+					is_sw ? far->line : z->line);
 	if (p->far_lid)
 		*lid = p->far_lid;
 	if (is_sw || !p->far_guid)
-		return FTR_OK;
+		return true;
 	if (z->guid && z->guid != p->far_guid)
 		return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
 					"port %u of \"%s\" has GUID 0x%016"
@@ -309,38 +227,39 @@ static enum ftr_status compare(struct ftr_raw *r, const struct ftr_raw_port *p,
 					" on line %u", z->num, name_of(far).s,
 					p->far_guid, z->guid, z->line);
 	z->guid = p->far_guid;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status match_one(struct ftr_raw *r, struct ftr_raw_port *p)
+static bool match_ends(struct ftr_raw *r, struct ftr_raw_port *p)
 {
 	uint32_t j = ftr_map_get(&r->by_port, port_key(p->far, p->far_num));
 	struct ftr_raw_port *z;
 
+	p->left_out = true;
 	if (j == FTR_MAP_NONE)
-		return leave_out(r, p, "port %u of \"%s\" is cabled to \"%s\" port %u, but the record of \"%s\" (line %u) has no line for that port",
-				 p->num, name_of(&r->node[p->node]).s,
-				 far_name(r, p).s, p->far_num,
-				 far_name(r, p).s, r->node[p->far].line);
+		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is cabled to \"%s\" port %u, but the record of \"%s\" (line %u) has no line for that port",
+					 p->num, name_of(&r->node[p->node]).s,
+					 far_name(r, p).s, p->far_num,
+					 far_name(r, p).s, r->node[p->far].line);
 	z = &r->port[j];
 	if (z->far != p->node || z->far_num != p->num)
-		return leave_out(r, p, "port %u of \"%s\" is cabled to \"%s\" port %u, but line %u cables that port to \"%s\" port %u",
-				 p->num, name_of(&r->node[p->node]).s,
-				 far_name(r, p).s, p->far_num, z->line,
-				 far_name(r, z).s, z->far_num);
+		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is cabled to \"%s\" port %u, but line %u cables that port to \"%s\" port %u",
+					 p->num, name_of(&r->node[p->node]).s,
+					 far_name(r, p).s, p->far_num, z->line,
+					 far_name(r, z).s, z->far_num);
+	p->left_out = false;
 	return compare(r, p, z);
 }
 
-static enum ftr_status match_ends(struct ftr_raw *r)
+static bool verify(struct ftr_raw *r)
 {
-	for (uint32_t i = 0; i < r->n_port; i++) {
-		enum ftr_status st = r->port[i].left_out ? FTR_OK :
-				     match_one(r, &r->port[i]);
-
-		if (st)
-			return st;
-	}
-	return FTR_OK;
+	for (uint32_t i = 0; i < r->n_port; i++)
+		if (!resolve(r, &r->port[i]))
+			return false;
+	for (uint32_t i = 0; i < r->n_port; i++)
+		if (!r->port[i].left_out && !match_ends(r, &r->port[i]))
+			return false;
+	return true;
 }
 
 /* ---- building ---------------------------------------------------------- */
@@ -352,13 +271,12 @@ struct build {
 	bool lids_missing;
 };
 
-static enum ftr_status own_lids(struct build *x, uint32_t line,
-				const struct ftr_raw_node *n, ftr_lid lid,
-				unsigned int lmc)
+static bool own_lids(struct build *x, uint32_t line,
+		     const struct ftr_raw_node *n, ftr_lid lid, unsigned int lmc)
 {
 	if (!lid) {
 		x->lids_missing = true;
-		return FTR_OK;
+		return true;
 	}
 	for (uint32_t k = lid; k < lid + (1u << lmc); k++) {
 		if (x->lid_line[k])
@@ -368,104 +286,91 @@ static enum ftr_status own_lids(struct build *x, uint32_t line,
 						x->lid_line[k]);
 		x->lid_line[k] = line;
 	}
-	return FTR_OK;
+	return true;
 }
 
-/* Prefix the builder's message with the file and line. */
-static enum ftr_status placed(const struct ftr_raw *r, uint32_t line,
-			      enum ftr_status st)
+/* Record the builder's result, with the file and line before its message. */
+static bool placed(const struct ftr_raw *r, uint32_t line, enum ftr_status st)
 {
 	if (st && st != FTR_NOMEM)
 		ftr_err_prefix(r->t->err, "%s:%u", r->t->path, line);
-	return st;
+	return ftr_text_ok(r->t, st);
 }
 
 static char *copy_name(struct ftr_raw *r, const struct ftr_raw_node *n)
 {
-	return ftr_arena_strndup(r->arena, n->name,
-				 FTR_MIN(n->name_len, FTR_NAME_MAX));
+	char *name = ftr_arena_strndup(r->arena, n->name.p,
+				       FTR_MIN(ftr_cur_len(&n->name), FTR_NAME_MAX));
+
+	if (!name)
+		ftr_text_nomem(r->t);
+	return name;
 }
 
-static enum ftr_status add_switches(struct build *x)
+static bool add_switch(struct build *x, const struct ftr_raw_node *n)
 {
 	struct ftr_raw *r = x->r;
+	char *name = copy_name(r, n);
 
-	for (uint32_t i = 0; i < r->n_node; i++) {
-		const struct ftr_raw_node *n = &r->node[i];
-		enum ftr_status st;
-		char *name;
-
-		if (n->type != FTR_NODE_SWITCH)
-			continue;
-		name = copy_name(r, n);
-		if (!name)
-			return ftr_text_nomem(r->t);
-		st = ftr_builder_add_switch(x->b, n->guid, n->n_ports, n->lid,
-					    n->lmc, name, r->t->err);
-		st = placed(r, n->line, st);
-		if (!st)
-			st = own_lids(x, n->line, n, n->lid, n->lmc);
-		if (st)
-			return st;
-	}
-	return FTR_OK;
+	return name &&
+		placed(r, n->line,
+		       ftr_builder_add_switch(x->b, n->guid, n->n_ports, n->lid,
+					      n->lmc, name, r->t->err)) &&
+		own_lids(x, n->line, n, n->lid, n->lmc);
 }
 
-static enum ftr_status add_endport(struct build *x,
-				   const struct ftr_raw_port *p)
+static bool add_endport(struct build *x, const struct ftr_raw_port *p)
 {
 	struct ftr_raw *r = x->r;
 	const struct ftr_raw_node *n = &r->node[p->node];
 	uint64_t guid = p->guid ? p->guid : n->guid + p->num;
 	char *name = copy_name(r, n);
-	enum ftr_status st;
 
-	if (!name)
-		return ftr_text_nomem(r->t);
-	st = ftr_builder_add_endport(x->b, n->type, n->guid, guid, p->num,
-				     p->lid, p->lid ? p->lmc : 0, name,
-				     r->t->err);
-	st = placed(r, p->line, st);
-	if (!st)
-		st = own_lids(x, p->line, n, p->lid, p->lmc);
-	return st;
+	return name &&
+		placed(r, p->line,
+		       ftr_builder_add_endport(x->b, n->type, n->guid, guid,
+					       p->num, p->lid,
+					       p->lid ? p->lmc : 0, name,
+					       r->t->err)) &&
+		own_lids(x, p->line, n, p->lid, p->lmc);
 }
 
-static enum ftr_status add_ports(struct build *x)
+static bool add_link(struct build *x, const struct ftr_raw_port *p)
 {
 	struct ftr_raw *r = x->r;
+	struct ftr_end a = { r->node[p->node].guid, p->num };
+	struct ftr_end z = { r->node[p->far].guid, p->far_num };
 
-	for (uint32_t i = 0; i < r->n_port; i++) {
-		const struct ftr_raw_port *p = &r->port[i];
-		struct ftr_end a = { r->node[p->node].guid, p->num }, z;
-		enum ftr_status st = FTR_OK;
-
-		if (r->node[p->node].type != FTR_NODE_SWITCH)
-			st = add_endport(x, p);
-		if (st)
-			return st;
-		if (p->left_out)
-			continue;
-		z = (struct ftr_end){ r->node[p->far].guid, p->far_num };
-		st = placed(r, p->line,
-			    ftr_builder_add_link(x->b, a, z, p->width,
-						 p->speed, r->t->err));
-		if (st)
-			return st;
-	}
-	return FTR_OK;
+	return placed(r, p->line,
+		      ftr_builder_add_link(x->b, a, z, p->width, p->speed,
+					   r->t->err));
 }
 
-static enum ftr_status publish(struct build *x, unsigned int lmc,
-			       struct ftr_fabric **out)
+static bool fill_builder(struct build *x)
+{
+	const struct ftr_raw *r = x->r;
+
+	for (uint32_t i = 0; i < r->n_node; i++)
+		if (r->node[i].type == FTR_NODE_SWITCH &&
+		    !add_switch(x, &r->node[i]))
+			return false;
+	for (uint32_t i = 0; i < r->n_port; i++) {
+		const struct ftr_raw_port *p = &r->port[i];
+
+		if (r->node[p->node].type != FTR_NODE_SWITCH &&
+		    !add_endport(x, p))
+			return false;
+		if (!p->left_out && !add_link(x, p))
+			return false;
+	}
+	return true;
+}
+
+static bool publish(struct build *x, unsigned int lmc, struct ftr_fabric **out)
 {
 	struct ftr_text *t = x->r->t;
-	enum ftr_status st = add_switches(x);
+	enum ftr_status st = FTR_OK;
 
-	if (!st)
-		st = add_ports(x);
-	if (st)
-		return st;
 	if (x->lids_missing)
 		st = ftr_builder_assign_lids(x->b, lmc, t->err);
 	if (!st)
@@ -474,31 +379,25 @@ static enum ftr_status publish(struct build *x, unsigned int lmc,
 		x->b = NULL;
 	else if (st != FTR_NOMEM)
 		ftr_err_prefix(t->err, "%s", t->path);
-	return st;
+	return ftr_text_ok(t, st);
 }
 
-enum ftr_status ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
-			      struct ftr_fabric **out)
+bool ftr_raw_build(struct ftr_raw *r, unsigned int lmc, struct ftr_fabric **out)
 {
 	struct build x = { .r = r };
-	enum ftr_status st;
+	bool ok;
 
 	if (!r->n_node)
 		return ftr_text_fail(r->t, FTR_PARSE, "the file contains no node");
 	if (!r->n_port)
 		return ftr_text_fail(r->t, FTR_PARSE, "the file contains no link");
-	st = resolve(r);
-	if (!st)
-		st = match_ends(r);
-	if (st)
-		return st;
+	if (!verify(r))
+		return false;
 	x.b = ftr_builder_new();
 	x.lid_line = ftr_calloc(FTR_LID_MAX + 1, sizeof(*x.lid_line));
-	if (!x.b || !x.lid_line)
-		st = ftr_text_nomem(r->t);
-	else
-		st = publish(&x, lmc, out);
+	ok = ((x.b && x.lid_line) || ftr_text_nomem(r->t)) &&
+		fill_builder(&x) && publish(&x, lmc, out);
 	ftr_builder_free(x.b);
 	free(x.lid_line);
-	return st;
+	return ok;
 }

@@ -48,86 +48,76 @@ static bool find(struct reader *r, uint64_t guid)
 	return true;
 }
 
-static enum ftr_status close_section(struct reader *r)
+static bool close_section(struct reader *r)
 {
-	bool torn = r->open_line && r->ours &&
-		r->in >= 0 && r->in != r->f->sw[r->sw].n_ports;
-
-	if (torn)
+	if (r->open_line && r->ours && r->in >= 0 &&
+	    r->in != r->f->sw[r->sw].n_ports)
 		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends at input port %u of %u",
 				     r->open_line, (unsigned int)r->in,
 				     r->f->sw[r->sw].n_ports);
 	r->open_line = 0;
 	r->in = -1;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status begin(struct reader *r, struct ftr_cur *c, bool sw)
+static bool begin(struct reader *r, struct ftr_cur *c, bool sw)
 {
 	struct ftr_cur at = *c;
-	enum ftr_status st = close_section(r);
 	uint64_t guid;
 
-	if (st)
-		return st;
+	if (!close_section(r))
+		return false;
 	ftr_cur_blanks(&at);
 	if (!ftr_cur_uint(&at, 16, UINT64_MAX, &guid) ||
 	    !ftr_cur_char(&at, ','))
 		return ftr_text_expected(&r->t, c, "\"0xGUID, base LID ...\"");
 	r->open_line = r->t.line;
 	r->ours = sw && find(r, guid);
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status port(struct reader *r, struct ftr_cur *c, uint64_t max,
-			    const char *what, uint64_t *out)
+static bool port(struct reader *r, struct ftr_cur *c, bool ours,
+		 const char *what, uint64_t *out)
 {
+	uint64_t max = ours ? r->f->sw[r->sw].n_ports : UINT8_MAX;
 	struct ftr_cur at = *c;
 
 	ftr_cur_blanks(&at);
 	if (!ftr_cur_uint(&at, 10, UINT8_MAX, out) ||
-	    (!ftr_cur_end(&at) && *at.p != ' ' && *at.p != '\t' &&
-	     *at.p != ':'))
+	    (!ftr_cur_gap(&at) && *at.p != ':'))
 		return ftr_text_expected(&r->t, c, what);
 	if (*out > max)
 		return ftr_text_fail(&r->t, FTR_INVAL, "port %u does not exist; the switch has %u ports",
 				     (unsigned int)*out, (unsigned int)max);
 	*c = at;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status ports(struct reader *r, struct ftr_cur *c, bool ours,
-			     uint64_t *in, uint64_t *out)
+static bool ports(struct reader *r, struct ftr_cur *c, bool ours, uint64_t *in,
+		  uint64_t *out)
 {
-	uint64_t max = ours ? r->f->sw[r->sw].n_ports : UINT8_MAX;
-	enum ftr_status st = port(r, c, max, "an in port", in);
-
-	return st ? st : port(r, c, max, "an out port", out);
+	return port(r, c, ours, "an in port", in) &&
+		port(r, c, ours, "an out port", out);
 }
 
-static enum ftr_status nothing_else(struct reader *r, struct ftr_cur *c)
+static bool nothing_else(struct reader *r, struct ftr_cur *c)
 {
 	ftr_cur_blanks(c);
-	if (!ftr_cur_end(c))
-		return ftr_text_expected(&r->t, c, "16 VLs and nothing else");
-	return FTR_OK;
+	return ftr_cur_end(c) ||
+		ftr_text_expected(&r->t, c, "16 VLs and nothing else");
 }
 
 /* Read a line of the second form: "5   1   : 0  1 ..." */
-static enum ftr_status row(struct reader *r, struct ftr_cur *c)
+static bool row(struct reader *r, struct ftr_cur *c)
 {
-	enum ftr_status st;
 	uint64_t in, out;
 
 	if (!r->open_line)
 		return ftr_text_fail(&r->t, FTR_PARSE, "line outside of a section: '%s'",
 				     ftr_quote_cur(c).s);
-	st = ports(r, c, r->ours, &in, &out);
-	if (st)
-		return st;
-	ftr_cur_blanks(c);
-	if (!ftr_cur_char(c, ':'))
-		return ftr_text_expected(&r->t, c, "':' after the ports");
+	if (!ports(r, c, r->ours, &in, &out) ||
+	    !ftr_text_mark(&r->t, c, ':', "':' after the ports"))
+		return false;
 	r->in = (int64_t)in;
 	for (unsigned int sl = 0; sl < FTR_N_SL; sl++) {
 		struct ftr_cur at = *c;
@@ -146,24 +136,22 @@ static enum ftr_status row(struct reader *r, struct ftr_cur *c)
 }
 
 /* Read a line of the first form: "0x0002c90000000201 5 1 0x01 0x23 ..." */
-static enum ftr_status line_form(struct reader *r, struct ftr_cur *c)
+static bool line_form(struct reader *r, struct ftr_cur *c)
 {
-	struct ftr_cur at = *c;
 	uint64_t guid, in, out, pair;
-	enum ftr_status st = close_section(r);
 	bool ours;
 
-	if (st)
-		return st;
-	if (!ftr_cur_uint(&at, 16, UINT64_MAX, &guid))
-		return ftr_text_expected(&r->t, c, "a node GUID");
-	*c = at;
+	if (!close_section(r) ||
+	    !ftr_text_uint(&r->t, c, 16, UINT64_MAX, "a node GUID", &guid))
+		return false;
 	ours = find(r, guid);
-	st = ports(r, c, ours, &in, &out);
-	for (unsigned int sl = 0; !st && sl < FTR_N_SL; sl += 2) {
-		at = *c;
+	if (!ports(r, c, ours, &in, &out))
+		return false;
+	for (unsigned int sl = 0; sl < FTR_N_SL; sl += 2) {
+		struct ftr_cur at = *c;
+
 		ftr_cur_blanks(&at);
-		if (at.end - at.p < 4 || at.p[0] != '0' || at.p[1] != 'x' ||
+		if (at.end - at.p < 4 || !ftr_cur_hex_follows(&at) ||
 		    !ftr_cur_uint(&at, 16, UINT8_MAX, &pair))
 			return ftr_text_expected(&r->t, c, "two VLs as 0xNN");
 		*c = at;
@@ -174,10 +162,10 @@ static enum ftr_status line_form(struct reader *r, struct ftr_cur *c)
 		ftr_sl2vl_set(r->map, r->sw, (ftr_port)in, (ftr_port)out,
 			      sl + 1, (unsigned int)pair & 15);
 	}
-	return st ? st : nothing_else(r, c);
+	return nothing_else(r, c);
 }
 
-static enum ftr_status line(void *ctx, struct ftr_cur *c)
+static bool line(void *ctx, struct ftr_cur *c)
 {
 	struct reader *r = ctx;
 
@@ -191,18 +179,7 @@ static enum ftr_status line(void *ctx, struct ftr_cur *c)
 	}
 	if (ftr_cur_word(c, "Router"))
 		return begin(r, c, false);
-	if (c->end - c->p > 2 && c->p[0] == '0' && c->p[1] == 'x')
-		return line_form(r, c);
-	return row(r, c);
-}
-
-static enum ftr_status read_all(struct reader *r)
-{
-	enum ftr_status st = ftr_text_each(&r->t, line, r);
-
-	if (!st)
-		st = close_section(r);
-	return st ? st : ftr_parts_end(&r->parts, &r->t, "switch", "switch");
+	return ftr_cur_hex_follows(c) ? line_form(r, c) : row(r, c);
 }
 
 enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
@@ -210,22 +187,18 @@ enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
 			       struct ftr_err *err)
 {
 	struct reader r = { .f = f, .in = -1 };
-	enum ftr_status st = ftr_text_open(&r.t, path, false, err);
+	bool ok = ftr_text_open(&r.t, path, false, err);
 
-	if (st)
-		return st;
 	r.reported = ftr_calloc((size_t)f->n_sw + 1, 1);
-	if (!r.reported)
-		st = ftr_text_nomem(&r.t);
-	if (!st)
-		st = ftr_sl2vl_new(f, &r.map, err);
-	if (!st)
-		st = read_all(&r);
+	ok = ok && (r.reported || ftr_text_nomem(&r.t)) &&
+		ftr_text_ok(&r.t, ftr_sl2vl_new(f, &r.map, err)) &&
+		ftr_text_each(&r.t, line, &r) && close_section(&r) &&
+		ftr_parts_end(&r.parts, &r.t, "switch", "switch");
 	ftr_text_close(&r.t);
 	free(r.reported);
-	if (st) {
+	if (!ok) {
 		ftr_sl2vl_free(r.map);
-		return st;
+		return r.t.status;
 	}
 	if (missing)
 		*missing = f->n_sw - (uint32_t)r.parts.known;

@@ -142,7 +142,7 @@ static uint32_t pod_of(const struct slurm *s, const struct member *m)
 	return NONE;
 }
 
-/* Order of units: by the first host; the hosts of a unit are in the order of names. */
+/* Sort units by their first host.  The hosts of a unit are sorted by name. */
 static int by_first(const void *x, const void *y, void *ctx)
 {
 	const struct slurm *s = ctx;
@@ -213,7 +213,7 @@ static bool pods(struct slurm *s)
 	return true;
 }
 
-/* The first pod from this one upwards that has several children. */
+/* The lowest pod, from this one upwards, that is written: it has several children. */
 static uint32_t kept(const struct slurm *s, uint32_t pod)
 {
 	while (pod != NONE && s->children[pod] < 2)
@@ -414,13 +414,6 @@ static uint32_t block_of(const struct slurm *s, uint32_t unit)
 	return pod;
 }
 
-static int by_host(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 static void put_block(const struct slurm *s, const uint32_t *host, uint32_t n,
 		      uint32_t unit, uint32_t pod,
 		      struct ftr_slurm_counts *counts)
@@ -460,7 +453,7 @@ static bool put_blocks(const struct slurm *s, struct ftr_slurm_counts *counts)
 		}
 		if (done[i])
 			continue;
-		qsort(host, n, sizeof(*host), by_host);
+		qsort(host, n, sizeof(*host), ftr_u32_cmp);
 		put_block(s, host, n, i, pod, counts);
 	}
 	if (s->o->yaml)

@@ -175,24 +175,22 @@ static enum ftr_status read_file(const char *path, const char *magic,
 	if (!eol || sscanf(*text, "%31s %d %16" SCNx64 " %zu%n", name,
 			   &version, &sum, &body, &n) != 4 ||
 	    strcmp(name, magic) || *text + n != eol) {
-		free(*text);
-		return ftr_fail(err, FTR_PARSE, "%s: not a file of this kind: wrong first line",
-				path);
+		st = ftr_fail(err, FTR_PARSE, "%s: not a file of this kind: wrong first line",
+			      path);
+	} else if (version != VERSION) {
+		st = ftr_fail(err, FTR_PARSE, "%s: file of version %d; version %d is supported",
+			      path, version, VERSION);
+	} else {
+		c->at = (const uint8_t *)eol + 1;
+		c->end = (const uint8_t *)*text + len;
+		c->bad = false;
+		if ((size_t)(c->end - c->at) != body ||
+		    ftr_hash(FTR_HASH_INIT, c->at, body) != sum)
+			st = damaged(path, err);
 	}
-	if (version != VERSION) {
+	if (st)
 		free(*text);
-		return ftr_fail(err, FTR_PARSE, "%s: file of version %d; version %d is supported",
-				path, version, VERSION);
-	}
-	c->at = (const uint8_t *)eol + 1;
-	c->end = (const uint8_t *)*text + len;
-	c->bad = false;
-	if ((size_t)(c->end - c->at) != body ||
-	    ftr_hash(FTR_HASH_INIT, c->at, body) != sum) {
-		free(*text);
-		return damaged(path, err);
-	}
-	return FTR_OK;
+	return st;
 }
 
 /* ---- preferred ---------------------------------------------------------------- */
@@ -230,14 +228,6 @@ enum ftr_status ftr_stored_write(const char *path,
 	return write_file(path, &b, err);
 }
 
-static int ep_cmp(const void *x, const void *y)
-{
-	uint64_t a = ((const struct ftr_endport *)x)->guid;
-	uint64_t b = ((const struct ftr_endport *)y)->guid;
-
-	return (a > b) - (a < b);
-}
-
 /* Read the switches and the owners of LIDs; false if any value is invalid. */
 static bool get_owners(struct cursor *c, struct ftr_fabric *f,
 		       struct ftr_switch *sw, struct ftr_endport *ep,
@@ -258,7 +248,7 @@ static bool get_owners(struct cursor *c, struct ftr_fabric *f,
 		if (kind == FTR_OWNER_EP && !offset)
 			ep[f->n_ep++].guid = guid;
 	}
-	qsort(ep, f->n_ep, sizeof(*ep), ep_cmp);
+	qsort(ep, f->n_ep, sizeof(*ep), ftr_u64_cmp);
 	c->at = again;
 	for (uint32_t lid = 0; lid <= f->max_lid; lid++) {
 		uint64_t guid = get(c, 8);

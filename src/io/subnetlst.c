@@ -19,12 +19,11 @@
 struct half {
 	uint8_t type;
 	uint64_t ports, node_guid, port_guid, lid, num;
-	const char *desc;
-	size_t desc_len;
+	struct ftr_cur desc;
 };
 
-static enum ftr_status field(struct ftr_raw *r, struct ftr_cur *c,
-			     const char *key, uint64_t max, uint64_t *out)
+static bool field(struct ftr_raw *r, struct ftr_cur *c, const char *key,
+		  uint64_t max, uint64_t *out)
 {
 	struct ftr_cur at;
 
@@ -34,15 +33,13 @@ static enum ftr_status field(struct ftr_raw *r, struct ftr_cur *c,
 	    (!ftr_cur_end(&at) && *at.p != ' '))
 		return ftr_text_expected(r->t, c, key);
 	*c = at;
-	return FTR_OK;
+	return true;
 }
 
-static enum ftr_status node_type(struct ftr_raw *r, struct ftr_cur *c,
-				 struct half *h)
+static bool node_type(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 {
-	ftr_cur_blanks(c);
-	if (!ftr_cur_char(c, '{'))
-		return ftr_text_expected(r->t, c, "'{'");
+	if (!ftr_text_mark(r->t, c, '{', "'{'"))
+		return false;
 	ftr_cur_blanks(c);
 	if (ftr_cur_str(c, "SW"))
 		h->type = FTR_NODE_SWITCH;
@@ -53,12 +50,11 @@ static enum ftr_status node_type(struct ftr_raw *r, struct ftr_cur *c,
 	else
 		return ftr_text_expected(r->t, c, "SW, CA or Rt");
 	ftr_cur_str(c, "-SM");
-	return FTR_OK;
+	return true;
 }
 
 /* The description may contain braces: it ends where the LID begins. */
-static enum ftr_status description(struct ftr_raw *r, struct ftr_cur *c,
-				   struct half *h)
+static bool description(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 {
 	struct ftr_cur at;
 
@@ -66,34 +62,31 @@ static enum ftr_status description(struct ftr_raw *r, struct ftr_cur *c,
 	at = *c;
 	if (!ftr_cur_char(&at, '{'))
 		return ftr_text_expected(r->t, c, "{description}");
-	h->desc = at.p;
+	h->desc.p = at.p;
 	if (!ftr_cur_find(&at, "} LID:"))
 		return ftr_text_expected(r->t, c, "{description} LID:");
 	c->p = at.p - strlen(" LID:");
-	h->desc_len = (size_t)(c->p - 1 - h->desc);
-	return FTR_OK;
+	h->desc.end = c->p - 1;
+	return true;
 }
 
-static enum ftr_status half_line(struct ftr_raw *r, struct ftr_cur *c,
-				 struct half *h)
+static bool half_line(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 {
-	enum ftr_status st = node_type(r, c, h);
 	uint64_t v;
 
-	if (st || (st = field(r, c, "Ports:", 255, &h->ports)) ||
-	    (st = field(r, c, "SystemGUID:", UINT64_MAX, &v)) ||
-	    (st = field(r, c, "NodeGUID:", UINT64_MAX, &h->node_guid)) ||
-	    (st = field(r, c, "PortGUID:", UINT64_MAX, &h->port_guid)) ||
-	    (st = field(r, c, "VenID:", UINT64_MAX, &v)) ||
-	    (st = field(r, c, "DevID:", UINT64_MAX, &v)) ||
-	    (st = field(r, c, "Rev:", UINT64_MAX, &v)) ||
-	    (st = description(r, c, h)) ||
-	    (st = field(r, c, "LID:", UINT16_MAX, &h->lid)) ||
-	    (st = field(r, c, "PN:", 255, &h->num)))
-		return st;
-	ftr_cur_blanks(c);
-	if (!ftr_cur_char(c, '}'))
-		return ftr_text_expected(r->t, c, "'}'");
+	if (!node_type(r, c, h) ||
+	    !field(r, c, "Ports:", 255, &h->ports) ||
+	    !field(r, c, "SystemGUID:", UINT64_MAX, &v) ||
+	    !field(r, c, "NodeGUID:", UINT64_MAX, &h->node_guid) ||
+	    !field(r, c, "PortGUID:", UINT64_MAX, &h->port_guid) ||
+	    !field(r, c, "VenID:", UINT64_MAX, &v) ||
+	    !field(r, c, "DevID:", UINT64_MAX, &v) ||
+	    !field(r, c, "Rev:", UINT64_MAX, &v) ||
+	    !description(r, c, h) ||
+	    !field(r, c, "LID:", UINT16_MAX, &h->lid) ||
+	    !field(r, c, "PN:", 255, &h->num) ||
+	    !ftr_text_mark(r->t, c, '}', "'}'"))
+		return false;
 	if (h->ports < 1 || h->ports > FTR_PORT_MAX)
 		return ftr_text_fail(r->t, FTR_PARSE, "%" PRIu64 " ports, not 1..%u",
 				     h->ports, FTR_PORT_MAX);
@@ -104,23 +97,20 @@ static enum ftr_status half_line(struct ftr_raw *r, struct ftr_cur *c,
 	if (h->lid > FTR_LID_MAX)
 		return ftr_text_fail(r->t, FTR_PARSE, "LID %" PRIu64
 				     " is above %u", h->lid, FTR_LID_MAX);
-	return FTR_OK;
+	return true;
 }
 
 /* Find or add the node of one half of a line. */
-static enum ftr_status enter(struct ftr_raw *r, const struct half *h,
-			     uint32_t *out)
+static bool enter(struct ftr_raw *r, const struct half *h, uint32_t *out)
 {
 	const struct ftr_raw_node node = {
-		.name = h->desc, .name_len = (uint32_t)h->desc_len,
-		.line = r->t->line, .guid = h->node_guid,
+		.name = h->desc, .line = r->t->line, .guid = h->node_guid,
 		.lid = h->type == FTR_NODE_SWITCH ? (ftr_lid)h->lid : 0,
 		.type = h->type, .n_ports = (ftr_port)h->ports,
 	}, *n;
-	enum ftr_status st = ftr_raw_meet_node(r, &node, out);
 
-	if (st)
-		return st;
+	if (!ftr_raw_meet_node(r, &node, out))
+		return false;
 	n = &r->node[*out];
 	if (n->type != h->type || n->n_ports != h->ports)
 		return ftr_text_fail(r->t, FTR_INVAL, "node 0x%016" PRIx64
@@ -154,8 +144,8 @@ static enum ftr_speed speed_of(struct ftr_cur c)
 }
 
 /* Read "PHY=4x LOG=ACT SPD=25"; "??" means unknown. */
-static enum ftr_status link_state(struct ftr_raw *r, struct ftr_cur *c,
-				  struct ftr_raw_port *p)
+static bool link_state(struct ftr_raw *r, struct ftr_cur *c,
+		       struct ftr_raw_port *p)
 {
 	struct ftr_cur at;
 	uint64_t width;
@@ -169,28 +159,19 @@ static enum ftr_status link_state(struct ftr_raw *r, struct ftr_cur *c,
 	if (!ftr_cur_find(&at, " SPD="))
 		return ftr_text_expected(r->t, c, "PHY=.. LOG=.. SPD=..");
 	p->speed = (uint8_t)speed_of(at);
-	if (r->t->cut && !p->speed)
-		return ftr_text_torn(r->t, *c);
-	return FTR_OK;
+	return p->speed || !r->t->cut || ftr_text_torn(r->t, *c);
 }
 
-static enum ftr_status port_line(void *ctx, struct ftr_cur *c)
+static bool port_line(void *ctx, struct ftr_cur *c)
 {
 	struct ftr_raw *r = ctx;
 	struct half a = { 0 }, z = { 0 };
 	struct ftr_raw_port p = { .line = r->t->line };
-	enum ftr_status st = half_line(r, c, &a);
 
-	if (!st)
-		st = half_line(r, c, &z);
-	if (!st)
-		st = link_state(r, c, &p);
-	if (!st)
-		st = enter(r, &a, &p.node);
-	if (!st)
-		st = enter(r, &z, &p.far);
-	if (st)
-		return st;
+	if (!half_line(r, c, &a) || !half_line(r, c, &z) ||
+	    !link_state(r, c, &p) ||
+	    !enter(r, &a, &p.node) || !enter(r, &z, &p.far))
+		return false;
 	p.num = (ftr_port)a.num;
 	p.far_num = (ftr_port)z.num;
 	if (a.type != FTR_NODE_SWITCH) {
@@ -203,7 +184,7 @@ static enum ftr_status port_line(void *ctx, struct ftr_cur *c)
 	return ftr_raw_add_port(r, &p);
 }
 
-enum ftr_status ftr_subnetlst_collect(struct ftr_raw *r)
+bool ftr_subnetlst_collect(struct ftr_raw *r)
 {
 	return ftr_text_each(r->t, port_line, r);
 }

@@ -29,41 +29,21 @@
 
 /* ---- messages ---------------------------------------------------------- */
 
-static enum ftr_status vfail(const struct ftr_text *t, uint32_t line,
-			     enum ftr_status status, const char *fmt,
-			     va_list ap)
+bool ftr_text_fail_at(struct ftr_text *t, uint32_t line, enum ftr_status status,
+		      const char *fmt, ...)
 {
 	char msg[FTR_ERR_MAX];
+	va_list ap;
 
+	va_start(ap, fmt);
 	vsnprintf(msg, sizeof(msg), fmt, ap);
-	return ftr_fail(t->err, status, "%s:%u: %s", t->path,
-			FTR_MAX(line, 1u), msg);
-}
-
-enum ftr_status ftr_text_fail(const struct ftr_text *t, enum ftr_status status,
-			      const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	status = vfail(t, t->line, status, fmt, ap);
 	va_end(ap);
-	return status;
+	return ftr_text_ok(t, ftr_fail(t->err, status, "%s:%u: %s", t->path,
+				       FTR_MAX(line, 1u), msg));
 }
 
-enum ftr_status ftr_text_fail_at(const struct ftr_text *t, uint32_t line,
-				 enum ftr_status status, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	status = vfail(t, line, status, fmt, ap);
-	va_end(ap);
-	return status;
-}
-
-enum ftr_status ftr_text_expected(const struct ftr_text *t,
-				  const struct ftr_cur *c, const char *what)
+bool ftr_text_expected(struct ftr_text *t, const struct ftr_cur *c,
+		       const char *what)
 {
 	if (ftr_cur_end(c))
 		return ftr_text_fail(t, FTR_PARSE, "expected %s, found the end of the line",
@@ -72,16 +52,16 @@ enum ftr_status ftr_text_expected(const struct ftr_text *t,
 			     ftr_quote_cur(c).s);
 }
 
-enum ftr_status ftr_text_torn(const struct ftr_text *t, struct ftr_cur line)
+bool ftr_text_torn(struct ftr_text *t, struct ftr_cur line)
 {
 	return ftr_text_fail(t, FTR_PARSE, "the file ends in the middle of a line: '%s'",
 			     ftr_quote_cur(&line).s);
 }
 
-enum ftr_status ftr_text_nomem(const struct ftr_text *t)
+bool ftr_text_nomem(struct ftr_text *t)
 {
-	return ftr_fail(t->err, FTR_NOMEM, "out of memory while reading %s",
-			t->path);
+	return ftr_text_ok(t, ftr_fail(t->err, FTR_NOMEM, "out of memory while reading %s",
+				       t->path));
 }
 
 struct ftr_quoted ftr_quote(const char *s, size_t len)
@@ -129,22 +109,16 @@ static enum ftr_status open_file(const char *path, bool own, int *fd,
 					    path, strerror(errno));
 }
 
-enum ftr_status ftr_text_open(struct ftr_text *t, const char *path, bool own,
-			      struct ftr_err *err)
+bool ftr_text_open(struct ftr_text *t, const char *path, bool own,
+		   struct ftr_err *err)
 {
-	enum ftr_status st;
-
 	*t = (struct ftr_text){ .path = path, .err = err, .fd = -1 };
 	t->buf = ftr_malloc(BUFFER_SIZE);
 	if (!t->buf)
 		return ftr_text_nomem(t);
 	t->at = t->end = t->buf;
-	st = open_file(path, own, &t->fd, err);
-	if (!st)
-		st = ftr_source_begin(&t->source, path, t->fd, err);
-	if (st)
-		ftr_text_close(t);
-	return st;
+	return ftr_text_ok(t, open_file(path, own, &t->fd, err)) &&
+		ftr_text_ok(t, ftr_source_begin(&t->source, path, t->fd, err));
 }
 
 void ftr_text_close(struct ftr_text *t)
@@ -153,28 +127,25 @@ void ftr_text_close(struct ftr_text *t)
 	if (t->fd >= 0)
 		close(t->fd);
 	free(t->buf);
-	t->fd = -1;
-	t->buf = NULL;
 }
 
 /* Read more bytes into the buffer; close the file at its end. */
-static enum ftr_status refill(struct ftr_text *t)
+static bool refill(struct ftr_text *t)
 {
 	size_t left = (size_t)(t->end - t->at), n;
-	enum ftr_status st;
 
 	memmove(t->buf, t->at, left);
 	t->at = t->buf;
 	t->end = t->buf + left;
-	st = ftr_source_read(&t->source, t->buf + left, BUFFER_SIZE - left, &n);
-	if (st)
-		return st;
+	if (!ftr_text_ok(t, ftr_source_read(&t->source, t->buf + left,
+					    BUFFER_SIZE - left, &n)))
+		return false;
 	t->end += n;
 	if (!n) {
 		close(t->fd);
 		t->fd = -1;
 	}
-	return FTR_OK;
+	return true;
 }
 
 /* Set *cap, the space for the whole file if its length is known. */
@@ -263,31 +234,27 @@ enum ftr_status ftr_written(FILE *out, const char *what, struct ftr_err *err)
 /* ---- lines --------------------------------------------------------------- */
 
 /* Find the end of the line that starts at t->at; NULL: there is no newline. */
-static enum ftr_status find_newline(struct ftr_text *t, const char **nl)
+static bool find_newline(struct ftr_text *t, const char **nl)
 {
-	for (;;) {
+	do {
 		size_t left = (size_t)(t->end - t->at);
-		enum ftr_status st;
 
 		*nl = left ? memchr(t->at, '\n', left) : NULL;
 		if (*nl || t->fd < 0 || left > FTR_LINE_MAX)
-			return FTR_OK;
-		st = refill(t);
-		if (st)
-			return st;
-	}
+			return true;
+	} while (refill(t));
+	return false;
 }
 
-enum ftr_status ftr_text_line(struct ftr_text *t, struct ftr_cur *c)
+bool ftr_text_line(struct ftr_text *t, struct ftr_cur *c)
 {
 	const char *nl, *stop, *nul;
-	enum ftr_status st = find_newline(t, &nl);
 
-	if (st)
-		return st;
+	if (!find_newline(t, &nl))
+		return false;
 	*c = (struct ftr_cur){ NULL, NULL };
 	if (t->at == t->end)
-		return FTR_OK;
+		return true;
 	t->line++;
 	stop = nl ? nl : t->end;
 	nul = memchr(t->at, '\0',
@@ -303,33 +270,28 @@ enum ftr_status ftr_text_line(struct ftr_text *t, struct ftr_cur *c)
 	t->at = nl ? nl + 1 : t->end;
 	if (c->end > c->p && c->end[-1] == '\r')
 		c->end--;
-	return FTR_OK;
+	return true;
 }
 
-enum ftr_status ftr_text_meaningful(struct ftr_text *t, struct ftr_cur *c)
+bool ftr_text_meaningful(struct ftr_text *t, struct ftr_cur *c)
 {
-	enum ftr_status st;
-
 	do {
-		st = ftr_text_line(t, c);
-		if (st || !c->p)
-			return st;
+		if (!ftr_text_line(t, c))
+			return false;
 		ftr_cur_blanks(c);
-	} while (ftr_cur_end(c) || *c->p == '#');
-	return FTR_OK;
+	} while (c->p && (ftr_cur_end(c) || *c->p == '#'));
+	return true;
 }
 
-enum ftr_status ftr_text_each(struct ftr_text *t, ftr_line_fn fn, void *ctx)
+bool ftr_text_each(struct ftr_text *t, ftr_line_fn fn, void *ctx)
 {
-	enum ftr_status st;
 	struct ftr_cur c;
 
-	while (!(st = ftr_text_meaningful(t, &c)) && c.p) {
-		st = fn(ctx, &c);
-		if (st)
-			break;
-	}
-	return st;
+	do {
+		if (!ftr_text_meaningful(t, &c))
+			return false;
+	} while (c.p && fn(ctx, &c));
+	return !t->status;
 }
 
 /* ---- parts ------------------------------------------------------------- */
@@ -343,12 +305,11 @@ void ftr_parts_foreign(struct ftr_parts *p, const struct ftr_text *t,
 	}
 }
 
-enum ftr_status ftr_parts_end(const struct ftr_parts *p,
-			      const struct ftr_text *t, const char *whose,
-			      const char *what)
+bool ftr_parts_end(const struct ftr_parts *p, struct ftr_text *t,
+		   const char *whose, const char *what)
 {
 	if (p->known)
-		return FTR_OK;
+		return true;
 	if (p->foreign)
 		return ftr_text_fail_at(t, p->line, FTR_INVAL,
 					"no %s of this file is in the fabric; the first is 0x%016"
@@ -443,4 +404,34 @@ bool ftr_cur_find(struct ftr_cur *c, const char *s)
 		return false;
 	c->p = hit + len;
 	return true;
+}
+
+bool ftr_cur_gap(const struct ftr_cur *c)
+{
+	return ftr_cur_end(c) || *c->p == ' ' || *c->p == '\t';
+}
+
+bool ftr_cur_hex_follows(const struct ftr_cur *c)
+{
+	return c->end - c->p > 2 && c->p[0] == '0' && c->p[1] == 'x';
+}
+
+bool ftr_text_uint(struct ftr_text *t, struct ftr_cur *c, unsigned int base,
+		   uint64_t max, const char *what, uint64_t *out)
+{
+	return ftr_cur_uint(c, base, max, out) || ftr_text_expected(t, c, what);
+}
+
+bool ftr_text_next(struct ftr_text *t, struct ftr_cur *c, unsigned int base,
+		   uint64_t max, const char *what, uint64_t *out)
+{
+	ftr_cur_blanks(c);
+	return ftr_text_uint(t, c, base, max, what, out);
+}
+
+bool ftr_text_mark(struct ftr_text *t, struct ftr_cur *c, char ch,
+		   const char *what)
+{
+	ftr_cur_blanks(c);
+	return ftr_cur_char(c, ch) || ftr_text_expected(t, c, what);
 }

@@ -9,28 +9,22 @@
 
 #include "io/io.h"
 
-typedef enum ftr_status (*collect_fn)(struct ftr_raw *r);
+typedef bool (*collect_fn)(struct ftr_raw *r);
 
 /* The first line that is neither blank nor a comment decides. */
-static enum ftr_status find_format(const char *path, const char *text,
-				   size_t len, collect_fn *out,
-				   struct ftr_err *err)
+static bool find_format(struct ftr_text *t, collect_fn *out)
 {
-	struct ftr_text t;
-	enum ftr_status st;
 	struct ftr_cur c;
 
-	ftr_text_mem(&t, path, text, len, err);
-	if (!len)
-		return ftr_text_fail(&t, FTR_PARSE, "the file is empty");
-	do
-		st = ftr_text_meaningful(&t, &c);
-	while (!st && c.p && ftr_cur_word(&c, "DR"));
-	if (st)
-		return st;
+	if (t->at == t->end)
+		return ftr_text_fail(t, FTR_PARSE, "the file is empty");
+	do {
+		if (!ftr_text_meaningful(t, &c))
+			return false;
+	} while (c.p && ftr_cur_word(&c, "DR"));
 	*out = ftr_netfile_collect;
 	if (!c.p)
-		return FTR_OK;
+		return true;
 	if (ftr_cur_str(&c, "START_"))
 		*out = ftr_dbcsv_collect;
 	else if (*c.p == '{')
@@ -38,7 +32,7 @@ static enum ftr_status find_format(const char *path, const char *text,
 	else if (ftr_cur_word(&c, "SW") || ftr_cur_word(&c, "CA") ||
 		 ftr_cur_word(&c, "RT"))
 		*out = ftr_portlist_collect;
-	return FTR_OK;
+	return true;
 }
 
 /* notes NULL: one-sided links are errors. */
@@ -49,21 +43,16 @@ static enum ftr_status parse(const char *path, const char *text, size_t len,
 	collect_fn collect = NULL;
 	struct ftr_text t;
 	struct ftr_raw r;
-	enum ftr_status st = find_format(path, text, len, &collect, err);
 
-	if (st)
-		return st;
 	ftr_text_mem(&t, path, text, len, err);
-	st = ftr_raw_init(&r, &t);
-	r.tolerant = notes != NULL;
-	if (!st)
-		st = collect(&r);
-	if (!st)
-		st = ftr_raw_build(&r, lmc, out);
-	if (!st && notes)
+	if (!find_format(&t, &collect))
+		return t.status;
+	ftr_text_mem(&t, path, text, len, err);
+	if (ftr_raw_init(&r, &t, notes != NULL) && collect(&r) &&
+	    ftr_raw_build(&r, lmc, out) && notes)
 		*notes = r.notes;
 	ftr_raw_fini(&r);
-	return st;
+	return t.status;
 }
 
 static enum ftr_status read_file(const char *path, unsigned int lmc,

@@ -174,8 +174,7 @@ static bool odd_switches(struct drawing *z)
 	if (!odd || !n_up || !mode || !seen)
 		return false;
 	for (ftr_sw s = 0; s < n; s++)
-		for (uint32_t g = 0; g < z->sh->tree.n_up[s]; g++)
-			n_up[s] += z->sh->tree.groups[z->sh->tree.group_first[s] + g].n;
+		n_up[s] = picture_links_up(z->sh, s);
 	for (uint32_t r = 0; r + 1 < z->sh->tree.n_ranks; r++)
 		mode_up(z, r, n_up, mode, seen);
 	for (ftr_sw s = 0; s < n; s++) {

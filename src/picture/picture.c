@@ -88,15 +88,6 @@ static struct drawing_position *sorted(struct drawing *z)
 
 /* ---- pods ---------------------------------------------------------------- */
 
-static uint32_t links_up(const struct ftr_shape *sh, ftr_sw s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t g = 0; g < sh->tree.n_up[s]; g++)
-		n += sh->tree.groups[sh->tree.group_first[s] + g].n;
-	return n;
-}
-
 static bool same_pod(const struct drawing_position *a, const struct drawing_position *b)
 {
 	return a->rank == b->rank && a->pod_first == b->pod_first && a->pod_leaves == b->pod_leaves;
@@ -143,7 +134,7 @@ static bool pods(struct drawing *z, const struct drawing_position *at)
 		p->pod_first = at[i].pod_first;
 		p->pod_leaves = at[i].pod_leaves;
 		p->n_sw++;
-		p->up_links += links_up(z->sh, at[i].sw);
+		p->up_links += picture_links_up(z->sh, at[i].sw);
 		z->pod_of[at[i].sw] = id;
 		for (uint32_t c = p->pod_first; c < p->pod_first + p->pod_leaves; c++)
 			pod_at[(size_t)p->rank * z->p->n_cols + c] = id;

@@ -19,6 +19,16 @@ struct drawing {
 	struct ftr_picture_pod *pod;	/* also in p */
 };
 
+/* Number of links from s to higher ranks. */
+static inline uint32_t picture_links_up(const struct ftr_shape *sh, ftr_sw s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t g = 0; g < sh->tree.n_up[s]; g++)
+		n += sh->tree.groups[sh->tree.group_first[s] + g].n;
+	return n;
+}
+
 bool picture_odd(struct drawing *z);
 bool picture_missing(struct drawing *z);
 

@@ -46,19 +46,16 @@ static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
 	}
 }
 
-/* Remove node n and its exit, where n is a packet's own node. */
+/* Remove n, one of a packet's own nodes.  A packet without nodes becomes an orphan. */
 static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 {
 	uint32_t p = m->node[n].head;
 	uint32_t *link = &m->pkt[p].nodes;
-	const struct own *w = &m->own[n - m->n_voq];
 
 	while (*link != n)
 		link = &m->node[*link].tail;
 	*link = m->node[n].tail;
-	sim_unlink(m, w->channel, w->exit.vl, n);
-	m->node[n].next = m->free_node;
-	m->free_node = n;
+	sim_free_node(m, n);
 	if (m->pkt[p].nodes == NONE)
 		orphan(m, o, p);
 }
@@ -271,7 +268,8 @@ static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 		report_change(m, far);
 }
 
-/* The switch is down and the first packet of each FIFO is lost: lose the others, too. */
+/* A switch went down, and the first packet of each of its FIFOs is lost already: lose the
+ * other packets. */
 static void empty_fifos(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port * m->n_vls;

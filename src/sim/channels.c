@@ -24,11 +24,6 @@ uint32_t ftr_sim_mbps(unsigned int width, enum ftr_speed speed)
 	return (uint32_t)(lane_mbps[speed] * width + 0.5);
 }
 
-static uint32_t rate(uint32_t mbps)
-{
-	return (uint32_t)(8e6 * 1024 / mbps + 0.5);
-}
-
 static void set_channel(struct sim *m, uint32_t c, uint32_t dst, bool station,
 			uint32_t mbps, uint32_t link_ps)
 {
@@ -36,7 +31,7 @@ static void set_channel(struct sim *m, uint32_t c, uint32_t dst, bool station,
 
 	h->dst = dst;
 	h->to_station = station;
-	h->ps1024 = rate(mbps);
+	h->ps1024 = (uint32_t)(8e6 * 1024 / mbps + 0.5);
 	h->link_ps = link_ps;
 	h->wired = h->up = true;
 	if (!station)

@@ -70,20 +70,19 @@ struct event {
 
 #define WHEEL_SLOTS (1u << 15)
 
-/* Events of the next WHEEL_SLOTS slots are in one sorted list each, later
- * events in a heap. */
+/* Events of the slots before `end` are in one sorted list each, later events in a list
+ * that is not sorted. */
 struct wheel {
 	unsigned int shift;	/* a slot is 2^shift ps */
 	uint64_t slot;		/* the current slot, counted from time 0 */
+	uint64_t end;		/* the first slot that is not in the wheel */
 	uint32_t n_in;		/* number of events in the slots */
 	uint32_t *head, *tail;	/* [WHEEL_SLOTS]; tail is valid only if head is
 				 * not NONE */
 	uint64_t *busy;		/* one bit per slot */
 	struct event *event;	/* the pool */
 	uint32_t n_event, cap_event, free;
-	struct far { uint64_t at, order; uint32_t e; } *heap;
-	uint32_t n_heap, cap_heap;
-	uint64_t order;
+	uint32_t later, last_later;	/* list of later events; NONE: there are none */
 };
 
 bool wheel_init(struct wheel *w, uint64_t slot_ps);
@@ -222,6 +221,12 @@ struct sim {
 	struct ftr_sim_result *r;
 };
 
+/* Statistics of the packets from station st. */
+static inline struct ftr_sim_class *class_of(struct sim *m, uint32_t st)
+{
+	return st < m->f->n_ep ? &m->r->host : &m->r->sw;
+}
+
 static inline uint64_t wire_ps(const struct channel *c, uint32_t bytes)
 {
 	return ((uint64_t)bytes * c->ps1024 + 512) >> 10;
@@ -261,7 +266,6 @@ enum ftr_status sim_net(struct sim *m, struct ftr_err *err);
 enum ftr_status sim_sources(struct sim *m, struct ftr_err *err);
 /* Make sure that station st has its next packet or a pending EV_MAKE for it. */
 bool sim_source_head(struct sim *m, uint32_t st);
-void sim_source_sent(struct sim *m, uint32_t st);
 void sim_sources_end(struct sim *m);	/* count packets that were created and
 					 * not sent */
 
@@ -283,6 +287,8 @@ void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why);
 void sim_leave_buffer(struct sim *m, uint32_t p);
 void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes);
 void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t node);
+/* Remove n, a packet's own node, from its list, and free it. */
+void sim_free_node(struct sim *m, uint32_t n);
 void sim_drop_nodes(struct sim *m, uint32_t p);
 void sim_next_head(struct sim *m, uint32_t port, unsigned int vl);
 

@@ -6,7 +6,6 @@
  * fabric. This file does not start packets. It marks the channels that may have
  * become able to send (touch).
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/dataplane.h"
@@ -108,18 +107,22 @@ static uint32_t new_node(struct sim *m)
 	return m->n_node++;
 }
 
-/* Remove p's own nodes from their lists. */
+void sim_free_node(struct sim *m, uint32_t n)
+{
+	const struct own *o = &m->own[n - m->n_voq];
+
+	sim_unlink(m, o->channel, o->exit.vl, n);
+	m->node[n].next = m->free_node;
+	m->free_node = n;
+}
+
 void sim_drop_nodes(struct sim *m, uint32_t p)
 {
 	uint32_t n = m->pkt[p].nodes, next;
 
 	for (; n != NONE; n = next) {
-		const struct own *o = &m->own[n - m->n_voq];
-
 		next = m->node[n].tail;
-		sim_unlink(m, o->channel, o->exit.vl, n);
-		m->node[n].next = m->free_node;
-		m->free_node = n;
+		sim_free_node(m, n);
 	}
 	m->pkt[p].nodes = NONE;
 }

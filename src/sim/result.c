@@ -55,11 +55,6 @@ static void add_latency(struct ftr_sim_latency *l, uint64_t ps)
 
 /* ---- packets ------------------------------------------------------------------ */
 
-static struct ftr_sim_class *class_of(struct sim *m, const struct packet *p)
-{
-	return p->h.source < m->f->n_ep ? &m->r->host : &m->r->sw;
-}
-
 static struct ftr_sim_slice *slice(struct sim *m)
 {
 	uint64_t all = m->conf->warm_ps + m->conf->run_ps;
@@ -79,14 +74,14 @@ void result_injected(struct sim *m, const struct packet *p)
 	m->r->in_flight++;
 	m->r->max_in_flight = FTR_MAX(m->r->max_in_flight, m->r->in_flight);
 	if (m->now >= m->warm)
-		class_of(m, p)->injected++;
+		class_of(m, p->h.source)->injected++;
 	if (z)
 		z->injected++;
 }
 
 void result_delivered(struct sim *m, const struct packet *p)
 {
-	struct ftr_sim_class *k = class_of(m, p);
+	struct ftr_sim_class *k = class_of(m, p->h.source);
 	struct ftr_sim_slice *z = slice(m);
 
 	m->r->delivered++;

@@ -239,7 +239,7 @@ static void inject(struct sim *m, uint32_t c)
 	x->under_way++;
 	result_injected(m, k);
 	send(m, c, p, x->vl);
-	sim_source_sent(m, st);
+	x->has_head = false;
 }
 
 /* ---- events ------------------------------------------------------------------------- */
@@ -406,13 +406,6 @@ static void start_fresh(struct sim *m)
 	m->n_fresh = 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Let all marked outputs choose. A channel that starts may enable others: repeat until
  * none is marked. */
 static void choose_all(struct sim *m)
@@ -421,7 +414,7 @@ static void choose_all(struct sim *m)
 		uint32_t *turn = m->dirty, n = m->n_dirty;
 
 		if (n > 1)
-			qsort(turn, n, sizeof(*turn), by_number);
+			qsort(turn, n, sizeof(*turn), ftr_u32_cmp);
 		m->dirty = m->turn;
 		m->turn = turn;
 		m->n_dirty = 0;

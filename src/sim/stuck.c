@@ -67,7 +67,8 @@ static void visit_list(struct stuck *x, uint32_t c, unsigned int vl)
 	}
 }
 
-/* Apply the rules that need no other buffer; all other buffers are dead at first. */
+/* Apply the rules that depend on one buffer only.  All other buffers count as dead until
+ * visit_list() finds that a packet in them can move. */
 static void begin(struct stuck *x)
 {
 	struct sim *m = x->m;

@@ -101,7 +101,7 @@ static void start_source(struct sim *m, uint32_t st, double load)
 {
 	const struct channel *c = &m->ch[m->n_ports + st];
 	struct source *x = &m->src[st];
-	struct ftr_sim_class *k = st < m->f->n_ep ? &m->r->host : &m->r->sw;
+	struct ftr_sim_class *k = class_of(m, st);
 
 	x->active = true;
 	x->saturated = load >= 1;
@@ -248,16 +248,9 @@ bool sim_source_head(struct sim *m, uint32_t st)
 	x->made = x->next_make;
 	x->next_make += gap(x, m->conf->periodic);
 	if (x->made >= m->warm)
-		(st < m->f->n_ep ? &m->r->host : &m->r->sw)->offered++;
+		class_of(m, st)->offered++;
 	draw(m, st);
 	return true;
-}
-
-void sim_source_sent(struct sim *m, uint32_t st)
-{
-	struct source *x = &m->src[st];
-
-	x->has_head = false;
 }
 
 void sim_sources_end(struct sim *m)
@@ -268,14 +261,12 @@ void sim_sources_end(struct sim *m)
 		if (!x->active)
 			continue;
 		if (x->saturated && m->end > m->warm)
-			(st < m->f->n_ep ? &m->r->host : &m->r->sw)->offered +=
-				(m->end - m->warm) /
+			class_of(m, st)->offered += (m->end - m->warm) /
 				wire_ps(&m->ch[m->n_ports + st],
 					m->conf->bytes);
 		for (; !x->saturated && x->next_make < m->end;
 		     x->next_make += gap(x, m->conf->periodic))
 			if (x->next_make >= m->warm)
-				(st < m->f->n_ep ? &m->r->host :
-				 &m->r->sw)->offered++;
+				class_of(m, st)->offered++;
 	}
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The event queue: a wheel of short sorted lists, and a heap for later events.
+ * The event queue: a wheel of short sorted lists, and a list of later events.
  *
  * A slot holds the events of 2^shift ps, sorted by time; events at equal times
- * stay in the order in which they were added. The wheel covers WHEEL_SLOTS
- * slots from the current one. Later events wait in a heap and move into the
- * wheel as it turns. With about one event per slot, which sim_net() aims at,
- * all operations are O(1).
+ * stay in the order in which they were added. When the slots are empty, the wheel
+ * turns: its WHEEL_SLOTS slots then begin with that of the first later event. With
+ * about one event per slot, which sim_net() aims at, the mean time of an operation
+ * is constant.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ bool wheel_init(struct wheel *w, uint64_t slot_ps)
 	memset(w, 0, sizeof(*w));
 	while (w->shift < 40 && UINT64_C(2) << w->shift <= slot_ps)
 		w->shift++;
-	w->free = NONE;
+	w->free = w->later = NONE;
+	w->end = WHEEL_SLOTS;
 	w->head = ftr_malloc(WHEEL_SLOTS * sizeof(*w->head));
 	w->tail = ftr_malloc(WHEEL_SLOTS * sizeof(*w->tail));
 	w->busy = ftr_calloc(WHEEL_SLOTS / 64, sizeof(*w->busy));
@@ -36,44 +37,6 @@ void wheel_fini(struct wheel *w)
 	free(w->tail);
 	free(w->busy);
 	free(w->event);
-	free(w->heap);
-}
-
-static bool before(const struct far *a, const struct far *b)
-{
-	return a->at != b->at ? a->at < b->at : a->order < b->order;
-}
-
-static bool heap_push(struct wheel *w, uint32_t e)
-{
-	struct far x = { w->event[e].at, w->order++, e };
-	uint32_t i;
-
-	if (!FTR_GROW(w->heap, w->n_heap, w->cap_heap))
-		return false;
-	for (i = w->n_heap++; i && before(&x, &w->heap[(i - 1) / 2]);
-	     i = (i - 1) / 2)
-		w->heap[i] = w->heap[(i - 1) / 2];
-	w->heap[i] = x;
-	return true;
-}
-
-static uint32_t heap_pop(struct wheel *w)
-{
-	uint32_t e = w->heap[0].e, i = 0, k;
-	struct far x = w->heap[--w->n_heap];
-
-	while ((k = 2 * i + 1) < w->n_heap) {
-		if (k + 1 < w->n_heap &&
-		    before(&w->heap[k + 1], &w->heap[k]))
-			k++;
-		if (!before(&w->heap[k], &x))
-			break;
-		w->heap[i] = w->heap[k];
-		i = k;
-	}
-	w->heap[i] = x;
-	return e;
 }
 
 static void slot_insert(struct wheel *w, uint32_t e)
@@ -95,6 +58,20 @@ static void slot_insert(struct wheel *w, uint32_t e)
 	w->n_in++;
 }
 
+static void insert(struct wheel *w, uint32_t e)
+{
+	if ((w->event[e].at >> w->shift) < w->end) {
+		slot_insert(w, e);
+		return;
+	}
+	w->event[e].next = NONE;
+	if (w->later == NONE)
+		w->later = e;
+	else
+		w->event[w->last_later].next = e;
+	w->last_later = e;
+}
+
 bool wheel_push(struct wheel *w, const struct event *ev)
 {
 	uint32_t e = w->free;
@@ -107,9 +84,7 @@ bool wheel_push(struct wheel *w, const struct event *ev)
 		e = w->n_event++;
 	}
 	w->event[e] = *ev;
-	if ((ev->at >> w->shift) - w->slot >= WHEEL_SLOTS)
-		return heap_push(w, e);
-	slot_insert(w, e);
+	insert(w, e);
 	return true;
 }
 
@@ -127,23 +102,44 @@ static uint64_t first_slot(const struct wheel *w)
 	return w->slot + ((i - (uint32_t)w->slot) & MASK);
 }
 
-/* This function does not advance the current slot, because an event that is added later
- * may be earlier. */
+static uint64_t first_later(const struct wheel *w)
+{
+	uint64_t at = UINT64_MAX;
+
+	for (uint32_t e = w->later; e != NONE; e = w->event[e].next)
+		at = FTR_MIN(at, w->event[e].at);
+	return at;
+}
+
+static void turn(struct wheel *w)
+{
+	uint32_t e = w->later, next;
+
+	w->slot = first_later(w) >> w->shift;
+	w->end = w->slot + WHEEL_SLOTS;
+	w->later = NONE;
+	for (; e != NONE; e = next) {
+		next = w->event[e].next;
+		insert(w, e);
+	}
+}
+
+/* This function does not turn the wheel, because an event that is added later may be
+ * earlier. */
 uint64_t wheel_peek(struct wheel *w)
 {
-	if (w->n_in)
-		return w->event[w->head[first_slot(w) & MASK]].at;
-	return w->n_heap ? w->heap[0].at : UINT64_MAX;
+	return w->n_in ? w->event[w->head[first_slot(w) & MASK]].at :
+		first_later(w);
 }
 
 void wheel_pop(struct wheel *w, struct event *out)
 {
 	uint32_t i, e;
 
-	w->slot = w->n_in ? first_slot(w) : w->heap[0].at >> w->shift;
-	while (w->n_heap &&
-	       (w->heap[0].at >> w->shift) - w->slot < WHEEL_SLOTS)
-		slot_insert(w, heap_pop(w));
+	if (w->n_in)
+		w->slot = first_slot(w);
+	else
+		turn(w);
 	i = (uint32_t)w->slot & MASK;
 	e = w->head[i];
 	*out = w->event[e];
