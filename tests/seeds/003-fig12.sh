@@ -48,7 +48,7 @@ claim "65 of 128 links failed, so that only a tree is left: packets still arrive
 	"$last > 0.3"
 nine=$(mean 2 $((warm + run / 2)) 10000000 links-9-0-*)
 whole=$(mean 2 $((warm / 2)) "$warm" links-9-0-*)
-claim "9 failed links cost 10 to 35 per cent of the throughput" \
+claim "9 failed links cost 10 to 35 % of the throughput" \
 	"$nine < 0.9 * $whole && $nine > 0.65 * $whole"
 
 [[ $long ]] || return 0

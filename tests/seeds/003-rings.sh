@@ -30,5 +30,5 @@ done | runs
 		echo "${rows[i]%%:*},$(mean 2 0 $((warm / 2)) "r-$i"),$(mean 2 $((warm / 2)) "$warm" "r-$i"),$(mean 2 "$late" 1000000 "r-$i")"
 	done
 } >"$out/003-rings.csv"
-claim "16x16, no fault: one ring carries less than a ring for each line of the torus" \
+claim "16x16, no fault: throughput is lower with one ring than with a ring for each line of the torus" \
 	"$(mean 2 "$late" 1000000 r-1) < 0.95 * $(mean 2 "$late" 1000000 r-0)"

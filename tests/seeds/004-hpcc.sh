@@ -40,4 +40,4 @@ worst() {
 }
 claim 'throughput of hosts: traffic of 25 MB/s from each switch changes it by less than 1 %' \
 	"$(worst 5 1) < 1"
-claim 'latency of lightly loaded rings: by less than 5 %' "$(worst 8 '$2 == 5') < 5"
+claim 'latency at a load of 5 %: the same traffic changes it by less than 5 %' "$(worst 8 '$2 == 5') < 5"
