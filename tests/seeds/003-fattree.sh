@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Immunet (Puente et al. 2004) on a fat-tree: one link of a 4-ary 3-tree fails under full
 # load.  Compares Immunet's switches with our tables, which a subnet manager writes later.
 # The delays are those of an earlier run of "One link fails" in BENCHMARKS.md (648 hosts):

@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, figure 11: mean distance (links between switches) of the packets that
 # arrive during the reconfiguration after one link failure, beyond saturation.
 # shellcheck source=tests/seeds/immunet.sh

@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, figure 13: a 16x16 torus with a growing number of failed links or
 # routers.
 # shellcheck source=tests/seeds/immunet.sh

@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, table 1: control packets and duration of the reconfiguration after one
 # link failure, under full load, on 8x8 and 16x16 tori.
 # shellcheck source=tests/seeds/immunet.sh
@@ -74,7 +74,7 @@ claim "late distances forwarded again: the number of packets is that of table 1 
 
 [[ $long ]] || return 0
 
-# Not given in the paper: the size of a control packet, and its priority.
+# The paper gives neither the size of a control packet nor its priority.
 for k in 8 16; do
 	for c in 5 10 20 40 45 50; do
 		for after in 0 1; do

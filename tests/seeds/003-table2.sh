@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, table 2 and figures 14 and 15.  The paper runs FFT, Radix and LU of
 # SPLASH-2 on 64 simulated processors.  Here their communication is replayed without
 # computation, as data packets (76 bytes, 19 phits) between all hosts of the 8x8 torus.  The

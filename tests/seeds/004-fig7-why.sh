@@ -17,7 +17,8 @@ fi
 own=(--vls 2 --host-sl 1)
 
 tree "$shape"
-# Throughput of the hosts at the right ends with stock ftree, for each value of an option.
+# Throughput of the hosts at the right ends of the curves (switches at full load) with stock
+# ftree, for each value of an option.
 csv=$out/004-fig7-right-ends.csv
 echo 'option,value,one VL,two VLs' >"$csv"
 # right_ends OPTION VALUE...: write a row for each value.

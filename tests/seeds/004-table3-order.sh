@@ -143,7 +143,6 @@ for n in "${steps[@]}"; do
 		&& ($(step 648 "$n" 5) - 66.98) ^ 2 < 1
 		&& ($(step '648 + rack switches' "$n" 5) - 54.01) ^ 2 < 9}"
 done
-# in order, then random
 n() { awk -F, -v name="$1" -v c="$2" '$1 == name { print $c; exit }' "$csv"; }
 claim 'three levels: GUIDs and port numbers do not change the throughput of ftree' \
 	"($(n 'in order' 6) - $(n 'random GUIDs and ports' 6)) ^ 2 < 4"

@@ -433,7 +433,7 @@ static ftr_sw leader(ftr_sw s)
 	return s;
 }
 
-/* Is top above a switch that sends down to s packets that s turns? */
+/* Is top above a switch that sends packets down to s which s turns upward? */
 static bool behind_turn(ftr_sw s, ftr_sw top)
 {
 	for (uint32_t i = 0; i < tiers->n_up[s]; i++)
