@@ -196,7 +196,7 @@ static bool alive(void *ctx, const struct ftr_fabric *of, ftr_sw s, ftr_port p)
 	return up[of->sw[s].first_port + p];
 }
 
-/* Do all hosts have up/down paths, and any paths at all? */
+/* Do up/down paths connect all hosts, and do links connect them? */
 static void reconfigure(bool *updown, bool *joined)
 {
 	struct ftr_filter keep = { .keep_link = alive };
