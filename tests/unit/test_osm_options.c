@@ -189,7 +189,7 @@ START_TEST(test_sample)
 	ibf_options_default(&def);
 	ck_assert_int_eq(read_text(file, &o, &err), FTR_OK);
 	ck_assert_mem_eq(&o, &def, sizeof(o));
-	/* the same file with no key commented out */
+	/* the same with no key commented out */
 	for (char *c = strstr(made, "\n#"); c; c = strstr(c + 1, "\n#"))
 		if (c[2] != ' ')
 			c[1] = ' ';
