@@ -32,7 +32,7 @@
  * With "plugin", the planner does not handle recovery: OpenSM routes the fabric of that time
  * with the nominal shape, and blocks of 64 entries are written in any order.  The states in
  * between have no guarantee: those in which a pair becomes unreachable, or that have a loop or
- * a cycle of channel dependencies, are counted. After the last block all hosts must be
+ * a cycle of channel dependencies, are counted.  After the last block all hosts must be
  * reachable without loop and cycle, and after the last recovery the tables must be the
  * original ones.
  *
@@ -603,7 +603,7 @@ static const struct job in_the_way = { "kary:4,3", 3, "ls", 2, 0, false };
 static const char in_the_way_sets[] =
 	"90,153,138;43,156,144;97,140,155;16,156,150;138,153,98;53,156,153";
 
-/* verify long ROW.. */
+/* The mode "verify long ROW..". */
 static bool is_asked(int argc, char **argv, size_t row)
 {
 	for (int i = 2; i < argc; i++)

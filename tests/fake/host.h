@@ -308,7 +308,7 @@ void fake_clock(bool virtual);
  * fake_blocked changes the number of handlers that wait for OpenSM's lock. */
 void fake_messages(int more);
 void fake_blocked(int more);
-/* is: the handler of a message counts as a thread from now on; otherwise as a message again. */
+/* is true: the handler of a message counts as a thread from now on; false: as a message again. */
 void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 

@@ -293,7 +293,7 @@ static void fuzz_text(const uint8_t *data, size_t size)
 	memcpy(s, data, size);
 	len = strlen(s);
 	ftr_text_clean(s);
-	must(strlen(s) <= len, "text has become longer");
+	must(strlen(s) <= len, "the text has become longer");
 	for (const char *c = s; *c; c++)
 		must((unsigned char)*c >= 0x20 && *c != 0x7f,
 		     "a control character is left");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Processor time, in milliseconds, of local repairs: time_repair [SHAPE [VLS [TIMES|links]]].
- * Only prints times; no time is a failure.  A planner is made, then single links and
+ * It only prints times; no time counts as a failure.  A planner is made, then single links and
  * switches fail and are restored; with "links" only links.  With TIMES, a planner is made
  * TIMES times, and nothing fails.
  */

@@ -309,7 +309,7 @@ static void history(struct world *w, enum world_kind kind)
 	stop(&k);
 }
 
-START_TEST(histories_of_trees)
+START_TEST(events_on_trees)
 {
 	for_each_world(w, 200) {
 		world_tree(&w, 30, false);
@@ -318,7 +318,7 @@ START_TEST(histories_of_trees)
 }
 END_TEST
 
-START_TEST(histories_of_chassis)
+START_TEST(events_on_chassis)
 {
 	for_each_world(w, 60) {
 		world_chassis(&w, w.seed % 2);
@@ -327,7 +327,7 @@ START_TEST(histories_of_chassis)
 }
 END_TEST
 
-START_TEST(histories_of_graphs)
+START_TEST(events_on_graphs)
 {
 	for_each_world(w, 200) {
 		world_graph(&w, 16);
@@ -377,9 +377,9 @@ int main(void)
 	Suite *s = suite_create("displaced");
 	TCase *t = tcase_create("displaced");
 
-	tcase_add_test(t, histories_of_trees);
-	tcase_add_test(t, histories_of_chassis);
-	tcase_add_test(t, histories_of_graphs);
+	tcase_add_test(t, events_on_trees);
+	tcase_add_test(t, events_on_chassis);
+	tcase_add_test(t, events_on_graphs);
 	tcase_add_test(t, no_memory_no_change);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -210,7 +210,7 @@ END_TEST
 
 /* Procedure 1 (Gliksberg et al. 2020), implemented literally, gives the same costs
  * on damaged PGFTs. */
-START_TEST(costs_equal_the_seed)
+START_TEST(costs_equal_procedure_1)
 {
 	uint64_t seed = trees_first_seed();
 
@@ -545,7 +545,7 @@ int main(void)
 
 	tcase_add_test(t, trees_equal_the_oracle);
 	tcase_add_test(t, any_graph_equals_the_oracle);
-	tcase_add_test(t, costs_equal_the_seed);
+	tcase_add_test(t, costs_equal_procedure_1);
 	tcase_add_test(t, shifts_do_not_collide);
 	tcase_add_test(t, healthy_trees_equal_dmodk);
 	tcase_add_test(t, threads_change_nothing);

@@ -352,7 +352,7 @@ START_TEST(projection)
 END_TEST
 
 /* A shape over a shape over N equals a shape over N, with and without a team. */
-START_TEST(twice)
+START_TEST(shape_over_a_shape)
 {
 	uint64_t seed = trees_first_seed();
 	struct ftr_team *team = ftr_team_new(3);
@@ -787,7 +787,7 @@ int main(void)
 	tcase_add_test(tc, slots);
 	tcase_add_test(tc, recognised_share);
 	tcase_add_test(tc, projection);
-	tcase_add_test(tc, twice);
+	tcase_add_test(tc, shape_over_a_shape);
 	tcase_add_test(tc, host_order_keeps_gaps);
 	tcase_add_test(tc, unions);
 	tcase_add_test(tc, order_of_discovery);

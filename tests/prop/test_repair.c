@@ -290,7 +290,7 @@ START_TEST(invalid_arguments)
 END_TEST
 
 /* Two planners with the same input give the same plan, from events or by comparison of fabrics. */
-START_TEST(the_same_again)
+START_TEST(equal_planners)
 {
 	struct ftr_fabric *cut;
 	struct ftr_event e;
@@ -458,7 +458,7 @@ int main(void)
 	tcase_add_test(t, guarantees);
 	tcase_add_test(t, slim_leaf);
 	tcase_add_test(t, invalid_arguments);
-	tcase_add_test(t, the_same_again);
+	tcase_add_test(t, equal_planners);
 	tcase_add_test(t, real_fabrics);
 	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);

@@ -183,7 +183,7 @@ static bool has_link(const struct ftr_fabric *f, ftr_sw s)
 }
 
 /* Random switches, one at a time: leaves, spines and those between. */
-START_TEST(one)
+START_TEST(one_switch_at_a_time)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };
 	uint64_t seed = trees_first_seed();
@@ -448,7 +448,7 @@ int main(void)
 	Suite *s = suite_create("replaced switches");
 	TCase *tc = tcase_create("random");
 
-	tcase_add_test(tc, one);
+	tcase_add_test(tc, one_switch_at_a_time);
 	tcase_add_test(tc, several);
 	tcase_add_test(tc, link_by_link);
 	tcase_add_test(tc, repeated_replacements);

@@ -34,7 +34,7 @@ value() {
 	awk -F, -v n="$1" -v c="$2" '$1 == "one queue" && $2 == n { print $c; exit }' \
 		"$out/000-fig3-outputs.csv"
 }
-claim 'queues at outputs: saturation at 18 packets per cycle as well' \
+claim 'queues at outputs: saturation at 18 packets per cycle, as with queues at inputs' \
 	"$(value 0 3) > 17 && $(value 0 3) < 19.5"
 claim '10 faults: throughput falls by less than 2.2 % per fault (paper: 2.7 %)' \
 	"$(value 10 4) > 0.5 && $(value 10 4) < 2.2"

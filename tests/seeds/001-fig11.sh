@@ -45,10 +45,10 @@ claim 'with up to k-1 faults all packets arrive' \
 	"$(at $csv 3 det-links) == 100 && $(at $csv 3 adaptive-links) == 100 &&
 	$(at 001-fig11-2ary-6tree 1 det-links) == 100 &&
 	$(at 001-fig11-2ary-6tree 1 adaptive-links) == 100"
-claim 'det-links: still in at least 80 % of the sets with 10 faults' \
+claim 'with 10 faults all packets of det-links arrive in at least 80 % of the sets' \
 	"$(at $csv 10 det-links) >= 80"
 csv=001-fig11-2ary-6tree
 claim '2-ary 6-tree, 4 faults: det-links connects at least as many sets as reconfiguration' \
 	"$(at $csv 4 det-links) >= $(at $csv 4 dmodc)"
-claim 'the same: local repairs with the turn bit connect 0.9 or more of the sets that links connect' \
+claim '2-ary 6-tree, 4 faults: local repairs with the turn bit connect at least 0.9 of the sets that are physically connected' \
 	"$(at $csv 4 ddlr2) >= 0.9 * $(at $csv 4 links)"

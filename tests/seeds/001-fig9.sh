@@ -89,7 +89,7 @@ csv=001-fig9-4ary-3tree-60
 claim 'saturated, 10 faults: throughput of reconfiguration > adaptive > deterministic' \
 	"$(at $csv 10 dmodc) > 1.03 * $(at $csv 10 adaptive-links) &&
 	$(at $csv 10 adaptive-links) > 1.03 * $(at $csv 10 det-links)"
-claim 'the same with 3 faults, with smaller differences' \
+claim 'saturated, 3 faults: the same order, with smaller differences' \
 	"$(at $csv 3 adaptive-links) > 1.02 * $(at $csv 3 det-links) &&
 	$(at $csv 3 dmodc) > $(at $csv 3 adaptive-links) &&
 	$(at $csv 3 det-links) > 1.2 * $(at $csv 10 det-links)"
@@ -101,10 +101,10 @@ claim 'unsaturated, 10 faults: throughput of det-links falls, that of adaptive-l
 	$(at $csv 10 det-links) < 0.95 * $(at $csv 0 det-links) &&
 	$(at $csv 3 det-links) > 0.97 * $(at $csv 0 det-links)"
 csv=001-fig9-2ary-6tree-60
-claim '2-ary 6-tree, 10 faults: reconfiguration carries more than det-links as well' \
+claim '2-ary 6-tree, saturated, 10 faults: reconfiguration carries more than det-links' \
 	"$(at $csv 10 dmodc) > 1.01 * $(at $csv 10 det-links)"
 csv=001-fig9-switches
-claim '3 switch faults cost more than 3 link faults; reconfiguration > adaptive > deterministic' \
+claim '3 switch faults cost more than 3 link faults; throughput of reconfiguration > adaptive > deterministic' \
 	"$(at $csv 3 det-switches) < $(at 001-fig9-4ary-3tree-60 3 det-links) &&
 	$(at $csv 3 dmodc) > $(at $csv 3 adaptive-switches) &&
 	$(at $csv 3 adaptive-switches) > 1.05 * $(at $csv 3 det-switches)"

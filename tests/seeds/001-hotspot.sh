@@ -42,9 +42,9 @@ accepted() {
 value() {
 	awk -F, "\$1 == $1 && \$2 == $2 { print \$$3 }" "$out/001-hotspot.csv"
 }
-claim 'a hot spot costs more the hotter it is, under all three' \
+claim 'the greater the share of the hot spot, the lower the throughput, with all three' \
 	"$(value 2 0 3) > $(value 5 0 3) && $(value 5 0 3) > $(value 10 0 3) &&
 	$(value 2 0 4) > $(value 5 0 4) && $(value 5 0 4) > $(value 10 0 4) &&
 	$(value 2 0 5) > $(value 5 0 5) && $(value 5 0 5) > $(value 10 0 5)"
-claim 'with 10 %, three faults matter less than the hot spot' \
+claim 'a hot spot with 10 % of the packets costs more than three faults' \
 	"$(value 10 3 3) > 0.7 * $(value 10 0 3) && $(value 10 0 3) < 0.5 * $(value 0 3 3)"

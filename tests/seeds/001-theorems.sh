@@ -48,7 +48,7 @@ claim 'up to k-1 link faults: every set is connected and has no cycle' \
 	$(total 8 "$links") == 0 && $(total 9 "$links") == 0 &&
 	$(total 10 "$links") == 0"
 switches='$1 == "adaptive-switches" && $2 == "switches"'
-claim 'up to k-1 switch faults: the same' \
+claim 'up to k-1 switch faults: every set is connected and has no cycle' \
 	"$(total 6 "$switches") > 100 && $(total 7 "$switches") == 0 &&
 	$(total 8 "$switches") == 0 && $(total 9 "$switches") == 0 &&
 	$(total 10 "$switches") == 0"
@@ -65,16 +65,16 @@ for t in 4,3 2,6; do
 		>"$out/001-fig11-static-${t/,/ary-}tree.csv"
 done
 csv=001-fig11-static-2ary-6tree
-claim 'one fault: both connect all sets' \
+claim '2-ary 6-tree, one fault: local rerouting and reconfiguration connect all sets' \
 	"$(at $csv 1 det-links) == 100 && $(at $csv 1 reconfiguration) == 100"
-claim '3 and 4 faults: local rerouting connects at least as many sets as reconfiguration' \
+claim '2-ary 6-tree, 3 and 4 faults: local rerouting connects at least as many sets as reconfiguration' \
 	"$(at $csv 3 det-links) >= $(at $csv 3 reconfiguration) &&
 	$(at $csv 4 det-links) >= $(at $csv 4 reconfiguration) &&
 	$(at $csv 4 det-links) > 85 && $(at $csv 4 reconfiguration) < 100"
-claim 'the same at 7 and 10 faults, by more than chance explains' \
+claim '2-ary 6-tree, 7 and 10 faults: local rerouting connects more sets, and the difference is not chance' \
 	"$(at $csv 7 det-links) - $(at $csv 7 reconfiguration) > 6 &&
 	$(at $csv 10 det-links) - $(at $csv 10 reconfiguration) > 6"
 csv=001-fig11-static-4ary-3tree
-claim '4-ary 3-tree: 100 % of the sets with 4 faults, 95 to 100 % with 10' \
+claim '4-ary 3-tree: local rerouting connects 100 % of the sets with 4 faults, 95 to 100 % with 10' \
 	"$(at $csv 4 det-links) == 100 && $(at $csv 10 det-links) > 95 &&
 	$(at $csv 10 det-links) < 100"

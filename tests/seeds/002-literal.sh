@@ -69,11 +69,11 @@ damaged() {
 	awk -F, -v how="$1" '$3 == how { v = $4; found = 1 }
 	END { print v; exit !found }' "$out/002-damaged.csv"
 }
-claim 'groups by plane and the topological index: no link carries two flows of a shift' \
+claim 'groups by plane, topological index: no link carries two flows of a shift' \
 	"$(mean plane topology) == 1"
-claim 'as published (groups by GUID), shifts collide on three levels' \
+claim 'groups by GUID (as published), topological index: shifts collide on three levels' \
 	"$(mean guid topology) > 1.4"
-claim 'hosts by GUID instead of the topological index: shifts collide far more' \
+claim 'index by GUID instead of the topological index: shifts collide far more' \
 	"$(mean plane guid) > 2 && $(mean plane guid) > 1.3 * $(mean guid topology)"
 claim 'damaged tree: the order by plane is not worse than that by GUID' \
 	"$(damaged literal-planes) <= $(damaged literal)"

@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Immunet (Puente et al. 2004) on a fat-tree: one link of a 4-ary 3-tree fails under full
 # load.  Compares Immunet's switches with our tables, which a subnet manager writes later.
 # The delays are those of an earlier run of "One link fails" in BENCHMARKS.md (648 hosts):
@@ -66,8 +66,8 @@ rate() { awk -v b="$1" -v us="$2" 'BEGIN { printf "%.4g\n", b / 4 / (us / 0.0003
 } >"$out/003-fattree.csv"
 row() { awk -F, -v n="$1" -v c="$2" 'NR == n { print $c }' "$out/003-fattree.csv"; }
 claim "Immunet loses only the packets on the failed link" "$(row 2 5) <= 4 && $(row 3 5) <= 4"
-claim "Immunet recovers within 50 us, with more than 0.9 of the throughput before" \
+claim "Immunet recovers within 50 us, to more than 0.9 of the throughput before the fault" \
 	"$(row 2 4) < 50 && $(row 3 4) < 50 && $(row 2 9) < 10"
-claim "with tables, packets are lost until the tables are repaired" "$(row 4 5) > 500"
-claim "with tables, no packets are lost later" "$(row 4 6) == 0"
-claim "with tables, more than 0.9 of the throughput before" "$(row 4 9) < 10"
+claim "forwarding tables: packets are lost until the tables are repaired" "$(row 4 5) > 500"
+claim "forwarding tables: no packets are lost after the repair" "$(row 4 6) == 0"
+claim "forwarding tables: after the repair more than 0.9 of the throughput before the fault" "$(row 4 9) < 10"

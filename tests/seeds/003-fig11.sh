@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, figure 11: mean distance (links between switches) of the packets that
 # arrive during the reconfiguration after one link failure, beyond saturation.
 # shellcheck source=tests/seeds/immunet.sh
@@ -29,9 +29,9 @@ for k in 8 16; do
 	b=$(mean 3 $((warm / 2)) "$warm" "$k"-*)
 	d=$(mean 3 $((warm + 1000)) $((warm + 4000)) "$k"-*)
 	a=$(mean 3 $((warm + 15000)) 1000000 "$k"-*)
-	claim "${k}x$k: $least before the fault" "($b / $least - 1) ^ 2 < 0.02 ^ 2"
-	claim "${k}x$k: longer paths while tables are built" "$d > 1.04 * $b"
-	claim "${k}x$k: afterwards paths slightly longer than before" \
+	claim "${k}x$k: the mean distance is $least links before the fault" "($b / $least - 1) ^ 2 < 0.02 ^ 2"
+	claim "${k}x$k: packets take longer paths while the tables are built" "$d > 1.04 * $b"
+	claim "${k}x$k: after the reconfiguration paths are slightly longer than before the fault" \
 		"$a > 1.01 * $b && $a < 1.35 * $b"
 done
 

@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, figure 12: an 8x8 torus with a growing number of failed links or
 # routers.
 # shellcheck source=tests/seeds/immunet.sh
@@ -17,7 +17,7 @@ fi
 for f in "${faults[@]}"; do
 	read -r kind n <<<"$f"
 	for gap in "${gaps[@]}"; do
-		# the last fault, and time to settle after it
+		# the run ends long after the last fault
 		for s in "${seeds[@]}"; do
 			echo "$kind-$n-$gap-$s shape=torus:8,8 inject=3 links=0 $kind=$n gap=$gap warm=$warm run=$((run + n * gap)) part=1000 seed=$s"
 		done
@@ -48,7 +48,7 @@ claim "65 of 128 links failed, so that only a tree is left: packets still arrive
 	"$last > 0.3"
 nine=$(mean 2 $((warm + run / 2)) 10000000 links-9-0-*)
 whole=$(mean 2 $((warm / 2)) "$warm" links-9-0-*)
-claim "9 failed links cost 10 to 35 per cent of the throughput" \
+claim "9 failed links cost 10 to 35 % of the throughput" \
 	"$nine < 0.9 * $whole && $nine > 0.65 * $whole"
 
 [[ $long ]] || return 0

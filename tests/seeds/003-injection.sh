@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, figure 10 and table 1 again: the parameters with which a 16x16 torus
 # recovers after one fault although packets from sources need no more room than other packets, and
 # whether the same parameters give a loss of 90 percent at 35 faults and the times of table 1.
@@ -59,12 +59,12 @@ done | runs
 		echo "$line"
 	done
 } >"$out/003-injection.csv"
-claim "no restriction: 16x16 does not recover" \
+claim "no restriction at sources: 16x16 does not recover" \
 	"$(at 003-injection 'no restriction' '16x16 loss %') > 60"
-claim "transit first: 16x16 and 8x8 recover" \
+claim "priority for packets in transit: 16x16 and 8x8 recover" \
 	"$(at 003-injection 'transit first' '16x16 loss %') < 12 && $(at 003-injection 'transit first' '8x8 loss %') < 8"
 name="transit first; 3 moves; buffers of 2"
-claim "with 3 moves and buffers of 2 as well, the loss is near that of the paper (5 %; 15 to 17 %)" \
+claim "priority in transit, 3 moves, buffers of 2: the loss is near that of the paper (5 %; 15 to 17 %)" \
 	"$(at 003-injection "$name" '8x8 loss %') > 0.5 && $(at 003-injection "$name" '8x8 loss %') < 6 && $(at 003-injection "$name" '16x16 loss %') > 10 && $(at 003-injection "$name" '16x16 loss %') < 24"
 claim "no deadlock" "$(told deadlock v-*) == 0"
 
@@ -96,5 +96,5 @@ done | runs
 		echo "$line"
 	done
 } >"$out/003-injection-table1.csv"
-claim "8x8: the cycles of table 1, within 10 per cent" \
+claim "8x8: the time is that of table 1, within 10 %" \
 	"($(at 003-injection-table1 '5 after' '8x8 cycles') / 9945 - 1) ^ 2 < 0.1 ^ 2"

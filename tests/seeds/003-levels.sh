@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, section 4.1: how the emergency priority level is counted.  Links of
 # an 8x8 torus fail one after the other, each after the last reconfiguration has ended.
 # Counts the random sequences in which switches keep a ring over a failed link, because the level
@@ -18,7 +18,7 @@ for n in "${cables[@]}"; do
 		done
 	done
 done | runs
-# percentage of sequences after which switches keep such a ring
+# Percentage of the sequences after which switches keep such a ring.
 share() {
 	awk '$2 == "broken" { n += $3 > 0; all++ }
 		END { printf "%.4g\n", 100 * n / all }' "$@"
@@ -29,6 +29,6 @@ share() {
 		echo "$n,$(share 1-"$n"-*),$(share 0-"$n"-*)"
 	done
 } >"$out/003-levels.csv"
-claim "levels by a switch's own count: some sequences leave a ring over a failed link" \
+claim "levels by a router's own count: some sequences leave a ring over a failed link" \
 	"$(share 1-*) > 0"
-claim "levels counted from the adopted level: no sequence does" "$(share 0-*) == 0"
+claim "levels counted from the adopted level: no sequence leaves a ring over a failed link" "$(share 0-*) == 0"

@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Puente et al. 2004: the throughput that the ring itself costs, and the cases of docs/seeds.md in
 # which the torus does not recover.  The cost is the difference in throughput, without a fault,
 # between a ring for each line of the torus and one ring.  All values are means over cycles of one
@@ -30,5 +30,5 @@ done | runs
 		echo "${rows[i]%%:*},$(mean 2 0 $((warm / 2)) "r-$i"),$(mean 2 $((warm / 2)) "$warm" "r-$i"),$(mean 2 "$late" 1000000 "r-$i")"
 	done
 } >"$out/003-rings.csv"
-claim "16x16, no fault: one ring carries less than a ring for each line of the torus" \
+claim "16x16, no fault: throughput is lower with one ring than with a ring for each line of the torus" \
 	"$(mean 2 "$late" 1000000 r-1) < 0.95 * $(mean 2 "$late" 1000000 r-0)"

@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, table 1: control packets and duration of the reconfiguration after one
 # link failure, under full load, on 8x8 and 16x16 tori.
 # shellcheck source=tests/seeds/immunet.sh
@@ -35,17 +35,17 @@ base="inject=3 warm=$warm part=1000"
 } >"$out/003-table1.csv"
 
 row() { at 003-table1 "$1" "$2"; }
-claim "8x8: each switch announces its number once" \
+claim "8x8: each router announces its number once" \
 	"$(row 'numbers sent to parents' 8x8) >= 63 && $(row 'numbers sent to parents' 8x8) < 70"
-claim "8x8: the distance packets of table 1, within 2 per cent" \
+claim "8x8: the number of distance packets is that of table 1, within 2 %" \
 	"($(row 'distance packets' 8x8) / 12240 - 1) ^ 2 < 0.02 ^ 2"
-claim "passed on for every shortest path, there are more than ten times as many" \
+claim "if a distance is forwarded for every shortest path, there are more than ten times as many packets" \
 	"$(told distance 8-every) > 10 * 12240"
-claim "8x8: the cycles of table 1, within 15 per cent" \
+claim "8x8: the time is that of table 1, within 15 %" \
 	"($(row 'cycles to the last new entry' 8x8) / 9945 - 1) ^ 2 < 0.15 ^ 2"
-claim "16x16: more than fifteen times the packets of 8x8" \
+claim "16x16: more than fifteen times as many distance packets as at 8x8" \
 	"$(row 'distance packets' 16x16) > 15 * $(row 'distance packets' 8x8)"
-claim "16x16: the time grows with the diameter, far less than the packets" \
+claim "16x16: the time grows with the diameter, by far less than the number of packets" \
 	"$(row 'cycles to the last new entry' 16x16) > 1.7 * $(row 'cycles to the last new entry' 8x8) && $(row 'cycles to the last new entry' 16x16) < 4 * $(row 'cycles to the last new entry' 8x8)"
 
 # A distance that arrives again over another shortest path is forwarded again if it is late.
@@ -69,12 +69,12 @@ done | runs
 	done
 } >"$out/003-table1-merged.csv"
 late() { at 003-table1-merged 20 "$1"; }
-claim "late distances passed on again: the packets of table 1 at both sizes, within 8 per cent" \
+claim "late distances forwarded again: the number of packets is that of table 1 at both sizes, within 8 %" \
 	"($(late '8x8 distance packets') / 12240 - 1) ^ 2 < 0.08 ^ 2 && ($(late '16x16 distance packets') / 244908 - 1) ^ 2 < 0.08 ^ 2"
 
 [[ $long ]] || return 0
 
-# Not given in the paper: the size of a control packet, and its priority.
+# The paper gives neither the size of a control packet nor its priority.
 for k in 8 16; do
 	for c in 5 10 20 40 45 50; do
 		for after in 0 1; do

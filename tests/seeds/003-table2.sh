@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, table 2 and figures 14 and 15.  The paper runs FFT, Radix and LU of
 # SPLASH-2 on 64 simulated processors.  Here their communication is replayed without
 # computation, as data packets (76 bytes, 19 phits) between all hosts of the 8x8 torus.  The
@@ -74,11 +74,11 @@ more() {
 	awk -F, -v p="$1" -v n="$2" '$1 == p && $2 == "any" && $3 == n { print $5 }' \
 		"$out/003-table2.csv"
 }
-claim "FFT: 17 failed links make the communication longer" "$(more FFT 17) > 0"
+claim "FFT: the communication takes longer with 17 failed links than without" "$(more FFT 17) > 0"
 claim "no deadlock, no ring over a failed link, and all packets are accounted for" \
 	"$(told deadlock ./*-*) == 0 && $(told broken ./*-*) == 0 && $(told balance ./*-*) == 0"
 for p in FFT ${long:+Radix LU}; do
-	claim "$p: the more faults, the longer" \
+	claim "$p: the more links fail, the longer the communication takes" \
 		"${long:+$(more "$p" 3) < $(more "$p" 9) &&} $(more "$p" 9) < $(more "$p" 17)"
 done
 [[ $long ]] || return 0

@@ -42,8 +42,8 @@ plot 004-buffer 'Uniform traffic, by the room of an input' \
 v() { at 004-buffer "$1" "$2"; }
 claim 'buffers of 4 packets: uniform traffic loses 10 % or more of its throughput' \
 	"$(v 4 '4x DDR') < 90 && $(v 25 '4x DDR') > 95"
-claim 'delays are not the cause: without them the result is the same within 2 points' \
+claim 'buffers of 4 packets: without delays throughput differs by less than 2 points' \
 	"($(v 4 '4x DDR') - $(v 4 '4x DDR no delays')) ^ 2 < 4"
-claim 'buffers of 4 packets: flows that the tables keep apart lose less than 1 %' "$(v 4 '4x DDR shift') > 99"
+claim 'buffers of 4 packets: a shift, whose flows share no link, loses less than 1 %' "$(v 4 '4x DDR shift') > 99"
 claim 'with one queue per VL the throughput is far lower, even with 25 packets' \
 	"$(v 25 '4x DDR fifo') < $(v 25 '4x DDR') - 20"

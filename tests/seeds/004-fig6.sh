@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 #
 # Bogdanski et al. 2012, figure 6: bandwidth over time on the four switches of figure 4(b),
-# which unfold into a ring.  Two streams run between hosts of the leaves, and two between hosts on
+# which form a ring.  Two streams run between hosts of the leaves, and two between hosts on
 # the roots; hosts on the roots stand for switches that are fast enough.  The streams start one
 # after the other.  As in the paper, stock minhop does not deadlock there and is changed by
 # hand: the path of each pair of roots turns at a leaf of its own.  The paper's seconds are

@@ -17,7 +17,8 @@ fi
 own=(--vls 2 --host-sl 1)
 
 tree "$shape"
-# Throughput of the hosts at the right ends with stock ftree, for each value of an option.
+# Throughput of the hosts at the right ends of the curves (switches at full load) with stock
+# ftree, for each value of an option.
 csv=$out/004-fig7-right-ends.csv
 echo 'option,value,one VL,two VLs' >"$csv"
 # right_ends OPTION VALUE...: write a row for each value.
@@ -41,9 +42,9 @@ if [[ $long ]]; then
 fi
 # r RATE VLS: print the throughput for that rate of ports 0 and number of VLs.
 r() { awk -F, -v rate="$1" -v c="$2" '$1 == "switch-rate" && $2 == rate { print $(2 + c) }' "$csv"; }
-claim 'ports 0 as fast as hosts: on a VL of their own they take far more from the hosts' \
+claim 'ports 0 as fast as hosts: hosts lose far more if they have a VL of their own than on a common VL' \
 	"$(r 16000 2) < $(r 16000 1) - 10"
-claim 'ports 0 at 1x SDR: they do not' \
+claim 'ports 0 at 1x SDR: with a VL of their own hosts lose at most 3 points more than on a common VL' \
 	"$(r 2000 2) > $(r 2000 1) - 3"
 
 # Part (a) again on three levels, where far more pairs of switches have no up/down path; all
@@ -53,7 +54,7 @@ figure 004-fig7c 'Three levels, all on one VL' '' 92.93
 c() { at 004-fig7c "$1" "$2"; }
 claim 'three levels: at a tenth of the load sftree costs hosts less than 1 point' \
 	"$(c 10 'sftree hosts') > $(c 0 'sftree hosts') - 1"
-claim 'three levels: at full load hosts lose with sftree, which routes pairs that ftree omits' \
+claim 'three levels: at full load hosts lose more with sftree, which routes pairs that ftree omits' \
 	"$(c 100 'sftree hosts') < $(c 100 'ftree hosts') - 2"
 
 # Ports 0 send at most as much as before, but receive at the speed of a link.
@@ -64,5 +65,5 @@ for e in "${engines[@]}"; do
 	line+="${line:+,}$(hosts),$(switches)"
 done
 printf '%s\n' "$head" "$line" >"$out/004-fig7-sinks.csv"
-claim 'three levels, fast receivers: hosts lose at most 3 points with dmodc' \
+claim 'three levels, ports 0 that receive at the rate of a link: hosts lose at most 3 points with dmodc' \
 	"$(cut -d , -f 3 <<<"$line") > $(c 0 'dmodc hosts') - 3"

@@ -30,9 +30,9 @@ b() { at 004-fig7b "$1" "$2"; }
 for e in ftree sftree; do
 	claim "$e: at a tenth of the load switches cost hosts less than 1 point, on one VL or two" \
 		"$(a 10 "$e hosts") > $(a 0 "$e hosts") - 1 && $(b 10 "$e hosts") > $(b 0 "$e hosts") - 1"
-	claim "$e: at four fifths of the load, on one VL, they cost hosts at most 2 points" \
+	claim "$e: at four fifths of the load, on one VL, switches cost hosts at most 2 points" \
 		"$(a 80 "$e hosts") > $(a 0 "$e hosts") - 2"
-	claim "$e: on a VL of their own, switches get no less than on a common VL" \
+	claim "$e: switches have at least the same throughput if hosts have a VL of their own" \
 		"$(b 100 "$e ports 0") >= $(a 100 "$e ports 0") - 0.2"
 done
 claim 'sftree carries more traffic of switches than ftree, which uses the first upward port' \

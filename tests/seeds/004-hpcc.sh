@@ -9,7 +9,7 @@ tree='2;6,12;1,6;1,1' us=200
 ibfattree gen "$tree" | sed 's/4xEDR/4xDDR/' >t.net
 ibfattree route --engine sftree --sftree-mode paper --balance off t.net \
 	2>/dev/null >t.lft
-# run SWITCH-LOAD PATTERN...: t.json.  25 MB/s are 10 % of 1x SDR.
+# run SWITCH-LOAD PATTERN...: simulate, with the result in t.json.  25 MB/s are 10 % of 1x SDR.
 run() {
 	local load=$1
 	shift
@@ -33,11 +33,11 @@ run() {
 				sprintf("%.2f", 100 * ($6 / $4 - 1)) }'
 	done
 } >"$out/004-hpcc.csv"
-# worst COLUMN WHERE: the largest absolute value.
+# worst COLUMN WHERE: the largest absolute value in the rows for which WHERE is true.
 worst() {
 	awk -F, "NR > 1 && ($2) { v = \$$1 < 0 ? -\$$1 : \$$1; if (v > w) w = v }
 		END { print w + 0 }" "$out/004-hpcc.csv"
 }
 claim 'throughput of hosts: traffic of 25 MB/s from each switch changes it by less than 1 %' \
 	"$(worst 5 1) < 1"
-claim 'latency of lightly loaded rings: by less than 5 %' "$(worst 8 '$2 == 5') < 5"
+claim 'latency at a load of 5 %: the same traffic changes it by less than 5 %' "$(worst 8 '$2 == 5') < 5"

@@ -130,7 +130,7 @@ done
 v() { at 004-table3-order "$1" minhop; }
 claim "minhop: a random order costs a quarter of the throughput or more" \
 	"$(v 100) < 0.75 * $(v 0)"
-claim "the paper's value is between those of both orders" \
+claim "minhop: the value of the paper is between those of both orders" \
 	"$(v 100) < 66.98 && 66.98 < $(v 0)"
 # step TREE STEP COLUMN: print that value.
 step() { awk -F, -v t="$1" -v n="$2" -v c="$3" '$1 == t && $2 == n { print $c }' "$out/004-table3-steps.csv"; }
@@ -143,7 +143,6 @@ for n in "${steps[@]}"; do
 		&& ($(step 648 "$n" 5) - 66.98) ^ 2 < 1
 		&& ($(step '648 + rack switches' "$n" 5) - 54.01) ^ 2 < 9}"
 done
-# in order, then random
 n() { awk -F, -v name="$1" -v c="$2" '$1 == name { print $c; exit }' "$csv"; }
 claim 'three levels: GUIDs and port numbers do not change the throughput of ftree' \
 	"($(n 'in order' 6) - $(n 'random GUIDs and ports' 6)) ^ 2 < 4"

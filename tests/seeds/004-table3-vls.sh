@@ -71,6 +71,6 @@ claim 'DFSSSP on three levels: its tables alone limit the throughput' \
 # the short version ends before ports 0 have filled the input buffers in front of them
 gain=-3
 [[ -z $long ]] || gain=5
-claim 'DFSSSP on its own VLs: no deadlock, and no less throughput with traffic of switches' \
+claim 'DFSSSP with all its VLs: no deadlock, and no less throughput with traffic of switches than on one VL' \
 	"$(of "$b" dfsssp N 9) == 0 && $(of "$b" dfsssp N 8) > $(of "$b" dfsssp 1 8) + $gain"
-claim 'LASH on its own VLs: no deadlock' "$(of "$b" lash N 9) == 0"
+claim 'LASH with all its VLs: no deadlock' "$(of "$b" lash N 9) == 0"

@@ -76,7 +76,7 @@ for t in "$a" "$b" ${long:+'648 + racks'}; do
 	[[ $t != *racks ]] || continue
 	claim "$t: lash carries less than a fifth of the throughput of sftree" \
 		"$(of "$t" lash 4) < $(of "$t" sftree 4) / 5"
-	claim "$t: minhop and Up*/Down* carry the same, within 2 points" \
+	claim "$t: minhop and Up*/Down* have the same throughput, within 2 points" \
 		"($(of "$t" minhop 4) - $(of "$t" updn 4)) ^ 2 < 4"
 	for e in sftree sftree+paper ddlr+2; do
 		claim "$t: $e does not deadlock with switches' traffic" \

@@ -43,16 +43,16 @@ struct key {
 	{ "after", "1: control packets wait for all others", 0 },
 	{ "moves", "moves of a packet into the ring", 4 },
 	{ "inject", "space that a host's packet requires, in packets; 0: 1 packet, or 2 in the ring", 0 },
-	{ "eager", "1: use the ring also if there is an adaptive exit but it is busy", 0 },
-	{ "own_count", "1: levels count only a switch's own emergencies", 0 },
+	{ "eager", "1: enter the ring also if all adaptive exits are busy", 0 },
+	{ "own_count", "1: a level counts only the router's own emergencies", 0 },
 	{ "no_drain", "1: the buffers of a new ring are not drained", 0 },
-	{ "every_way", "1: pass distances on for every shortest path", 0 },
-	{ "merge", "cycles until a distance is passed on again; 0: never", 0 },
+	{ "every_way", "1: forward a distance for every shortest path", 0 },
+	{ "merge", "cycles until a distance is forwarded again; 0: never", 0 },
 	{ "one_lane", "1: VL 1 is not used outside the ring", 0 },
 	{ "one_ring", "1: one ring from the start", 0 },
-	{ "adaptive_start", "1: hosts' packets start by adaptive exits if they have any", 0 },
+	{ "adaptive_start", "1: the first link of a packet is on an adaptive VL if possible", 0 },
 	{ "transit_first", "1: outputs serve hosts' packets last", 0 },
-	{ "window", "most packets of a host under way; 0: no limit", 0 },
+	{ "window", "maximum number of packets of a host in flight; 0: no limit", 0 },
 	{ "pattern", "0: uniform; 1: to all others in turn; 2: to its row and column in a grid", 0 },
 	{ "volume", "packets; print the cycle by which every host has received this number", 0 },
 };
@@ -225,9 +225,9 @@ static void print_state(void *state)
 	ftr_sim_function_find("immunet")->finish(state);
 }
 
-/* The run is divided into parts of `part` cycles.  Prints the cycle at which the first part ends
- * by whose end the hosts have received `volume` packets each, on average.  Prints nothing if
- * the run ended before. */
+/* The run is divided into parts of `part` cycles.  Prints the end of the first part
+ * after which the hosts have received `volume` packets each, on average.  Prints nothing if the
+ * run ended before. */
 static void print_done(const struct ftr_sim_result *r, double part)
 {
 	double left = *key("volume") * whole->n_ep * *key("packet") * PHIT;

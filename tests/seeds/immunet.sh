@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154
 # Functions of the scripts for Puente et al. 2004; sourced by them.
 
 # runs: each line of the input has a name and KEY=VALUE arguments of the program immunet;

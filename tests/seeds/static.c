@@ -196,7 +196,7 @@ static bool alive(void *ctx, const struct ftr_fabric *of, ftr_sw s, ftr_port p)
 	return up[of->sw[s].first_port + p];
 }
 
-/* Do all hosts have up/down paths, and any paths at all? */
+/* Do up/down paths connect all hosts, and do links connect them? */
 static void reconfigure(bool *updown, bool *joined)
 {
 	struct ftr_filter keep = { .keep_link = alive };
@@ -433,7 +433,7 @@ static ftr_sw leader(ftr_sw s)
 	return s;
 }
 
-/* Is top above a switch that sends down to s packets that s turns? */
+/* Is top above a switch that sends packets down to s which s turns upward? */
 static bool behind_turn(ftr_sw s, ftr_sw top)
 {
 	for (uint32_t i = 0; i < tiers->n_up[s]; i++)

@@ -44,7 +44,7 @@ case_ddlr_one_vl() {
 		osm_mark sm
 		cut_it
 		healed_locally
-		# shows that turn_bit can fail
+		# show that the function turn_bit can fail
 		! (turn_bit) 2>/dev/null ||
 			fail "switches hold a turn bit without qos"
 		osm_mark sm
@@ -105,7 +105,7 @@ random_faults() {
 			pick "$k"
 			cut[$k]=1
 			cut_it
-			# sometimes a sweep under way is the first to see the fault
+			# a sweep that is already running may be the first to see the fault
 			((RANDOM % 2)) || osm_wait sm "$patience" 'IBF00[24]'
 		done
 		until_healed cut
@@ -197,8 +197,8 @@ vls_by_file() {
 }
 
 # opensm is stopped after every second fault.  Packets under way at that time count as lost, and
-# the sweep writes their blocks again.  So the sweep must change nothing only after the other
-# faults, and only if no LIDs were held.  After many faults the sweep may give other tables than the fast path
+# the sweep writes their blocks again.  The sweep must change nothing after the other faults, unless
+# LIDs were held.  After many faults the sweep may give other tables than the fast path
 # (531 entries differ at the tenth fault of the soak), so in the soak the number is only logged; the
 # tables after the sweep are checked.
 one_fault() {

@@ -309,9 +309,8 @@ case_fast_manager_on_spine() {
 	down
 }
 
-# ibsim does not enforce M_Keys; tests/unit/test_fast.c shows that our packets carry the
-# key and that packets without it change nothing.  This case checks that repairs work with
-# a key.
+# Repairs work if an M_Key is set.  ibsim does not enforce M_Keys; tests/unit/test_fast.c shows
+# that our packets carry the key and that packets without it change nothing.
 case_fast_m_key() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 69
 	fast_up 'fast_sweep_delay_ms 700' <<-EOF
@@ -454,7 +453,7 @@ case_fast_other_traps() {
 }
 
 # A link that goes up and down repeatedly is damped, and sweeps still follow.  After a
-# quiet time it is used again.
+# time without failures it is used again.
 case_fast_flapping() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 72
 	fast_up 'fast_flap_limit 3' 'fast_flap_hold_ms 30000' \
@@ -539,8 +538,8 @@ moments=('cut 0' 'cut 2' 'trap 0' 'repair 0')
 ((!${FTR_SOAK:-0})) ||
 	moments=('cut 0' 'cut 1' 'cut 2' 'cut 4' 'cut 8' 'trap 0' 'repair 0')
 
-# moment WHAT MS: cut the link, and return MS ms after the cut, after the trap was
-# logged, or after the repair was logged.  The waiting starts no processes.
+# moment WHAT MS: cut the link, and return MS ms after the event WHAT: the cut, the log line of
+# the trap, or that of the repair.  Waiting starts no processes.
 moment() {
 	local what=$1 ms=$2 regex text='' part fd end
 	case $what in

@@ -156,9 +156,8 @@ other_net() {
 }
 
 # A cache directory that was used with another fabric.  The state file has the GUID of
-# OpenSM's port in its name, so the second fabric gets a file of its own.  If the file with
-# that name is of another fabric, one log line reports this, the contents are not used, and the file
-# is replaced.
+# OpenSM's port in its name, so the second fabric gets a file of its own.  If a file with that name
+# belongs to another fabric, one log line reports this, and the file is not used but replaced.
 case_stable_other_fabric() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 85
 	mv "$T/fabric.net" "$T/first.net"

@@ -52,8 +52,8 @@ case_648_hosts() {
 	comes_up
 }
 
-# ibdmchk cannot be used here: with an LMC it expects aligned LIDs of switches, too, and
-# stops while it counts hops, whatever the tables are.
+# ibdmchk cannot be used here: with an LMC it also expects aligned LIDs of switches, and ends
+# before it has counted the hops, even with correct tables.
 case_lmc_2() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 17
 	up <<<'lmc 2'

@@ -128,7 +128,7 @@ END_TEST
 
 /* The tables of a reroute assume that all ports are up: a link that goes down and up again
  * afterwards is dead. */
-START_TEST(test_blink_after_reroute)
+START_TEST(test_short_failure_after_reroute)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
 		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
@@ -610,7 +610,7 @@ static void blink(struct plan *p, struct fake *h)
 
 /* A link goes down and up again after a discovery has seen it up: it stays in Init, because
  * the link manager does not look at it again. */
-START_TEST(test_blink_after_discovery)
+START_TEST(test_short_failure_after_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
 		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
@@ -641,7 +641,7 @@ static void blink_and_more(struct plan *p, struct fake *h)
 
 /* The worker keeps a list of links that it has to probe again when OpenSM has set them up.  A
  * link stays on that list if the worker does other work in between. */
-START_TEST(test_blink_and_other_task)
+START_TEST(test_short_failure_and_other_task)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
 		.options = "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
@@ -680,7 +680,7 @@ static void blink_early(void *ctx, struct fake *h, enum fake_moment m)
 }
 
 /* The links were set up, and another sweep has begun, while the worker was busy. */
-START_TEST(test_blink_in_next_sweep)
+START_TEST(test_short_failure_in_next_sweep)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
 		.options = "fast_timeout_ms 1000\nfast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
@@ -709,7 +709,7 @@ int main(void)
 	tcase_add_loop_test(t, test_reroute_in_push, 0, 16);
 	tcase_add_test(t, test_reroute_stops_write);
 	tcase_add_test(t, test_reroute_wins_lock);
-	tcase_add_test(t, test_blink_after_reroute);
+	tcase_add_test(t, test_short_failure_after_reroute);
 	tcase_add_test(t, test_reroute_after_half_sweep);
 	tcase_add_test(t, test_other_reroutes_in_push);
 	tcase_add_test(t, test_other_wins_lock);
@@ -720,10 +720,10 @@ int main(void)
 	tcase_add_loop_test(t, test_dies_again, 0, 2);
 	tcase_add_test(t, test_late_returns);
 	tcase_add_test(t, test_release_in_sweep);
-	tcase_add_loop_test(t, test_blink_after_discovery, 0, 2 *
+	tcase_add_loop_test(t, test_short_failure_after_discovery, 0, 2 *
 			    (FAKE_N_MOMENTS - FAKE_DISCOVERED));
-	tcase_add_test(t, test_blink_and_other_task);
-	tcase_add_test(t, test_blink_in_next_sweep);
+	tcase_add_test(t, test_short_failure_and_other_task);
+	tcase_add_test(t, test_short_failure_in_next_sweep);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

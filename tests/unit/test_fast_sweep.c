@@ -111,7 +111,7 @@ START_TEST(test_recovery)
 END_TEST
 
 /* The link is down for a moment only: its ports are in Init, and no data passes. */
-START_TEST(test_blink)
+START_TEST(test_short_failure)
 {
 	struct fake *h = fake_new(NULL);
 	ftr_sw s = fake_leaf(h, 2);
@@ -325,7 +325,7 @@ static void flood(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, false);
 }
 
-START_TEST(test_flood)
+START_TEST(test_trap_storm)
 {
 	struct fake *h = fake_new(NULL);
 	struct plan p = {
@@ -384,7 +384,7 @@ int main(void)
 	tcase_add_loop_test(t, test_cut_at, 0, 4 * FAKE_N_MOMENTS);
 	tcase_add_test(t, test_stale_discovery);
 	tcase_add_loop_test(t, test_recovery, 0, 2);
-	tcase_add_test(t, test_blink);
+	tcase_add_test(t, test_short_failure);
 	tcase_add_loop_test(t, test_recovery_at, 0, 2 * FAKE_N_MOMENTS);
 	tcase_add_test(t, test_spine_back);
 	tcase_add_test(t, test_standby);
@@ -392,7 +392,7 @@ int main(void)
 	tcase_add_test(t, test_handover_in_push);
 	tcase_add_test(t, test_fallback);
 	tcase_add_test(t, test_no_engine);
-	tcase_add_test(t, test_flood);
+	tcase_add_test(t, test_trap_storm);
 	tcase_add_test(t, test_flapping);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -232,7 +232,7 @@ END_TEST
 
 /* ---- text ----------------------------------------------------------------- */
 
-START_TEST(clean)
+START_TEST(cleaned_text)
 {
 	static const struct {
 		const char *in, *out;
@@ -299,7 +299,7 @@ int main(void)
 	tcase_add_test(t, full_disk_replace);
 	tcase_add_test(t, torn_record);
 	tcase_add_test(t, sparse);
-	tcase_add_test(t, clean);
+	tcase_add_test(t, cleaned_text);
 	tcase_add_test(t, clean_everywhere);
 	suite_add_tcase(s, t);
 	return run_suite(s);

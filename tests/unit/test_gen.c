@@ -572,7 +572,7 @@ START_TEST(too_much_damage)
 END_TEST
 
 /* A host with several ports is removed as a whole. */
-START_TEST(damage_takes_whole_hosts)
+START_TEST(damage_removes_whole_hosts)
 {
 	struct ftr_fabric *f = grow("1;6;2;2", NULL), *g;
 
@@ -676,7 +676,7 @@ int main(void)
 	tcase_add_test(tc, without_memory);
 	tcase_add_test(tc, damage);
 	tcase_add_test(tc, too_much_damage);
-	tcase_add_test(tc, damage_takes_whole_hosts);
+	tcase_add_test(tc, damage_removes_whole_hosts);
 	tcase_add_test(tc, damage_and_aggregation);
 	tcase_add_test(tc, random_graph);
 	tcase_add_test(tc, random_graph_limits);

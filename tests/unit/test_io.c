@@ -101,7 +101,7 @@ END_TEST
 
 /* Chassis lines, trailing lines, [ext N], the s= w= v= that option -f prints, names without
  * quotes or with unusual characters, CR. */
-START_TEST(decorations)
+START_TEST(optional_parts_of_lines)
 {
 	struct ftr_fabric *f = must_parse(
 		"Chassis 1 (guid 0x8f104)\r\n"
@@ -535,7 +535,7 @@ int main(void)
 	tcase_add_test(tc, hand_written);
 	tcase_add_test(tc, given_lmc);
 	tcase_add_test(tc, guid_counters);
-	tcase_add_test(tc, decorations);
+	tcase_add_test(tc, optional_parts_of_lines);
 	tcase_add_test(tc, modules);
 	tcase_add_test(tc, subnet_lst);
 	tcase_add_test(tc, db_csv);

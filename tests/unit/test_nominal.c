@@ -20,7 +20,7 @@
 
 /* ---- growth ------------------------------------------------------------ */
 
-START_TEST(first_sight)
+START_TEST(first_fabric)
 {
 	struct ftr_fabric *f = draw(tree);
 	struct ftr_nominal_change c;
@@ -148,7 +148,7 @@ START_TEST(new_switch)
 END_TEST
 
 /* The link of A to t1 is now at another port of t1. */
-START_TEST(recabled_port)
+START_TEST(link_at_another_port)
 {
 	struct grown g = { .base = draw(tree) };
 	struct edit e = EDIT_NOTHING;
@@ -504,7 +504,7 @@ END_TEST
  * t1 has ports for only four leaves, and E is the fifth.  E also lacks a link to t2, and
  * both E and t2 have a free port for it: that link is inferred although t1 is full.
  */
-START_TEST(full_switch_spoils_nothing)
+START_TEST(link_inferred_at_a_full_switch)
 {
 	struct ftr_fabric *f = draw("A: t3 t4 h2\nB: t3 t4 h2\nC: t3 t4 h2\n"
 				    "D: t3 t4 h2\nt3:\nt4:\n"), *g;
@@ -600,13 +600,13 @@ int main(void)
 	Suite *s = suite_create("nominal");
 	TCase *tc = tcase_create("all");
 
-	tcase_add_test(tc, first_sight);
+	tcase_add_test(tc, first_fabric);
 	tcase_add_test(tc, faults_are_no_growth);
 	tcase_add_test(tc, hosts_without_link);
 	tcase_add_test(tc, new_host);
 	tcase_add_test(tc, new_link);
 	tcase_add_test(tc, new_switch);
-	tcase_add_test(tc, recabled_port);
+	tcase_add_test(tc, link_at_another_port);
 	tcase_add_test(tc, host_in_place_of_link);
 	tcase_add_test(tc, moved_host);
 	tcase_add_test(tc, replaced_adapter);
@@ -619,7 +619,7 @@ int main(void)
 	tcase_add_test(tc, other_options);
 	tcase_add_test(tc, refused);
 	tcase_add_test(tc, no_port_no_slot);
-	tcase_add_test(tc, full_switch_spoils_nothing);
+	tcase_add_test(tc, link_inferred_at_a_full_switch);
 	tcase_add_test(tc, divider_over_an_inferred_slot);
 	tcase_add_test(tc, share_of_pairs);
 	suite_add_tcase(s, tc);

@@ -161,7 +161,7 @@ static enum ftr_status read_body(const char *body)
 	return try_read();
 }
 
-START_TEST(nonsense_inside)
+START_TEST(invalid_content)
 {
 	static const char *const bad[] = {
 		"X\n", "S\n", "S 1 36 0 a\n", "S 0000000000000001 0 0 a\n",
@@ -342,7 +342,7 @@ int main(void)
 
 	tcase_add_test(tc, torn_at_every_offset);
 	tcase_add_test(tc, every_byte_damaged);
-	tcase_add_test(tc, nonsense_inside);
+	tcase_add_test(tc, invalid_content);
 	tcase_add_test(tc, other_files);
 	tcase_add_test(tc, names_and_options);
 	tcase_add_test(tc, write_fails);

@@ -669,7 +669,7 @@ END_TEST
 
 /* A leaf whose hosts are all switched off keeps its place and its indices, so that
  * no other leaf's change. */
-START_TEST(dark_leaf_keeps_its_place)
+START_TEST(leaf_without_hosts_keeps_its_place)
 {
 	static const char all[] = "A: S1 S2 h2\nB: S1 S2 h2\nC: S1 S2 h2\n"
 		"S1:\nS2:\n";
@@ -742,7 +742,7 @@ int main(void)
 	tcase_add_test(t, every_allocation_may_fail);
 	tcase_add_test(t, too_many_ranks);
 	tcase_add_test(t, io_leaves_of_their_own);
-	tcase_add_test(t, dark_leaf_keeps_its_place);
+	tcase_add_test(t, leaf_without_hosts_keeps_its_place);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

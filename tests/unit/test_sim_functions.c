@@ -276,7 +276,7 @@ START_TEST(figure_3)
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
 	/* c returns the packet to m, m sends it down to b, b turns it up to another
-	 * m', which sends it to another c', and from there it goes down beside s */
+	 * m', which sends it to another c', and from there it goes down without passing s */
 	ck_assert_uint_eq(k.n, FTR_ARRAY_LEN(rank));
 	for (unsigned int i = 0; i < k.n; i++)
 		ck_assert_uint_eq(w.sh->tree.rank[k.at[i]], rank[i]);
@@ -430,15 +430,15 @@ START_TEST(figure_7)
 	use(&w, "adaptive-switches");
 	top_pair(&w, &from, &to, &whole);
 	ck_assert_uint_eq(whole.n, 9);
-	/* k - 1 is 1, so one fault is guaranteed; but these two are in different
-	 * groups */
+	/* only k - 1 = 1 fault is guaranteed to be survived; these two are survived because they
+	 * are in different groups */
 	kill_switch(&w, whole.at[2]);
 	walk(&w, from, to, &k);
 	ck_assert_uint_eq(k.n, 9);
 	kill_switch(&w, k.at[6]);
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* two tiers down and two up again, at least */
+	/* the path goes at least two tiers down and two up again */
 	ck_assert_uint_ge(k.n, 13);
 	ck_assert_uint_eq(k.p.field, 0);
 	world_free(&w);

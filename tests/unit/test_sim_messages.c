@@ -140,7 +140,7 @@ static double busy(ftr_sw s, ftr_port port)
 }
 
 /* Messages arrive one by one, in order; each takes the time of its bytes. */
-START_TEST(alone)
+START_TEST(messages_alone)
 {
 	does.n = 3;
 	does.bytes = 100;
@@ -187,7 +187,7 @@ START_TEST(shares)
 END_TEST
 
 /* Messages on the link, or waiting for it, when it dies are lost and counted. */
-START_TEST(dies)
+START_TEST(messages_on_a_dying_link)
 {
 	const struct ftr_sim_change g[] = {
 		{ .at = FTR_SIM_US + LINK + 250 * PS_BYTE, .sw = 0, .port = 1,
@@ -210,7 +210,7 @@ END_TEST
  * last resort, only when the buffer behind the first is full.  The buffer never fills if it
  * has room for all bytes that arrive until their credits have returned; with room for one
  * packet it does. */
-START_TEST(for_the_last)
+START_TEST(last_resort)
 {
 	does.rank = 1;
 	does.last = _i > 0;
@@ -258,7 +258,7 @@ END_TEST
 
 /* Sources stop sending to a host that is cut off; packets of a source that learns it late
  * are lost. */
-START_TEST(spared)
+START_TEST(no_packets_to_dead_hosts)
 {
 	const struct ftr_sim_change g = {
 		.at = 20 * FTR_SIM_US, .sw = 1, .port = 3,
@@ -288,12 +288,12 @@ int main(void)
 	TCase *c = tcase_create("messages");
 
 	tcase_add_checked_fixture(c, set_up, tear_down);
-	tcase_add_test(c, alone);
+	tcase_add_test(c, messages_alone);
 	tcase_add_loop_test(c, shares, 0, 2);
-	tcase_add_test(c, dies);
-	tcase_add_loop_test(c, for_the_last, 0, 3);
+	tcase_add_test(c, messages_on_a_dying_link);
+	tcase_add_loop_test(c, last_resort, 0, 3);
 	tcase_add_test(c, hops);
-	tcase_add_loop_test(c, spared, 0, 2);
+	tcase_add_loop_test(c, no_packets_to_dead_hosts, 0, 2);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -268,7 +268,7 @@ static void mutate(struct bytes *b, size_t counts, struct ftr_rng *r)
 	}
 }
 
-START_TEST(senseless)
+START_TEST(damaged_content)
 {
 	const struct kind *k = &kinds[_i];
 	struct ftr_rng r;
@@ -322,7 +322,7 @@ START_TEST(no_such_file)
 END_TEST
 
 /* Tables of one fabric do not fit other ranks. */
-START_TEST(identity)
+START_TEST(tables_of_other_ranks)
 {
 	struct ftr_nominal n = { .f = f, .shape = sh };
 	uint64_t was = ftr_stored_nominal(&n);
@@ -347,10 +347,10 @@ int main(void)
 
 	printf("seeds from %" PRIu64 "\n", trees_first_seed());
 	tcase_add_checked_fixture(c, setup, teardown);
-	tcase_add_test(c, identity);
+	tcase_add_test(c, tables_of_other_ranks);
 	tcase_add_test(c, read_again);
 	tcase_add_loop_test(c, cut_or_changed, 0, 2);
-	tcase_add_loop_test(c, senseless, 0, 2);
+	tcase_add_loop_test(c, damaged_content, 0, 2);
 	tcase_add_loop_test(c, no_such_file, 0, 2);
 	suite_add_tcase(s, c);
 	return run_suite(s);
