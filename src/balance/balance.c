@@ -248,13 +248,12 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 	struct balance_counted out = { .flows = w->c.flows };
 	enum ftr_status st;
 
-	out.senders = ftr_arena_alloc(w->arena, w->net->first[w->t->n_sw] + 1u,
-				      w->t->n_sw * sizeof(*out.senders));
+	out.senders = balance_senders_new(w->net, w->arena);
 	if (!out.senders)
 		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
 	w->c.senders = out.senders;
 	w->trade = true;
-	st = balance_count_flows(w->net, w->t, w->team, &out, err);
+	st = balance_count_flows(w->net, w->team, &out, err);
 	w->now.max = balance_most(w->net, w->c.flows);
 	if (!st)
 		st = load_sweeps(w, err);
@@ -273,8 +272,8 @@ static enum ftr_status count(struct work *w, struct ftr_err *err)
 	struct balance_net *net = w->net;
 	enum ftr_status st = FTR_OK;
 
-	if (!net->entry)
-		st = balance_count_net(net, w->t, NULL, w->team, err);
+	if (!net->flows)
+		st = balance_count_net(net, NULL, w->team, err);
 	if (st)
 		return st;
 	w->c.flows = net->flows;

@@ -74,10 +74,12 @@ struct balance_net {
 		uint32_t n;
 		uint8_t *cost, *down;	/* [n_sw] costs to the column, in one piece */
 	} *order;		/* [n_sw] by column */
-	/* results of an earlier step, or NULL: all-to-all flows by link, entries by
-	 * destination (balance_entries), senders by destination (balance_senders) */
-	uint32_t *flows;
+	/* the entries of the tables by destination (balance_entries), and the results of
+	 * balance_count_net: all-to-all flows by link, senders by destination
+	 * (balance_senders); NULL: not counted, or freed by balance_net_free_rows */
+	struct ftr_arena *rows;
 	uint8_t *entry;
+	uint32_t *flows;
 	uint16_t *senders;
 };
 
@@ -86,6 +88,8 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 				struct ftr_team *team, struct balance_net **out,
 				struct ftr_err *err) FTR_MUST_USE;
 void balance_net_free(struct balance_net *net);
+/* Free net->entry and net->senders, the largest parts. */
+void balance_net_free_rows(struct balance_net *net);
 
 static inline bool balance_is_host(const struct ftr_endport *p)
 {
@@ -155,24 +159,22 @@ struct balance_count {
 };
 
 /* The results of balance_count_flows: all-to-all flows by link and, where the pointer is not
- * NULL, the switches passed (rows of balance_passed, zeroed by the caller), the entries by
- * destination and the senders by destination. */
+ * NULL, the switches passed (rows of balance_passed, zeroed by the caller) and the senders by
+ * destination. */
 struct balance_counted {
 	uint32_t *flows;
 	uint64_t *passed;
-	uint8_t *entry;
 	uint16_t *senders;
 };
+/* Count the flows by net->entry. */
 enum ftr_status balance_count_flows(const struct balance_net *net,
-				    const struct ftr_tables *t,
 				    struct ftr_team *team,
 				    const struct balance_counted *out,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* Count the flows and keep the results in net: flows, entries and, at depth load, senders.
- * passed: as in struct balance_counted. */
-enum ftr_status balance_count_net(struct balance_net *net,
-				  const struct ftr_tables *t, uint64_t *passed,
+/* The same, and keep the results in net: flows and, at depth load, senders. passed: as in
+ * struct balance_counted. */
+enum ftr_status balance_count_net(struct balance_net *net, uint64_t *passed,
 				  struct ftr_team *team,
 				  struct ftr_err *err) FTR_MUST_USE;
 
@@ -184,11 +186,20 @@ static inline uint8_t *balance_entries(const struct balance_net *net,
 }
 
 /* Senders by destination: the number of hosts whose path to destination d passes s or ends
- * at s; [n_dests][n_sw]. */
+ * at s; [n_dests][n_sw + 1], the last element is for those whose path ends at no switch. */
 static inline uint16_t *balance_senders(const struct balance_net *net,
 					uint16_t *senders, uint32_t d)
 {
-	return senders + (size_t)d * net->f->n_sw;
+	return senders + (size_t)d * (net->f->n_sw + 1);
+}
+/* NULL: out of memory. */
+static inline uint16_t *balance_senders_new(const struct balance_net *net,
+					    struct ftr_arena *a)
+{
+	size_t n = net->first[net->f->n_sw];
+
+	return ftr_arena_alloc(a, n + 1,
+			       (net->f->n_sw + 1u) * sizeof(uint16_t));
 }
 
 /* The switches that flows to a LID pass or reach, one bit each. */

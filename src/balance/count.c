@@ -21,11 +21,12 @@
 
 /* ---- all-to-all ------------------------------------------------------------ */
 
+#define AT_ONCE 4	/* destinations of a column that are counted at the same time: the
+			 * additions for one destination depend on each other */
+
 struct flow_worker {
-	uint8_t *block;		/* [n_sw][FTR_LFT_BLOCK] a block of every switch */
-	uint8_t *entry;		/* [n_sw] of one destination */
-	uint16_t *sum;		/* [n_sw + 1] flows at a switch; the last element stands for
-				 * the end of links to no switch */
+	uint16_t *sum;		/* [AT_ONCE][n_sw + 1] flows at a switch, as in
+				 * balance_senders */
 	struct {		/* together, because they are used together */
 		uint32_t flows;
 		uint32_t peer;	/* n_sw: no switch */
@@ -34,26 +35,31 @@ struct flow_worker {
 
 struct flow_job {
 	const struct balance_net *net;
-	const struct ftr_tables *t;
 	struct flow_worker *worker;
 	const struct balance_counted *out;
 	uint16_t *hosts;	/* [n_sw] that send */
 };
 
-static void count_dest(const struct balance_net *net, struct flow_worker *w,
-		       const struct balance_order *o, const uint8_t *entry)
+/* Add the flows of n destinations of a column, whose entries and flows at switches are given,
+ * from the farthest switch to the nearest. */
+static inline __attribute__((always_inline)) void
+add_flows(const struct balance_net *net, struct flow_worker *w,
+	  const struct balance_order *o, const uint8_t *const *entry,
+	  uint16_t *const *sum, uint32_t n)
 {
-	const struct balance_ports *ports = net->ports;
-	uint16_t *sum = w->sum;
-
 	for (uint32_t i = 0; i + 1 < o->n; i++) {
-		uint32_t s = o->sw[i], port = entry[s];
-		uint32_t link = port <= ports[s].n ? ports[s].first + port :
-			net->n_links;
-		uint32_t peer = w->link[link].peer;
+		uint32_t s = o->sw[i];
+		struct balance_ports ports = net->ports[s];
 
-		w->link[link].flows += sum[s];
-		sum[peer] = (uint16_t)(sum[peer] + sum[s]);
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t port = entry[k][s];
+			uint32_t link = port <= ports.n ? ports.first + port :
+				net->n_links;
+			uint32_t peer = w->link[link].peer;
+
+			w->link[link].flows += sum[k][s];
+			sum[k][peer] = (uint16_t)(sum[k][peer] + sum[k][s]);
+		}
 	}
 }
 
@@ -70,46 +76,43 @@ static void mark_passed(const uint16_t *sum, uint32_t n_sw, uint64_t *passed)
 	}
 }
 
-static void count_lid(const struct flow_job *j, struct flow_worker *w,
-		      uint32_t at, uint32_t i)
+/* Count the flows to destinations d .. d + n - 1 of column l, n <= AT_ONCE. */
+static void count_dests(const struct flow_job *j, struct flow_worker *w,
+			uint32_t l, uint32_t d, uint32_t n)
 {
 	const struct balance_net *net = j->net;
 	const struct balance_counted *out = j->out;
-	uint32_t d = net->dest_of[at + i], n_sw = net->f->n_sw;
-	uint8_t *entry = out->entry ? balance_entries(net, out->entry, d) :
-		w->entry;
+	uint32_t n_sw = net->f->n_sw;
+	const uint8_t *entry[AT_ONCE];
+	uint16_t *sum[AT_ONCE];
 
-	for (ftr_sw s = 0; s < n_sw; s++)
-		entry[s] = w->block[(size_t)s * FTR_LFT_BLOCK + i];
-	memcpy(w->sum, j->hosts, n_sw * sizeof(*w->sum));
-	count_dest(net, w, &net->order[net->dest[d].col], entry);
-	if (out->passed)
-		mark_passed(w->sum, n_sw,
-			    balance_passed(net, out->passed, (ftr_lid)(at + i)));
-	if (out->senders)
-		memcpy(balance_senders(net, out->senders, d), w->sum,
-		       n_sw * sizeof(*w->sum));
+	for (uint32_t k = 0; k < n; k++) {
+		entry[k] = balance_entries(net, net->entry, d + k);
+		sum[k] = out->senders ?
+			balance_senders(net, out->senders, d + k) :
+			w->sum + (size_t)k * (n_sw + 1);
+		memcpy(sum[k], j->hosts, n_sw * sizeof(*j->hosts));
+		sum[k][n_sw] = 0;
+	}
+	if (n == AT_ONCE)
+		add_flows(net, w, &net->order[l], entry, sum, AT_ONCE);
+	else
+		add_flows(net, w, &net->order[l], entry, sum, n);
+	for (uint32_t k = 0; out->passed && k < n; k++)
+		mark_passed(sum[k], n_sw, balance_passed(net, out->passed,
+							 net->dest[d + k].lid));
 }
 
-/* Count blocks of LIDs: the entries of one block share a cache line. */
-static void count_blocks(void *ctx, unsigned int worker, uint32_t begin,
-			 uint32_t end)
+static void count_columns(void *ctx, unsigned int worker, uint32_t begin,
+			  uint32_t end)
 {
 	const struct flow_job *j = ctx;
-	const struct balance_net *net = j->net;
-	struct flow_worker *w = &j->worker[worker];
+	const uint32_t *first = j->net->first;
 
-	for (uint32_t b = begin; b < end; b++) {
-		uint32_t at = b * FTR_LFT_BLOCK;
-
-		for (ftr_sw s = 0; s < net->f->n_sw; s++)
-			memcpy(w->block + (size_t)s * FTR_LFT_BLOCK,
-			       ftr_tables_row(j->t, s) + at, FTR_LFT_BLOCK);
-		for (uint32_t i = 0; i < FTR_LFT_BLOCK &&
-		     at + i <= net->f->max_lid; i++)
-			if (net->dest_of[at + i] != BALANCE_NONE)
-				count_lid(j, w, at, i);
-	}
+	for (uint32_t l = begin; l < end; l++)
+		for (uint32_t d = first[l]; d < first[l + 1]; d += AT_ONCE)
+			count_dests(j, &j->worker[worker], l, d,
+				    FTR_MIN(first[l + 1] - d, AT_ONCE));
 }
 
 static bool flow_worker_new(const struct balance_net *net,
@@ -117,11 +120,9 @@ static bool flow_worker_new(const struct balance_net *net,
 {
 	uint32_t n_sw = net->f->n_sw;
 
-	w->sum = ftr_arena_zalloc(a, n_sw + 1u, sizeof(*w->sum));
+	w->sum = ftr_arena_alloc(a, AT_ONCE, (n_sw + 1u) * sizeof(*w->sum));
 	w->link = ftr_arena_zalloc(a, net->n_links + 1u, sizeof(*w->link));
-	w->block = ftr_arena_alloc(a, n_sw, FTR_LFT_BLOCK);
-	w->entry = ftr_arena_alloc(a, n_sw, 1);
-	if (!w->sum || !w->link || !w->block || !w->entry)
+	if (!w->sum || !w->link)
 		return false;
 	for (uint32_t x = 0; x < net->n_links; x++)
 		w->link[x].peer = FTR_MIN(net->peer[x], n_sw);
@@ -130,13 +131,12 @@ static bool flow_worker_new(const struct balance_net *net,
 }
 
 enum ftr_status balance_count_flows(const struct balance_net *net,
-				    const struct ftr_tables *t,
 				    struct ftr_team *team,
 				    const struct balance_counted *out,
 				    struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
-	struct flow_job j = { .net = net, .t = t, .out = out };
+	struct flow_job j = { .net = net, .out = out };
 	unsigned int n = ftr_team_size(team);
 	bool ok = a && (j.worker = ftr_arena_alloc(a, n, sizeof(*j.worker)));
 
@@ -152,8 +152,7 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for counting flows");
 	}
-	ftr_team_run(team, net->f->max_lid / FTR_LFT_BLOCK + 1, 2, count_blocks,
-		     &j);
+	ftr_team_run(team, net->f->n_sw, 4, count_columns, &j);
 	memset(out->flows, 0, net->n_links * sizeof(*out->flows));
 	for (unsigned int i = 0; i < n; i++)
 		for (uint32_t x = 0; x < net->n_links; x++)
@@ -162,27 +161,22 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 	return FTR_OK;
 }
 
-enum ftr_status balance_count_net(struct balance_net *net,
-				  const struct ftr_tables *t, uint64_t *passed,
+enum ftr_status balance_count_net(struct balance_net *net, uint64_t *passed,
 				  struct ftr_team *team, struct ftr_err *err)
 {
-	size_t entries = (size_t)net->first[net->f->n_sw] * net->f->n_sw + 1;
 	bool load = net->in->depth == FTR_BALANCE_LOAD;
 	struct balance_counted out = { .passed = passed };
 
 	net->flows = ftr_arena_alloc(net->arena, net->n_links,
 				     sizeof(*net->flows));
-	net->entry = ftr_arena_alloc(net->arena, entries, 1);
 	if (load)
-		net->senders = ftr_arena_alloc(net->arena, entries,
-					       sizeof(*net->senders));
-	if (!net->flows || !net->entry || (load && !net->senders))
+		net->senders = balance_senders_new(net, net->rows);
+	if (!net->flows || (load && !net->senders))
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for counting flows");
 	out.flows = net->flows;
-	out.entry = net->entry;
 	out.senders = net->senders;
-	return balance_count_flows(net, t, team, &out, err);
+	return balance_count_flows(net, team, &out, err);
 }
 
 uint32_t balance_most(const struct balance_net *net, const uint32_t *flows)

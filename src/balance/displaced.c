@@ -678,7 +678,7 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 
 	if (once) {
 		/* the senders show which switches are passed */
-		st = balance_count_net(net, z->t, net->in->depth ==
+		st = balance_count_net(net, net->in->depth ==
 				       FTR_BALANCE_LOAD ? NULL : z->passed,
 				       team, err);
 	} else if ((flows = ftr_calloc(n, sizeof(*flows)))) {
@@ -686,7 +686,8 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 			.flows = flows, .passed = z->passed,
 		};
 
-		st = balance_count_flows(net, z->t, team, &out, err);
+		st = balance_count_flows(net, team, &out, err);
+		balance_net_free_rows(net);	/* the tables will change */
 	} else {
 		st = nomem(err);
 	}

@@ -13,11 +13,10 @@
 #include <string.h>
 
 #include "balance/balance.h"
+#include "core/bytes.h"
 
 #define KEYS 512		/* keys of the counting sort, hops plus a cost, are lower;
 				 * KEYS itself: no path */
-#define COLUMNS 64		/* columns that a worker orders at a time: a cache line of
-				 * costs */
 
 static bool set_links(struct balance_net *net)
 {
@@ -150,18 +149,15 @@ static bool set_turns(struct balance_net *net)
 
 struct order_job {
 	struct balance_net *net;
-	const struct ftr_tables *t;
 	uint16_t *key;		/* [workers][n_sw] */
 };
 
 /* Hops from s to column l by the present entries, KEYS if there is no path.  At the
  * first switch on the path whose entry follows from the costs, or is yet to be placed, the
  * cost gives the remaining hops. */
-static uint16_t path_key(const struct order_job *j, const uint8_t *cost,
-			 uint32_t l, ftr_sw s)
+static uint16_t path_key(const struct balance_net *net, const uint8_t *cost,
+			 const uint8_t *entry, ftr_sw s)
 {
-	const struct balance_net *net = j->net;
-	ftr_lid lid = net->dest[net->first[l]].lid;
 	uint32_t hops = 0;
 
 	for (;;) {
@@ -170,7 +166,7 @@ static uint16_t path_key(const struct order_job *j, const uint8_t *cost,
 
 		if (!left || (left != FTR_COST_INF && !net->in->longer))
 			return (uint16_t)(hops + left);
-		link = balance_link_to(net, s, ftr_tables_get(j->t, s, lid));
+		link = balance_link_to(net, s, entry[s]);
 		if (link == BALANCE_NONE && left != FTR_COST_INF)
 			return (uint16_t)(hops + left);
 		if (link == BALANCE_NONE || hops++ == FTR_COST_INF)
@@ -184,19 +180,14 @@ static uint16_t path_key(const struct order_job *j, const uint8_t *cost,
 static void order_column(const struct order_job *j, uint16_t *key, uint32_t l)
 {
 	const struct balance_net *net = j->net;
-	const struct ftr_cost_column c =
-		ftr_shape_column(balance_shape(net, l), l);
+	const uint8_t *entry = balance_entries(net, net->entry, net->first[l]);
 	uint32_t n_sw = net->f->n_sw, at[KEYS + 1] = { 0 }, sum = 0;
 	struct balance_order *o = &net->order[l];
 
 	for (ftr_sw s = 0; s < n_sw; s++) {
-		o->cost[s] = c.cost[s * c.stride];
-		o->down[s] = c.down[s * c.stride];
-	}
-	for (ftr_sw s = 0; s < n_sw; s++) {
 		key[s] = o->cost[s];
 		if (key[s] == FTR_COST_INF || net->in->longer)
-			key[s] = path_key(j, o->cost, l, s);
+			key[s] = path_key(net, o->cost, entry, s);
 		at[key[s]]++;
 	}
 	for (uint32_t k = KEYS; k-- > 0;) {
@@ -211,22 +202,53 @@ static void order_column(const struct order_job *j, uint16_t *key, uint32_t l)
 			o->sw[at[key[s]]++] = (uint16_t)s;
 }
 
+/* Copy the costs to the columns begin .. end - 1 that are routed by sh. */
+static void copy_costs(const struct balance_net *net,
+		       const struct ftr_shape *sh, uint32_t begin, uint32_t end)
+{
+	uint8_t *cost[BYTES_COLUMNS] = { NULL }, *down[BYTES_COLUMNS] = { NULL };
+	struct ftr_cost_column c = ftr_shape_column(sh, begin);
+	bool any = false;
+
+	for (uint32_t l = begin; l < end; l++)
+		if (net->order[l].sw && balance_shape(net, l) == sh) {
+			cost[l - begin] = net->order[l].cost;
+			down[l - begin] = net->order[l].down;
+			any = true;
+		}
+	if (!any)
+		return;
+	bytes_columns(cost, c.cost, c.stride, net->f->n_sw);
+	bytes_columns(down, c.down, c.stride, net->f->n_sw);
+}
+
+static void order_block(const struct order_job *j, uint16_t *key, uint32_t begin,
+			uint32_t end)
+{
+	copy_costs(j->net, j->net->in->shape, begin, end);
+	if (j->net->in->use_full)
+		copy_costs(j->net, j->net->in->full, begin, end);
+	for (uint32_t l = begin; l < end; l++)
+		if (j->net->order[l].sw)
+			order_column(j, key, l);
+}
+
 static void order_columns(void *ctx, unsigned int worker, uint32_t begin,
 			  uint32_t end)
 {
 	const struct order_job *j = ctx;
+	uint32_t n_sw = j->net->f->n_sw;
 
-	for (uint32_t l = begin; l < end; l++)
-		if (j->net->order[l].sw)
-			order_column(j, j->key + (size_t)worker *
-				     j->net->f->n_sw, l);
+	for (uint32_t b = begin; b < end; b++)
+		order_block(j, j->key + (size_t)worker * n_sw,
+			    b * BYTES_COLUMNS,
+			    FTR_MIN((b + 1) * BYTES_COLUMNS, n_sw));
 }
 
-static bool set_orders(struct balance_net *net, const struct ftr_tables *t,
-		       struct ftr_team *team)
+static bool set_orders(struct balance_net *net, struct ftr_team *team)
 {
 	uint32_t n_sw = net->f->n_sw, n = 0;
-	struct order_job j = { .net = net, .t = t };
+	struct order_job j = { .net = net };
 	uint8_t *cost;
 	uint16_t *sw;
 
@@ -248,8 +270,68 @@ static bool set_orders(struct balance_net *net, const struct ftr_tables *t,
 			sw += n_sw;
 			cost += 2 * (size_t)n_sw;
 		}
-	ftr_team_run(team, n_sw, COLUMNS, order_columns, &j);
+	ftr_team_run(team, (n_sw - 1) / BYTES_COLUMNS + 1, 1, order_columns,
+		     &j);
 	return true;
+}
+
+/* ---- entries by destination, and the bound --------------------------------- */
+
+struct entry_job {
+	struct balance_net *net;
+	const struct ftr_tables *t;
+	enum ftr_status st;	/* of the bound */
+	struct ftr_err *err;
+};
+
+static void read_block(const struct entry_job *j, uint32_t block)
+{
+	const struct balance_net *net = j->net;
+	uint32_t at = block * FTR_LFT_BLOCK;
+	uint8_t *entry[BYTES_COLUMNS] = { NULL };
+
+	for (uint32_t i = 0; i < FTR_LFT_BLOCK && at + i <= net->f->max_lid;
+	     i++)
+		if (net->dest_of[at + i] != BALANCE_NONE)
+			entry[i] = balance_entries(net, net->entry,
+						   net->dest_of[at + i]);
+	bytes_columns(entry, ftr_tables_row(j->t, 0) + at, j->t->stride,
+		      net->f->n_sw);
+}
+
+/* Step 0 is the bound, which takes longest; step n reads a block of LIDs. */
+static void entry_steps(void *ctx, unsigned int worker, uint32_t begin,
+			uint32_t end)
+{
+	struct entry_job *j = ctx;
+	struct balance_net *net = j->net;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++)
+		if (i)
+			read_block(j, i - 1);
+		else
+			j->st = ftr_balance_bound(net->in->shape, net->hosts,
+						  &net->bound, j->err);
+}
+
+static enum ftr_status set_entries(struct balance_net *net,
+				   const struct ftr_tables *t,
+				   struct ftr_team *team, struct ftr_err *err)
+{
+	struct entry_job j = { .net = net, .t = t, .err = err };
+	_Static_assert(BYTES_COLUMNS == FTR_LFT_BLOCK, "a block at a time");
+
+	net->rows = ftr_arena_new();
+	if (net->rows)
+		net->entry = ftr_arena_alloc(net->rows,
+					     net->first[net->f->n_sw] + 1u,
+					     net->f->n_sw);
+	if (!net->entry)
+		return ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
+	ftr_team_run(team, net->f->max_lid / FTR_LFT_BLOCK + 2, 1, entry_steps,
+		     &j);
+	return j.st;
 }
 
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
@@ -260,6 +342,7 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 	struct ftr_arena *a = ftr_arena_new();
 	struct balance_net *net = a ? ftr_arena_zalloc(a, 1, sizeof(*net)) :
 		NULL;
+	enum ftr_status st;
 
 	if (net) {
 		net->arena = a;
@@ -267,21 +350,35 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 		net->f = in->shape->f;
 	}
 	if (!net || !set_links(net) || !set_sources(net) || !set_dests(net) ||
-	    !set_turns(net) || !set_orders(net, t, team)) {
+	    !set_turns(net)) {
 		ftr_arena_free(a);
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for counting flows");
 	}
-	if (ftr_balance_bound(in->shape, net->hosts, &net->bound, err)) {
-		ftr_arena_free(a);
-		return FTR_NOMEM;
+	st = set_entries(net, t, team, err);
+	if (!st && !set_orders(net, team))
+		st = ftr_fail(err, FTR_NOMEM,
+			      "out of memory for counting flows");
+	if (st) {
+		balance_net_free(net);
+		return st;
 	}
 	*out = net;
 	return FTR_OK;
 }
 
+void balance_net_free_rows(struct balance_net *net)
+{
+	ftr_arena_free(net->rows);
+	net->rows = NULL;
+	net->entry = NULL;
+	net->senders = NULL;
+}
+
 void balance_net_free(struct balance_net *net)
 {
-	if (net)
-		ftr_arena_free(net->arena);
+	if (!net)
+		return;
+	balance_net_free_rows(net);
+	ftr_arena_free(net->arena);
 }

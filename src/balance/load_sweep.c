@@ -17,6 +17,13 @@
 #include <string.h>
 
 #include "balance/balance.h"
+#include "core/bytes.h"
+
+/* A switch next to another one: its port on their only link, or 0 if there are several. */
+struct neighbour {
+	uint16_t sw;
+	ftr_port port;
+};
 
 struct load {
 	struct balance_count *c;
@@ -27,6 +34,7 @@ struct load {
 	 * are over[first[d]] .. over[first[d + 1] - 1] */
 	ftr_sw *over;
 	uint32_t *first;	/* [n_dests + 1] */
+	uint64_t *uses;		/* [stride / 64] LIDs whose entry is on a link */
 	uint32_t target;
 	/* flows and far end of a link, together because they are used together */
 	struct load_link {
@@ -34,25 +42,28 @@ struct load {
 		ftr_sw peer;
 	} *link;		/* [n_links] */
 	const struct balance_ports *ports;	/* [n_sw] */
-	/* the switches next to s, sw[first[s]] .. sw[first[s + 1] - 1], in the order of the
+	/* the switches next to s, at[first[s]] .. at[first[s + 1] - 1], in the order of the
 	 * groups: of in->shape, of in->full, and those of the column */
 	struct near {
-		uint16_t *sw;
+		struct neighbour *at;
 		uint32_t *first;	/* [n_sw + 1] */
 	} of_shape, of_full;
 	const struct near *near;
 	/* of one destination, by switch */
 	uint16_t *hosts;	/* hosts that send through it */
 	const uint8_t *entry;
-	uint64_t *excess;	/* excess of the path, NO_PATH or UNKNOWN */
-	bool *tried;
+	struct load_path {
+		uint64_t excess;	/* of the path, or NO_PATH, if known == turn */
+		uint32_t known;
+		uint32_t tried;		/* the entry was tried if tried == turn */
+	} *path;		/* [n_sw] */
+	uint32_t turn;		/* number of destinations so far */
 	ftr_sw *queue;
 	uint32_t d;
 	ftr_sw to;
 };
 
 #define NO_PATH UINT64_MAX
-#define UNKNOWN UINT64_C(0xfefefefefefefefe)	/* for memset */
 
 static uint64_t above(const struct load *z, uint64_t flows)
 {
@@ -139,18 +150,21 @@ static uint64_t find_excess(struct load *z, ftr_sw s)
 	if (link != BALANCE_NONE) {
 		ftr_sw next = z->link[link].peer;
 
-		sum = z->excess[next] != UNKNOWN ? z->excess[next] :
+		sum = z->path[next].known == z->turn ? z->path[next].excess :
 			find_excess(z, next);
 	}
 	if (sum != NO_PATH)
 		sum += excess_of(z, link);
-	return z->excess[s] = sum;
+	z->path[s].excess = sum;
+	z->path[s].known = z->turn;
+	return sum;
 }
 
 /* The excess of the path from s, computed when needed. */
 static inline uint64_t path_excess(struct load *z, ftr_sw s)
 {
-	return z->excess[s] != UNKNOWN ? z->excess[s] : find_excess(z, s);
+	return z->path[s].known == z->turn ? z->path[s].excess :
+		find_excess(z, s);
 }
 
 static ftr_port cheapest(struct load *z, ftr_sw s)
@@ -163,19 +177,27 @@ static ftr_port cheapest(struct load *z, ftr_sw s)
 	for (uint32_t k = 0; k < z->cand.n[s]; k++) {
 		const struct ftr_group *g =
 			z->cand.group[z->cand.first[s] + k];
-		struct price rest;
+		struct price rest = { 0 };
+		bool known = false;	/* rest is the price from g->remote on */
 
 		if (path_excess(z, g->remote) == NO_PATH)
 			continue;
-		rest = price_path(z, g->remote, n, least.square);
-		for (uint32_t i = 0; rest.square <= least.square && i < g->n;
-		     i++) {
+		for (uint32_t i = 0; i < g->n; i++) {
 			ftr_port port = z->cand.sh->tree.group_ports[g->first + i];
-			struct price p = rest;
+			struct price p = { 0 };
 
 			price_link(z, balance_link(z->net, s, port), n, &p);
-			if (port == now || p.square >= square ||
-			    !cheaper(&p, &least))
+			if (port == now || p.square > least.square)
+				continue;
+			if (!known) {
+				uint64_t limit = least.square - p.square;
+
+				rest = price_path(z, g->remote, n, limit);
+				known = rest.square <= limit;
+			}
+			p.square += rest.square;
+			p.flows += rest.flows;
+			if (!known || p.square >= square || !cheaper(&p, &least))
 				continue;
 			least = p;
 			best = port;
@@ -224,11 +246,20 @@ static bool try_entry(struct load *z, ftr_sw s)
 		z->w->moved++;
 	}
 	add_path(z, s, z->hosts[s]);
-	z->excess[s] = UNKNOWN;
+	z->path[s].known = z->turn - 1;
 	return true;
 }
 
 /* ---- one destination ------------------------------------------------------------- */
+
+/* Does the entry of t, next to s, lead to s? */
+static bool sends_to(const struct load *z, struct neighbour t, ftr_sw s)
+{
+	if (t.port)
+		return z->entry[t.sw] == t.port;
+	return z->entry[t.sw] <= z->ports[t.sw].n &&
+		z->link[link_at(z, t.sw)].peer == s;
+}
 
 /* Try s, then the switches that send to it, while their path has an excess. */
 static bool try_subtree(struct load *z, ftr_sw s)
@@ -239,21 +270,20 @@ static bool try_subtree(struct load *z, ftr_sw s)
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t excess = path_excess(z, s = z->queue[i]);
 
-		if (z->tried[s] || !excess || excess == NO_PATH)
+		if (z->path[s].tried == z->turn || !excess || excess == NO_PATH)
 			continue;
-		z->tried[s] = true;
+		z->path[s].tried = z->turn;
 		if (!try_entry(z, s))
 			return false;
 		if (!path_excess(z, s))
 			continue;
 		for (uint32_t k = z->near->first[s];
 		     k < z->near->first[s + 1]; k++) {
-			ftr_sw t = z->near->sw[k];
+			struct neighbour t = z->near->at[k];
 
-			if (z->hosts[t] >= z->w->least && !z->tried[t] &&
-			    t != z->to && z->entry[t] <= z->ports[t].n &&
-			    z->link[link_at(z, t)].peer == s)
-				z->queue[n++] = t;
+			if (sends_to(z, t, s) && z->hosts[t.sw] >= z->w->least &&
+			    z->path[t.sw].tried != z->turn && t.sw != z->to)
+				z->queue[n++] = t.sw;
 		}
 	}
 	return true;
@@ -276,11 +306,9 @@ static void sort_over(const struct load *z, ftr_sw *over, uint32_t n)
 
 static bool sweep_dest(struct load *z, ftr_sw *over, uint32_t n)
 {
-	uint32_t n_sw = z->net->f->n_sw;
-
-	memset(z->excess, 0xfe, n_sw * sizeof(*z->excess));
-	memset(z->tried, 0, n_sw * sizeof(*z->tried));
-	z->excess[z->to] = 0;
+	z->turn++;
+	z->path[z->to].excess = 0;
+	z->path[z->to].known = z->turn;
 	z->hosts = balance_senders(z->net, z->c->senders, z->d);
 	sort_over(z, over, n);
 	for (uint32_t i = 0; i < n; i++)
@@ -293,25 +321,30 @@ static bool sweep_dest(struct load *z, ftr_sw *over, uint32_t n)
 
 /* ---- all of them ------------------------------------------------------------------ */
 
-/* Call visit(z, destination, switch) for all entries on links above the target. */
+/* Call visit(z, destination, switch) for all entries on links above the target, by
+ * destination in the order of switches. */
 static void visit_over(struct load *z,
 		       void (*visit)(struct load *z, uint32_t d, ftr_sw s))
 {
 	const struct balance_net *net = z->net;
+	uint32_t stride = z->c->t->stride;
 
-	for (ftr_sw s = 0; s < net->f->n_sw; s++) {
-		const uint8_t *row = ftr_tables_row(z->c->t, s);
-		bool over[FTR_PORT_NONE + 1] = { false }, any = false;
+	for (uint32_t x = 0, s = 0; x < net->n_links; x++) {
+		while (x > net->ports[s].first + net->ports[s].n)
+			s++;
+		if (net->peer[x] == FTR_SW_NONE || !excess_of(z, x))
+			continue;
+		bytes_equal(z->uses, ftr_tables_row(z->c->t, s),
+			    (uint8_t)(x - net->ports[s].first), stride);
+		for (uint32_t w = 0; w < stride / 64; w++)
+			for (uint64_t b = z->uses[w]; b; b &= b - 1) {
+				uint32_t lid = w * 64 + (uint32_t)
+					__builtin_ctzll(b);
 
-		for (uint32_t p = 1; p <= net->ports[s].n; p++) {
-			uint32_t link = balance_link_to(net, s, (ftr_port)p);
-
-			over[p] = link != BALANCE_NONE && excess_of(z, link);
-			any |= over[p];
-		}
-		for (uint32_t i = 0; any && i <= net->f->max_lid; i++)
-			if (over[row[i]] && net->dest_of[i] != BALANCE_NONE)
-				visit(z, net->dest_of[i], s);
+				if (lid <= net->f->max_lid &&
+				    net->dest_of[lid] != BALANCE_NONE)
+					visit(z, net->dest_of[lid], s);
+			}
 	}
 }
 
@@ -385,18 +418,24 @@ static bool sweep_all(struct load *z)
 static bool near_new(struct near *near, const struct ftr_shape *sh,
 		     struct ftr_arena *a)
 {
+	const struct ftr_shape_tree *tree = &sh->tree;
 	uint32_t n_sw = sh->f->n_sw, n = 0;
 
-	if (!FTR_NEW(a, near->sw, sh->tree.group_first[n_sw] + 1u) ||
+	if (!FTR_NEW(a, near->at, tree->group_first[n_sw] + 1u) ||
 	    !FTR_NEW(a, near->first, n_sw + 1u))
 		return false;
 	for (ftr_sw s = 0; s < n_sw; s++) {
-		uint32_t k = sh->tree.group_first[s];
-		uint32_t end = k + ftr_shape_groups(sh, s);
+		const struct ftr_group *g = &tree->groups[tree->group_first[s]];
 
 		near->first[s] = n;
-		while (k < end)
-			near->sw[n++] = (uint16_t)sh->tree.groups[k++].remote;
+		for (uint32_t k = 0; k < ftr_shape_groups(sh, s); k++) {
+			ftr_port port = tree->group_ports[g[k].first];
+
+			near->at[n++] = (struct neighbour){
+				(uint16_t)g[k].remote, g[k].n > 1 ? 0 :
+				ftr_fabric_port(sh->f, s, port)->peer_port,
+			};
+		}
 	}
 	near->first[n_sw] = n;
 	return true;
@@ -413,8 +452,9 @@ static bool load_new(struct load *z, struct ftr_arena *a)
 		z->link[x] = (struct load_link){
 			z->c->flows[x], z->net->peer[x],
 		};
-	z->excess = ftr_arena_alloc(a, n_sw, sizeof(*z->excess));
-	z->tried = ftr_arena_alloc(a, n_sw, sizeof(*z->tried));
+	z->path = ftr_arena_zalloc(a, n_sw, sizeof(*z->path));
+	z->uses = ftr_arena_alloc(a, z->c->t->stride / 64,
+				  sizeof(*z->uses));
 	z->queue = ftr_arena_alloc(a, 2 * (size_t)n_sw, sizeof(*z->queue));
 	z->first = ftr_arena_zalloc(a, z->net->first[n_sw] + 2u,
 				    sizeof(*z->first));
@@ -422,7 +462,7 @@ static bool load_new(struct load *z, struct ftr_arena *a)
 	    (z->net->in->use_full &&
 	     !near_new(&z->of_full, z->net->in->full, a)))
 		return false;
-	return z->link && z->excess && z->tried && z->queue && z->first &&
+	return z->link && z->path && z->uses && z->queue && z->first &&
 		balance_cand_new(&z->cand, a, n_sw);
 }
 

@@ -96,21 +96,18 @@ static uint32_t candidates(const struct balance_cand *z, ftr_sw s,
 
 bool balance_cand_find(struct balance_cand *z, ftr_sw s)
 {
-	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n, links = 0;
+	uint32_t n;
 
 	if (z->first[s] != BALANCE_NONE)
 		return true;
-	z->first[s] = z->n_groups;
-	z->n[s] = 0;
-	n = candidates(z, s, cand);
-	for (uint32_t k = 0; k < n; k++)
-		links += cand[k]->n;
-	for (uint32_t k = 0; links > 1 && k < n; k++) {
-		if (!FTR_GROW(z->group, z->n_groups, z->cap))
+	while (z->cap - z->n_groups < FTR_PORT_MAX + 1)
+		if (!FTR_GROW(z->group, z->cap, z->cap))
 			return false;
-		z->group[z->n_groups++] = cand[k];
-		z->n[s]++;
-	}
+	n = candidates(z, s, z->group + z->n_groups);
+	if (n == 1 && z->group[z->n_groups]->n == 1)
+		n = 0;
+	z->first[s] = z->n_groups;
+	z->n[s] = (uint8_t)n;
+	z->n_groups += n;
 	return true;
 }

@@ -12,6 +12,8 @@
  * the indices whose high four bits are its number.  Longer maps, and other
  * processors, use one look-up per byte.
  */
+#include <endian.h>
+
 #include "core/bytes.h"
 
 /* Plain loops over bytes: the compiler must vectorise them at any optimisation
@@ -260,4 +262,60 @@ void bytes_equal(uint64_t *bits, const uint8_t *row, uint8_t value, size_t n)
 	}
 #endif
 	equal(bits, row, value, n);
+}
+
+/* ---- columns -------------------------------------------------------------- */
+
+/* Exchange the bytes of a where mask is shifted up by `shift` bits with those of b where mask
+ * is. */
+INLINE void exchange(uint64_t *a, uint64_t *b, int shift, uint64_t mask)
+{
+	uint64_t t = ((*a >> shift) ^ *b) & mask;
+
+	*a ^= t << shift;
+	*b ^= t;
+}
+
+/* Transpose 8 by 8 bytes: exchange blocks of 1, 2 and 4 bytes across the diagonal. */
+INLINE void transpose(uint64_t *x)
+{
+	for (int i = 0; i < 8; i += 2)
+		exchange(&x[i], &x[i + 1], 8, UINT64_C(0x00ff00ff00ff00ff));
+	for (int i = 0; i < 8; i += i % 2 ? 3 : 1)
+		exchange(&x[i], &x[i + 2], 16, UINT64_C(0x0000ffff0000ffff));
+	for (int i = 0; i < 4; i++)
+		exchange(&x[i], &x[i + 4], 32, UINT64_C(0x00000000ffffffff));
+}
+
+/* 8 rows from r on. */
+static void eight_rows(uint8_t *const *to, const uint8_t *from, size_t stride,
+		       size_t r)
+{
+	uint64_t x[8];
+
+	for (size_t i = 8; i < 16; i++)	/* no processor foresees a large stride */
+		__builtin_prefetch(from + i * stride);
+	for (size_t c = 0; c < BYTES_COLUMNS; c += 8) {
+		for (size_t i = 0; i < 8; i++)
+			x[i] = le64toh(bytes_word(from + i * stride + c));
+		transpose(x);
+		for (size_t i = 0; i < 8; i++) {
+			x[i] = htole64(x[i]);
+			if (to[c + i])
+				memcpy(to[c + i] + r, &x[i], sizeof(x[i]));
+		}
+	}
+}
+
+void bytes_columns(uint8_t *const *to, const uint8_t *from, size_t stride,
+		   size_t rows)
+{
+	size_t r = 0;
+
+	for (; r + 8 <= rows; r += 8)
+		eight_rows(to, from + r * stride, stride, r);
+	for (; r < rows; r++)
+		for (size_t c = 0; c < BYTES_COLUMNS; c++)
+			if (to[c])
+				to[c][r] = from[r * stride + c];
 }

@@ -66,6 +66,13 @@ void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);
 void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
 		  const uint8_t *map, unsigned int n_map);
 
+/* The columns of a matrix of bytes with BYTES_COLUMNS columns, whose rows begin every `stride`
+ * bytes: to[c][r] = from[r * stride + c], r < rows, except where to[c] is NULL. Rows and
+ * columns need no alignment. */
+#define BYTES_COLUMNS 64
+void bytes_columns(uint8_t *const *to, const uint8_t *from, size_t stride,
+		   size_t rows);
+
 /* bits: n bits, bit i of word i / 64 = (row[i] == value) */
 void bytes_equal(uint64_t *bits, const uint8_t *row, uint8_t value, size_t n);
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Memory.  An arena is a list of chunks.  An allocation takes its bytes from the newest
+ * Memory.  An arena is a list of chunks.  An allocation takes its bytes from the first
  * chunk, or from a new one of at least CHUNK bytes.  Usually it only advances a pointer.
  * One call frees everything.
+ *
+ * The chunks grow with the arena up to a huge page, and large ones are whole huge pages:
+ * the first access to 32 MB takes 3 ms in huge pages, 23 ms in pages of 4 KiB.
  *
  *	arena -> chunk -> chunk -> ...
  *	         [header|used......|free....]
@@ -18,7 +21,7 @@
 #include "core/core.h"
 
 #define CHUNK (64u * 1024)
-#define LARGE (2u << 20)	/* a huge page */
+#define LARGE ((size_t)2 << 20)	/* a huge page */
 
 static atomic_ulong fail_at;
 static atomic_ulong count;
@@ -186,35 +189,54 @@ static char *chunk_data(struct chunk *c)
 	return (char *)(c + 1);
 }
 
+/* The size of a chunk for so many bytes, with the header. */
+static size_t chunk_size(const struct ftr_arena *a, size_t bytes)
+{
+	size_t least = FTR_MIN(FTR_MAX(a->bytes, (size_t)CHUNK), (size_t)LARGE);
+	size_t want = sizeof(struct chunk) + bytes;
+
+	if (want < least)
+		want = least;
+	return want < LARGE ? want : (want + LARGE - 1) / LARGE * LARGE;
+}
+
+static struct chunk *chunk_new(struct ftr_arena *a, size_t bytes)
+{
+	size_t size = chunk_size(a, bytes);
+	struct chunk *c = ftr_aligned(size < LARGE ? 64 : LARGE, size);
+
+	if (!c)
+		return NULL;
+	if (size >= LARGE)
+		madvise(c, size, MADV_HUGEPAGE);
+	c->size = size - sizeof(*c);
+	c->used = 0;
+	a->bytes += size;
+	/* the chunk with the most free space comes first */
+	if (a->head && a->head->size - a->head->used > c->size - bytes) {
+		c->next = a->head->next;
+		a->head->next = c;
+	} else {
+		c->next = a->head;
+		a->head = c;
+	}
+	return c;
+}
+
 void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size)
 {
 	struct chunk *c = a->head;
 	size_t bytes, align, at;
 
-	if (size && n > (SIZE_MAX - 4096) / size)
+	if (size && n > (SIZE_MAX - 2 * LARGE) / size)
 		return NULL;
 	bytes = FTR_MAX(n * size, (size_t)1);
 	align = bytes >= 64 ? 64 : 16;
 	at = c ? (c->used + align - 1) & ~(align - 1) : 0;
 	if (!c || at + bytes > c->size) {
-		size_t want = FTR_MAX(bytes, (size_t)CHUNK);
-
-		c = ftr_aligned(want < LARGE ? 64 : LARGE, sizeof(*c) + want);
+		c = chunk_new(a, bytes);
 		if (!c)
 			return NULL;
-		if (want >= LARGE)	/* fewer page faults */
-			madvise(c, sizeof(*c) + want, MADV_HUGEPAGE);
-		c->size = want;
-		c->used = 0;
-			/* Put it behind the head, whose free space stays in use. */
-		if (a->head && want > CHUNK) {
-			c->next = a->head->next;
-			a->head->next = c;
-		} else {
-			c->next = a->head;
-			a->head = c;
-		}
-		a->bytes += want;
 		at = 0;
 	}
 	c->used = at + bytes;

@@ -38,6 +38,22 @@ START_TEST(arena_aligns_and_keeps)
 }
 END_TEST
 
+/* A large chunk is whole huge pages, and what is left of it is used. */
+START_TEST(arena_grows_by_huge_pages)
+{
+	const size_t huge = (size_t)2 << 20;
+	struct ftr_arena *a = ftr_arena_new();
+
+	memset(ftr_arena_alloc(a, huge + 1, 1), 1, huge + 1);
+	ck_assert_uint_eq(ftr_arena_bytes(a), 2 * huge);
+	memset(ftr_arena_alloc(a, huge / 2, 1), 1, huge / 2);
+	ck_assert_uint_eq(ftr_arena_bytes(a), 2 * huge);
+	memset(ftr_arena_alloc(a, huge / 2, 1), 1, huge / 2);
+	ck_assert_uint_eq(ftr_arena_bytes(a), 3 * huge);
+	ftr_arena_free(a);
+}
+END_TEST
+
 START_TEST(allocations_fail_on_request)
 {
 	void *p;
@@ -49,6 +65,30 @@ START_TEST(allocations_fail_on_request)
 	ck_assert_ptr_null(ftr_malloc(1));
 	ck_assert_ptr_null(ftr_arena_new());
 	ftr_alloc_fail_at(0);
+}
+END_TEST
+
+START_TEST(columns_of_bytes)
+{
+	const size_t stride = 3 * BYTES_COLUMNS + 1;
+	uint8_t from[50 * (3 * BYTES_COLUMNS + 1)], to[BYTES_COLUMNS][50 + 1];
+	uint8_t *at[BYTES_COLUMNS];
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, 1);
+	for (size_t i = 0; i < sizeof(from); i++)
+		from[i] = (uint8_t)ftr_rng_below(&r, 256);
+	for (size_t rows = 0; rows <= 50; rows++) {
+		memset(to, 0xee, sizeof(to));
+		for (size_t c = 0; c < BYTES_COLUMNS; c++)
+			at[c] = c % 5 == rows % 5 ? NULL : to[c];
+		bytes_columns(at, from + 7, stride, rows < 50 ? rows : 49);
+		for (size_t c = 0; c < BYTES_COLUMNS; c++)
+			for (size_t i = 0; i <= 50; i++)
+				ck_assert_uint_eq(to[c][i], at[c] && i < rows &&
+						  i < 49 ?
+						  from[7 + i * stride + c] : 0xee);
+	}
 }
 END_TEST
 
@@ -227,6 +267,8 @@ int main(void)
 	TCase *t = tcase_create("core");
 
 	tcase_add_test(t, arena_aligns_and_keeps);
+	tcase_add_test(t, arena_grows_by_huge_pages);
+	tcase_add_test(t, columns_of_bytes);
 	tcase_add_test(t, allocations_fail_on_request);
 	tcase_add_test(t, rng_is_seeded_and_uniform);
 	tcase_add_test(t, natural_order);
