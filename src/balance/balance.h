@@ -245,7 +245,8 @@ enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,
 				   struct ftr_err *err) FTR_MUST_USE;
 /* The same sum, from bins of one shift each. */
-uint64_t balance_bins_worst(const struct balance_count *c);
+uint64_t balance_bins_worst(const struct balance_count *c,
+			    struct ftr_team *team);
 
 /* ---- moves ---------------------------------------------------------------- */
 
