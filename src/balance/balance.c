@@ -87,7 +87,7 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	if (w->c.width > 1)
 		return balance_worst(w->net, w->c.entry, w->team, &w->now.sum,
 				     err);
-	w->now.sum = balance_bins_worst(&w->c);
+	w->now.sum = balance_bins_worst(&w->c, w->team);
 	return FTR_OK;
 }
 

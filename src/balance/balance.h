@@ -23,6 +23,7 @@
 #include <ftr/balance.h>
 
 #define BALANCE_NONE UINT32_MAX
+#define BALANCE_LANES 8u	/* bins that are processed together */
 
 /* A destination whose traffic is counted: the base LID of a host. */
 struct balance_dest {
@@ -151,7 +152,8 @@ struct balance_count {
 	uint32_t *flows;	/* [n_links] */
 	uint32_t width;		/* shifts per bin */
 	uint32_t n_bins;	/* 0: shifts are not counted */
-	uint16_t *bins;		/* [net->n_rows][n_bins] */
+	uint16_t *bins;		/* [net->n_rows][n_bins], and BALANCE_LANES to read beyond
+				 * the end */
 	/* bins that contain more than `many`, one bit each */
 	uint32_t many, words;
 	uint64_t *full;		/* [net->n_rows][words] */
@@ -229,20 +231,36 @@ void balance_count_slice(const struct balance_net *net, uint8_t *entry,
 /* Mark the bins that contain more than `many` flows. Later changes of bins update the marks. */
 void balance_bins_full(struct balance_count *c, uint32_t many,
 		       struct ftr_team *team);
-/* The shifts in which the hosts of a source send to position pos: src->n consecutive
- * shifts, at most n_pos, modulo n_pos. Returns the first. */
-static inline uint32_t balance_window(const struct balance_net *net,
-				      const struct balance_source *src,
-				      uint32_t pos)
+/* Consecutive shifts begin .. end - 1. */
+struct balance_shifts {
+	uint32_t begin, end;
+};
+/* The first of the src->n consecutive shifts, modulo n_pos, in which the hosts of a source send
+ * to position pos. */
+static inline uint32_t balance_first_shift(const struct balance_net *net,
+					   const struct balance_source *src,
+					   uint32_t pos)
 {
 	uint32_t k = pos + 1 + net->n_pos - src->first - src->n;
 
 	return k < net->n_pos ? k : k - net->n_pos;
 }
 
-/* Add (by 1) or remove (by -1) the flows from src to pos on a link. */
+/* All of them, in at most two pieces.  Returns the number of pieces. */
+static inline uint32_t balance_window(const struct balance_net *net,
+				      const struct balance_source *src,
+				      uint32_t pos, struct balance_shifts *of)
+{
+	uint32_t k = balance_first_shift(net, src, pos), end = k + src->n;
+
+	of[0] = (struct balance_shifts){ k, FTR_MIN(end, net->n_pos) };
+	of[1] = (struct balance_shifts){ 0, end - of[0].end };
+	return end > net->n_pos ? 2 : src->n > 0;
+}
+
+/* Add (by 1) or remove (by -1) flows in these shifts on a link. */
 void balance_bins_add(struct balance_count *c, uint32_t link,
-		      const struct balance_source *src, uint32_t pos, int by);
+		      struct balance_shifts of, int by);
 
 /* The most flows on a link. */
 uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
@@ -257,7 +275,8 @@ enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,
 				   struct ftr_err *err) FTR_MUST_USE;
 /* The sum of balance_worst, computed from bins of one shift each. */
-uint64_t balance_bins_worst(const struct balance_count *c);
+uint64_t balance_bins_worst(const struct balance_count *c,
+			    struct ftr_team *team);
 
 /* ---- moves ---------------------------------------------------------------- */
 

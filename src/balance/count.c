@@ -201,8 +201,8 @@ enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 	c->width = (uint32_t)(all / bytes) + 1;
 	c->n_bins = (net->n_pos + c->width - 1) / c->width;
 	c->words = c->n_bins / 64 + 1;
-	c->bins = ftr_arena_zalloc(a, (size_t)net->n_rows * c->n_bins + 1,
-				   sizeof(*c->bins));
+	c->bins = ftr_arena_zalloc(a, (size_t)net->n_rows * c->n_bins +
+				   BALANCE_LANES, sizeof(*c->bins));
 	c->full = ftr_arena_zalloc(a, (size_t)net->n_rows * c->words + 1,
 				   sizeof(*c->full));
 	c->n_full = ftr_arena_zalloc(a, net->n_rows + 1u, sizeof(*c->n_full));
@@ -226,25 +226,41 @@ static void add_bin(struct balance_count *c, uint32_t row, uint32_t bin, int by)
 	c->n_full[row] += is ? 1u : -1u;
 }
 
-void balance_bins_add(struct balance_count *c, uint32_t link,
-		      const struct balance_source *src, uint32_t pos, int by)
+/* The same for bins of one shift each, by 1 or -1.  Few bins pass the limit `many`. */
+static void add_single(struct balance_count *c, uint32_t row,
+		       struct balance_shifts of, int by)
 {
-	uint32_t row = c->net->row[link], n_pos = c->net->n_pos;
-	uint32_t k = balance_window(c->net, src, pos), left = src->n;
+	uint16_t *n = c->bins + (size_t)row * c->n_bins;
+	uint64_t *full = c->full + (size_t)row * c->words;
+	uint32_t passed = c->many + (by > 0), hits = 0;
 
-	if (c->width == 1 && k + left <= n_pos) {
-		while (left)
-			add_bin(c, row, k + --left, by);
+	for (uint32_t k = of.begin; k < of.end; k++) {
+		n[k] = (uint16_t)(n[k] + by);
+		hits += n[k] == passed;
+	}
+	c->n_full[row] += by > 0 ? hits : -hits;
+	for (uint32_t k = of.begin; hits && k < of.end; k++)
+		if (n[k] == passed) {
+			full[k / 64] ^= UINT64_C(1) << k % 64;
+			hits--;
+		}
+}
+
+void balance_bins_add(struct balance_count *c, uint32_t link,
+		      struct balance_shifts of, int by)
+{
+	uint32_t row = c->net->row[link], k = of.begin;
+
+	if (c->width == 1) {
+		add_single(c, row, of, by);
 		return;
 	}
-	while (left) {
+	while (k < of.end) {
 		uint32_t bin = k / c->width;
-		uint32_t end = FTR_MIN((bin + 1) * c->width, n_pos);
-		uint32_t n = FTR_MIN(end - k, left);
+		uint32_t end = FTR_MIN((bin + 1) * c->width, of.end);
 
-		add_bin(c, row, bin, by * (int)n);
-		left -= n;
-		k = end == n_pos ? 0 : end;
+		add_bin(c, row, bin, by * (int)(end - k));
+		k = end;
 	}
 }
 
@@ -273,7 +289,7 @@ static void count_path(const struct balance_net *net, const uint8_t *entry,
 		       const struct balance_source *src,
 		       const struct balance_dest *d)
 {
-	uint32_t k = balance_window(net, src, d->pos), n = net->n_pos;
+	uint32_t k = balance_first_shift(net, src, d->pos), n = net->n_pos;
 	struct range first = clip(b, k, FTR_MIN(k + src->n, n));
 	struct range wrapped = clip(b, 0, k + src->n > n ? k + src->n - n : 0);
 	ftr_sw s = src->sw, to = net->in->shape->numbering.col_sw[d->col];

@@ -151,7 +151,7 @@ static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
 static void add_source(const struct displaced *z, struct stream *to,
 		       const struct balance_source *src, uint32_t pos)
 {
-	uint32_t k = balance_window(z->net, src, pos), left = src->n;
+	uint32_t k = balance_first_shift(z->net, src, pos), left = src->n;
 
 	while (left) {
 		uint32_t bin = z->bin_of[k];

@@ -34,21 +34,27 @@
 #define POWER 5
 #define PRICES 4096
 #define SCALE 4			/* fixed point of the prices of shifts */
+#define FEW 16			/* flows in a bin: see price_single */
 
 #define BATCH 64		/* destinations of a quick sweep */
-#define FETCH 4			/* sources whose bins are fetched ahead */
+
+#define EMPTY UINT16_MAX
 
 /* The flows that pass through an entry. */
 struct passing {
 	uint32_t hosts;
-	uint32_t head, tail;	/* list of sources, BALANCE_NONE: empty */
+	uint16_t head, tail;	/* list of sources, EMPTY: none */
 };
 
 /* Scratch of a thread that looks for bad paths. */
 struct marker {
-	uint8_t *hot;		/* [n_sw] the path may have a bad link */
-	uint32_t *via;		/* [n_sw] link of the entry, or BALANCE_NONE */
-	ftr_sw *path;		/* [n_sw] */
+	struct step {		/* the entry of a switch */
+		const uint64_t *full;	/* bits of its link, NULL: none is set */
+		uint16_t next;		/* switch at the end of the link */
+		bool over;		/* the link is above the target */
+		bool hot;		/* the path may have a bad link */
+	} *step;		/* [n_sw] */
+	uint16_t *path;		/* [n_sw] */
 };
 
 struct search {
@@ -58,8 +64,9 @@ struct search {
 	struct ftr_arena *arena;
 	const struct balance_order *order;
 	struct balance_cand cand;
+	struct passing *alone;	/* [n_sw] the flows of a switch's own hosts */
 	struct passing *at;	/* [n_sw] */
-	uint32_t *next;		/* [n_sources] */
+	uint16_t *next;		/* [n_sources] */
 	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
 	/* A link is bad if it is above the target, or a shift of the flows has w->meet
 	 * flows on it. */
@@ -68,19 +75,29 @@ struct search {
 	uint8_t *bad;		/* [BATCH][n_sw] the path of a source has a bad link at or
 				 * after s */
 	bool *any;		/* [BATCH] for some s */
+	uint16_t *peers;	/* [BATCH][n_sw] the next switch of each path, EMPTY: none */
 	/* of the destination */
 	const struct balance_dest *d;
 	uint32_t index;		/* of it */
 	const uint8_t *entry;	/* [n_sw] */
 	const uint8_t *is_bad;	/* [n_sw] its row of bad */
+	uint16_t *up;		/* [n_sw] its row of peers */
 	bool moved;
 	ftr_sw to;
+	/* the flows of the entry */
+	uint32_t hosts;
+	struct balance_shifts *shifts;	/* [n_shifts], of [n_sources + 1] */
+	uint32_t n_shifts;
 	/* the present path of the entry */
 	struct hop {
 		ftr_sw sw;
-		uint64_t rest;	/* price from here */
-	} *hop;			/* [n_sw] */
-	uint32_t n_hops;
+		uint32_t link;
+		uint64_t before;	/* price of the path up to here */
+	} *hop;			/* [n_hops + 1], of [n_sw + 1] */
+	uint32_t n_hops, n_priced;
+	/* links of the path from a candidate to the present path */
+	uint32_t *rest;		/* [n_rest], of [n_sw] */
+	uint32_t n_rest;
 };
 
 /* ---- prices ---------------------------------------------------------------- */
@@ -98,265 +115,312 @@ static void set_prices(struct search *z)
 	}
 }
 
-/* The price of adding the flows from src to the present destination, over all their shifts,
- * on the link with the bins `row`.  own: the bins contain these flows already. */
-static uint64_t price_window(const struct search *z, const uint16_t *row,
-			     const struct balance_source *src, bool own)
+typedef uint16_t lanes __attribute__((vector_size(2 * BALANCE_LANES)));
+typedef uint32_t pairs __attribute__((vector_size(2 * BALANCE_LANES)));
+typedef uint64_t quads __attribute__((vector_size(2 * BALANCE_LANES)));
+
+/* The price of adding flows to the shifts `of`, each in a bin of its own.  own: the bins contain
+ * these flows already.  With less than FEW flows in each bin, which is usual, the terms
+ *	(N + 1)^5 - N^5 = 5 m (m + 1) + 1, where m = N (N + 1),
+ * are computed for several bins together: m (m + 1) has 16 bits. */
+static uint64_t price_single(const struct search *z, const uint16_t *row,
+			     struct balance_shifts of, bool own)
 {
-	const struct balance_count *c = z->c;
-	uint32_t n_pos = z->net->n_pos, width = c->width;
-	uint32_t k = balance_window(z->net, src, z->d->pos), left = src->n;
+	static const uint16_t keep[2 * BALANCE_LANES] = {
+		0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
+	};
+	lanes n, m, mask, any = { 0 };
+	pairs terms = { 0 };
+	quads many;
 	uint64_t sum = 0;
 
-	if (width == 1 && k + left <= n_pos) {
-		for (const uint16_t *b = row + k; left; left--, b++)
-			sum += z->price[FTR_MIN(*b - own, PRICES - 1)];
-		return sum;
+	for (uint32_t k = of.begin; k < of.end; k += BALANCE_LANES) {
+		memcpy(&n, row + k, sizeof(n));
+		memcpy(&mask, keep + BALANCE_LANES -
+		       FTR_MIN(of.end - k, BALANCE_LANES), sizeof(mask));
+		n = (n - (uint16_t)own) & mask;
+		any |= n;
+		m = n * (n + 1);
+		m *= m + 1;
+		terms += ((pairs)m & 0xffff) + ((pairs)m >> 16);
 	}
-	while (left) {
-		uint32_t bin = k / width;
-		uint32_t end = FTR_MIN((bin + 1) * width, n_pos);
-		uint32_t n = FTR_MIN(end - k, left);
-		uint32_t others = row[bin] - (own ? n : 0);
-
-		sum += (uint64_t)n * z->price[FTR_MIN(others, PRICES - 1)];
-		left -= n;
-		k = end == n_pos ? 0 : end;
+	many = (quads)(any & (uint16_t)~(FEW - 1));
+	if (!(many[0] | many[1])) {
+		sum = (uint64_t)terms[0] + terms[1] + terms[2] + terms[3];
+		return SCALE * (5 * sum + of.end - of.begin);
 	}
+	for (uint32_t k = of.begin; k < of.end; k++)
+		sum += z->price[FTR_MIN(row[k] - own, PRICES - 1)];
 	return sum;
 }
 
-static uint64_t price_link(const struct search *z, uint32_t link,
-			   const struct passing *p, bool own, uint64_t limit)
+/* The same for bins of several shifts. */
+static uint64_t price_wide(const struct search *z, const uint16_t *row,
+			   struct balance_shifts of, bool own)
 {
-	uint32_t target = z->w->target;
-	uint32_t flows = z->c->flows[link] - (own ? p->hosts : 0);
-	uint64_t sum = flows / 16 * p->hosts / 16;
-	const uint16_t *row = z->c->bins + (size_t)z->net->row[link] *
-		z->c->n_bins;
+	uint32_t width = z->c->width, k = of.begin;
+	uint64_t sum = 0;
 
-	if (flows + p->hosts > target)
-		sum += z->w->over * FTR_MIN(p->hosts, flows + p->hosts - target);
-	if (z->d->pos == BALANCE_NONE)
-		return sum;
-	for (uint32_t i = p->head; i != BALANCE_NONE && sum < limit;
-	     i = z->next[i])
-		if (z->net->source[i].n)
-			sum += price_window(z, row, &z->net->source[i], own);
+	while (k < of.end) {
+		uint32_t bin = k / width;
+		uint32_t end = FTR_MIN((bin + 1) * width, of.end);
+		uint32_t others = row[bin] - (own ? end - k : 0);
+
+		sum += (uint64_t)(end - k) *
+			z->price[FTR_MIN(others, PRICES - 1)];
+		k = end;
+	}
 	return sum;
 }
+
+static const uint16_t *bins_of(const struct search *z, uint32_t link)
+{
+	return z->c->bins + (size_t)z->net->row[link] * z->c->n_bins;
+}
+
+/* The price of adding the flows of the entry to a link, all-to-all. */
+static uint64_t price_flows(const struct search *z, uint32_t link, bool own)
+{
+	uint32_t target = z->w->target, hosts = z->hosts;
+	uint32_t flows = z->c->flows[link] - (own ? hosts : 0);
+	uint64_t sum = flows / 16 * hosts / 16;
+
+	if (flows + hosts > target)
+		sum += z->w->over * FTR_MIN(hosts, flows + hosts - target);
+	return sum;
+}
+
+/* The same, by shift; stops when it reaches limit. */
+static uint64_t price_bins(const struct search *z, uint32_t link, bool own,
+			   uint64_t limit)
+{
+	const uint16_t *row = bins_of(z, link);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < z->n_shifts && sum < limit; i++)
+		sum += z->c->width == 1 ?
+			price_single(z, row, z->shifts[i], own) :
+			price_wide(z, row, z->shifts[i], own);
+	return sum;
+}
+
+/* ---- one entry --------------------------------------------------------------- */
 
 static uint32_t link_of(const struct search *z, ftr_sw s)
 {
 	return balance_link(z->net, s, z->entry[s]);
 }
 
-/* The bins do not fit into the cache.  Ask for those of the first sources before they
- * are needed. */
-static void fetch_link(const struct search *z, uint32_t link,
-		       const struct passing *p)
+/* Add the flows of the entry to the path from s, up to the switch `end`, or remove them. */
+static void add_path(struct search *z, ftr_sw s, ftr_sw end, int by)
 {
-	const struct balance_count *c = z->c;
-	const uint16_t *row = c->bins + (size_t)z->net->row[link] * c->n_bins;
-	uint32_t i = p->head;
-
-	for (int n = 0; n < FETCH && i != BALANCE_NONE; n++, i = z->next[i]) {
-		uint32_t k = balance_window(z->net, &z->net->source[i],
-					    z->d->pos);
-
-		__builtin_prefetch(row + (c->width == 1 ? k : k / c->width));
-	}
-}
-
-/* The bins of the first two links through each candidate. */
-static void fetch_candidates(const struct search *z, ftr_sw s,
-			     const struct passing *p)
-{
-	if (z->d->pos == BALANCE_NONE)
-		return;
-	for (uint32_t k = 0; k < z->cand.n[s]; k++) {
-		const struct ftr_group *g =
-			z->cand.group[z->cand.first[s] + k];
-
-		for (uint32_t i = 0; i < g->n; i++)
-			fetch_link(z, balance_link(z->net, s,
-				z->cand.sh->tree.group_ports[g->first + i]), p);
-		if (g->remote != z->to)
-			fetch_link(z, link_of(z, g->remote), p);
-	}
-}
-
-/* ---- one entry --------------------------------------------------------------- */
-
-static void add_link(struct search *z, uint32_t link, const struct passing *p,
-		     int by)
-{
-	z->c->flows[link] += (uint32_t)by * p->hosts;
-	for (uint32_t i = p->head; z->d->pos != BALANCE_NONE &&
-	     i != BALANCE_NONE; i = z->next[i])
-		if (z->net->source[i].n)
-			balance_bins_add(z->c, link, &z->net->source[i],
-					 z->d->pos, by);
-}
-
-/* Add the flows to the path from s, up to the switch `end`. */
-static void add_path(struct search *z, ftr_sw s, ftr_sw end,
-		     const struct passing *p, int by)
-{
-	while (s != end) {
+	for (; s != end; s = z->up[s]) {
 		uint32_t link = link_of(z, s);
 
-		add_link(z, link, p, by);
-		s = z->net->peer[link];
+		z->c->flows[link] += (uint32_t)by * z->hosts;
+		for (uint32_t i = 0; i < z->n_shifts; i++)
+			balance_bins_add(z->c, link, z->shifts[i], by);
 	}
 }
 
-/* Find the present path from s, and its prices. */
-static uint64_t price_present(struct search *z, ftr_sw s,
-			      const struct passing *p)
+/* Find the present path from s. */
+static void find_path(struct search *z, ftr_sw s)
 {
-	uint64_t sum = 0;
 	uint32_t n = 0;
 
-	for (; s != z->to; s = z->net->peer[link_of(z, s)]) {
-		if (z->d->pos != BALANCE_NONE)
-			fetch_link(z, link_of(z, s), p);
-		z->hop[n++].sw = s;
+	for (; s != z->to; s = z->up[s]) {
+		z->hop[n].sw = s;
+		z->hop[n++].link = link_of(z, s);
 	}
+	z->hop[n].sw = s;
 	z->n_hops = n;
-	z->hop[n] = (struct hop){ z->to, 0 };
-	while (n-- > 0) {
-		sum += price_link(z, link_of(z, z->hop[n].sw), p, true,
-				  UINT64_MAX);
-		z->hop[n].rest = sum;
-	}
-	return sum;
+	z->n_priced = 0;
+	z->hop[0].before = 0;
 }
 
-/* The hop of the present path at s, or NULL. */
-static const struct hop *hop_at(const struct search *z, ftr_sw s)
+/* The price of the present path up to a hop. */
+static uint64_t price_before(struct search *z, uint32_t hop)
 {
-	for (uint32_t i = 0; i <= z->n_hops; i++)
-		if (z->hop[i].sw == s)
-			return &z->hop[i];
-	return NULL;
+	for (; z->n_priced < hop; z->n_priced++) {
+		struct hop *h = &z->hop[z->n_priced];
+
+		h[1].before = h->before + price_flows(z, h->link, true) +
+			price_bins(z, h->link, true, UINT64_MAX);
+	}
+	return z->hop[hop].before;
 }
 
-/* The price of the path from s to the destination; stops when it reaches limit.  *meet: the
- * first switch that is also on the present path. */
-static uint64_t price_path(const struct search *z, ftr_sw s,
-			   const struct passing *p, uint64_t limit,
-			   ftr_sw *meet)
+/* The hop of the present path at s, or n_hops + 1. */
+static uint32_t hop_at(const struct search *z, ftr_sw s)
+{
+	uint32_t i = 0;
+
+	while (i <= z->n_hops && z->hop[i].sw != s)
+		i++;
+	return i;
+}
+
+/* Find the path from a candidate to the first switch that is also on the present path; returns
+ * the hop there.  *sum: the price of its all-to-all flows. */
+static uint32_t find_rest(struct search *z, ftr_sw s, uint64_t *sum)
+{
+	uint32_t hop;
+
+	*sum = 0;
+	z->n_rest = 0;
+	while ((hop = hop_at(z, s)) > z->n_hops) {
+		uint32_t link = link_of(z, s);
+
+		z->rest[z->n_rest++] = link;
+		*sum += price_flows(z, link, false);
+		s = z->up[s];
+	}
+	return hop;
+}
+
+/* The price by shift of that path; stops when it reaches limit. */
+static uint64_t price_rest(const struct search *z, uint64_t limit)
 {
 	uint64_t sum = 0;
 
-	while (sum < limit) {
-		const struct hop *hop = hop_at(z, s);
-		uint32_t link;
-
-		if (hop) {
-			*meet = s;
-			return sum + hop->rest;
-		}
-		link = link_of(z, s);
-		sum += price_link(z, link, p, false, limit - sum);
-		s = z->net->peer[link];
-	}
+	for (uint32_t i = 0; i < z->n_rest && sum < limit; i++)
+		sum += price_bins(z, z->rest[i], false, limit - sum);
 	return sum;
 }
 
-/* The cheapest port.  *meet: the switch at which the path through it meets the present one. */
-static ftr_port cheapest(struct search *z, ftr_sw s, const struct passing *p,
-			 ftr_sw *meet)
+/* The cheapest link of a group with a price below *least, which becomes its price; or 0. */
+static ftr_port cheapest_link(const struct search *z, ftr_sw s,
+			      const struct ftr_group *g, uint64_t *least)
 {
-	ftr_port now = z->entry[s], best = now;
-	uint64_t price, least;
+	ftr_port best = 0;
 
-	fetch_candidates(z, s, p);
-	price = price_present(z, s, p);
-	least = price - price / MARGIN;
-	for (uint32_t k = 0; k < z->cand.n[s]; k++) {
-		const struct ftr_group *g =
-			z->cand.group[z->cand.first[s] + k];
-		uint64_t rest = UINT64_MAX;
-		ftr_sw at = FTR_SW_NONE;
+	for (uint32_t i = 0; i < g->n; i++) {
+		ftr_port port = z->cand.sh->tree.group_ports[g->first + i];
+		uint32_t link = balance_link(z->net, s, port);
+		uint64_t sum;
 
-		for (uint32_t i = 0; i < g->n; i++) {
-			ftr_port port = z->cand.sh->tree.group_ports[g->first + i];
-			uint64_t first;
-
-			if (port == now)
-				continue;
-			first = price_link(z, balance_link(z->net, s, port), p,
-					   false, least);
-			if (first >= least)
-				continue;
-			if (rest == UINT64_MAX)
-				rest = price_path(z, g->remote, p, least, &at);
-			if (first + rest < least) {
-				least = first + rest;
-				best = port;
-				*meet = at;
-			}
-		}
+		if (port == z->entry[s])
+			continue;
+		sum = price_flows(z, link, false);
+		if (sum < *least)
+			sum += price_bins(z, link, false, *least - sum);
+		if (sum >= *least)
+			continue;
+		*least = sum;
+		best = port;
 	}
 	return best;
 }
 
-static bool is_full(const struct balance_count *c, uint32_t row, uint32_t begin,
-		    uint32_t end)
+/* The cheapest port.  *meet: the switch at which the path through it meets the present one.
+ * Only the prices up to that switch differ.  Those of all-to-all flows are known first, so the
+ * bins of a path above the price of the best one are not read. */
+static ftr_port cheapest(struct search *z, ftr_sw s, ftr_sw *meet)
 {
-	const uint64_t *full = c->full + (size_t)row * c->words;
+	ftr_port now = z->entry[s], best = now;
+	uint64_t gain = 0;
 
-	for (uint32_t i = begin / 64; i <= (end - 1) / 64; i++) {
-		uint64_t bits = full[i];
+	find_path(z, s);
+	for (uint32_t k = 0; k < z->cand.n[s]; k++) {
+		const struct ftr_group *g =
+			z->cand.group[z->cand.first[s] + k];
+		uint64_t rest, price, first, limit;
+		uint32_t hop = find_rest(z, g->remote, &rest);
+		ftr_port port;
 
-		if (i == begin / 64)
-			bits &= ~UINT64_C(0) << begin % 64;
-		if (i == (end - 1) / 64)
-			bits &= ~UINT64_C(0) >> (63 - (end - 1) % 64);
-		if (bits)
-			return true;
+		price = price_before(z, hop);
+		if (price <= gain + rest)
+			continue;
+		first = limit = price - gain - rest;
+		port = cheapest_link(z, s, g, &first);
+		if (!port)
+			continue;
+		rest = price_rest(z, limit - first);
+		if (first + rest >= limit)
+			continue;
+		gain += limit - first - rest;
+		best = port;
+		*meet = z->hop[hop].sw;
 	}
-	return false;
+	return gain > price_before(z, gain ? z->n_hops : 0) / MARGIN ? best :
+		now;
 }
 
-/* Does the link carry w->meet flows in a shift of src to pos? */
-static bool window_full(const struct search *z, uint32_t link,
-			const struct balance_source *src, uint32_t pos)
+/* Is one of the bits begin .. end - 1 set?  Usually they are in one word. */
+static bool any_bit(const uint64_t *bits, uint32_t begin, uint32_t end)
 {
-	const struct balance_count *c = z->c;
-	uint32_t k = balance_window(z->net, src, pos), end = k + src->n;
-	uint32_t n_pos = z->net->n_pos, row = z->net->row[link], w = c->width;
+	uint32_t i = begin / 64, last = (end - 1) / 64;
+	uint64_t word = bits[i] & ~UINT64_C(0) << begin % 64;
 
-	if (end <= n_pos)
-		return w == 1 ? is_full(c, row, k, end) :
-			is_full(c, row, k / w, (end - 1) / w + 1);
-	return is_full(c, row, k / w, c->n_bins) ||
-		is_full(c, row, 0, (end - n_pos - 1) / w + 1);
+	while (i < last && !word)
+		word = bits[++i];
+	return i < last || word & ~UINT64_C(0) >> (63 - (end - 1) % 64);
 }
 
-static bool is_fine(const struct search *z, uint32_t link,
-		    const struct balance_source *src, uint32_t pos)
+/* The bins of shifts. */
+static struct balance_shifts bins_for(const struct search *z,
+				      struct balance_shifts of)
 {
-	return pos == BALANCE_NONE || !src->n ||
-		!z->c->n_full[z->net->row[link]] ||
-		!window_full(z, link, src, pos);
+	uint32_t width = z->c->width;
+
+	return width == 1 ? of : (struct balance_shifts){
+		of.begin / width, (of.end - 1) / width + 1,
+	};
 }
 
-static bool path_fine(const struct search *z, ftr_sw s, const struct passing *p)
+/* The bits of the bins with w->meet flows per shift, or NULL if the link has none. */
+static const uint64_t *full_bins(const struct search *z, uint32_t link)
 {
-	while (s != z->to) {
-		uint32_t link = link_of(z, s);
+	uint32_t row = z->net->row[link];
 
-		if (z->c->flows[link] > z->w->target)
+	return z->c->n_full[row] ? z->c->full + (size_t)row * z->c->words :
+		NULL;
+}
+
+/* Is the link neither above the target nor has a shift of the entry w->meet flows on it? */
+static bool is_fine(const struct search *z, uint32_t link)
+{
+	const uint64_t *full = full_bins(z, link);
+
+	if (z->c->flows[link] > z->w->target)
+		return false;
+	for (uint32_t i = 0; full && i < z->n_shifts; i++) {
+		struct balance_shifts bins = bins_for(z, z->shifts[i]);
+
+		if (any_bit(full, bins.begin, bins.end))
 			return false;
-		for (uint32_t i = p->head; i != BALANCE_NONE; i = z->next[i])
-			if (!is_fine(z, link, &z->net->source[i], z->d->pos))
-				return false;
-		s = z->net->peer[link];
 	}
 	return true;
+}
+
+static bool path_fine(const struct search *z, ftr_sw s)
+{
+	while (s != z->to && is_fine(z, link_of(z, s)))
+		s = z->up[s];
+	return s == z->to;
+}
+
+/* Set the flows of an entry.  Neighbouring shifts of several sources are joined, unless a bin
+ * contains several shifts: its price depends on the number of flows per source. */
+static void set_flows(struct search *z, const struct passing *p)
+{
+	uint32_t n = 0;
+
+	z->hosts = p->hosts;
+	for (uint32_t i = p->head; z->d->pos != BALANCE_NONE; i = z->next[i]) {
+		struct balance_shifts *of = &z->shifts[n];
+		uint32_t m = balance_window(z->net, &z->net->source[i],
+					    z->d->pos, of);
+
+		if (m == 1 && n && z->c->width == 1 &&
+		    of->end == of[-1].begin)
+			of[-1].begin = of->begin;
+		else
+			n += m;
+		if (i == p->tail)
+			break;
+	}
+	z->n_shifts = n;
 }
 
 static bool choose(struct search *z, ftr_sw s, const struct passing *p)
@@ -369,17 +433,21 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 		return true;
 	if (!balance_cand_find(&z->cand, s))
 		return false;
-	if (!z->cand.n[s] || path_fine(z, s, p))
+	if (!z->cand.n[s])
 		return true;
-	best = cheapest(z, s, p, &meet);
+	set_flows(z, p);
+	if (path_fine(z, s))
+		return true;
+	best = cheapest(z, s, &meet);
 	if (best == now)
 		return true;
-	add_path(z, s, meet, p, -1);
+	add_path(z, s, meet, -1);
 	if (!balance_move(z->c, s, z->index, best)) {
-		add_path(z, s, meet, p, 1);
+		add_path(z, s, meet, 1);
 		return false;
 	}
-	add_path(z, s, meet, p, 1);
+	z->up[s] = (uint16_t)z->net->peer[link_of(z, s)];
+	add_path(z, s, meet, 1);
 	z->moved = true;
 	z->w->moved++;
 	return true;
@@ -387,9 +455,11 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 
 /* ---- bad paths ---------------------------------------------------------------- */
 
-/* Mark the switches whose path may have a bad link: one above the target, or with a full bin
- * of any shift. False: there is no such switch, and mark_bad is not needed. */
-static bool mark_hot(const struct search *z, struct marker *m, uint32_t d)
+/* Find the steps to a destination, the next switches, and the switches whose path may have a bad
+ * link: one above the target, or with a full bin of any shift. False: there is no such switch, and
+ * mark_bad is not needed. */
+static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
+		       uint16_t *up)
 {
 	const struct balance_net *net = z->net;
 	const struct balance_dest *to = &net->dest[d];
@@ -400,40 +470,49 @@ static bool mark_hot(const struct search *z, struct marker *m, uint32_t d)
 	for (uint32_t i = o->n; i-- > 0;) {
 		ftr_sw s = o->sw[i];
 		uint32_t link = balance_link_to(net, s, entry[s]);
+		struct step *step = &m->step[s];
 
-		m->hot[s] = 0;
-		m->via[s] = link;
+		*step = (struct step){ .next = EMPTY };
+		if (link != BALANCE_NONE)
+			step->next = (uint16_t)net->peer[link];
+		up[s] = step->next;
 		if (i + 1 == o->n || link == BALANCE_NONE)
 			continue;
-		m->hot[s] = z->c->flows[link] > z->w->target ||
-			(to->pos != BALANCE_NONE &&
-			 z->c->n_full[net->row[link]]) ||
-			m->hot[net->peer[link]];
-		any |= m->hot[s];
+		step->over = z->c->flows[link] > z->w->target;
+		if (to->pos != BALANCE_NONE)
+			step->full = full_bins(z, link);
+		step->hot = step->over || step->full ||
+			m->step[step->next].hot;
+		any |= step->hot;
 	}
 	return any;
 }
 
-/* Mark the switches on the path of each source, up to its last bad link. */
-static void mark_bad(const struct search *z, const struct marker *m, uint32_t d,
-		     uint8_t *bad)
+/* Mark the switches on the path of a source, up to its last bad link. */
+static void mark_path(const struct search *z, const struct marker *m,
+		      const struct balance_source *src, uint32_t pos,
+		      uint8_t *bad)
 {
-	uint32_t pos = z->net->dest[d].pos;
+	struct balance_shifts bins[2] = { 0 };
+	uint32_t n = 0, last = 0, pieces = 0;
 
-	for (uint32_t k = 0; k < z->net->n_sources; k++) {
-		const struct balance_source *src = &z->net->source[k];
-		uint32_t n = 0, last = 0;
+	if (pos != BALANCE_NONE)
+		pieces = balance_window(z->net, src, pos, bins);
+	for (uint32_t i = 0; i < pieces; i++)
+		bins[i] = bins_for(z, bins[i]);
+	for (ftr_sw s = src->sw; m->step[s].hot; s = m->step[s].next) {
+		const struct step *step = &m->step[s];
+		bool is_bad = step->over;
 
-		for (ftr_sw s = src->sw; m->hot[s];
-		     s = z->net->peer[m->via[s]]) {
-			m->path[n++] = s;
-			if (z->c->flows[m->via[s]] > z->w->target ||
-			    !is_fine(z, m->via[s], src, pos))
-				last = n;
-		}
-		while (last)
-			bad[m->path[--last]] = 1;
+		for (uint32_t i = 0; step->full && i < pieces; i++)
+			is_bad |= any_bit(step->full, bins[i].begin,
+					  bins[i].end);
+		m->path[n++] = (uint16_t)s;
+		if (is_bad)
+			last = n;
 	}
+	while (last)
+		bad[m->path[--last]] = 1;
 }
 
 static void mark(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
@@ -446,37 +525,25 @@ static void mark(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 		uint32_t d = z->net->turn[z->begin + i];
 		uint8_t *bad = z->bad + (size_t)i * n_sw;
 
-		memset(m->hot, 0, n_sw);
-		z->any[i] = mark_hot(z, m, d);
+		memset(m->step, 0, n_sw * sizeof(*m->step));
+		z->any[i] = find_steps(z, m, d, z->peers + (size_t)i * n_sw);
 		if (!z->any[i])
 			continue;
 		memset(bad, 0, n_sw);
-		mark_bad(z, m, d, bad);
+		for (uint32_t k = 0; k < z->net->n_sources; k++)
+			mark_path(z, m, &z->net->source[k],
+				  z->net->dest[d].pos, bad);
 	}
 }
 
 /* ---- destinations --------------------------------------------------------------- */
-
-static void set_passing(struct search *z)
-{
-	for (uint32_t i = 0; i < z->order->n; i++) {
-		ftr_sw s = z->order->sw[i];
-		uint32_t src = z->net->source_of[s];
-
-		z->at[s] = (struct passing){ 0, src, src };
-		if (src != BALANCE_NONE) {
-			z->at[s].hosts = z->net->source[src].hosts;
-			z->next[src] = BALANCE_NONE;
-		}
-	}
-}
 
 /* Add the sources whose flows pass through `from` to those of switch `to`. */
 static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 {
 	struct passing *p = &z->at[to];
 
-	if (p->head == BALANCE_NONE)
+	if (p->head == EMPTY)
 		p->head = from->head;
 	else
 		z->next[p->tail] = from->head;
@@ -487,19 +554,17 @@ static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 static bool sweep_dest(struct search *z)
 {
 	z->moved = false;
-	set_passing(z);
+	memcpy(z->at, z->alone, z->net->f->n_sw * sizeof(*z->at));
 	for (uint32_t i = 0; i + 1 < z->order->n; i++) {
 		ftr_sw s = z->order->sw[i];
 		const struct passing *p = &z->at[s];
-		uint32_t link;
 
-		if (p->head == BALANCE_NONE)
+		if (p->head == EMPTY)
 			continue;
 		if (!choose(z, s, p))
 			return false;
-		link = balance_link_to(z->net, s, z->entry[s]);
-		if (link != BALANCE_NONE)
-			pass_on(z, p, z->net->peer[link]);
+		if (z->up[s] != EMPTY)
+			pass_on(z, p, z->up[s]);
 	}
 	return true;
 }
@@ -531,6 +596,7 @@ static bool sweep_batch(struct search *z, uint32_t n)
 		z->index = d;
 		z->entry = balance_entries(net, z->c->entry, d);
 		z->is_bad = z->bad + (size_t)i * net->f->n_sw;
+		z->up = z->peers + (size_t)i * net->f->n_sw;
 		if (!sweep_dest(z))
 			return false;
 	}
@@ -563,20 +629,25 @@ static bool search_new(struct search *z, unsigned int workers)
 
 	if (!a)
 		return false;
-	z->at = ftr_arena_alloc(a, n_sw, sizeof(*z->at));
-	z->next = ftr_arena_alloc(a, z->net->n_sources, sizeof(*z->next));
-	z->bad = ftr_arena_alloc(a, (size_t)BATCH * n_sw, 1);
-	z->any = ftr_arena_alloc(a, BATCH, sizeof(*z->any));
-	z->hop = ftr_arena_alloc(a, n_sw + 1u, sizeof(*z->hop));
-	z->marker = ftr_arena_alloc(a, workers, sizeof(*z->marker));
-	ok = z->at && z->next && z->bad && z->any && z->hop && z->marker;
+	ok = FTR_NEW(a, z->alone, n_sw) && FTR_NEW(a, z->at, n_sw) &&
+		FTR_NEW(a, z->next, z->net->n_sources) &&
+		FTR_NEW(a, z->bad, (size_t)BATCH * n_sw) &&
+		FTR_NEW(a, z->any, BATCH) &&
+		FTR_NEW(a, z->peers, (size_t)BATCH * n_sw) &&
+		FTR_NEW(a, z->shifts, z->net->n_sources + 2u) &&
+		FTR_NEW(a, z->hop, n_sw + 1u) && FTR_NEW(a, z->rest, n_sw) &&
+		FTR_NEW(a, z->marker, workers);
+	for (ftr_sw s = 0; ok && s < n_sw; s++) {
+		uint32_t src = z->net->source_of[s];
+
+		z->alone[s] = (struct passing){
+			z->net->hosts[s], (uint16_t)src, (uint16_t)src,
+		};
+	}
 	for (unsigned int i = 0; ok && i < workers; i++) {
 		struct marker *m = &z->marker[i];
 
-		m->hot = ftr_arena_alloc(a, n_sw, 1);
-		m->via = ftr_arena_alloc(a, n_sw, sizeof(*m->via));
-		m->path = ftr_arena_alloc(a, n_sw, sizeof(*m->path));
-		ok = m->hot && m->via && m->path;
+		ok = FTR_NEW(a, m->step, n_sw) && FTR_NEW(a, m->path, n_sw);
 	}
 	return ok && balance_cand_new(&z->cand, a, n_sw);
 }

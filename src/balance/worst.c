@@ -15,7 +15,11 @@
 #pragma GCC optimize("O3")
 #endif
 
-#define SLICE_BYTES ((size_t)8 << 20)
+#define SLICE_BYTES ((size_t)2 << 20)	/* more leaves the cache of a core */
+#define MOST_BYTES ((size_t)8 << 20)
+#define WINDOWS 16		/* a slice is at least this number of times as long as the shifts
+				 * of a source, since a path is followed for each slice of them */
+#define BLOCK 256u		/* shifts */
 
 struct slice_worker {
 	uint16_t *n;		/* [rows][shifts of a slice] */
@@ -30,38 +34,58 @@ struct slices {
 	struct slice_worker *worker;
 };
 
-/* The sum over the shifts, except the first `skip`, of the maximum of all rows. Block by
- * block, so that the rows are read in order. */
+/* The sum over the shifts begin .. end - 1 of the maximum of all rows. At most BLOCK shifts, so that
+ * the rows are read in order. */
 static uint64_t sum_of_most(const struct balance_net *net,
-			    const struct balance_slice *b, uint32_t skip)
+			    const struct balance_slice *b, uint32_t begin,
+			    uint32_t end)
 {
-	uint32_t n = b->end - b->begin;
-	uint16_t most[256];
+	uint16_t most[BLOCK] = { 0 };
 	uint64_t sum = 0;
 
-	for (uint32_t begin = 0; begin < n; begin += 256) {
-		uint32_t m = FTR_MIN(256u, n - begin);
+	for (uint32_t x = 0; x < net->n_rows; x++) {
+		const uint16_t *row = b->n + x * b->stride + begin;
 
-		memset(most, 0, sizeof(most));
-		for (uint32_t x = 0; x < net->n_rows; x++) {
-			const uint16_t *row = b->n + x * b->stride + begin;
-
-			for (uint32_t i = 0; i < m; i++)
-				most[i] = FTR_MAX(most[i], row[i]);
-		}
-		for (uint32_t i = 0; i < m; i++)
-			sum += begin + i < skip ? 0 : most[i];
+		for (uint32_t i = 0; i < end - begin; i++)
+			most[i] = FTR_MAX(most[i], row[i]);
 	}
+	for (uint32_t i = 0; i < end - begin; i++)
+		sum += most[i];
 	return sum;
 }
 
-uint64_t balance_bins_worst(const struct balance_count *c)
-{
-	struct balance_slice all = {
-		.n = c->bins, .stride = c->n_bins, .end = c->n_bins,
-	};
+/* The bins as one slice, and the sum of each block. */
+struct blocks {
+	const struct balance_net *net;
+	struct balance_slice all;
+	uint64_t sum[UINT16_MAX / BLOCK + 1];
+};
 
-	return sum_of_most(c->net, &all, 1);
+static void some_blocks(void *ctx, unsigned int worker, uint32_t begin,
+			uint32_t end)
+{
+	struct blocks *z = ctx;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++)
+		z->sum[i] = sum_of_most(z->net, &z->all,
+					FTR_MAX(i * BLOCK, 1u),
+					FTR_MIN((i + 1) * BLOCK, z->all.end));
+}
+
+uint64_t balance_bins_worst(const struct balance_count *c,
+			    struct ftr_team *team)
+{
+	struct blocks z = { .net = c->net, .all = {
+		.n = c->bins, .stride = c->n_bins, .end = c->n_bins,
+	} };
+	uint32_t n = (c->n_bins + BLOCK - 1) / BLOCK;
+	uint64_t sum = 0;
+
+	ftr_team_run(team, n, 1, some_blocks, &z);
+	for (uint32_t i = 0; i < n; i++)
+		sum += z.sum[i];
+	return sum;
 }
 
 /* Add up the flows of the slice in the bins.  The slice must begin at the first shift of a
@@ -73,6 +97,10 @@ static void fill_bins(struct balance_count *c, const struct balance_slice *b)
 		uint16_t *bin = c->bins + (size_t)x * c->n_bins +
 			b->begin / c->width;
 
+		if (c->width == 1) {
+			memcpy(bin, n, (b->end - b->begin) * sizeof(*n));
+			continue;
+		}
 		for (uint32_t k = 0; k < b->end - b->begin; k += c->width) {
 			uint32_t end = FTR_MIN(k + c->width, b->end - b->begin);
 			uint16_t sum = 0;
@@ -92,10 +120,15 @@ static void one_slice(const struct slices *z, struct slice_worker *w,
 		.n = w->n, .stride = z->shifts,
 		.begin = begin, .end = FTR_MIN(begin + z->shifts, net->n_pos),
 	};
+	uint32_t end;
 
 	memset(w->n, 0, (size_t)net->n_rows * z->shifts * sizeof(*w->n));
 	balance_count_slice(net, z->entry, &b);
-	w->sum += sum_of_most(net, &b, begin ? 0 : 1);
+	/* in shift 0 every host sends to itself */
+	for (uint32_t k = begin ? 0 : 1; k < b.end - begin; k = end) {
+		end = FTR_MIN(k + BLOCK, b.end - begin);
+		w->sum += sum_of_most(net, &b, k, end);
+	}
 	if (z->fill)
 		fill_bins(z->fill, &b);
 }
@@ -109,15 +142,22 @@ static void some_slices(void *ctx, unsigned int worker, uint32_t begin,
 		one_slice(z, &z->worker[worker], i * z->shifts);
 }
 
+static uint32_t shifts_in(const struct balance_net *net, size_t bytes)
+{
+	return (uint32_t)(bytes / sizeof(uint16_t) / (net->n_rows + 1u));
+}
+
 /* The number of shifts in a slice: a multiple of the width of a bin, small enough for the
  * cache, and for every worker to get a slice. */
 static uint32_t slice_shifts(const struct slices *z, uint32_t workers)
 {
+	const struct balance_net *net = z->net;
 	uint32_t width = z->fill ? z->fill->width : 1;
-	uint32_t n = (uint32_t)(SLICE_BYTES / sizeof(uint16_t) /
-				(z->net->n_rows + 1u));
+	uint32_t n = WINDOWS * (net->n_pos / (net->n_sources + 1u));
 
-	n = FTR_MIN(n, z->net->n_pos / workers + 1);
+	n = FTR_MAX(n, shifts_in(net, SLICE_BYTES));
+	n = FTR_MIN(n, shifts_in(net, MOST_BYTES));
+	n = FTR_MIN(n, net->n_pos / workers + 1);
 	return FTR_MAX(n / width, 1u) * width;
 }
 
