@@ -28,9 +28,7 @@
  * that SL2VL gives.  A link that is down carries nothing and its vertices lie on no
  * cycle: a packet routed to a port without a link is dropped and waits for nothing.
  *
- * Memory: 2 bytes per (switch, LID), one in a table by switch and one in a table by LID,
- * and a third byte for LIDs that are not drained; 4 bytes per pair of VLs that meet in a
- * switch.
+ * Memory: 1 byte per (switch, LID), and 4 bytes per pair of VLs that meet in a switch.
  * Cycles are found with an incrementally maintained topological order (Pearce and
  * Kelly 2006, "A dynamic topological sort algorithm").
  *
@@ -80,8 +78,6 @@ void ftr_cdg_free(struct ftr_cdg *g);	/* NULL is accepted */
 
 /* The current entries, with all changes applied. */
 const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
-/* The current entries of one LID, by switch. */
-const uint8_t *ftr_cdg_column(const struct ftr_cdg *g, ftr_lid lid);
 
 /*
  * Change entries of one LID: w[0 .. n-1] by ascending step, each switch at most

@@ -307,7 +307,7 @@ static void all_paths(struct search *z, ftr_sw s)
 static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r,
 				const struct detour *d)
 {
-	ftr_port p = r->entry[d->sw[0]];
+	ftr_port p = ddlr_entry(r, d->sw[0]);
 
 	if (d->n == 1 &&
 	    ftr_fabric_port(r->f, d->sw[0], p)->peer == d->sw[1])
@@ -331,7 +331,7 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 		return FTR_OK;
 	}
 	for (uint32_t i = d->n; i-- > 0;) {
-		if (d->port[i] == r->entry[d->sw[i]])
+		if (d->port[i] == ddlr_entry(r, d->sw[i]))
 			continue;
 		w[n] = (struct ftr_cdg_write){ d->sw[i], d->port[i],
 					       (uint8_t)(d->end_step + 1 + n) };
@@ -407,7 +407,7 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 				    struct ftr_err *err)
 {
 	const struct ftr_shape *sh = z->r->sh;
-	ftr_port p = z->r->entry[s];
+	ftr_port p = ddlr_entry(z->r, s);
 	ftr_sw t = ftr_fabric_port(z->r->f, s, p)->peer;
 
 	z->form = &next_door;
@@ -434,7 +434,7 @@ bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 	for (unsigned int p = 1; p <= r->f->sw[s].n_ports && depth; p++) {
 		ftr_sw x = ddlr_next(r, s, (ftr_port)p);
 
-		if (x != FTR_SW_NONE && r->entry[x] ==
+		if (x != FTR_SW_NONE && ddlr_entry(r, x) ==
 		    ftr_fabric_port(r->f, s, (ftr_port)p)->peer_port &&
 		    x != r->exit_sw && search_carried(r, x, depth - 1))
 			return true;

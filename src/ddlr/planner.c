@@ -348,13 +348,8 @@ static enum ftr_status build(struct ftr_ddlr *r, const struct ftr_tables *t,
 	co.switch_sources = false;
 	if (!st && o->switch_sources)
 		st = ftr_cdg_new(r->f, t, &co, &r->hosts, err);
-	if (st)
-		return st;
-	r->now = ftr_cdg_tables(r->g);
-	st = ftr_tables_new(r->f, false, &r->orig, err);
 	if (!st)
-		memcpy(r->orig->lft, r->now->lft,
-		       (size_t)r->now->n_sw * r->now->stride);
+		r->now = ftr_cdg_tables(r->g);
 	return st;
 }
 
@@ -388,7 +383,6 @@ void ftr_ddlr_free(struct ftr_ddlr *r)
 		return;
 	ftr_cdg_free(r->g);
 	ftr_cdg_free(r->hosts);
-	ftr_tables_free(r->orig);
 	free(r->off);
 	ftr_arena_free(r->arena);
 	free(r);
