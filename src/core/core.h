@@ -28,7 +28,8 @@
 void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
 void *ftr_reallocarray(void *p, size_t n, size_t size);
-void *ftr_aligned(size_t align, size_t size);
+/* Aligned to 64 bytes; large ones to huge pages. */
+void *ftr_aligned(size_t size);
 char *ftr_strdup(const char *s);
 /* NULL: no memory. */
 char *ftr_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -70,12 +70,14 @@ void *ftr_reallocarray(void *p, size_t n, size_t size)
 	return reallocarray(p, n ? n : 1, size ? size : 1);
 }
 
-void *ftr_aligned(size_t align, size_t size)
+void *ftr_aligned(size_t size)
 {
 	void *p;
 
-	if (fails() || posix_memalign(&p, align, size ? size : 1))
+	if (fails() || posix_memalign(&p, size < LARGE ? 64 : LARGE, size ? size : 1))
 		return NULL;
+	if (size >= LARGE)	/* fewer page faults */
+		madvise(p, size, MADV_HUGEPAGE);
 	return p;
 }
 
@@ -199,11 +201,9 @@ void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size)
 	if (!c || at + bytes > c->size) {
 		size_t want = FTR_MAX(bytes, (size_t)CHUNK);
 
-		c = ftr_aligned(want < LARGE ? 64 : LARGE, sizeof(*c) + want);
+		c = ftr_aligned(sizeof(*c) + want);
 		if (!c)
 			return NULL;
-		if (want >= LARGE)	/* fewer page faults */
-			madvise(c, sizeof(*c) + want, MADV_HUGEPAGE);
 		c->size = want;
 		c->used = 0;
 			/* Put it behind the head, whose free space stays in use. */
