@@ -185,6 +185,7 @@ void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan)
 	r->cap_write = 0;
 	r->first_step = 0;
 	r->late_refused = 0;
+	r->n_near = 0;
 }
 
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st)

@@ -290,13 +290,14 @@ static bool allocate(struct ftr_ddlr *r)
 	r->from = ftr_arena_alloc(a, f->n_sw, sizeof(*r->from));
 	r->by = ftr_arena_alloc(a, f->n_sw, 1);
 	r->seen = ftr_arena_zalloc(a, f->n_sw, 1);
+	r->near_hops = ftr_arena_alloc(a, (size_t)NEAR_MAX * f->n_sw, 1);
 	r->col = ftr_arena_alloc(a, f->n_sw, sizeof(*r->col));
 	r->col_of = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->col_of));
 	return r->live_to && r->n_down && r->dead_sw && r->dead_link && r->has_hosts &&
 	       r->cls && r->load && r->in_plan && r->touched &&
 	       r->switches && r->step_of && r->stepped && r->avoid &&
 	       r->carried && r->queue && r->from && r->by && r->seen &&
-	       r->col && r->col_of && planes_new(r);
+	       r->near_hops && r->col && r->col_of && planes_new(r);
 }
 
 static void set_classes(struct ftr_ddlr *r)
@@ -316,6 +317,9 @@ static void set_neighbours(struct ftr_ddlr *r)
 	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
 		ftr_sw *to = &r->live_to[(size_t)s << 8];
 
+		r->most_groups = FTR_MAX(r->most_groups,
+					 r->sh->tree.group_first[s + 1] -
+					 r->sh->tree.group_first[s]);
 		for (unsigned int p = 0; p < 256; p++)
 			to[p] = FTR_SW_NONE;
 		for (unsigned int p = 1; p <= r->f->sw[s].n_ports; p++) {

@@ -18,6 +18,7 @@
 #include <ftr/ddlr.h>
 
 #define DETOUR_MAX 12		/* entries that one detour rewrites, at most */
+#define NEAR_MAX 64		/* switches with distances in one plan, at most */
 
 /* Entries to be rewritten at sw[0 .. n-1], each towards the next switch. The
  * entries of sw[n] already lead to the LID. */
@@ -60,6 +61,7 @@ struct ftr_ddlr {
 	ftr_sw *live_to;	/* [n_sw * 256] by port: switch behind a live
 				 * link */
 	uint16_t *n_down;	/* [n_sw] ports with a dead link */
+	uint32_t most_groups;	/* of one switch */
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_link;	/* [n_ports] the link itself was reported down */
 	uint8_t *has_hosts;	/* [n_sw] */
@@ -91,6 +93,11 @@ struct ftr_ddlr {
 	uint8_t *avoid;		/* [n_sw] 1: a path must not pass the switch */
 	uint32_t *carried;	/* [n_sw] search << 1 | (host packets pass the switch) */
 	uint32_t search;
+	/* [NEAR_MAX][n_sw] distances over live links from the first n_near switches of
+	 * near[]; 0: unknown */
+	ftr_sw near[NEAR_MAX];
+	uint8_t *near_hops;
+	uint32_t n_near;
 	/* breadth-first search: [n_sw] each */
 	ftr_sw *queue;
 	uint32_t *from;		/* index in the queue of the predecessor */
