@@ -40,6 +40,7 @@
 #include <ftr/check.h>
 #include <ftr/fabric.h>
 #include <ftr/tables.h>
+#include <ftr/team.h>
 #include <ftr/vl.h>
 
 #ifdef __cplusplus
@@ -52,6 +53,7 @@ struct ftr_cdg_opts {
 	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL; copied */
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0: SL 0 */
 	bool switch_sources;	/* switches send as well; else end ports only */
+	struct ftr_team *team;	/* shares the work of ftr_cdg_new; NULL: none */
 	/* Called from time to time while the graph is built, by the same thread;
 	 * true aborts with FTR_REFUSED.  NULL: never. */
 	bool (*stop)(void *ctx);

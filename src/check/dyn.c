@@ -278,6 +278,7 @@ enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 	}
 	g->f = f;
 	g->switches = opts->switch_sources;
+	g->team = opts->team;
 	g->stop = opts->stop;
 	g->stop_ctx = opts->stop_ctx;
 	st = build(g, t, opts, err);

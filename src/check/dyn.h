@@ -69,6 +69,7 @@ struct dyn_undo {
 struct ftr_cdg {
 	const struct ftr_fabric *f;
 	bool switches;		/* switches send packets, too */
+	struct ftr_team *team;	/* shares the work of ftr_cdg_new() */
 	bool (*stop)(void *ctx);	/* polled while the graph is built;
 					 * NULL: never */
 	void *stop_ctx;

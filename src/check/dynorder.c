@@ -61,7 +61,9 @@ void dyn_order_note(struct ftr_cdg *g, uint32_t v, uint32_t w)
 	uint32_t o = out->from_place * g->n_vl + w % g->n_vl;
 
 	g->out_bits[(size_t)v * g->words + o / 64] |= UINT64_C(1) << o % 64;
-	g->in_bits[(size_t)w * g->words + i / 64] |= UINT64_C(1) << i % 64;
+	/* several threads may note edges to w */
+	__atomic_fetch_or(&g->in_bits[(size_t)w * g->words + i / 64],
+			  UINT64_C(1) << i % 64, __ATOMIC_RELAXED);
 }
 
 /* Assign labels with gaps, along the list. */
