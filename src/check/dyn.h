@@ -201,8 +201,14 @@ static inline bool dyn_stopped(const struct ftr_cdg *g)
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* false: no memory */
-/* Note an edge before the vertices are ordered. */
-void dyn_order_note(struct ftr_cdg *g, uint32_t v, uint32_t w);
+/* Note an edge before the vertices are ordered: from v to VL vl of the link at place out. */
+static inline void dyn_order_note(struct ftr_cdg *g, uint32_t v,
+				  unsigned int out, unsigned int vl)
+{
+	uint32_t bit = out * g->n_vl + vl;
+
+	g->out_bits[(size_t)v * g->words + bit / 64] |= UINT64_C(1) << bit % 64;
+}
 /* Order all vertices by the noted edges. False: no memory. */
 bool dyn_order_all(struct ftr_cdg *g, bool *acyclic);
 /* Adapt the order to the new edge v -> w. False: the edge closes a cycle. */

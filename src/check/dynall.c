@@ -55,6 +55,7 @@ struct part {
 	 * and the number of their entries for each port */
 	uint64_t *last;
 	uint32_t *count;	/* [n_sw][PORTS] */
+	uint32_t few[PORTS];	/* scratch of hand_on_list(), all 0 */
 };
 
 /* Fewer LIDs than this are passed on as lists, more as sets. */
@@ -137,7 +138,7 @@ static uint32_t add_edges(const struct all *a, const struct dyn_link *in,
 	edge = &g->count[dyn_edge_at(g, in, link_vl, place, vl)];
 	if (!*edge)
 		dyn_order_note(g, (uint32_t)(in - g->link) * g->n_vl + link_vl,
-			       out * g->n_vl + vl);
+			       place, vl);
 	*edge += n;
 	return in->to * g->n_vl + vl;
 }
@@ -241,13 +242,18 @@ static void hand_on_list(struct part *w, uint32_t link, unsigned int link_vl,
 {
 	const struct all *a = w->a;
 	const uint8_t *row = ftr_tables_row(a->g->now, a->g->link[link].to);
-	uint32_t count[PORTS] = { 0 }, to[PORTS];
+	uint32_t to[PORTS];
 
 	for (uint32_t i = 0; i < n; i++)
-		count[row[lid[i]]]++;
-	add_all_edges(a, link, link_vl, count, to);
-	for (uint32_t i = 0; i < n; i++)
-		reach_one(w, to[row[lid[i]]], lid[i]);
+		w->few[row[lid[i]]]++;
+	for (uint32_t i = 0; i < n; i++) {
+		unsigned int p = row[lid[i]];
+
+		if (w->few[p])
+			to[p] = add_edges(a, &a->g->link[link], link_vl, p, w->few[p]);
+		w->few[p] = 0;
+		reach_one(w, to[p], lid[i]);
+	}
 }
 
 /* Pass on the LIDs in todo from s, as sets: used if there are many. */
@@ -385,7 +391,7 @@ bool dyn_count_all(struct ftr_cdg *g)
 	struct ftr_arena *arena = ftr_arena_new();
 	bool ok = arena && FTR_ZNEW(arena, a.owned, a.words) &&
 		FTR_NEW(arena, a.list, size_of(&a)) &&
-		FTR_NEW(arena, a.part, a.n_parts) &&
+		FTR_ZNEW(arena, a.part, a.n_parts) &&
 		(a.todo = ftr_arena_alloc(arena, size_of(&a),
 					  a.words * sizeof(*a.todo)));
 

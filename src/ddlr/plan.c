@@ -85,10 +85,10 @@ static bool reserve(struct ftr_ddlr *r, uint32_t n)
 }
 
 static void note(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
-		 ftr_port from, enum ftr_ddlr_how how)
+		 enum ftr_ddlr_how how)
 {
 	struct ftr_ddlr_plan *p = r->plan;
-
+	ftr_port from = r->before[w->sw];
 	uint8_t step = (uint8_t)(w->step + r->first_step);
 
 	p->write[p->n++] = (struct ftr_ddlr_write){
@@ -111,17 +111,14 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 			 uint32_t n, enum ftr_ddlr_how how, bool *made,
 			 struct ftr_err *err)
 {
-	ftr_port *from = ftr_malloc((size_t)n + 1);
 	bool closes = false;
 	enum ftr_status st;
 
-	if (!from || !reserve(r, n)) {
-		free(from);
+	if (!reserve(r, n))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a plan of %u writes",
 				r->plan->n + n);
-	}
 	for (uint32_t i = 0; i < n; i++)
-		from[i] = ddlr_entry(r, w[i].sw);
+		r->before[w[i].sw] = ddlr_entry(r, w[i].sw);
 	st = ftr_cdg_change(r->g, r->lid, w, n, &closes, err);
 	if (!st && !closes && r->hosts) {	/* r->hosts has a subset of the edges */
 		st = ftr_cdg_change(r->hosts, r->lid, w, n, &closes, err);
@@ -131,8 +128,7 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 	*made = !st && !closes;
 	r->plan->refused += closes;
 	for (uint32_t i = 0; *made && i < n; i++)
-		note(r, &w[i], from[i], how);
-	free(from);
+		note(r, &w[i], how);
 	return st;
 }
 

@@ -149,6 +149,8 @@ static bool all_turns(const struct ftr_ddlr *r, const struct detour *d,
 		}
 		if (above(r, next, y))
 			bad |= turns_at(r, d, i, next, what);
+		if (bad && what != ENTER)
+			return true;
 	}
 	return bad;
 }

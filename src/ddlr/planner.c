@@ -281,6 +281,7 @@ static bool allocate(struct ftr_ddlr *r)
 	r->in_plan = ftr_arena_zalloc(a, (size_t)f->max_lid + 1, 1);
 	r->touched = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->switches = ftr_arena_alloc(a, f->n_sw, sizeof(*r->switches));
+	r->before = ftr_arena_alloc(a, f->n_sw, sizeof(*r->before));
 	r->step_of = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->stepped = ftr_arena_alloc(a, 2 * (size_t)f->n_sw,
 				     sizeof(*r->stepped));
@@ -295,7 +296,7 @@ static bool allocate(struct ftr_ddlr *r)
 	r->col_of = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->col_of));
 	return r->live_to && r->n_down && r->dead_sw && r->dead_link && r->has_hosts &&
 	       r->cls && r->load && r->in_plan && r->touched &&
-	       r->switches && r->step_of && r->stepped && r->avoid &&
+	       r->switches && r->before && r->step_of && r->stepped && r->avoid &&
 	       r->carried && r->queue && r->from && r->by && r->seen &&
 	       r->near_hops && r->col && r->col_of && planes_new(r);
 }

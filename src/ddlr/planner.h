@@ -86,6 +86,7 @@ struct ftr_ddlr {
 	ftr_lid lid;
 	ftr_sw exit_sw;		/* FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
+	ftr_port *before;	/* [n_sw] entries before the writes of ddlr_try() */
 	uint8_t *step_of;	/* [n_sw] step of the switch's write in this plan, or 0 */
 	ftr_sw *stepped;	/* [n_sw] switches with step_of != 0 */
 	uint32_t n_stepped;

@@ -54,6 +54,8 @@ struct rr_maker {
 	atomic_bool stop;	/* request to stop */
 };
 
+#define MAKER_THREADS 2
+
 static bool is_stopped(void *ctx)
 {
 	const struct rr_maker *m = ctx;
@@ -66,12 +68,14 @@ static void *make(void *arg)
 	struct rr_maker *m = arg;
 	struct ftr_ddlr_opts opts = {
 		.sl2vl = m->gen.sl2vl, .switch_sources = m->gen.sl2vl,
+		.team = ftr_team_new(MAKER_THREADS),
 		.stop = is_stopped, .stop_ctx = m,
 	};
 
 	if (ftr_ddlr_new(m->gen.shape, m->gen.tables, &opts, &m->made,
 			 &m->err))
 		m->made = NULL;
+	ftr_team_free(opts.team);
 	pthread_mutex_lock(&m->f->mutex);
 	m->done = true;
 	pthread_mutex_unlock(&m->f->mutex);
