@@ -441,7 +441,7 @@ static enum ftr_status try_best(struct search *z, ftr_sw s, const struct form *f
 				bool clean_only, bool *made, struct ftr_err *err)
 {
 	z->least_hops = is_small(z->r, form) ? distance(z->r, s) : 0;
-	find(z, s, form, clean_only, false, 1);
+	find(z, s, form, clean_only, !z->heavy, 1);
 	z->least_hops = 0;
 	return try_kept(z, 0, made, err);
 }
@@ -458,7 +458,7 @@ static enum ftr_status try_form(struct search *z, ftr_sw s,
 	uint32_t tried = 0;
 
 	*made = false;
-	if (z->heavy && form->n) {
+	if (form->n) {
 		st = try_best(z, s, form, clean_only, made, err);
 		if (st || *made || !z->n_kept)
 			return st;
