@@ -13,7 +13,7 @@
  * A walk LID by LID has scattered accesses to all memory. This one reads the
  * rows of a switch and of its neighbours, and little else.
  */
-#include <stdlib.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "check/dyn.h"
@@ -39,7 +39,7 @@ struct all {
 	 * this is base_set[] of this SL */
 	uint64_t *todo, *met;
 	uint32_t *list, n_list;	/* VLs that pass on LIDs in this round */
-	bool stopped;
+	atomic_bool stopped;
 	struct part *part;	/* by thread */
 	unsigned int n_parts;
 };
@@ -322,8 +322,8 @@ static void pass_some(void *ctx, unsigned int worker, uint32_t begin,
 
 	for (uint32_t i = begin; i < end; i++) {
 		if (!worker && dyn_stopped(a->g))
-			a->stopped = true;
-		if (a->stopped)
+			atomic_store(&a->stopped, true);
+		if (atomic_load_explicit(&a->stopped, memory_order_relaxed))
 			return;
 		pass_on(&a->part[worker], a->list[i]);
 	}
