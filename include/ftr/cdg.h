@@ -28,9 +28,7 @@
  * that SL2VL gives.  A link that is down carries nothing and its vertices lie on no
  * cycle: a packet routed to a port without a link is dropped and waits for nothing.
  *
- * Memory: 2 bytes per (switch, LID), one in a table by switch and one in a table by LID,
- * and a third byte for LIDs that are not drained; 4 bytes per pair of VLs that meet in a
- * switch.
+ * Memory: 1 byte per (switch, LID), and 4 bytes per pair of VLs that meet in a switch.
  * Cycles are found with an incrementally maintained topological order (Pearce and
  * Kelly 2006, "A dynamic topological sort algorithm").
  *
@@ -42,6 +40,7 @@
 #include <ftr/check.h>
 #include <ftr/fabric.h>
 #include <ftr/tables.h>
+#include <ftr/team.h>
 #include <ftr/vl.h>
 
 #ifdef __cplusplus
@@ -54,6 +53,7 @@ struct ftr_cdg_opts {
 	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL; copied */
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0: SL 0 */
 	bool switch_sources;	/* switches send as well; else end ports only */
+	struct ftr_team *team;	/* shares the work of ftr_cdg_new; NULL: none */
 	/* Called from time to time while the graph is built, by the same thread;
 	 * true aborts with FTR_REFUSED.  NULL: never. */
 	bool (*stop)(void *ctx);
@@ -80,8 +80,6 @@ void ftr_cdg_free(struct ftr_cdg *g);	/* NULL is accepted */
 
 /* The current entries, with all changes applied. */
 const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
-/* The current entries of one LID, by switch. */
-const uint8_t *ftr_cdg_column(const struct ftr_cdg *g, ftr_lid lid);
 
 /*
  * Change entries of one LID: w[0 .. n-1] by ascending step, each switch at most

@@ -86,7 +86,8 @@ struct ftr_ddlr_opts {
 	 * switches, packets from switches are ignored from then on (plan.hosts_only).  In
 	 * that case make a new planner from the next full tables. */
 	bool switch_sources;
-	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
+	struct ftr_team *team;	/* as in struct ftr_cdg_opts */
+	bool (*stop)(void *ctx);	/* the same */
 	void *stop_ctx;
 };
 

@@ -182,77 +182,22 @@ static bool set_rest(struct ftr_cdg *g)
 	const struct ftr_fabric *f = g->f;
 
 	g->n_vertices = g->n_links * g->n_vl;
+	g->epoch_of = ftr_arena_zalloc(g->arena, (size_t)f->max_lid + 1,
+				       sizeof(*g->epoch_of));
+	g->open_of = ftr_arena_zalloc(g->arena, (size_t)f->max_lid + 1,
+				      sizeof(*g->open_of));
+	g->alt = ftr_arena_alloc(g->arena, f->n_sw, 1);
+	g->col = ftr_arena_alloc(g->arena, f->n_sw, 1);
+	g->seen = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->seen));
 	g->lid_words = f->max_lid / 64u + 1;
-	if (!FTR_ZNEW(g->arena, g->epoch_of, (size_t)f->max_lid + 1) ||
-	    !FTR_ZNEW(g->arena, g->open_of, (size_t)f->max_lid + 1) ||
-	    !FTR_NEW(g->arena, g->alt, f->n_sw) || !FTR_NEW(g->arena, g->seen, f->n_sw) ||
-	    !FTR_ZNEW(g->arena, g->base_set, (size_t)g->n_sl * f->n_sw * g->n_vl *
-		      g->lid_words) || !dyn_order_new(g))
+	g->base_set = ftr_arena_zalloc(g->arena, (size_t)g->n_sl * f->n_sw *
+				       g->n_vl,
+				       g->lid_words * sizeof(*g->base_set));
+	if (!g->epoch_of || !g->open_of || !g->alt || !g->col ||
+	    !g->seen || !g->base_set || !dyn_order_new(g))
 		return false;
 	memset(g->alt, FTR_PORT_NONE, f->n_sw);
 	return true;
-}
-
-/* Transpose 8 x 8 bytes: byte k of row i becomes byte i of row k. In three
- * passes, blocks of 4, 2 and 1 bytes off the diagonal change places. */
-static inline void transpose(uint64_t x[8])
-{
-	static const uint64_t low[] = {
-		0, UINT64_C(0x00ff00ff00ff00ff), UINT64_C(0x0000ffff0000ffff),
-		0, UINT64_C(0x00000000ffffffff),
-	};
-
-#pragma GCC unroll 3
-	for (unsigned int step = 4; step; step /= 2)
-#pragma GCC unroll 8
-		for (unsigned int i = 0; i < 8; i++) {
-			uint64_t t;
-
-			if (i & step)
-				continue;
-			t = (x[i] >> 8 * step ^ x[i + step]) & low[step];
-			x[i + step] ^= t;
-			x[i] ^= t << 8 * step;
-		}
-}
-
-#define TILE FTR_LFT_BLOCK
-
-/* Transpose the entries of m switches from s on for TILE LIDs from lid on. */
-static void transpose_tile(struct ftr_cdg *g, ftr_sw s, uint32_t m, uint32_t lid)
-{
-	const uint32_t n = g->f->n_sw;
-	uint32_t lids = FTR_MIN(g->f->max_lid + 1u - lid, TILE);
-	uint64_t tile[TILE][TILE / 8];	/* [LID][8 switches] */
-
-	for (uint32_t i = 0; i < m; i += 8)
-		for (uint32_t at = 0; at < lids; at += 8) {
-			uint64_t x[8];
-
-			/* beyond the last switch, any row will do */
-			for (uint32_t k = 0; k < 8; k++) {
-				const uint8_t *row = ftr_tables_row(g->now,
-					s + FTR_MIN(i + k, m - 1));
-
-				memcpy(&x[k], row + lid + at, 8);
-				x[k] = le64toh(x[k]);
-			}
-			transpose(x);
-			for (uint32_t k = 0; k < 8; k++)
-				tile[at + k][i / 8] = htole64(x[k]);
-		}
-	for (uint32_t i = 0; i < lids; i++)
-		memcpy(g->col + (size_t)(lid + i) * n + s, tile[i], m);
-}
-
-/* Fill col[] from the rows of the current tables, `now`, which are padded to whole blocks. */
-static void fill_columns(struct ftr_cdg *g)
-{
-	const uint32_t n = g->f->n_sw;
-
-	for (uint32_t lid = 0; lid <= g->f->max_lid; lid += TILE)
-		for (ftr_sw s = 0; s < n; s += TILE)
-			transpose_tile(g, s, FTR_MIN(n - s, TILE), lid);
 }
 
 static enum ftr_status copy_tables(struct ftr_cdg *g,
@@ -262,20 +207,13 @@ static enum ftr_status copy_tables(struct ftr_cdg *g,
 	enum ftr_status st = ftr_tables_new(g->f, false, &g->now, err);
 	const uint32_t n = (uint32_t)g->f->max_lid + 1;
 
-	if (st)
-		return st;
-	g->col = ftr_arena_alloc(g->arena, n, g->f->n_sw);
-	if (!g->col)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the columns of %u LIDs",
-				n);
-	for (ftr_sw s = 0; s < g->f->n_sw; s++) {
+	for (ftr_sw s = 0; !st && s < g->f->n_sw; s++) {
 		uint8_t *row = ftr_tables_row(g->now, s);
 
 		memcpy(row, ftr_tables_row(t, s), n);
 		memset(row + n, FTR_PORT_NONE, g->now->stride - n);
 	}
-	fill_columns(g);
-	return FTR_OK;
+	return st;
 }
 
 static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
@@ -334,6 +272,7 @@ enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 	}
 	g->f = f;
 	g->switches = opts->switch_sources;
+	g->team = opts->team;
 	g->stop = opts->stop;
 	g->stop_ctx = opts->stop_ctx;
 	st = build(g, t, opts, err);
@@ -363,17 +302,20 @@ const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g)
 	return g->now;
 }
 
-const uint8_t *ftr_cdg_column(const struct ftr_cdg *g, ftr_lid lid)
-{
-	return dyn_column(g, lid);
-}
-
 uint32_t ftr_cdg_undrained(const struct ftr_cdg *g)
 {
 	return g->n_open;
 }
 
 /* ---- drains ------------------------------------------------------------ */
+
+/* Copy the current entries of a LID to col[]. */
+static const uint8_t *gather(struct ftr_cdg *g, ftr_lid lid)
+{
+	for (ftr_sw s = 0; s < g->f->n_sw; s++)
+		g->col[s] = *dyn_entry(g, s, lid);
+	return g->col;
+}
 
 void ftr_cdg_drain(struct ftr_cdg *g, ftr_lid lid)
 {
@@ -382,8 +324,12 @@ void ftr_cdg_drain(struct ftr_cdg *g, ftr_lid lid)
 	if (lid > g->f->max_lid || !g->open_of[lid])
 		return;
 	t = g->open[g->open_of[lid] - 1];
-	dyn_count(g, lid, dyn_column(g, lid), g->epoch, 1, true);
-	dyn_count(g, lid, t->base, g->epoch_of[lid], UINT32_MAX, false);
+	dyn_count(g, lid, gather(g, lid), g->epoch, 1, true);
+	for (uint32_t i = 0; i < t->base.cap; i++)
+		if (t->base.slot[i].key)
+			g->col[t->base.slot[i].key - 1] =
+				(uint8_t)(t->base.slot[i].value - 1);
+	dyn_count(g, lid, g->col, g->epoch_of[lid], UINT32_MAX, false);
 	for (uint32_t i = 0; i < t->n_edge; i++)
 		g->count[t->edge[i]]--;
 	g->epoch_of[lid] = g->epoch;
@@ -465,18 +411,16 @@ static void count_columns(struct ftr_cdg *g, uint32_t link, uint32_t by)
 {
 	for (uint32_t lid = 1; lid <= g->f->max_lid; lid++)
 		if (leads_onto(g, link, (ftr_lid)lid))
-			dyn_count(g, (ftr_lid)lid,
-				  dyn_column(g, (ftr_lid)lid), g->epoch, by,
-				  false);
+			dyn_count(g, (ftr_lid)lid, gather(g, (ftr_lid)lid),
+				  g->epoch, by, false);
 }
 
 static void recount(struct ftr_cdg *g, uint32_t link, dyn_edge_fn fn, bool *ok)
 {
 	for (uint32_t lid = 1; *ok && lid <= g->f->max_lid; lid++)
 		if (leads_onto(g, link, (ftr_lid)lid))
-			*ok = dyn_walk(g, (ftr_lid)lid,
-				       dyn_column(g, (ftr_lid)lid), g->epoch,
-				       fn);
+			*ok = dyn_walk(g, (ftr_lid)lid, gather(g, (ftr_lid)lid),
+				       g->epoch, fn);
 }
 
 enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,

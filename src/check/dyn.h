@@ -37,22 +37,27 @@ struct dyn_link {
 	uint32_t unused;
 };
 
-/* VLs that packets occupy in addition to those that they occupy under the base entries: a
- * hash table with the key link * n_sl + SL and open addressing. */
-struct dyn_occ {
-	uint32_t *key;		/* key + 1; 0: free */
-	uint16_t *vls;
+/* A hash table with open addressing. A key that is absent has the value 0. */
+struct dyn_map {
+	struct dyn_slot {
+		uint32_t key;	/* key + 1; 0: free */
+		uint16_t value;
+	} *slot;
 	uint32_t cap, n;
 };
 
 /* A LID that is not drained. */
 struct dyn_lid {
 	ftr_lid lid;
-	struct dyn_occ occ;
+	/* VLs that packets occupy in addition to those that they occupy under the base
+	 * entries; key: link * n_sl + SL */
+	struct dyn_map occ;
+	/* port + 1 of the base entry, for switches whose entry was changed since the last
+	 * drain */
+	struct dyn_map base;
 	uint32_t *edge;		/* indices into count[] of edges that changes added,
 				 * one for each time that an edge was counted */
 	uint32_t n_edge, cap_edge;
-	uint8_t *base;		/* [n_sw] the LID's column at the last drain */
 };
 
 /* A value before a change, so that the change can be undone. */
@@ -64,11 +69,11 @@ struct dyn_undo {
 struct ftr_cdg {
 	const struct ftr_fabric *f;
 	bool switches;		/* switches send packets, too */
+	struct ftr_team *team;	/* shares the work of ftr_cdg_new() */
 	bool (*stop)(void *ctx);	/* polled while the graph is built;
 					 * NULL: never */
 	void *stop_ctx;
 	struct ftr_tables *now;
-	uint8_t *col;		/* [max_lid + 1][n_sw] the current entries, by LID */
 	uint32_t n_vl, n_sl;
 	uint8_t sl[FTR_N_SL];
 	uint32_t n_links;
@@ -116,6 +121,7 @@ struct ftr_cdg {
 	uint32_t *open_of;	/* [max_lid + 1] index into open[] + 1; 0: drained */
 	/* state of one change */
 	uint8_t *alt;		/* [n_sw] new entry while a step is being written */
+	uint8_t *col;		/* [n_sw] scratch: the entries of one LID */
 	uint16_t *seen;		/* [n_sw] VLs visited on the link out of the
 				 * switch */
 	uint64_t *queue;	/* key << 8 | VL */
@@ -159,10 +165,10 @@ static inline uint32_t dyn_edge_at(const struct ftr_cdg *g,
 	return l->row + link_vl * l->row_len + out * g->n_vl + vl_out;
 }
 
-/* The current entries for a LID, by switch. */
-static inline uint8_t *dyn_column(const struct ftr_cdg *g, ftr_lid lid)
+/* The current entry of s for a LID. */
+static inline uint8_t *dyn_entry(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid)
 {
-	return g->col + (size_t)lid * g->f->n_sw;
+	return ftr_tables_row(g->now, s) + lid;
 }
 
 /* The LIDs whose packets occupy VL vl on the link out of s under the base entries. */
@@ -195,8 +201,14 @@ static inline bool dyn_stopped(const struct ftr_cdg *g)
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* false: no memory */
-/* Note an edge before the vertices are ordered. */
-void dyn_order_note(struct ftr_cdg *g, uint32_t v, uint32_t w);
+/* Note an edge before the vertices are ordered: from v to VL vl of the link at place out. */
+static inline void dyn_order_note(struct ftr_cdg *g, uint32_t v,
+				  unsigned int out, unsigned int vl)
+{
+	uint32_t bit = out * g->n_vl + vl;
+
+	g->out_bits[(size_t)v * g->words + bit / 64] |= UINT64_C(1) << bit % 64;
+}
 /* Order all vertices by the noted edges. False: no memory. */
 bool dyn_order_all(struct ftr_cdg *g, bool *acyclic);
 /* Adapt the order to the new edge v -> w. False: the edge closes a cycle. */

@@ -4,14 +4,16 @@
  *
  * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch
  * has the set of LIDs that reached it. A switch passes each LID on to its neighbours when
- * the LID first reaches it; switches are processed in the order in which they are
- * reached. For each neighbour, the entries that it has for these LIDs are counted by
+ * the LID first reaches it. This is done in rounds: in each round, all VLs that were reached
+ * by further LIDs in the previous round pass these on. Several threads share a round; each
+ * has its own sets of the LIDs that it passed on. They are merged after the round. For each neighbour, the entries that it has for these LIDs are counted by
  * outgoing port. Only these counts are translated into edges, because the VL of a packet
  * depends on its ports, and not on its LID.
  *
  * A walk LID by LID has scattered accesses to all memory. This one reads the
  * rows of a switch and of its neighbours, and little else.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "check/dyn.h"
@@ -33,18 +35,27 @@ struct all {
 	uint32_t words;		/* 64-bit words in a set of LIDs */
 	uint64_t *owned;	/* LIDs with an owner */
 	/* One set for each VL out of a switch, at s * n_vl + VL.  todo: LIDs that are
-	 * still to be passed on.  met: all LIDs that ever reached the VL; this is
-	 * base_set[] of this SL */
+	 * passed on in this round.  met: all LIDs that reached the VL before this round;
+	 * this is base_set[] of this SL */
 	uint64_t *todo, *met;
-	/* VLs with LIDs to pass on: a ring without duplicates */
-	uint32_t *queue, head, n_queue;
-	uint8_t *queued;
-	uint64_t *now, *set;	/* scratch: one set each */
+	uint32_t *list, n_list;	/* VLs that pass on LIDs in this round */
+	atomic_bool stopped;
+	struct part *part;	/* by thread */
+	unsigned int n_parts;
+};
+
+/* The state of one thread. */
+struct part {
+	struct all *a;
+	uint64_t *reached;	/* LIDs that it passed on to each VL in this round */
+	uint8_t *any;		/* [n_sw * n_vl] 1: reached[] of this VL is not empty */
+	uint64_t *set;		/* scratch: one set */
 	uint16_t *lid;		/* scratch: [PORTS][FEW] LIDs by port */
 	/* for each switch: the set of LIDs that count_entries() last counted there,
 	 * and the number of their entries for each port */
 	uint64_t *last;
 	uint32_t *count;	/* [n_sw][PORTS] */
+	uint32_t few[PORTS];	/* scratch of forward_list(), all 0 */
 };
 
 /* Fewer LIDs than this are passed on as lists, more as sets. */
@@ -60,40 +71,29 @@ static uint64_t *set_at(const struct all *a, uint64_t *sets, uint32_t at)
 	return sets + (size_t)at * a->words;
 }
 
-static void enqueue(struct all *a, uint32_t at)
-{
-	uint32_t tail = a->head + a->n_queue;
-
-	if (a->queued[at])
-		return;
-	a->queued[at] = 1;
-	a->n_queue++;
-	a->queue[tail < size_of(a) ? tail : tail - size_of(a)] = at;
-}
-
 /* Note the LIDs of set that have not reached this VL before, so that they are passed on. */
-static void reach_all(struct all *a, uint32_t at, const uint64_t *set)
+static void reach_all(struct part *w, uint32_t at, const uint64_t *set)
 {
-	uint64_t *met = set_at(a, a->met, at), *todo = set_at(a, a->todo, at);
+	const uint64_t *met = set_at(w->a, w->a->met, at);
+	uint64_t *reached = set_at(w->a, w->reached, at);
 	uint64_t any = 0;
 
-	for (uint32_t k = 0; k < a->words; k++) {
+	for (uint32_t k = 0; k < w->a->words; k++) {
 		uint64_t bits = set[k] & ~met[k];
 
-		met[k] |= bits;
-		todo[k] |= bits;
+		reached[k] |= bits;
 		any |= bits;
 	}
-	if (any)
-		enqueue(a, at);
+	w->any[at] |= any != 0;
 }
 
 /* Start the packets that enter at s. */
-static void start(struct all *a, ftr_sw s)
+static void start(struct part *w, ftr_sw s)
 {
+	const struct all *a = w->a;
 	const struct ftr_cdg *g = a->g;
 	const uint8_t *row = ftr_tables_row(g->now, s);
-	uint64_t *set = a->set;
+	uint64_t *set = w->set;
 
 	for (unsigned int vl = 0; vl < g->n_vl; vl++) {
 		uint8_t takes[PORTS] = { 0 };
@@ -114,19 +114,20 @@ static void start(struct all *a, ftr_sw s)
 		for (uint32_t lid = 0; !all && lid <= g->f->max_lid; lid++)
 			if (!takes[row[lid]])
 				set[lid / 64] &= ~(UINT64_C(1) << lid % 64);
-		reach_all(a, s * g->n_vl + vl, set);
+		reach_all(w, s * g->n_vl + vl, set);
 	}
 }
 
 /* Add the edges of n packets that arrive on this VL of link `in` and leave the next
  * switch by port p. Returns the index (switch * n_vl + VL) of the VL on which they leave;
  * DROPPED; or NOWHERE if the port has no link to a switch. */
-static uint32_t add_edges(struct all *a, const struct dyn_link *in,
+static uint32_t add_edges(const struct all *a, const struct dyn_link *in,
 			  unsigned int link_vl, unsigned int p, uint32_t n)
 {
 	struct ftr_cdg *g = a->g;
 	uint32_t out = dyn_link_of(g, in->to, p);
 	unsigned int place, vl;
+	uint32_t *edge;
 
 	if (out == DYN_NONE)
 		return NOWHERE;
@@ -134,25 +135,23 @@ static uint32_t add_edges(struct all *a, const struct dyn_link *in,
 	vl = dyn_vl(g, a->sl, in, place);
 	if (vl == FTR_VL_DROP)
 		return DROPPED;
-	g->count[dyn_edge_at(g, in, link_vl, place, vl)] += n;
-	dyn_order_note(g, (uint32_t)(in - g->link) * g->n_vl + link_vl,
-		       out * g->n_vl + vl);
+	edge = &g->count[dyn_edge_at(g, in, link_vl, place, vl)];
+	if (!*edge)
+		dyn_order_note(g, (uint32_t)(in - g->link) * g->n_vl + link_vl,
+			       place, vl);
+	*edge += n;
 	return in->to * g->n_vl + vl;
 }
 
-static void reach_one(struct all *a, uint32_t at, uint32_t lid)
+static void reach_one(struct part *w, uint32_t at, uint32_t lid)
 {
 	uint64_t bit = UINT64_C(1) << lid % 64;
-	uint64_t *met;
 
-	if (at == NOWHERE || at == DROPPED)
+	if (at == NOWHERE || at == DROPPED ||
+	    set_at(w->a, w->a->met, at)[lid / 64] & bit)
 		return;
-	met = set_at(a, a->met, at) + lid / 64;
-	if (*met & bit)
-		return;
-	*met |= bit;
-	set_at(a, a->todo, at)[lid / 64] |= bit;
-	enqueue(a, at);
+	set_at(w->a, w->reached, at)[lid / 64] |= bit;
+	w->any[at] = 1;
 }
 
 /* An estimate of the work to read a set. */
@@ -165,36 +164,37 @@ static uint32_t words_used(const struct all *a, const uint64_t *set)
 	return n;
 }
 
-/* At switch t, count the entries of the LIDs in a->set for each port. In a regular
+/* At switch t, count the entries of the LIDs in w->set for each port. In a regular
  * tree all switches below t send it nearly the same LIDs. So the counts of the
  * previous set are updated if that is less work than counting again. */
-static const uint32_t *count_entries(struct all *a, ftr_sw t)
+static const uint32_t *count_entries(struct part *w, ftr_sw t)
 {
+	const struct all *a = w->a;
 	const uint8_t *row = ftr_tables_row(a->g->now, t);
-	uint64_t *last = set_at(a, a->last, t);
-	uint32_t *count = a->count + (size_t)t * PORTS;
+	uint64_t *last = set_at(a, w->last, t);
+	uint32_t *count = w->count + (size_t)t * PORTS;
 
 	for (uint32_t k = 0; k < a->words; k++)
-		last[k] ^= a->set[k];
-	if (words_used(a, last) > words_used(a, a->set)) {
+		last[k] ^= w->set[k];
+	if (words_used(a, last) > words_used(a, w->set)) {
 		memset(count, 0, PORTS * sizeof(*count));
-		memcpy(last, a->set, a->words * sizeof(*last));
+		memcpy(last, w->set, a->words * sizeof(*last));
 	}
 	for (uint32_t k = 0; k < a->words; k++)
 		for (uint64_t bits = last[k]; bits; bits &= bits - 1) {
 			uint32_t i = (uint32_t)__builtin_ctzll(bits);
 
-			count[row[64 * k + i]] += a->set[k] >> i & 1 ?
+			count[row[64 * k + i]] += w->set[k] >> i & 1 ?
 				1 : UINT32_MAX;
 		}
-	memcpy(last, a->set, a->words * sizeof(*last));
+	memcpy(last, w->set, a->words * sizeof(*last));
 	return count;
 }
 
 /* Add the edges from a VL of this link to the links of the next switch. to[p] is set to
  * the result of add_edges() for port p. Returns the VL on which all these packets
  * leave, or NOWHERE if they leave on different VLs or some are dropped. */
-static uint32_t add_all_edges(struct all *a, uint32_t link,
+static uint32_t add_all_edges(const struct all *a, uint32_t link,
 			      unsigned int link_vl, const uint32_t *count,
 			      uint32_t *to)
 {
@@ -214,63 +214,72 @@ static uint32_t add_all_edges(struct all *a, uint32_t link,
 	return one && only != DROPPED ? only : NOWHERE;
 }
 
-/* Pass the LIDs of a->set from a VL of this link to the next switch. */
-static void forward_set(struct all *a, uint32_t link, unsigned int link_vl)
+/* Pass the LIDs of w->set from a VL of this link to the next switch. */
+static void forward_set(struct part *w, uint32_t link, unsigned int link_vl)
 {
+	const struct all *a = w->a;
 	ftr_sw t = a->g->link[link].to;
 	const uint8_t *row = ftr_tables_row(a->g->now, t);
 	uint32_t to[PORTS], only;
 
-	only = add_all_edges(a, link, link_vl, count_entries(a, t), to);
+	only = add_all_edges(a, link, link_vl, count_entries(w, t), to);
 	if (only != NOWHERE) {
 		/* the set may hold LIDs for which t has no next hop: pass_on() drops them */
-		reach_all(a, only, a->set);
+		reach_all(w, only, w->set);
 		return;
 	}
 	for (uint32_t k = 0; k < a->words; k++)
-		for (uint64_t bits = a->set[k]; bits; bits &= bits - 1) {
+		for (uint64_t bits = w->set[k]; bits; bits &= bits - 1) {
 			uint32_t lid = 64 * k + (uint32_t)__builtin_ctzll(bits);
 
-			reach_one(a, to[row[lid]], lid);
+			reach_one(w, to[row[lid]], lid);
 		}
 }
 
 /* As forward_set(), for a list of n LIDs. */
-static void forward_list(struct all *a, uint32_t link, unsigned int link_vl,
+static void forward_list(struct part *w, uint32_t link, unsigned int link_vl,
 			 const uint16_t *lid, uint32_t n)
 {
+	const struct all *a = w->a;
 	const uint8_t *row = ftr_tables_row(a->g->now, a->g->link[link].to);
-	uint32_t count[PORTS] = { 0 }, to[PORTS];
+	uint32_t to[PORTS];
 
 	for (uint32_t i = 0; i < n; i++)
-		count[row[lid[i]]]++;
-	add_all_edges(a, link, link_vl, count, to);
-	for (uint32_t i = 0; i < n; i++)
-		reach_one(a, to[row[lid[i]]], lid[i]);
+		w->few[row[lid[i]]]++;
+	for (uint32_t i = 0; i < n; i++) {
+		unsigned int p = row[lid[i]];
+
+		if (w->few[p])
+			to[p] = add_edges(a, &a->g->link[link], link_vl, p, w->few[p]);
+		w->few[p] = 0;
+		reach_one(w, to[p], lid[i]);
+	}
 }
 
 /* Pass on the LIDs in todo from s, as sets: used if there are many. */
-static void pass_set(struct all *a, ftr_sw s, unsigned int vl,
+static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 		     const uint64_t *todo)
 {
+	const struct all *a = w->a;
 	const struct ftr_cdg *g = a->g;
 	const uint8_t *row = ftr_tables_row(g->now, s);
 
 	for (uint32_t i = g->first_link[s]; i < g->first_link[s + 1]; i++) {
 		uint64_t any = 0;
 
-		bytes_equal(a->set, row, g->link[i].from_port, g->now->stride);
+		bytes_equal(w->set, row, g->link[i].from_port, g->now->stride);
 		for (uint32_t k = 0; k < a->words; k++)
-			any |= a->set[k] &= todo[k];
+			any |= w->set[k] &= todo[k];
 		if (any)
-			forward_set(a, i, vl);
+			forward_set(w, i, vl);
 	}
 }
 
 /* Pass on the LIDs in todo from s, as lists by the port of the entry: used if there are few. */
-static void pass_list(struct all *a, ftr_sw s, unsigned int vl,
+static void pass_list(struct part *w, ftr_sw s, unsigned int vl,
 		      const uint64_t *todo)
 {
+	const struct all *a = w->a;
 	const struct ftr_cdg *g = a->g;
 	const uint8_t *row = ftr_tables_row(g->now, s);
 	uint32_t n[PORTS] = { 0 };
@@ -280,31 +289,70 @@ static void pass_list(struct all *a, ftr_sw s, unsigned int vl,
 			uint32_t lid = 64 * k + (uint32_t)__builtin_ctzll(bits);
 			uint8_t p = row[lid];
 
-			a->lid[p * FEW(a) + n[p]++] = (uint16_t)lid;
+			w->lid[p * FEW(a) + n[p]++] = (uint16_t)lid;
 		}
 	for (uint32_t i = g->first_link[s]; i < g->first_link[s + 1]; i++) {
 		ftr_port p = g->link[i].from_port;
 
 		if (n[p])
-			forward_list(a, i, vl, a->lid + p * FEW(a), n[p]);
+			forward_list(w, i, vl, w->lid + p * FEW(a), n[p]);
 	}
 }
 
-static void pass_on(struct all *a, uint32_t at)
+static void pass_on(struct part *w, uint32_t at)
 {
-	uint64_t *now = a->now, *todo = set_at(a, a->todo, at);
+	const struct all *a = w->a;
+	const uint64_t *todo = set_at(a, a->todo, at);
 	ftr_sw s = at / a->g->n_vl;
 	unsigned int vl = at % a->g->n_vl;
-	uint32_t n = 0;
+	size_t n = 0;
 
 	for (uint32_t k = 0; k < a->words; k++)
-		for (uint64_t bits = now[k] = todo[k]; bits; bits &= bits - 1)
-			n++;
-	memset(todo, 0, a->words * sizeof(*todo));
+		n += (size_t)__builtin_popcountll(todo[k]);
 	if (n < FEW(a))
-		pass_list(a, s, vl, now);
+		pass_list(w, s, vl, todo);
 	else
-		pass_set(a, s, vl, now);
+		pass_set(w, s, vl, todo);
+}
+
+static void pass_some(void *ctx, unsigned int worker, uint32_t begin,
+		      uint32_t end)
+{
+	struct all *a = ctx;
+
+	for (uint32_t i = begin; i < end; i++) {
+		if (!worker && dyn_stopped(a->g))
+			atomic_store(&a->stopped, true);
+		if (atomic_load_explicit(&a->stopped, memory_order_relaxed))
+			return;
+		pass_on(&a->part[worker], a->list[i]);
+	}
+}
+
+/* Merge the LIDs that the threads passed on to this VL. */
+static void merge(struct all *a, uint32_t at)
+{
+	uint64_t *todo = set_at(a, a->todo, at), *met = set_at(a, a->met, at);
+	bool any = false;
+
+	for (unsigned int i = 0; i < a->n_parts; i++) {
+		struct part *w = &a->part[i];
+		uint64_t *reached = set_at(a, w->reached, at);
+
+		if (!w->any[at])
+			continue;
+		if (!any)
+			memset(todo, 0, a->words * sizeof(*todo));
+		for (uint32_t k = 0; k < a->words; k++)
+			todo[k] |= reached[k];
+		memset(reached, 0, a->words * sizeof(*reached));
+		w->any[at] = 0;
+		any = true;
+	}
+	for (uint32_t k = 0; any && k < a->words; k++)
+		met[k] |= todo[k];
+	if (any)
+		a->list[a->n_list++] = at;
 }
 
 static void one_sl(struct all *a)
@@ -313,36 +361,47 @@ static void one_sl(struct all *a)
 
 	a->met = dyn_base_set(g, a->sl, 0, 0);
 	for (uint32_t i = 0; i < g->n_sources; i++)
-		start(a, g->source[i]);
-	while (a->n_queue && !dyn_stopped(g)) {
-		uint32_t at = a->queue[a->head];
+		start(&a->part[0], g->source[i]);
+	do {
+		a->n_list = 0;
+		for (uint32_t at = 0; at < size_of(a); at++)
+			merge(a, at);
+		ftr_team_run(g->team, a->n_list, 8, pass_some, a);
+	} while (a->n_list && !a->stopped);
+}
 
-		a->head = a->head + 1 < size_of(a) ? a->head + 1 : 0;
-		a->n_queue--;
-		a->queued[at] = 0;
-		pass_on(a, at);
-	}
+static bool part_new(struct all *a, struct part *w, struct ftr_arena *arena)
+{
+	const uint32_t n = a->g->f->n_sw;
+
+	w->a = a;
+	w->reached = ftr_arena_zalloc(arena, size_of(a), a->words * sizeof(*w->reached));
+	w->last = ftr_arena_zalloc(arena, n, a->words * sizeof(*w->last));
+	w->lid = ftr_arena_alloc(arena, PORTS * FEW(a), sizeof(*w->lid));
+	return w->reached && w->last && w->lid &&
+	       FTR_ZNEW(arena, w->any, size_of(a)) &&
+	       FTR_NEW(arena, w->set, a->words) &&
+	       FTR_ZNEW(arena, w->count, (size_t)n * PORTS);
 }
 
 bool dyn_count_all(struct ftr_cdg *g)
 {
-	const uint32_t end = (uint32_t)g->f->max_lid + 1;
-	struct all a = { .g = g, .words = g->lid_words };
-	struct ftr_arena *tmp = ftr_arena_new();
-	bool ok = tmp && FTR_ZNEW(tmp, a.owned, a.words) &&
-		FTR_ZNEW(tmp, a.now, a.words) && FTR_ZNEW(tmp, a.set, a.words) &&
-		FTR_NEW(tmp, a.lid, PORTS * FEW(&a)) &&
-		FTR_ZNEW(tmp, a.todo, (size_t)size_of(&a) * a.words) &&
-		FTR_ZNEW(tmp, a.last, (size_t)g->f->n_sw * a.words) &&
-		FTR_ZNEW(tmp, a.count, (size_t)g->f->n_sw * PORTS) &&
-		FTR_ZNEW(tmp, a.queue, size_of(&a)) &&
-		FTR_ZNEW(tmp, a.queued, size_of(&a));
+	struct all a = { .g = g, .words = g->lid_words,
+			 .n_parts = ftr_team_size(g->team) };
+	struct ftr_arena *arena = ftr_arena_new();
+	bool ok = arena && FTR_ZNEW(arena, a.owned, a.words) &&
+		FTR_NEW(arena, a.list, size_of(&a)) &&
+		FTR_ZNEW(arena, a.part, a.n_parts) &&
+		(a.todo = ftr_arena_alloc(arena, size_of(&a),
+					  a.words * sizeof(*a.todo)));
 
-	for (uint32_t lid = 1; ok && lid < end; lid++)
+	for (unsigned int i = 0; ok && i < a.n_parts; i++)
+		ok = part_new(&a, &a.part[i], arena);
+	for (uint32_t lid = 1; ok && lid <= g->f->max_lid; lid++)
 		if (g->f->owner[lid].kind != FTR_OWNER_NONE)
 			a.owned[lid / 64] |= UINT64_C(1) << lid % 64;
-	for (; ok && a.sl < g->n_sl && !dyn_stopped(g); a.sl++)
+	for (; ok && a.sl < g->n_sl && !a.stopped; a.sl++)
 		one_sl(&a);
-	ftr_arena_free(tmp);
+	ftr_arena_free(arena);
 	return ok;
 }

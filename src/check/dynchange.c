@@ -10,7 +10,7 @@
  * the replaced entries stay in the graph.
  *
  * The occupied VLs of a link for a LID have two parts. VLs that became occupied since
- * the last drain are stored per LID (struct dyn_occ). VLs that the base entries occupy
+ * the last drain are stored per LID (struct dyn_lid). VLs that the base entries occupy
  * were stored when the edges of the base entries were counted (base_set).
  *
  * A refusal undoes everything: counts, occupied VLs, entries. The order of the
@@ -31,16 +31,10 @@ struct dyn_lid *dyn_open(struct ftr_cdg *g, ftr_lid lid)
 
 	if (g->open_of[lid])
 		return g->open[g->open_of[lid] - 1];
-	if (!FTR_GROW(g->open, g->n_open, g->cap_open))
+	t = FTR_GROW(g->open, g->n_open, g->cap_open) ?
+		ftr_calloc(1, sizeof(*t)) : NULL;
+	if (!t)
 		return NULL;
-	t = ftr_calloc(1, sizeof(*t));
-	if (t)
-		t->base = ftr_malloc((size_t)g->f->n_sw + 1);
-	if (!t || !t->base) {
-		free(t);
-		return NULL;
-	}
-	memcpy(t->base, dyn_column(g, lid), g->f->n_sw);
 	t->lid = lid;
 	g->open[g->n_open++] = t;
 	g->open_of[lid] = g->n_open;
@@ -56,83 +50,64 @@ void dyn_close(struct ftr_cdg *g, ftr_lid lid)
 	g->open[at] = g->open[--g->n_open];
 	if (at < g->n_open)
 		g->open_of[g->open[at]->lid] = at + 1;
-	free(t->occ.key);
-	free(t->occ.vls);
+	free(t->occ.slot);
+	free(t->base.slot);
 	free(t->edge);
-	free(t->base);
 	free(t);
 }
 
 /* ---- occupied VLs ------------------------------------------------------ */
 
-static uint32_t slot_of(const struct dyn_occ *o, uint32_t key)
+static struct dyn_slot *slot_of(const struct dyn_map *m, uint32_t key)
 {
-	uint32_t i = (key * 2654435761u) & (o->cap - 1);
+	uint32_t i = (key * 2654435761u) & (m->cap - 1);
 
-	while (o->key[i] && o->key[i] != key + 1)
-		i = (i + 1) & (o->cap - 1);
-	return i;
+	while (m->slot[i].key && m->slot[i].key != key + 1)
+		i = (i + 1) & (m->cap - 1);
+	return &m->slot[i];
 }
 
-static uint16_t occ_get(const struct dyn_occ *o, uint32_t key)
+static uint16_t map_get(const struct dyn_map *m, uint32_t key)
 {
-	uint32_t i;
-
-	if (!o->cap)
-		return 0;
-	i = slot_of(o, key);
-	return o->key[i] ? o->vls[i] : 0;
+	return m->n ? slot_of(m, key)->value : 0;
 }
 
-static bool occ_grow(struct dyn_occ *o)
+static bool map_grow(struct dyn_map *m)
 {
-	struct dyn_occ n = { .cap = o->cap ? 2 * o->cap : 16 };
+	struct dyn_map n = { .cap = m->cap ? 2 * m->cap : 8, .n = m->n };
 
-	n.key = ftr_calloc(n.cap, sizeof(*n.key));
-	n.vls = ftr_calloc(n.cap, sizeof(*n.vls));
-	if (!n.key || !n.vls) {
-		free(n.key);
-		free(n.vls);
+	n.slot = ftr_calloc(n.cap, sizeof(*n.slot));
+	if (!n.slot)
 		return false;
-	}
-	for (uint32_t i = 0; i < o->cap; i++) {
-		uint32_t k;
-
-		if (!o->key[i])
-			continue;
-		k = slot_of(&n, o->key[i] - 1);
-		n.key[k] = o->key[i];
-		n.vls[k] = o->vls[i];
-	}
-	n.n = o->n;
-	free(o->key);
-	free(o->vls);
-	*o = n;
+	for (uint32_t i = 0; i < m->cap; i++)
+		if (m->slot[i].key)
+			*slot_of(&n, m->slot[i].key - 1) = m->slot[i];
+	free(m->slot);
+	*m = n;
 	return true;
 }
 
-/* Set the VLs of a key. Keys are never removed: a key with no VLs counts as absent. */
-static bool occ_set(struct dyn_occ *o, uint32_t key, uint16_t vls)
+/* Set the value of a key. Keys are never removed: their value becomes 0. */
+static bool map_set(struct dyn_map *m, uint32_t key, uint16_t value)
 {
-	uint32_t i;
+	struct dyn_slot *slot;
 
-	if (2 * (o->n + 1) > o->cap && !occ_grow(o))
+	if (2 * (m->n + 1) > m->cap && !map_grow(m))
 		return false;
-	i = slot_of(o, key);
-	o->n += !o->key[i];
-	o->key[i] = key + 1;
-	o->vls[i] = vls;
+	slot = slot_of(m, key);
+	m->n += !slot->key;
+	*slot = (struct dyn_slot){ key + 1, value };
 	return true;
 }
 
 /* The VLs of link that packets for lid occupy under the base entries. */
-static uint32_t base_vls(const struct ftr_cdg *g, const uint8_t *base,
+static uint32_t base_vls(const struct ftr_cdg *g, const struct dyn_lid *t,
 			 uint32_t link, ftr_lid lid, uint32_t sl)
 {
 	const struct dyn_link *out = &g->link[link];
-	uint32_t got = 0;
+	uint32_t base = t ? map_get(&t->base, out->from) : 0, got = 0;
 
-	if (base[out->from] != out->from_port)
+	if ((base ? base - 1 : *dyn_entry(g, out->from, lid)) != out->from_port)
 		return 0;
 	for (unsigned int vl = 0; vl < g->n_vl; vl++)
 		if (dyn_base_set(g, sl, out->from, vl)[lid / 64] >>
@@ -144,10 +119,9 @@ static uint32_t base_vls(const struct ftr_cdg *g, const uint8_t *base,
 static uint32_t occupied(const struct ftr_cdg *g, const struct dyn_lid *t,
 			 uint32_t link, ftr_lid lid, uint32_t sl)
 {
-	uint32_t got = t ? occ_get(&t->occ, link * g->n_sl + sl) : 0;
+	uint32_t got = t ? map_get(&t->occ, link * g->n_sl + sl) : 0;
 
-	return got | base_vls(g, t ? t->base : dyn_column(g, lid), link, lid,
-			      sl);
+	return got | base_vls(g, t, link, lid, sl);
 }
 
 bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
@@ -174,13 +148,13 @@ static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 {
 	uint32_t key = link * g->n_sl + sl;
 	uint32_t got = occupied(g, t, link, t->lid, sl);
-	uint16_t mine = occ_get(&t->occ, key);
+	uint16_t mine = map_get(&t->occ, key);
 
 	if (got >> link_vl & 1)
 		return DONE;
 	if (!FTR_GROW(g->undo, g->n_undo, g->cap_undo) ||
 	    !FTR_GROW(g->queue, g->n_queue, g->cap_queue) ||
-	    !occ_set(&t->occ, key, (uint16_t)(mine | 1u << link_vl)))
+	    !map_set(&t->occ, key, (uint16_t)(mine | 1u << link_vl)))
 		return NO_MEMORY;
 	g->undo[g->n_undo++] = (struct dyn_undo){ key, mine };
 	g->queue[g->n_queue++] = (uint64_t)key << 8 | link_vl;
@@ -234,7 +208,7 @@ static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 		uint32_t link = key / g->n_sl, sl = key % g->n_sl;
 		ftr_sw s = g->link[link].to;
 
-		r = pass(g, t, link, q & 255, sl, dyn_column(g, t->lid)[s]);
+		r = pass(g, t, link, q & 255, sl, *dyn_entry(g, s, t->lid));
 		if (!r && g->alt[s] != FTR_PORT_NONE)
 			r = pass(g, t, link, q & 255, sl, g->alt[s]);
 	}
@@ -271,12 +245,6 @@ static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 	return r;
 }
 
-static void set_entry(struct ftr_cdg *g, ftr_sw s, ftr_lid lid, ftr_port port)
-{
-	ftr_tables_row(g->now, s)[lid] = port;
-	dyn_column(g, lid)[s] = port;
-}
-
 static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
 			     const struct ftr_cdg_write *w, uint32_t n)
 {
@@ -293,7 +261,7 @@ static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
 		g->alt[w[i].sw] = FTR_PORT_NONE;
 	g->n_queue = 0;
 	for (uint32_t i = 0; !r && i < n; i++)
-		set_entry(g, w[i].sw, t->lid, w[i].port);
+		*dyn_entry(g, w[i].sw, t->lid) = w[i].port;
 	return r;
 }
 
@@ -337,10 +305,10 @@ static void take_back(struct ftr_cdg *g, struct dyn_lid *t,
 	while (g->n_undo) {
 		const struct dyn_undo *u = &g->undo[--g->n_undo];
 
-		t->occ.vls[slot_of(&t->occ, u->key)] = u->vls;
+		slot_of(&t->occ, u->key)->value = u->vls;
 	}
 	for (uint32_t i = n; i-- > 0;)
-		set_entry(g, w[i].sw, t->lid, b->port[i]);
+		*dyn_entry(g, w[i].sw, t->lid) = b->port[i];
 	if (!b->was_open)
 		dyn_close(g, t->lid);
 }
@@ -352,8 +320,12 @@ static enum outcome all_steps(struct ftr_cdg *g, struct dyn_lid *t,
 	enum outcome r = DONE;
 	uint32_t end;
 
-	for (uint32_t i = 0; i < n; i++)
-		b->port[i] = dyn_column(g, t->lid)[w[i].sw];
+	for (uint32_t i = 0; i < n; i++) {
+		b->port[i] = *dyn_entry(g, w[i].sw, t->lid);
+		if (!map_get(&t->base, w[i].sw) &&
+		    !map_set(&t->base, w[i].sw, (uint16_t)(b->port[i] + 1)))
+			r = NO_MEMORY;
+	}
 	for (uint32_t i = 0; !r && i < n; i = end) {
 		for (end = i + 1; end < n && w[end].step == w[i].step; end++)
 			;

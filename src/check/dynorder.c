@@ -53,15 +53,17 @@ static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 	return &g->count[dyn_edge_at(g, l, v % g->n_vl, 0, 0)];
 }
 
-void dyn_order_note(struct ftr_cdg *g, uint32_t v, uint32_t w)
+static void note_in(struct ftr_cdg *g, uint32_t v, uint32_t w)
 {
-	const struct dyn_link *in = &g->link[v / g->n_vl];
-	const struct dyn_link *out = &g->link[w / g->n_vl];
-	uint32_t i = in->to_place * g->n_vl + v % g->n_vl;
-	uint32_t o = out->from_place * g->n_vl + w % g->n_vl;
+	uint32_t i = g->link[v / g->n_vl].to_place * g->n_vl + v % g->n_vl;
 
-	g->out_bits[(size_t)v * g->words + o / 64] |= UINT64_C(1) << o % 64;
 	g->in_bits[(size_t)w * g->words + i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static void note(struct ftr_cdg *g, uint32_t v, uint32_t w)
+{
+	dyn_order_note(g, v, g->link[w / g->n_vl].from_place, w % g->n_vl);
+	note_in(g, v, w);
 }
 
 /* Assign labels with gaps, along the list. */
@@ -99,15 +101,17 @@ static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 
 /* Fill list[] with the vertices in order. in[] must be all 0. Returns the number of vertices
  * in the list, which is less than n_vertices if there is a cycle. */
-static uint32_t sort(const struct ftr_cdg *g, uint32_t *in, uint32_t *list,
+static uint32_t sort(struct ftr_cdg *g, uint32_t *in, uint32_t *list,
 		     uint32_t *w)
 {
 	uint32_t head = 0, tail = 0, n;
 
 	for (uint32_t v = 0; v < g->n_vertices; v++) {
 		n = noted(g, v, w);
-		for (uint32_t i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++) {
 			in[w[i]]++;
+			note_in(g, v, w[i]);
+		}
 	}
 	for (uint32_t v = 0; v < g->n_vertices; v++)
 		if (!in[v])
@@ -285,7 +289,7 @@ bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w)
 	struct search z = { .low = g->label[w], .top = g->label[v] };
 
 	if (z.top < z.low) {
-		dyn_order_note(g, v, w);
+		note(g, v, w);
 		return true;
 	}
 	find(g, &z, w, FORWARD);
@@ -305,6 +309,6 @@ bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w)
 		move(g, g->fwd, z.n_fwd, v, false);
 	else
 		move(g, g->back, z.n_back, w, true);
-	dyn_order_note(g, v, w);
+	note(g, v, w);
 	return true;
 }

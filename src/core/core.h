@@ -28,7 +28,8 @@
 void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
 void *ftr_reallocarray(void *p, size_t n, size_t size);
-void *ftr_aligned(size_t align, size_t size);
+/* Aligned to 64 bytes; large ones to huge pages. */
+void *ftr_aligned(size_t size);
 char *ftr_strdup(const char *s);
 /* NULL: no memory. */
 char *ftr_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -109,9 +110,6 @@ static inline uint64_t ftr_hash(uint64_t hash, const void *data, size_t n)
 /* "node2" < "node10": runs of digits compare as numbers, the rest as bytes.  The
  * result is 0 only if the strings are equal. */
 int ftr_natural_cmp(const char *a, const char *b);
-/* Ascending order of uint32_t or uint64_t, for qsort() and bsearch(). */
-int ftr_u32_cmp(const void *x, const void *y);
-int ftr_u64_cmp(const void *x, const void *y);
 
 /* For qsort() and bsearch(): ascending order of numbers, or of structs whose first member is
  * the number. */

@@ -73,12 +73,14 @@ void *ftr_reallocarray(void *p, size_t n, size_t size)
 	return reallocarray(p, n ? n : 1, size ? size : 1);
 }
 
-void *ftr_aligned(size_t align, size_t size)
+void *ftr_aligned(size_t size)
 {
 	void *p;
 
-	if (fails() || posix_memalign(&p, align, size ? size : 1))
+	if (fails() || posix_memalign(&p, size < LARGE ? 64 : LARGE, size ? size : 1))
 		return NULL;
+	if (size >= LARGE)	/* fewer page faults */
+		madvise(p, size, MADV_HUGEPAGE);
 	return p;
 }
 
@@ -189,7 +191,7 @@ static char *chunk_data(struct chunk *c)
 	return (char *)(c + 1);
 }
 
-/* The size of a chunk for so many bytes, with the header. */
+/* The size, with the header, of a new chunk that has room for `bytes` bytes. */
 static size_t chunk_size(const struct ftr_arena *a, size_t bytes)
 {
 	size_t least = FTR_MIN(FTR_MAX(a->bytes, (size_t)CHUNK), (size_t)LARGE);
@@ -203,12 +205,10 @@ static size_t chunk_size(const struct ftr_arena *a, size_t bytes)
 static struct chunk *chunk_new(struct ftr_arena *a, size_t bytes)
 {
 	size_t size = chunk_size(a, bytes);
-	struct chunk *c = ftr_aligned(size < LARGE ? 64 : LARGE, size);
+	struct chunk *c = ftr_aligned(size);
 
 	if (!c)
 		return NULL;
-	if (size >= LARGE)
-		madvise(c, size, MADV_HUGEPAGE);
 	c->size = size - sizeof(*c);
 	c->used = 0;
 	a->bytes += size;

@@ -76,20 +76,6 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-int ftr_u32_cmp(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
-int ftr_u64_cmp(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* Compare the runs of digits at *a and *b as numbers, and step over them. */
 static int number_cmp(const char **a, const char **b)
 {

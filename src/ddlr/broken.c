@@ -87,7 +87,7 @@ static enum ftr_status list_broken(struct ftr_ddlr *r,
 
 static bool is_broken(const struct ftr_ddlr *r, ftr_sw s)
 {
-	ftr_port p = r->entry[s];
+	ftr_port p = ddlr_entry(r, s);
 
 	return s != r->exit_sw && ftr_cdg_link_is_down(r->g, s, p);
 }
@@ -100,7 +100,6 @@ static void forget_switches(struct ftr_ddlr *r)
 	r->hosts = NULL;
 	r->ignored_switches = true;
 	r->now = ftr_cdg_tables(r->g);
-	r->entry = ftr_cdg_column(r->g, r->lid);
 }
 
 static uint32_t count_left(const struct ftr_ddlr *r, const struct broken *b,
@@ -192,34 +191,6 @@ static enum ftr_status repair_lid(struct ftr_ddlr *r, const struct job *j,
 	return st;
 }
 
-static int lid_cmp(const void *x, const void *y)
-{
-	const struct lft_entry *a = x, *b = y;
-
-	if (a->lid != b->lid)
-		return a->lid < b->lid ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
-}
-
-/* Remove from off[] the entries that equal orig again, and duplicates. */
-static void sort_off(struct ftr_ddlr *r)
-{
-	uint32_t n = 0;
-
-	if (r->n_off)
-		qsort(r->off, r->n_off, sizeof(*r->off), lid_cmp);
-	for (uint32_t i = 0; i < r->n_off; i++) {
-		struct lft_entry *o = &r->off[i];
-
-		if ((n && !lid_cmp(o, &r->off[n - 1])) ||
-		    ftr_tables_get(r->now, o->sw, o->lid) ==
-		    ftr_tables_get(r->orig, o->sw, o->lid))
-			continue;
-		r->off[n++] = *o;
-	}
-	r->n_off = n;
-}
-
 enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 			      struct ftr_err *err)
 {
@@ -228,13 +199,16 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 	enum ftr_status st = FTR_OK;
 	uint32_t n_off, end;
 
-	sort_off(r);
-	n_off = r->n_off;
-	for (uint32_t i = 0; restore && !st && i < n_off; i++)
-		if (i == 0 || r->off[i].lid != r->off[i - 1].lid) {
-			ddlr_begin_lid(r, r->off[i].lid);
-			st = transition_restore(r, r->off[i].lid, err);
-		}
+	if (restore)
+		ddlr_sort_off(r);	/* take_away() may have added entries */
+	n_off = restore ? r->n_off : 0;
+	for (uint32_t i = 0; !st && i < n_off; i = end) {
+		for (end = i + 1; end < n_off && r->off[end].lid == r->off[i].lid;
+		     end++)
+			;
+		ddlr_begin_lid(r, r->off[i].lid);
+		st = transition_restore(r, i, end, err);
+	}
 	if (!st)
 		st = list_broken(r, &l, err);
 	for (uint32_t i = 0; !st && i < l.n; i = end) {

@@ -74,10 +74,12 @@ struct search {
 	const struct form *form;
 	struct detour way;	/* the detour being built */
 	struct detour kept[KEPT];
-	uint32_t n_kept;
+	uint32_t n_kept, room;	/* detours kept, and how many may be kept */
+	/* only_best(): no detour has fewer hops. 0: unknown */
+	uint32_t least_hops;
 	uint32_t looks;
 	bool eager;		/* keep only detours that may be made */
-	bool dropped;		/* there were more than KEPT */
+	bool dropped;		/* more than `room` detours were found */
 };
 
 static int detour_cmp(const struct detour *a, const struct detour *b)
@@ -95,10 +97,8 @@ static void keep(struct search *z)
 {
 	uint32_t i;
 
-	if (z->n_kept == KEPT) {
+	if (z->n_kept == z->room) {
 		z->dropped = true;
-		if (detour_cmp(&z->kept[KEPT - 1], &z->way) <= 0)
-			return;
 		z->n_kept--;
 	}
 	for (i = z->n_kept++; i > 0; i--) {
@@ -150,19 +150,18 @@ static bool carries(struct ftr_ddlr *r, const struct detour *d)
 	return false;
 }
 
-static void rate(const struct search *z, struct detour *d, uint32_t hops)
+static void rate(const struct search *z, struct detour *d, uint32_t n)
 {
 	const struct ftr_ddlr *r = z->r;
 	uint32_t worst = 0, sum = 0, new_switches = 0;
 
-	for (uint32_t i = 0; i < d->n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t load = *load_of(r, d->sw[i], d->port[i]);
 
 		worst = FTR_MAX(worst, load);
 		sum += load;
 		new_switches += !r->touched[d->sw[i]];
 	}
-	d->hops = d->n + hops;
 	d->key[z->heavy ? 0 : 1] = worst;
 	d->key[z->heavy ? 1 : 2] = sum;
 	d->key[z->heavy ? 2 : 0] = new_switches;
@@ -190,11 +189,23 @@ static void judge(struct search *z)
 
 	if (!ddlr_arrives(z->r, d->sw[d->n], &hops, &d->end_step))
 		return;
-	rate(z, d, hops);
-	if (z->n_kept == KEPT && detour_cmp(&z->kept[KEPT - 1], d) <= 0)
+	rate(z, d, d->n);
+	d->hops = d->n + hops;
+	if (z->n_kept == z->room && detour_cmp(&z->kept[z->room - 1], d) <= 0)
 		z->dropped = true;
 	else if (!z->eager || is_allowed(z, d))
 		keep(z);
+}
+
+/* True if no detour that begins with the first n hops of way[] can be better than the one that
+ * is kept: keys only grow with each hop. */
+static bool is_hopeless(struct search *z, uint32_t n)
+{
+	if (!z->least_hops || !z->n_kept || z->kept[0].hops > z->least_hops)
+		return false;
+	rate(z, &z->way, n);
+	z->way.hops = z->least_hops;
+	return detour_cmp(&z->kept[0], &z->way) <= 0;
 }
 
 static void extend(struct search *z, uint32_t at);
@@ -218,7 +229,8 @@ static void over(struct search *z, uint32_t at, const struct ftr_group *g)
 		return;
 	z->way.port[at] = p;
 	z->way.sw[at + 1] = g->remote;
-	extend(z, at + 1);
+	if (!is_hopeless(z, at + 1))
+		extend(z, at + 1);
 }
 
 static void extend(struct search *z, uint32_t at)
@@ -278,7 +290,7 @@ static void all_paths(struct search *z, ftr_sw s)
 
 	queue[n++] = s;
 	r->seen[s] = 1;
-	for (uint32_t i = 0; i < n && z->n_kept < KEPT; i++) {
+	for (uint32_t i = 0; i < n && z->n_kept < z->room; i++) {
 		ftr_sw x = queue[i];
 
 		if (i && (r->step_of[x] || ddlr_arrives(r, x, &hops, &step))) {
@@ -307,7 +319,7 @@ static void all_paths(struct search *z, ftr_sw s)
 static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r,
 				const struct detour *d)
 {
-	ftr_port p = r->entry[d->sw[0]];
+	ftr_port p = ddlr_entry(r, d->sw[0]);
 
 	if (d->n == 1 &&
 	    ftr_fabric_port(r->f, d->sw[0], p)->peer == d->sw[1])
@@ -331,7 +343,7 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 		return FTR_OK;
 	}
 	for (uint32_t i = d->n; i-- > 0;) {
-		if (d->port[i] == r->entry[d->sw[i]])
+		if (d->port[i] == ddlr_entry(r, d->sw[i]))
 			continue;
 		w[n] = (struct ftr_cdg_write){ d->sw[i], d->port[i],
 					       (uint8_t)(d->end_step + 1 + n) };
@@ -349,9 +361,10 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 	return FTR_OK;
 }
 
-static void find_all(struct search *z, ftr_sw s, const struct form *form,
-		     bool clean_only, bool eager)
+static void find(struct search *z, ftr_sw s, const struct form *form,
+		 bool clean_only, bool eager, uint32_t room)
 {
+	z->room = room;
 	z->form = form;
 	z->clean_only = clean_only;
 	z->eager = eager;
@@ -365,12 +378,13 @@ static void find_all(struct search *z, ftr_sw s, const struct form *form,
 		all_paths(z, s);
 }
 
-static enum ftr_status try_kept(struct search *z, bool *made,
+/* Try kept[i] and those after it. */
+static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
 				struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
 
-	for (uint32_t i = 0; !st && !*made && i < z->n_kept; i++) {
+	for (; !st && !*made && i < z->n_kept; i++) {
 		if (!z->eager && !is_allowed(z, &z->kept[i]))
 			continue;
 		if (!z->heavy && z->r->late_refused >= LATE_REFUSALS)
@@ -382,22 +396,79 @@ static enum ftr_status try_kept(struct search *z, bool *made,
 	return st;
 }
 
+/* The length of the shortest path over live links from s to the switch of the LID; 0: unknown.
+ * The distances from s are computed once in each plan. */
+static uint32_t distance(struct ftr_ddlr *r, ftr_sw s)
+{
+	const struct ftr_shape *sh = r->sh;
+	uint8_t *hops;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n_near; i++)
+		if (r->near[i] == s)
+			return r->near_hops[(size_t)i * r->f->n_sw + r->exit_sw];
+	if (r->n_near == NEAR_MAX)
+		return 0;
+	hops = r->near_hops + (size_t)r->n_near * r->f->n_sw;
+	r->near[r->n_near++] = s;
+	memset(hops, 0, r->f->n_sw);
+	r->queue[n++] = s;
+	for (uint32_t i = 0; i < n && n < r->f->n_sw; i++) {
+		ftr_sw x = r->queue[i];
+
+		for (uint32_t k = sh->tree.group_first[x];
+		     k < sh->tree.group_first[x + 1]; k++) {
+			const struct ftr_group *g = &sh->tree.groups[k];
+
+			if (hops[g->remote] || g->remote == s || hops[x] == UINT8_MAX ||
+			    (r->n_down[x] && best_link(r, x, g) == FTR_PORT_NONE))
+				continue;
+			hops[g->remote] = (uint8_t)(hops[x] + 1);
+			r->queue[n++] = g->remote;
+		}
+	}
+	return hops[r->exit_sw];
+}
+
+/* True if the search for detours of this form cannot exceed LOOKS. */
+static bool is_small(const struct ftr_ddlr *r, const struct form *form)
+{
+	return form->n <= 2 && r->most_groups * (r->most_groups + 1) < LOOKS;
+}
+
+/* Try the best detour of one form. */
+static enum ftr_status try_best(struct search *z, ftr_sw s, const struct form *form,
+				bool clean_only, bool *made, struct ftr_err *err)
+{
+	z->least_hops = is_small(z->r, form) ? distance(z->r, s) : 0;
+	find(z, s, form, clean_only, !z->heavy, 1);
+	z->least_hops = 0;
+	return try_kept(z, 0, made, err);
+}
+
 /* Try all detours of one form, best first. For packets from hosts to hosts, the first
- * detour nearly always succeeds. So the planes are examined only for the detours that
- * are tried. If none of them succeeds, the search is repeated among all detours that
- * the planes permit. */
+ * detour nearly always succeeds. So the others are kept only if it does not, and the planes
+ * are examined only for the detours that are tried. If none of them succeeds, the search is
+ * repeated among all detours that the planes permit. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
 				const struct form *form, bool clean_only,
 				bool *made, struct ftr_err *err)
 {
 	enum ftr_status st;
+	uint32_t tried = 0;
 
 	*made = false;
-	find_all(z, s, form, clean_only, !z->heavy);
-	st = try_kept(z, made, err);
+	if (form->n) {
+		st = try_best(z, s, form, clean_only, made, err);
+		if (st || *made || !z->n_kept)
+			return st;
+		tried = 1;
+	}
+	find(z, s, form, clean_only, !z->heavy, KEPT);
+	st = try_kept(z, tried, made, err);
 	if (!st && !*made && !z->eager && z->dropped) {
-		find_all(z, s, form, clean_only, true);
-		st = try_kept(z, made, err);
+		find(z, s, form, clean_only, true, KEPT);
+		st = try_kept(z, 0, made, err);
 	}
 	return st;
 }
@@ -407,13 +478,14 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 				    struct ftr_err *err)
 {
 	const struct ftr_shape *sh = z->r->sh;
-	ftr_port p = z->r->entry[s];
+	ftr_port p = ddlr_entry(z->r, s);
 	ftr_sw t = ftr_fabric_port(z->r->f, s, p)->peer;
 
 	z->form = &next_door;
 	z->clean_only = false;
 	z->eager = true;
 	z->n_kept = 0;
+	z->room = 1;
 	z->looks = LOOKS;
 	z->way.sw[0] = s;
 	z->r->avoid[s] = 1;
@@ -434,7 +506,7 @@ bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 	for (unsigned int p = 1; p <= r->f->sw[s].n_ports && depth; p++) {
 		ftr_sw x = ddlr_next(r, s, (ftr_port)p);
 
-		if (x != FTR_SW_NONE && r->entry[x] ==
+		if (x != FTR_SW_NONE && ddlr_entry(r, x) ==
 		    ftr_fabric_port(r->f, s, (ftr_port)p)->peer_port &&
 		    x != r->exit_sw && search_carried(r, x, depth - 1))
 			return true;

@@ -39,7 +39,7 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 		if (s == FTR_SW_NONE)
 			return WRITE_LOST;
 		*base = FTR_MAX(*base, r->step_of[s]);
-		p = r->entry[s];
+		p = ddlr_entry(r, s);
 		k = r->col_of[s];
 		if (k && !r->col[k - 1].alone)
 			return k - 1;
@@ -71,7 +71,7 @@ static uint32_t step_alone(const struct ftr_ddlr *r, const uint32_t *step,
 		if (s == FTR_SW_NONE || s == r->col[i].sw)
 			return WRITE_NEVER;
 		last = FTR_MAX(last, r->step_of[s]);
-		p = r->entry[s];
+		p = ddlr_entry(r, s);
 		k = r->col_of[s];
 		if (!k || step[k - 1] == WRITE_NEVER)
 			continue;

@@ -74,5 +74,5 @@ bool ftr_ddlr_matches(const struct ftr_ddlr *r, const struct ftr_shape *sh,
 	       !r->ignored_switches &&
 	       !memchr(r->dirty, 1, (size_t)r->sh->tree.n_ranks * f->n_sw) &&
 	       same_links(r, f) && same_lids(r, sh) &&
-	       same_rows(f, t, r->now) && same_rows(f, t, r->orig);
+	       !r->n_off && same_rows(f, t, r->now);
 }

@@ -20,7 +20,6 @@ void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
 	while (r->n_stepped)
 		r->step_of[r->stepped[--r->n_stepped]] = 0;
 	r->lid = lid;
-	r->entry = ftr_cdg_column(r->g, lid);
 	r->exit_sw = o->idx;
 	r->exit_port = 0;
 	if (o->kind == FTR_OWNER_EP) {
@@ -44,7 +43,7 @@ bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
 {
 	*last_step = 0;
 	for (*hops = 0; *hops < r->f->n_sw; ++*hops) {
-		ftr_port p = r->entry[s];
+		ftr_port p = ddlr_entry(r, s);
 
 		if (r->avoid[s])
 			return false;
@@ -86,10 +85,10 @@ static bool reserve(struct ftr_ddlr *r, uint32_t n)
 }
 
 static void note(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
-		 ftr_port from, enum ftr_ddlr_how how)
+		 enum ftr_ddlr_how how)
 {
 	struct ftr_ddlr_plan *p = r->plan;
-
+	ftr_port from = r->before[w->sw];
 	uint8_t step = (uint8_t)(w->step + r->first_step);
 
 	p->write[p->n++] = (struct ftr_ddlr_write){
@@ -104,25 +103,22 @@ static void note(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 	r->in_plan[r->lid] = 1;
 	r->step_of[w->sw] = w->step;
 	r->stepped[r->n_stepped++] = w->sw;
-	if (w->port != ftr_tables_get(r->orig, w->sw, r->lid))
-		r->off[r->n_off++] = (struct lft_entry){ w->sw, r->lid };
+	r->off[r->n_off] = (struct changed){ w->sw, r->lid, from, r->n_off };
+	r->n_off++;
 }
 
 enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 			 uint32_t n, enum ftr_ddlr_how how, bool *made,
 			 struct ftr_err *err)
 {
-	ftr_port *from = ftr_malloc((size_t)n + 1);
 	bool closes = false;
 	enum ftr_status st;
 
-	if (!from || !reserve(r, n)) {
-		free(from);
+	if (!reserve(r, n))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a plan of %u writes",
 				r->plan->n + n);
-	}
 	for (uint32_t i = 0; i < n; i++)
-		from[i] = r->entry[w[i].sw];
+		r->before[w[i].sw] = ddlr_entry(r, w[i].sw);
 	st = ftr_cdg_change(r->g, r->lid, w, n, &closes, err);
 	if (!st && !closes && r->hosts) {	/* r->hosts has a subset of the edges */
 		st = ftr_cdg_change(r->hosts, r->lid, w, n, &closes, err);
@@ -132,9 +128,39 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 	*made = !st && !closes;
 	r->plan->refused += closes;
 	for (uint32_t i = 0; *made && i < n; i++)
-		note(r, &w[i], from[i], how);
-	free(from);
+		note(r, &w[i], how);
 	return st;
+}
+
+static int changed_cmp(const void *x, const void *y)
+{
+	const struct changed *a = x, *b = y;
+
+	if (a->lid != b->lid)
+		return a->lid < b->lid ? -1 : 1;
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Of several changes of one entry, the first knows the original port. */
+void ddlr_sort_off(struct ftr_ddlr *r)
+{
+	struct changed last = { FTR_SW_NONE, 0, 0, 0 };
+	uint32_t n = 0;
+
+	if (r->n_off)
+		qsort(r->off, r->n_off, sizeof(*r->off), changed_cmp);
+	for (uint32_t i = 0; i < r->n_off; i++) {
+		struct changed o = r->off[i];
+		bool again = o.sw == last.sw && o.lid == last.lid;
+
+		last = o;
+		o.at = n;
+		if (!again && ftr_tables_get(r->now, o.sw, o.lid) != o.orig)
+			r->off[n++] = o;
+	}
+	r->n_off = n;
 }
 
 static int write_cmp(const void *x, const void *y)
@@ -155,6 +181,7 @@ void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan)
 	r->cap_write = 0;
 	r->first_step = 0;
 	r->late_refused = 0;
+	r->n_near = 0;
 }
 
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st)
@@ -168,6 +195,7 @@ void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st)
 		r->in_plan[p->write[i].lid] = 0;
 	if (p->n)
 		qsort(p->write, p->n, sizeof(*p->write), write_cmp);
+	ddlr_sort_off(r);
 	if (st)
 		ftr_ddlr_plan_fini(p);
 	r->plan = NULL;

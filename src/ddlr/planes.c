@@ -93,7 +93,7 @@ static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
 		       ftr_sw y)
 {
-	return ddlr_next(r, g->remote, r->entry[g->remote]) == y;
+	return ddlr_next(r, g->remote, ddlr_entry(r, g->remote)) == y;
 }
 
 /* Pass to unclean_turn() the turns that packets make at the i-th switch of the detour, up
@@ -125,7 +125,7 @@ static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
 	bool bad = false;
 
 	for (uint32_t hops = 0; y != r->exit_sw && hops < r->f->n_sw; hops++) {
-		next = ddlr_next(r, y, r->entry[y]);
+		next = ddlr_next(r, y, ddlr_entry(r, y));
 		if (above(r, z, y) && above(r, next, y))
 			bad |= unclean_turn(r, z, y, next, what);
 		z = y;
@@ -145,10 +145,12 @@ static bool all_turns(const struct ftr_ddlr *r, const struct detour *d,
 		if (i == d->n) {
 			if (y == r->exit_sw)
 				break;
-			next = ddlr_next(r, y, r->entry[y]);
+			next = ddlr_next(r, y, ddlr_entry(r, y));
 		}
 		if (above(r, next, y))
 			bad |= turns_at(r, d, i, next, what);
+		if (bad && what != ENTER)
+			return true;
 	}
 	return bad;
 }
@@ -172,7 +174,7 @@ void planes_enter_column(struct ftr_ddlr *r)
 
 	for (ftr_sw y = 0; y < r->f->n_sw; y++) {
 		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[y]];
-		ftr_sw next = ddlr_next(r, y, r->entry[y]);
+		ftr_sw next = ddlr_next(r, y, ddlr_entry(r, y));
 
 		if (next == FTR_SW_NONE || !above(r, next, y))
 			continue;

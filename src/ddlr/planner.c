@@ -281,6 +281,7 @@ static bool allocate(struct ftr_ddlr *r)
 	r->in_plan = ftr_arena_zalloc(a, (size_t)f->max_lid + 1, 1);
 	r->touched = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->switches = ftr_arena_alloc(a, f->n_sw, sizeof(*r->switches));
+	r->before = ftr_arena_alloc(a, f->n_sw, sizeof(*r->before));
 	r->step_of = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->stepped = ftr_arena_alloc(a, 2 * (size_t)f->n_sw,
 				     sizeof(*r->stepped));
@@ -290,13 +291,14 @@ static bool allocate(struct ftr_ddlr *r)
 	r->from = ftr_arena_alloc(a, f->n_sw, sizeof(*r->from));
 	r->by = ftr_arena_alloc(a, f->n_sw, 1);
 	r->seen = ftr_arena_zalloc(a, f->n_sw, 1);
+	r->near_hops = ftr_arena_alloc(a, (size_t)NEAR_MAX * f->n_sw, 1);
 	r->col = ftr_arena_alloc(a, f->n_sw, sizeof(*r->col));
 	r->col_of = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->col_of));
 	return r->live_to && r->n_down && r->dead_sw && r->dead_link && r->has_hosts &&
 	       r->cls && r->load && r->in_plan && r->touched &&
-	       r->switches && r->step_of && r->stepped && r->avoid &&
+	       r->switches && r->before && r->step_of && r->stepped && r->avoid &&
 	       r->carried && r->queue && r->from && r->by && r->seen &&
-	       r->col && r->col_of && planes_new(r);
+	       r->near_hops && r->col && r->col_of && planes_new(r);
 }
 
 static void set_classes(struct ftr_ddlr *r)
@@ -316,6 +318,9 @@ static void set_neighbours(struct ftr_ddlr *r)
 	for (ftr_sw s = 0; s < r->f->n_sw; s++) {
 		ftr_sw *to = &r->live_to[(size_t)s << 8];
 
+		r->most_groups = FTR_MAX(r->most_groups,
+					 r->sh->tree.group_first[s + 1] -
+					 r->sh->tree.group_first[s]);
 		for (unsigned int p = 0; p < 256; p++)
 			to[p] = FTR_SW_NONE;
 		for (unsigned int p = 1; p <= r->f->sw[s].n_ports; p++) {
@@ -335,7 +340,7 @@ static enum ftr_status build(struct ftr_ddlr *r, const struct ftr_tables *t,
 	struct ftr_cdg_opts co = {
 		.sl2vl = o->sl2vl, .sls = o->sls,
 		.switch_sources = o->switch_sources,
-		.stop = o->stop, .stop_ctx = o->stop_ctx,
+		.team = o->team, .stop = o->stop, .stop_ctx = o->stop_ctx,
 	};
 	enum ftr_status st;
 
@@ -348,13 +353,8 @@ static enum ftr_status build(struct ftr_ddlr *r, const struct ftr_tables *t,
 	co.switch_sources = false;
 	if (!st && o->switch_sources)
 		st = ftr_cdg_new(r->f, t, &co, &r->hosts, err);
-	if (st)
-		return st;
-	r->now = ftr_cdg_tables(r->g);
-	st = ftr_tables_new(r->f, false, &r->orig, err);
 	if (!st)
-		memcpy(r->orig->lft, r->now->lft,
-		       (size_t)r->now->n_sw * r->now->stride);
+		r->now = ftr_cdg_tables(r->g);
 	return st;
 }
 
@@ -388,7 +388,6 @@ void ftr_ddlr_free(struct ftr_ddlr *r)
 		return;
 	ftr_cdg_free(r->g);
 	ftr_cdg_free(r->hosts);
-	ftr_tables_free(r->orig);
 	free(r->off);
 	ftr_arena_free(r->arena);
 	free(r);

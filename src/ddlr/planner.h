@@ -18,6 +18,7 @@
 #include <ftr/ddlr.h>
 
 #define DETOUR_MAX 12		/* entries that one detour rewrites, at most */
+#define NEAR_MAX 64		/* switches with distances in one plan, at most */
 
 /* Entries to be rewritten at sw[0 .. n-1], each towards the next switch. The
  * entries of sw[n] already lead to the LID. */
@@ -34,9 +35,12 @@ struct detour {
 	bool counts;		/* the extra turns of the detour make planes unclean */
 };
 
-struct lft_entry {
+/* An entry that was changed, and the port to which a repair restores it. */
+struct changed {
 	ftr_sw sw;
 	ftr_lid lid;
+	ftr_port orig;
+	uint32_t at;		/* ascends with time */
 };
 
 /* New entry of a LID's column, see lid_transition.c. */
@@ -54,11 +58,10 @@ struct ftr_ddlr {
 	struct ftr_cdg *hosts;	/* graph of host packets only, or NULL */
 	bool ignored_switches;	/* packets of switches are no longer in g */
 	const struct ftr_tables *now;	/* the tables of g */
-	struct ftr_tables *orig;	/* tables that repairs restore: those given to
-					 * ftr_ddlr_new, or of the last transition */
 	ftr_sw *live_to;	/* [n_sw * 256] by port: switch behind a live
 				 * link */
 	uint16_t *n_down;	/* [n_sw] ports with a dead link */
+	uint32_t most_groups;	/* of one switch */
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_link;	/* [n_ports] the link itself was reported down */
 	uint8_t *has_hosts;	/* [n_sw] */
@@ -66,8 +69,10 @@ struct ftr_ddlr {
 	uint32_t *load;		/* [n_ports] LIDs with a detour over that link */
 	uint32_t *plane;	/* [n_ranks * n_sw] see planes.c */
 	uint8_t *dirty;		/* [n_ranks * n_sw] planes that are not clean */
-	/* entries that differ from orig; some may be equal again */
-	struct lft_entry *off;
+	/* The original tables, which repairs restore, are those given to ftr_ddlr_new, or of
+	 * the last transition. off[]: entries that differ from them; while a plan is made,
+	 * also entries that are equal again, and duplicates */
+	struct changed *off;
 	uint32_t n_off, cap_off;
 	/* state of one plan */
 	struct ftr_ddlr_plan *plan;
@@ -79,9 +84,9 @@ struct ftr_ddlr {
 	uint32_t *switches;	/* [n_sw] list of the touched switches */
 	/* state of one LID */
 	ftr_lid lid;
-	const uint8_t *entry;	/* [n_sw] current entries for the LID, in g */
 	ftr_sw exit_sw;		/* FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
+	ftr_port *before;	/* [n_sw] entries before the writes of ddlr_try() */
 	uint8_t *step_of;	/* [n_sw] step of the switch's write in this plan, or 0 */
 	ftr_sw *stepped;	/* [n_sw] switches with step_of != 0 */
 	uint32_t n_stepped;
@@ -89,6 +94,11 @@ struct ftr_ddlr {
 	uint8_t *avoid;		/* [n_sw] 1: a path must not pass the switch */
 	uint32_t *carried;	/* [n_sw] search << 1 | (host packets pass the switch) */
 	uint32_t search;
+	/* [NEAR_MAX][n_sw] distances over live links from the first n_near switches of
+	 * near[]; 0: unknown */
+	ftr_sw near[NEAR_MAX];
+	uint8_t *near_hops;
+	uint32_t n_near;
 	/* breadth-first search: [n_sw] each */
 	ftr_sw *queue;
 	uint32_t *from;		/* index in the queue of the predecessor */
@@ -115,8 +125,16 @@ static inline bool ddlr_live(const struct ftr_ddlr *r, ftr_sw s,
 	return ddlr_next(r, s, port) != FTR_SW_NONE;
 }
 
+/* The current entry of s for the current LID. */
+static inline ftr_port ddlr_entry(const struct ftr_ddlr *r, ftr_sw s)
+{
+	return ftr_tables_row(r->now, s)[r->lid];
+}
+
 void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan);
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st);
+/* Sort off[] by LID and switch, without duplicates and entries that are equal again. */
+void ddlr_sort_off(struct ftr_ddlr *r);
 /* Make lid the current LID. It may already have writes in this plan. */
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid);
 
@@ -132,7 +150,7 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 
 /* ---- broken.c ------------------------------------------------------------ */
 
-/* Repair all broken entries. restore: first put back the entries of orig that work again. The
+/* Repair all broken entries. restore: first put back the original entries that work again. The
  * repairs of a LID then get later steps than its restored entries. */
 enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 			      struct ftr_err *err);
@@ -174,8 +192,9 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 
 /* ---- table_transition.c -------------------------------------------------------- */
 
-/* Restore those entries of orig for the LID that lead to the LID again. */
-enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
+/* off[i .. end-1] are the changed entries of the current LID: restore those whose original
+ * path leads to the LID again. */
+enum ftr_status transition_restore(struct ftr_ddlr *r, uint32_t i, uint32_t end,
 				   struct ftr_err *err);
 
 /* Tables of the inverted order on the damaged fabric, computed on first use. */

@@ -22,11 +22,22 @@ static void want(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
 
 /* ---- restoring --------------------------------------------------------- */
 
-/* True if the entries of orig lead from s to the LID. */
-static bool orig_arrives(const struct ftr_ddlr *r, ftr_sw s)
+/* The original entry of s for the current LID, whose changed entries are off[i .. end-1]. */
+static ftr_port original(const struct ftr_ddlr *r, ftr_sw s, uint32_t i,
+			 uint32_t end)
+{
+	for (; i < end; i++)
+		if (r->off[i].sw == s)
+			return r->off[i].orig;
+	return ddlr_entry(r, s);
+}
+
+/* True if the original entries lead from s to the LID. */
+static bool orig_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t i,
+			 uint32_t end)
 {
 	for (uint32_t hops = 0; hops < r->f->n_sw; hops++) {
-		ftr_port p = ftr_tables_get(r->orig, s, r->lid);
+		ftr_port p = original(r, s, i, end);
 
 		if (s == r->exit_sw)
 			return p == r->exit_port;
@@ -37,27 +48,17 @@ static bool orig_arrives(const struct ftr_ddlr *r, ftr_sw s)
 	return false;
 }
 
-enum ftr_status transition_restore(struct ftr_ddlr *r, ftr_lid lid,
+enum ftr_status transition_restore(struct ftr_ddlr *r, uint32_t i, uint32_t end,
 				   struct ftr_err *err)
 {
 	uint32_t n = 0;
 	bool made;
 	enum ftr_status st;
 
-	/* off[] may list an entry of the current LID twice; col_of[] marks those already taken */
-	for (uint32_t i = 0; i < r->n_off; i++) {
-		const struct lft_entry *o = &r->off[i];
-
-		if (o->lid != lid || r->dead_sw[o->sw] || r->col_of[o->sw] ||
-		    r->entry[o->sw] ==
-		    ftr_tables_get(r->orig, o->sw, lid) ||
-		    !orig_arrives(r, o->sw))
-			continue;
-		want(r, &n, o->sw, ftr_tables_get(r->orig, o->sw, lid));
-		r->col_of[o->sw] = n;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		r->col_of[r->col[i].sw] = 0;
+	for (uint32_t k = i; k < end; k++)
+		if (!r->dead_sw[r->off[k].sw] &&
+		    orig_arrives(r, r->off[k].sw, i, end))
+			want(r, &n, r->off[k].sw, r->off[k].orig);
 	if (!n)
 		return FTR_OK;
 	st = column_change(r, n, FTR_HOW_RESTORED, &made, err);
@@ -143,7 +144,7 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 			continue;
 		p = ftr_tables_get(v->t, v->of[s], r->lid);
 		if (p != FTR_PORT_NONE &&
-		    p != r->entry[s])
+		    p != ddlr_entry(r, s))
 			want(r, &n, s, p);
 	}
 	return st || !n ? st :
@@ -187,7 +188,7 @@ static enum ftr_status hand_over_lid(struct ftr_ddlr *r, const ftr_sw *of,
 		if (of[s] == FTR_SW_NONE || r->dead_sw[s])
 			continue;
 		p = ftr_tables_get(t, of[s], lid);
-		if (p != FTR_PORT_NONE && p != r->entry[s])
+		if (p != FTR_PORT_NONE && p != ddlr_entry(r, s))
 			want(r, &n, s, p);
 	}
 	return n ? column_change(r, n, FTR_HOW_NEW, made, err) : FTR_OK;
@@ -224,8 +225,6 @@ static enum ftr_status match(const struct ftr_ddlr *r,
  * LIDs whose detours stay. */
 static void settle(struct ftr_ddlr *r, const uint8_t *held)
 {
-	memcpy(r->orig->lft, r->now->lft,
-	       (size_t)r->now->n_sw * r->now->stride);
 	r->n_off = 0;
 	memset(r->load, 0, r->f->n_ports * sizeof(*r->load));
 	planes_clear(r);

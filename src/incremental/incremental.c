@@ -124,13 +124,6 @@ void ftr_incr_free(struct ftr_incr *lv)
 
 /* ---- links that change ------------------------------------------------ */
 
-static int u32_cmp(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* *link: the end with the smaller number of the link of an event; NONE: the link is not used for
  * routing. */
 static enum ftr_status find_link(const struct ftr_incr *lv,
@@ -176,7 +169,7 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 	}
 	if (lv->n_toggled)
 		qsort(lv->toggled, lv->n_toggled, sizeof(*lv->toggled),
-		      u32_cmp);
+		      ftr_u32_cmp);
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		uint32_t c = lv->toggled[i];
 

@@ -22,7 +22,7 @@ enum ftr_status ftr_tables_new(const struct ftr_fabric *f, bool fill,
 	t->max_lid = f->max_lid;
 	t->stride = (f->max_lid / FTR_LFT_BLOCK + 1u) * FTR_LFT_BLOCK;
 	bytes = (size_t)t->n_sw * t->stride;
-	t->lft = ftr_aligned(64, bytes);
+	t->lft = ftr_aligned(bytes);
 	if (!t->lft) {
 		free(t);
 		return ftr_fail(err, FTR_NOMEM, "out of memory for %zu bytes of tables",

@@ -173,7 +173,9 @@ static bool start(struct world *w)
 			      "seed %llu: checker and sets disagree",
 			      (unsigned long long)w->seed);
 	}
+	w->opts.team = ftr_team_new(1 + w->seed % 3);
 	st = ftr_cdg_new(w->f, w->t, &w->opts, &w->g, &err);
+	ftr_team_free(w->opts.team);
 	ck_assert_msg(st == (cyclic ? FTR_REFUSED : FTR_OK), "seed %llu: %s",
 		      (unsigned long long)w->seed, err.msg);
 	return !cyclic;
