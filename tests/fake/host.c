@@ -445,13 +445,25 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		fake_fail("out of memory");
 }
 
+/* Every call of complib_init_v2() starts a thread and allocates memory; a second call loses the
+ * memory of the first. */
+static void init_complib(void)
+{
+	static bool done;
+
+	if (!done && complib_init_v2())
+		fake_fail("complib");
+	done = true;
+}
+
 static void make_osm(struct fake *h, const struct fake_opts *o)
 {
 	osm_opensm_t *osm = must(calloc(1, sizeof(*osm)));
 	osm_subn_t *subn = &osm->subn;
 
 	h->osm = osm;
-	if (complib_init_v2() || cl_plock_init(&osm->lock) ||
+	init_complib();
+	if (cl_plock_init(&osm->lock) ||
 	    cl_disp_init(&osm->disp, 2, "disp") ||
 	    cl_ptr_vector_init(&subn->port_lid_tbl, 64, 64))
 		fake_fail("complib");
