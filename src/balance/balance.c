@@ -34,8 +34,8 @@
 #include "balance/balance.h"
 
 #define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
-#define LIMIT_SHARE 33		/* The limit is the bound plus 1 / 33 of it; lower loads are equally
-				 * good. */
+#define LIMIT_SHARE 33		/* The limit is the bound plus 1 / 33 of it. All lower loads are
+				 * equally good. */
 #define LOAD_SWEEPS 10
 #define COARSE 6		/* the first sweep examines entries with at least 1 / 2^COARSE of
 				 * all flows to the LID */
@@ -50,14 +50,15 @@
 #define TINY 50000		/* with fewer paths, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
-#define SMALL 500000		/* with fewer paths, twice the sweeps, and the cost rises more slowly */
+#define SMALL 500000		/* with fewer paths, twice the sweeps, with a slower rise of the
+				 * cost */
 #define LARGE 2000000		/* with more paths, all-to-all sweeps first, then quick sweeps */
 #define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)
 #define GAIN_SHARE 500		/* a sweep that gains less is the last one */
-#define MOVED_SHARE 20		/* On fabrics that are not small, a sweep with fewer moves than the
-				 * most moves of any sweep divided by MOVED_SHARE is the last one
-				 * and is not evaluated. */
+#define MOVED_SHARE 20		/* On fabrics that are not small: a sweep with fewer moves than the
+				 * most moves of any sweep / MOVED_SHARE is the last one and is not
+				 * evaluated. */
 #define BINS_BYTES ((size_t)96 << 20)
 
 struct work {

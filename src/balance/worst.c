@@ -17,8 +17,9 @@
 
 #define SLICE_BYTES ((size_t)2 << 20)	/* a larger slice does not fit into the cache of a core */
 #define MOST_BYTES ((size_t)8 << 20)
-#define SLICE_SOURCES 16		/* A slice has at least this number of times the shifts of an
-				 * average source, because every path is followed once per slice. */
+#define SLICE_SOURCES 16		/* A slice is at least this number of times as long as the
+					 * shifts of an average source, because every path is
+					 * followed once per slice. */
 #define BLOCK 256u		/* shifts whose maxima are computed together */
 
 struct slice_worker {

@@ -143,7 +143,7 @@ static int changed_cmp(const void *x, const void *y)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Of several changes of one entry, the first knows the original port. */
+/* Of several changes of one entry, the first contains the original port. */
 void ddlr_sort_off(struct ftr_ddlr *r)
 {
 	struct changed last = { FTR_SW_NONE, 0, 0, 0 };
