@@ -10,7 +10,7 @@
 
 #include "shape/shape.h"
 
-/* A sorted copy of a GUID list in scratch memory; NULL: no memory. */
+/* A sorted copy of a GUID list in scratch memory; NULL: out of memory. */
 static uint64_t *sorted(struct shaping *z, const struct ftr_guids *g)
 {
 	uint64_t *copy = ftr_arena_alloc(z->scratch, g->n, sizeof(*copy));
@@ -27,7 +27,7 @@ static bool listed(const uint64_t *list, uint32_t n, uint64_t guid)
 	return bsearch(&guid, list, n, sizeof(*list), ftr_u64_cmp) != NULL;
 }
 
-/* Count the hosts according to the lists; false: there are none. */
+/* Set ep_host and hosts according to the lists; false: there are no hosts. */
 static bool count_hosts(struct shaping *z, const uint64_t *cn, uint32_t n_cn,
 			const uint64_t *io, uint32_t n_io)
 {
