@@ -49,7 +49,7 @@ struct balance_net {
 	const struct ftr_balance_input *in;
 	const struct ftr_fabric *f;
 	struct ftr_arena *arena;
-	uint32_t n_links;	/* f->n_ports */
+	uint32_t n_links;	/* number of links, f->n_ports */
 	ftr_sw *peer;		/* peer[x]: switch at the far end of link x; FTR_SW_NONE: no
 				 * switch */
 	uint32_t *row;		/* row[x]: number of link x among the links to switches */
@@ -63,9 +63,10 @@ struct balance_net {
 	uint32_t bound;		/* ftr_balance_bound of the shape */
 	uint32_t n_pos;		/* number of positions, and of shifts */
 	uint32_t *dest_at;	/* dest_at[p]: index in dest[] of the host at position p */
-	/* destinations of column l: dest[first[l]] .. dest[first[l + 1] - 1] */
+	/* Destinations, sorted by column. Those of column l are dest[first[l]] .. dest[first[l + 1]
+	 * - 1]. */
 	struct balance_dest *dest;
-	uint32_t *first;	/* [n_sw + 1] */
+	uint32_t *first;	/* first[l]: index in dest[] of the first destination of column l */
 	uint32_t *sweep_order;	/* sweep_order[i]: index in dest[] of the destination that a sweep
 				 * visits as the i-th */
 	uint32_t *dest_of;	/* dest_of[lid]: index in dest[], or BALANCE_NONE */
@@ -152,9 +153,9 @@ struct balance_count {
 	uint8_t *entry;		/* the entries of t by destination, see balance_entries */
 	uint16_t *senders;	/* see balance_senders; NULL: not counted */
 	struct balance_log *log;	/* log of changed entries, or NULL */
-	uint32_t *flows;	/* [n_links] */
-	uint32_t width;		/* shifts per bin */
-	uint32_t n_bins;	/* 0: shifts are not counted */
+	uint32_t *flows;	/* flows[x]: all-to-all flows on link x */
+	uint32_t width;		/* number of shifts per bin */
+	uint32_t n_bins;	/* number of bins per link; 0: shifts are not counted */
 	uint16_t *bins;		/* [net->n_rows][n_bins], then BALANCE_LANES more, because the last
 				 * vector is read beyond the end */
 	/* full: one bit per bin, set if the bin contains more than `many` flows; words: 64-bit
@@ -293,7 +294,7 @@ struct balance_log {
 		ftr_sw sw;
 		ftr_lid lid;
 		ftr_port was;
-		bool first;	/* first change of this entry */
+		bool first;	/* this is the first change of the entry */
 	} *moved;
 	uint32_t n, cap;
 	uint64_t *seen;		/* [n_sw][stride / 64] one bit per entry: it is in moved[] */
@@ -356,7 +357,7 @@ struct balance_sweep {
 				 * of their batch of destinations */
 	uint32_t least;		/* balance_load_sweep: examine only entries through which at least
 				 * this number of hosts sends */
-	uint64_t moved;		/* entries changed */
+	uint64_t moved;		/* number of changed entries */
 	bool cancelled;
 };
 

@@ -56,13 +56,9 @@ struct stream {
 	struct share *share;	/* [3 * sources] */
 };
 
-/* The counters of a link. */
 struct counted_link {
-	uint16_t *bins;		/* NULL: no displaced flow */
-	uint32_t flows;
-};
-
-struct displaced {
+	uint16_t *bins;		/* displaced flows by bin; NULL: there are none */
+	uint32_t flows; /* all-to-all flows */ }; struct displaced {
 	struct ftr_arena *arena;
 	struct balance_net *net;
 	struct ftr_balance_input in;
@@ -78,7 +74,7 @@ struct displaced {
 	 * pass (a superset); displaced: switches with a displaced entry */
 	uint64_t *passed, *displaced;
 	size_t words;
-	uint32_t width, n_bins;	/* shifts per bin */
+	uint32_t width, n_bins;	/* width: shifts per bin; n_bins: number of bins */
 	uint16_t *bin_of;	/* bin_of[k]: the bin of shift k */
 	uint32_t target;
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */

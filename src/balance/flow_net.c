@@ -149,7 +149,7 @@ static bool set_sweep_order(struct balance_net *net)
 
 struct order_job {
 	struct balance_net *net;
-	uint16_t *key;		/* [workers][n_sw] */
+	uint16_t *key;		/* [workers][n_sw] sort keys of the switches */
 };
 
 /* The number of hops from s to column l by the present entries; KEYS: no path. The path is followed

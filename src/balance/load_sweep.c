@@ -52,9 +52,9 @@ struct load {
 		uint32_t *first;	/* [n_sw + 1] */
 	} of_shape, of_full;
 	const struct near *near;
-	/* of the current destination, [n_sw] each */
+	/* for the current destination, [n_sw] each */
 	uint16_t *hosts;	/* hosts[s]: number of hosts that send through s */
-	const uint8_t *entry;
+	const uint8_t *entry;	/* entry[s]: entry of s */
 	struct load_path {
 		uint64_t excess;	/* excess of the path from s, or NO_PATH; valid if known ==
 					 * stamp */
@@ -62,9 +62,9 @@ struct load {
 		uint32_t tried;		/* The entry was tried if tried == stamp. */
 	} *path;		/* [n_sw] */
 	uint32_t stamp;		/* number of destinations examined so far */
-	ftr_sw *queue;
-	uint32_t d;
-	ftr_sw to;
+	ftr_sw *queue;		/* scratch of try_subtree() */
+	uint32_t d;		/* index of the destination in net->dest */
+	ftr_sw to;		/* its switch */
 };
 
 #define NO_PATH UINT64_MAX

@@ -80,19 +80,19 @@ struct search {
 	bool *any;		/* any[i]: bad[i * n_sw + s] may be set for some s */
 	uint16_t *peers;	/* peers[i * n_sw + s]: next switch on the path from s to the i-th
 				 * destination; EMPTY: none */
-	/* of the current destination */
+	/* for the current destination */
 	const struct balance_dest *d;
 	uint32_t index;		/* its index in net->dest */
 	const uint8_t *entry;	/* [n_sw] */
-	const uint8_t *is_bad;	/* its row of bad */
-	uint16_t *next_sw;	/* its row of peers */
-	bool moved;
-	ftr_sw to;
-	/* of the entry examined: its flows */
+	const uint8_t *is_bad;	/* is_bad[s]: see bad */
+	uint16_t *next_sw;	/* next_sw[s]: see peers */
+	bool moved;		/* an entry for the destination was moved */
+	ftr_sw to;		/* switch of the destination */
+	/* the flows of the entry examined */
 	uint32_t hosts;
 	struct balance_shifts *shifts;	/* [n_shifts]; space for n_sources + 2 */
 	uint32_t n_shifts;
-	/* its present path: sw of the last hop is the switch of the column */
+	/* the present path of the entry examined; sw of the last hop is the switch of the column */
 	struct hop {
 		ftr_sw sw;
 		uint32_t link;

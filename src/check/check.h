@@ -68,7 +68,7 @@ enum {
 };
 
 #define CHK_HOPS 256
-#define CHK_BATCH 128		/* LIDs per block of work */
+#define CHK_BATCH 128		/* number of LIDs per block of work */
 #define CHK_SW_MAX (UINT16_MAX - N_ENDS)
 
 /* The port by which packets to a LID must leave their last switch. */
@@ -113,11 +113,11 @@ struct chk {
 	const uint8_t *rank;	/* claimed ranks; NULL: none */
 	const struct chk_claims *claims;	/* claimed turns; NULL: none */
 	bool no_cdg;
-	bool switches;		/* switches send packets, too */
+	bool switches;		/* switches send packets, as well as hosts */
 	bool vls;		/* VLs are checked */
-	uint32_t n_vl;		/* 1 if VLs are not checked */
-	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL */
-	const struct ftr_path_sl *path_sl;	/* NULL: all paths use SL 0 */
+	uint32_t n_vl;		/* number of VLs; 1 if VLs are not checked */
+	const struct ftr_sl2vl *sl2vl;	/* SL2VL tables; NULL: VL = SL */
+	const struct ftr_path_sl *path_sl;	/* SLs of paths; NULL: all paths use SL 0 */
 	uint32_t *hop;
 	uint32_t *hosts;	/* hosts[s]: number of host ports that send from s */
 	uint8_t *source;	/* source[s]: 1: packets start at s */
@@ -126,7 +126,7 @@ struct chk {
 	uint32_t n_hosts;	/* sum of hosts[] */
 	uint8_t *in_cdg;	/* in_cdg[lid]: 1: the dependencies of the LID are in the graph */
 	struct chk_cdg cdg;
-	struct chk_part *part;	/* one per worker */
+	struct chk_part *part;	/* [workers] */
 };
 
 static inline bool chk_is_source(const struct ftr_endport *e)

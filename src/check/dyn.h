@@ -50,11 +50,10 @@ struct dyn_map {
 /* A LID that is not drained. */
 struct dyn_lid {
 	ftr_lid lid;
-	/* occupied VLs, as a set of bits, by link * n_sl + SL: those that packets occupy in
-	 * addition to the ones they occupy under the base entries */
+	/* by link * n_sl + SL: set of the VLs that packets occupy in addition to those that they
+	 * occupy under the base entries */
 	struct dyn_map occ;
-	/* by switch: 1 + port of the base entry, for switches whose entry was changed since the
-	 * last drain */
+	/* for switches whose entry was changed since the last drain: 1 + port of the base entry */
 	struct dyn_map base;
 	uint32_t *edge;		/* indices in count[] of the edges that changes added; an edge
 				 * counted n times is listed n times */
@@ -70,7 +69,7 @@ struct dyn_undo {
 
 struct ftr_cdg {
 	const struct ftr_fabric *f;
-	bool switches;		/* switches send packets, too */
+	bool switches;		/* switches send packets, as well as hosts */
 	struct ftr_team *team;	/* threads for ftr_cdg_new() */
 	bool (*stop)(void *ctx);	/* called while the graph is built; true: stop. NULL: never
 					 * stop */
@@ -96,8 +95,8 @@ struct ftr_cdg {
 	uint32_t epoch;		/* number of times that a link went down */
 	uint32_t *epoch_of;	/* epoch_of[lid]: epoch in which the edges of the base entries were
 				 * counted */
-	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: the LIDs whose packets
-	 * occupy this VL on the switch's outgoing link under the base entries */
+	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: the LIDs whose packets occupy a VL
+	 * on the link out of a switch under the base entries */
 	uint64_t *base_set;
 	uint32_t lid_words;
 	uint64_t *count_first;	/* count_first[s]: index in count[] of the square of s */
@@ -121,7 +120,7 @@ struct ftr_cdg {
 	struct dyn_lid **open;
 	uint32_t n_open, cap_open;
 	uint32_t *open_of;	/* open_of[lid]: 1 + index in open[]; 0: drained */
-	/* state of one change */
+	/* state of the current change */
 	uint8_t *alt;		/* alt[s]: new entry of s while a step is being written, or
 				 * FTR_PORT_NONE */
 	uint8_t *col;		/* [n_sw] scratch: the entries of one LID */

@@ -43,8 +43,8 @@ struct family {
 	const struct ftr_load *ld;
 	enum kind kind;
 	uint32_t n;		/* number of patterns */
-	uint32_t *k;		/* [n] shifts */
-	uint64_t *seed;		/* [n] seeds of random patterns */
+	uint32_t *k;		/* k[i]: shift of pattern i */
+	uint64_t *seed;		/* seed[i]: seed of random pattern i */
 	uint32_t *max;		/* max[i]: load of the most loaded link in pattern i */
 	struct run *run;	/* all runs; used for shifts */
 	uint32_t n_runs;

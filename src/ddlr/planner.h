@@ -26,7 +26,7 @@ struct detour {
 	uint32_t n;
 	ftr_sw sw[DETOUR_MAX + 1];
 	ftr_port port[DETOUR_MAX];
-	uint32_t hops;		/* from sw[0] to the LID */
+	uint32_t hops;		/* number of hops from sw[0] to the LID */
 	uint32_t key[3];	/* compared one after the other if hops are equal; less is better */
 	uint8_t end_step;	/* greatest step of the entries on the path from sw[n] to the LID */
 	bool clean;
@@ -58,7 +58,7 @@ struct ftr_ddlr {
 	struct ftr_cdg *hosts;	/* as g, but only with dependencies of packets from hosts; NULL: not
 				 * needed */
 	bool ignored_switches;	/* the dependencies of packets from switches were removed from g */
-	const struct ftr_tables *now;	/* the tables of g */
+	const struct ftr_tables *now;	/* the current tables, which are those of g */
 	ftr_sw *live_to;	/* live_to[s << 8 | p]: switch at the other end of a live link;
 				 * FTR_SW_NONE: no live link to a switch at port p */
 	uint16_t *n_down;	/* n_down[s]: number of ports of s with a dead link */
@@ -68,7 +68,7 @@ struct ftr_ddlr {
 	uint8_t *has_hosts;	/* has_hosts[s]: some host is connected to s */
 	uint8_t *cls;		/* cls[lid]: enum ftr_class */
 	uint32_t *load;		/* load[x]: number of LIDs with a detour over the link of port x */
-	uint32_t *plane;	/* [n_ranks * n_sw] see planes.c */
+	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
 	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number: the plane is not
 				 * clean */
 	/* The original tables, which repairs restore, are those given to ftr_ddlr_new, or those of
@@ -77,7 +77,7 @@ struct ftr_ddlr {
 	 * original again */
 	struct changed *off;
 	uint32_t n_off, cap_off;
-	/* state of one plan */
+	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
 	uint32_t cap_write;
 	uint32_t late_refused;	/* number of refused detours for packets from or to switches */
@@ -85,7 +85,7 @@ struct ftr_ddlr {
 	uint8_t *in_plan;	/* in_plan[lid] 1: the plan has a write for the LID */
 	uint8_t *touched;	/* touched[s] 1: the plan has a write for switch s */
 	uint32_t *switches;	/* list of the switches with touched[s] == 1 */
-	/* state of one LID */
+	/* state of the current LID */
 	ftr_lid lid;
 	ftr_sw exit_sw;		/* FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;

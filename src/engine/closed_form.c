@@ -240,7 +240,7 @@ struct row {
 	const struct per_worker *w;
 	ftr_sw s;
 	uint8_t *lft;
-	const struct pattern *t;	/* its pattern; NULL: none */
+	const struct pattern *t;	/* pattern of s; NULL: none */
 	bool lost;		/* at least one place of the pattern has no port */
 	struct port_choice place;
 };

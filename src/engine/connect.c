@@ -221,7 +221,7 @@ static void seed_allowed(struct plan *p)
 	for (uint32_t i = 0; i < tn->n_extra; i++) {
 		uint32_t c = tn->extra[i].in;
 
-		if (tn->channel[c].extra == i &&	/* each channel once */
+		if (tn->channel[c].extra == i &&	/* consider each channel only once */
 		    !plan_by_rank(p, tn->channel[c].from) &&
 		    p->state[tn->channel[c].from] != CONNECTED &&
 		    plan_by_rank(p, tn->channel[c].to))
@@ -325,7 +325,8 @@ static void connected(struct plan *p, ftr_sw s)
 {
 	p->state[s] = CONNECTED;
 	p->connected[p->n_connected++] = s;
-	p->label[s].key &= KEY_TURN - 1;	/* its turns are admitted */
+	p->label[s].key &= KEY_TURN - 1;	/* the turns of the path are admitted, so they no
+						 * longer count as new */
 	p->left -= p->needed[s];
 	if (p->ends[s] && p->need[p->l] & NEED_ENDS)
 		p->pairs += (uint64_t)p->ends[s] *

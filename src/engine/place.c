@@ -80,7 +80,7 @@ static int32_t floor_div(int32_t a, int32_t b)
 	return a / b - (a % b < 0);
 }
 
-/* The remainder, 0 .. b-1. */
+/* The remainder of a / b, 0 .. b-1. */
 static uint32_t mod(int32_t a, uint32_t b)
 {
 	int32_t r = a % (int32_t)b;

@@ -26,7 +26,7 @@ struct step {
 
 struct hop_list {		/* the next hops of a switch, as channels */
 	uint32_t first, n;	/* plan.pool[first .. first + n - 1] */
-	bool known;		/* first and n are set */
+	bool known;		/* the list is valid */
 	bool some;		/* some candidates are not included */
 	bool longer;		/* next hops with a longer path than by rank are included */
 	bool used;		/* a path uses these next hops, so they do not change for this
@@ -63,7 +63,7 @@ struct plan {
 	 * 1] - 1]. */
 	uint32_t *pair_first;	/* [n_sw + 1] */
 	ftr_sw *pair;
-	/* of the current column */
+	/* for the current column */
 	uint32_t l;
 	const uint8_t *back;	/* costs from its switch to all columns */
 	unsigned int mode;
@@ -90,7 +90,7 @@ struct plan {
 	uint32_t n_earlier;	/* number of columns stored so far */
 	bool one_stage;		/* one stage has connected this column, starting from `steps`, and
 				 * has not copied the paths of an earlier column */
-	/* results */
+	/* the result, and its growing arrays */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;
 	uint64_t pairs;

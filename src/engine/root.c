@@ -33,7 +33,7 @@ struct ends {
 	uint64_t *squares;	/* squares[l]: sum of on^2 over that A */
 };
 
-/* False: out of memory. */
+/* Allocate the arrays of e, and count the end ports. False: out of memory. */
 static bool count_ends(struct ends *e, const struct ftr_shape *sh,
 		       const uint32_t *island, struct ftr_arena *a)
 {

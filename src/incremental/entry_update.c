@@ -24,7 +24,7 @@ struct scratch {			/* scratch of one worker */
 
 struct section {
 	ftr_sw sw;
-	uint32_t first, n;	/* its part of routing.change */
+	uint32_t first, n;	/* The changes of sw are routing.change[first .. first + n - 1]. */
 };
 
 struct routing {

@@ -103,7 +103,7 @@ struct ftr_incr {
 	uint32_t n_ends;	/* number of ends of nominal links */
 	ftr_port *port;		/* port[e]: port of end e */
 	uint8_t *place;		/* place[e]: place of the link in its group */
-	uint32_t *link_at;	/* [n_ports] the end at the port; NONE: no link */
+	uint32_t *link_at;	/* [n_ports] the end of a link at this port; NONE: no link */
 	uint32_t *group_of;	/* group_of[e]: index in group[] */
 	uint32_t *far;		/* far[e]: the other end of the link */
 	uint8_t *alive;		/* alive[e]: 1: the link is alive */
@@ -136,10 +136,11 @@ struct ftr_incr {
 	uint32_t words;		/* 64-bit words that hold one bit for each switch */
 	struct incr_work work[N_JOBS];
 	uint8_t *row[2];	/* [cost_stride] scratch */
-	uint32_t *at;		/* [n_sw] scratch; all NONE between two uses */
+	uint32_t *at;		/* [n_sw] scratch: index of the change of a switch; all NONE between
+				 * two uses */
 
 	/* state of the current apply, or of the last one */
-	uint32_t *toggled;	/* links that changed state */
+	uint32_t *toggled;	/* [n_toggled] the links that change state */
 	uint32_t n_toggled, cap_toggled;
 	uint8_t *had;		/* [n_toggled] 1: a link joined the two switches before the apply */
 	struct incr_log *log;

@@ -30,8 +30,9 @@
 
 struct leaf_key {
 	ftr_sw sw;
-	const char *name;	/* with FTR_LEAF_BY_NAME: the smallest host name. NULL: other
-				 * orders, or no hosts; such leaves are sorted last */
+	const char *name;	/* with FTR_LEAF_BY_NAME: the smallest host name; NULL: there are no
+				 * hosts, or the order is another one. Leaves without a name are
+				 * sorted last */
 };
 
 struct ordering {

@@ -32,7 +32,7 @@ struct estimate {
 	uint64_t *order;	/* [n] height << 32 | index of the switches, ascending */
 	uint32_t n;		/* number of switches with a height */
 	/* for the current column, [n_sw] each */
-	uint32_t *cost, *down;	/* FAR: no path */
+	uint32_t *cost, *down;	/* costs and down-costs; FAR: no path */
 	uint8_t *must;		/* must[s]: s must route downward */
 	double *flow;		/* flow[s]: number of flows that pass s to each host of the
 				 * column */

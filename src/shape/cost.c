@@ -56,7 +56,7 @@ struct costing {
 	const struct shaping *z;
 	const ftr_sw *list;	/* switches of the current rank */
 	uint8_t *cost, *down;
-	uint8_t *must;		/* one row for each worker */
+	uint8_t *must;		/* scratch: a row for each worker */
 	uint8_t *inf;		/* a row of FTR_COST_INF */
 	size_t stride;
 };

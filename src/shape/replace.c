@@ -77,7 +77,7 @@ static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 	return true;
 }
 
-/* The place that s claims. */
+/* The place that s claims by the votes of its links; place == FTR_SW_NONE: s claims none. */
 static struct claim claim_of(const struct replace *r, ftr_sw s)
 {
 	struct claim none = { FTR_SW_NONE, 0, 0 }, best = none;

@@ -51,10 +51,10 @@ struct shaping {
 	uint8_t *is_stub;		/* is_stub[s]: s is a stub, which is left out of planes;
 					 * becomes tree.stub */
 	int32_t *height;		/* height[s]: inferred height; NO_HEIGHT (rank.h): none */
-	uint8_t *rank;			/* rank[s]; becomes tree.rank */
+	uint8_t *rank;			/* rank[s]: rank of s; becomes tree.rank */
 	const struct ftr_shape *keep_to;	/* shape whose paths are to be kept (reorder.c), or
 						 * NULL */
-	struct slots *slots;		/* state of slots.c */
+	struct slots *slots;		/* see slots.c */
 	bool shared_plane;		/* two slots of a switch lead to one plane */
 	ftr_sw *by_rank;		/* [n_sw] switches by ascending (rank, index) */
 	uint32_t *rank_first;		/* rank_first[r]: index in by_rank[] of the first switch of
