@@ -55,7 +55,8 @@
 #define LARGE 2000000		/* with more paths, all-to-all sweeps first, then quick sweeps */
 #define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)
-#define GAIN_SHARE 500		/* a sweep that gains less is the last one */
+#define GAIN_SHARE 500		/* A sweep that reduces the load of shifts by less than 1 /
+				 * GAIN_SHARE is the last one. */
 #define MOVED_SHARE 20		/* On fabrics that are not small: a sweep with fewer moves than the
 				 * most moves of any sweep / MOVED_SHARE is the last one and is not
 				 * evaluated. */
@@ -70,9 +71,9 @@ struct work {
 	struct balance_count c;
 	struct ftr_arena *arena;
 	uint32_t target, limit;
-	uint64_t paths;		/* pairs of a source and a position */
+	uint64_t paths;		/* number of pairs of a source and a position */
 	bool shifts;		/* the load of shifts is counted, too */
-	bool trade;		/* see is_best() */
+	bool trade;		/* compare tables by the product of both loads, see is_best() */
 	/* load of the present tables, of the input, and of the best tables so far */
 	struct score {
 		uint32_t max;

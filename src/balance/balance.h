@@ -227,7 +227,8 @@ static inline uint64_t *balance_passed(const struct balance_net *net,
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 				 struct ftr_arena *a,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Count only the shifts begin .. end - 1, one by one, into zeroed n[n_rows][stride]. */
+/* The flows of the shifts begin .. end - 1, by link and by single shift: n[n_rows][stride], zeroed
+ * by the caller. */
 struct balance_slice {
 	uint16_t *n;
 	size_t stride;
@@ -326,7 +327,7 @@ bool balance_cand_new(struct balance_cand *z, struct ftr_arena *a,
 void balance_cand_free(struct balance_cand *z);
 void balance_cand_column(struct balance_cand *z, const struct balance_net *net,
 			 uint32_t l);
-/* Find the candidates of s; false: out of memory. */
+/* Find the candidates of s, unless they are known. False: out of memory. */
 bool balance_cand_find(struct balance_cand *z, ftr_sw s);
 
 static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
@@ -361,7 +362,7 @@ struct balance_sweep {
 	bool cancelled;
 };
 
-/* One sweep with shifts. Needs the bins. */
+/* One sweep with shifts; the bins must have been counted. */
 enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
 			      struct ftr_team *team,
 			      struct ftr_err *err) FTR_MUST_USE;

@@ -65,7 +65,7 @@ add_flows(const struct balance_net *net, struct flow_worker *w,
 	}
 }
 
-/* Set the bits of the switches that flows pass. */
+/* Set the bits of the switches that flows pass. sum[s]: number of flows that pass s. */
 static void mark_passed(const uint16_t *sum, uint32_t n_sw, uint64_t *passed)
 {
 	for (ftr_sw s = 0; s < n_sw; s += 64) {

@@ -58,7 +58,10 @@ struct stream {
 
 struct counted_link {
 	uint16_t *bins;		/* displaced flows by bin; NULL: there are none */
-	uint32_t flows; /* all-to-all flows */ }; struct displaced {
+	uint32_t flows;		/* all-to-all flows */
+};
+
+struct displaced {
 	struct ftr_arena *arena;
 	struct balance_net *net;
 	struct ftr_balance_input in;
@@ -86,7 +89,7 @@ struct counted_link {
 	struct passing_at *stack;
 	uint32_t *first;
 	bool *up;		/* up[i]: entry i led up before the change */
-	bool known;		/* source[] is valid for the entries to be placed */
+	bool known;		/* source[] and first[] are valid for the entries to be placed */
 	uint32_t *changed, now;	/* changed[s] == now: the entry of s changes */
 	struct stream fresh, old;
 	/* rest[s].price: price of the path from s on, valid if rest[s].stamp == prices */
@@ -104,7 +107,7 @@ static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 			       ftr_tables_row(z->t, s)[lid]);
 }
 
-/* The next switch, FTR_SW_NONE if the entry leads to no switch. */
+/* The next switch on the path from s to lid; FTR_SW_NONE: the entry leads to no switch. */
 static ftr_sw next_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	uint32_t link = link_of(z, s, lid);
@@ -627,7 +630,7 @@ static bool allocate(struct displaced *z)
 	return true;
 }
 
-/* Count the displaced flows of the tables as they were given. */
+/* Count the displaced flows of the tables as given to displaced_new(). */
 static void count_displaced(struct displaced *z)
 {
 	const struct balance_net *net = z->net;

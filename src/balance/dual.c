@@ -24,14 +24,14 @@
 
 struct dual {
 	const struct ftr_fabric *f;
-	const uint32_t *hosts;	/* [n_sw] */
+	const uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	double *w;		/* w[x]: weight of link x */
 	double *load;		/* load[x]: flows on link x, added over all rounds */
 	double even;		/* the load that every link would have if all loads were equal */
 	double sharp;		/* slope with which a weight grows with the load */
 	/* lightest paths to the current switch */
 	double *dist;		/* dist[s]: weight of the path from s; INFINITY: not reached */
-	double *flow;		/* [n_sw] */
+	double *flow;		/* flow[s]: flows that pass s */
 	uint32_t *next;		/* next[s]: first link of the path from s */
 	ftr_sw *order;		/* switches reached, in ascending order of dist */
 	uint32_t n_order;

@@ -43,7 +43,7 @@ struct load {
 		uint32_t flows;
 		ftr_sw peer;
 	} *link;		/* [n_links] */
-	const struct balance_ports *ports;	/* [n_sw] */
+	const struct balance_ports *ports;	/* ports[s]: the links of switch s */
 	/* The neighbours of s are at[first[s]] .. at[first[s + 1] - 1], in the order of the groups.
 	 * of_shape: by in->shape; of_full: by in->full; near: the one by which the current column
 	 * is routed. */

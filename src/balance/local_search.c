@@ -47,7 +47,7 @@ struct passing {
 	uint16_t head, tail;	/* EMPTY: no source */
 };
 
-/* Scratch of a thread that looks for bad paths. */
+/* Scratch of a thread that searches for bad paths. */
 struct marker {
 	struct step {		/* step[s]: the entry of switch s */
 		const uint64_t *full;	/* row of its link in balance_count.full; NULL: no bit is
@@ -56,7 +56,7 @@ struct marker {
 		bool over;		/* the link is above the target */
 		bool hot;		/* the path may have a bad link */
 	} *step;		/* [n_sw] */
-	uint16_t *path;		/* [n_sw] */
+	uint16_t *path;		/* [n_sw] scratch: the path of a source */
 };
 
 struct search {
@@ -67,7 +67,7 @@ struct search {
 	const struct balance_order *order;
 	struct balance_cand cand;
 	struct passing *own_hosts;	/* own_hosts[s]: flows of the hosts on switch s */
-	struct passing *at;	/* [n_sw] */
+	struct passing *at;	/* at[s]: flows that pass through the entry of s */
 	uint16_t *next;		/* next[i]: source after source i in its list */
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
 	/* A link is bad if it has more flows than w->target, or if one of the shifts concerned has
@@ -83,7 +83,7 @@ struct search {
 	/* for the current destination */
 	const struct balance_dest *d;
 	uint32_t index;		/* its index in net->dest */
-	const uint8_t *entry;	/* [n_sw] */
+	const uint8_t *entry;	/* entry[s]: entry of s */
 	const uint8_t *is_bad;	/* is_bad[s]: see bad */
 	uint16_t *next_sw;	/* next_sw[s]: see peers */
 	bool moved;		/* an entry for the destination was moved */

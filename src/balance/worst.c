@@ -147,8 +147,8 @@ static uint32_t shifts_in(const struct balance_net *net, size_t bytes)
 	return (uint32_t)(bytes / sizeof(uint16_t) / (net->n_rows + 1u));
 }
 
-/* The number of shifts in a slice: a multiple of the width of a bin, small enough for the
- * cache, and for every worker to get a slice. */
+/* The number of shifts in a slice. It is a multiple of the width of a bin, so small that a slice
+ * fits into the cache and every worker gets a slice. */
 static uint32_t slice_shifts(const struct slices *z, uint32_t workers)
 {
 	const struct balance_net *net = z->net;

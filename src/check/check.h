@@ -73,7 +73,7 @@ enum {
 
 /* The port by which packets to a LID must leave their last switch. */
 struct chk_exit {
-	ftr_sw sw;		/* FTR_SW_NONE: the owner has no link */
+	ftr_sw sw;		/* switch of the owner; FTR_SW_NONE: the owner has no link */
 	ftr_port port;
 };
 
@@ -89,7 +89,7 @@ struct chk_cdg {
 /* Findings and scratch of one worker. */
 struct chk_part {
 	struct ftr_check_report r;
-	bool unproved;		/* an entry that was followed violates the proof by ranks */
+	bool unproved;		/* an entry on a path violates the proof by ranks */
 	uint8_t *state;		/* state[row * CHK_BATCH + i]: result for the i-th LID of the block
 				 * at this row */
 	uint8_t *head;		/* head[s]: 1 + number, within the block, of the first LID owned at

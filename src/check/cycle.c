@@ -21,17 +21,19 @@
 
 #include "check/check.h"
 
-#define BUDGET (UINT64_C(1) << 27)	/* greatest number of edges visited */
+#define BUDGET (UINT64_C(1) << 27)	/* number of edges after which the search ends */
 
 struct search {
 	const struct chk *c;
 	uint32_t n;		/* number of vertices: ports of the fabric * VLs */
-	uint32_t *in, *out;	/* degrees among the remaining vertices */
+	uint32_t *in, *out;	/* in[v], out[v]: number of predecessors and successors of v that
+				 * remain */
 	uint8_t *alive;		/* alive[v]: v has not been removed */
 	uint32_t *queue;	/* [n + 1] queue[n]: length of the queue */
 	uint32_t root;
-	uint32_t *dist, *via;	/* breadth-first search from root */
-	uint32_t *best;
+	uint32_t *dist, *via;	/* breadth-first search. dist[v]: number of channels from root to v;
+				 * via[v]: vertex before v */
+	uint32_t *best;		/* [best_len] the shortest cycle so far */
 	uint32_t best_len;
 	uint64_t edges;		/* number of edges visited */
 };
@@ -146,7 +148,7 @@ static void take_first(struct search *z, uint32_t v, uint32_t w)
 		z->via[v] = w;
 }
 
-/* Walk on from v until a channel repeats. */
+/* Walk from v until a vertex repeats, and store the cycle in best[]. */
 static void first_cycle(struct search *z, uint32_t v)
 {
 	memset(z->via, 0xff, (size_t)z->n * sizeof(*z->via));

@@ -157,7 +157,7 @@ static void reach_one(struct part *w, uint32_t at, uint32_t lid)
 	w->any[at] = 1;
 }
 
-/* An estimate of the work to read a set. */
+/* The number of words of a set that are not 0: an estimate of the work to read it. */
 static uint32_t words_used(const struct all *a, const uint64_t *set)
 {
 	uint32_t n = 0;
@@ -332,7 +332,7 @@ static void pass_some(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
-/* Merge the LIDs that the threads passed on to this VL. */
+/* Set todo of this VL to the LIDs that the threads passed on to it, and add these to met. */
 static void merge(struct all *a, uint32_t at)
 {
 	uint64_t *todo = set_at(a, a->todo, at), *met = set_at(a, a->met, at);

@@ -27,7 +27,7 @@ enum { LOAD_FILL = 0, LOAD_LOST, LOAD_GAP, LOAD_PSEUDO };
 /* The link at a port and the switch at its far end; both LOAD_NONE if the port leads to no
  * switch. */
 struct load_hop {
-	uint32_t link;		/* number of the link */
+	uint32_t link;		/* number of the link, or LOAD_NONE */
 	ftr_sw next;
 };
 
@@ -81,7 +81,7 @@ static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
 		ld->hop[sw->first_port + p];
 }
 
-#define LOAD_BATCH 16		/* destinations that are read from the tables together */
+#define LOAD_BATCH 16		/* number of destinations that are read from the tables together */
 
 /* The paths from all switches to one destination; one per worker. */
 struct load_tree {

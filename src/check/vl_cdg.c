@@ -125,7 +125,7 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 	return FTR_OK;
 }
 
-/* The set of SLs that packets use. */
+/* The set of SLs that packets use, as bits. */
 static uint32_t sls(const struct ftr_path_sl *p)
 {
 	uint32_t set = 1;	/* SL 0 is used where no path SL is given */

@@ -121,7 +121,8 @@ static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return st;
 }
 
-/* Bring the links of s in the graph to their current state. */
+/* Update the links of s in the graph to the state given by the events. *up: set if a link comes
+ * up. */
 static enum ftr_status update(struct ftr_ddlr *r, ftr_sw s, bool *up,
 			      struct ftr_err *err)
 {

@@ -17,8 +17,9 @@
 #include "core/core.h"
 #include <ftr/ddlr.h>
 
-#define DETOUR_MAX 12		/* entries that one detour rewrites, at most */
-#define NEAR_MAX 64		/* switches with distances in one plan, at most */
+#define DETOUR_MAX 12		/* greatest number of entries that a detour rewrites */
+#define NEAR_MAX 64		/* greatest number of switches whose distances are stored in a
+				 * plan */
 
 /* A detour rewrites the entries of sw[0 .. n-1]: port[i] leads from sw[i] to sw[i + 1]. The entry
  * of sw[n] already leads to the LID. */
@@ -87,7 +88,7 @@ struct ftr_ddlr {
 	uint32_t *switches;	/* list of the switches with touched[s] == 1 */
 	/* state of the current LID */
 	ftr_lid lid;
-	ftr_sw exit_sw;		/* FTR_SW_NONE: the LID is unreachable */
+	ftr_sw exit_sw;		/* switch of the LID; FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
 	ftr_port *before;	/* before[s]: entry of s before the writes of ddlr_try() */
 	uint8_t *step_of;	/* step_of[s]: step of the write for s in this plan, or 0 */

@@ -258,7 +258,7 @@ static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 	return kept;
 }
 
-/* Keep only the next hops of t that a packet from channel c may use. */
+/* Keep only those next hops of the switch at the end of channel c that a packet from c may use. */
 static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 				     struct hop_list *h)
 {

@@ -18,7 +18,7 @@ struct connect_entry {
 };
 
 /*
- * Which horizontal links a plan may use.
+ * The horizontal links that a plan may use:
  *
  * UP_DOWN	none
  * ACROSS	all; paths may go up, cross one such link, and go down: the turns of these

@@ -85,8 +85,8 @@ bool roots_by_load(const struct ftr_shape *sh, const uint32_t *island,
 bool needs_gateways(const struct ftr_shape *sh, const uint32_t *island,
 		    bool *needed, struct ftr_arena *arena) FTR_MUST_USE;
 
-/* Route as sftree does, over an order with several gateways between the parts of the
- * fabric (inverted_order.c). */
+/* Route as sftree does, but by an order with several gateways between the parts of the fabric
+ * (inverted_order.c). */
 enum ftr_status sftree_gateways(const struct ftr_shape *sh,
 				const struct ftr_route_opts *opts,
 				struct ftr_team *team, struct ftr_tables *out,

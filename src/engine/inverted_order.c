@@ -158,8 +158,8 @@ static void measure_reach(struct ordering *o)
 	}
 }
 
-/* Is a a better root than b?  A leaf is better than another switch; on a tie, any switch is
- * better than `avoid`; then the smaller GUID is better. */
+/* Is switch a a better root than switch b? A leaf is better than another switch; on a tie, any
+ * switch is better than `avoid`; then the smaller GUID is better. */
 static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 		      ftr_sw avoid)
 {

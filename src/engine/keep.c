@@ -36,7 +36,7 @@ struct keeping {
 	/* bits by (switch, LID), or NULL. movable: entries that the search may change; displaced:
 	 * entries to be placed by load */
 	uint64_t *movable, *displaced;
-	const struct connect *extra;	/* NULL: no extra turns */
+	const struct connect *extra;	/* entries for extra turns, or NULL */
 	uint8_t *gateway;	/* gateway[s]: extra has entries of s even for columns to which the
 				 * cost of s is finite */
 	const uint32_t *col_of;	/* col_of[lid]: column of the LID; UINT32_MAX: the LID is not
@@ -168,7 +168,7 @@ static bool any(const uint64_t *bits, size_t n)
 	return false;
 }
 
-/* For the search: the candidates of an entry for extra turns. */
+/* Callback for the search: the candidates of an entry for extra turns. */
 static uint32_t extra_candidates(const void *ctx, ftr_sw s, uint32_t l,
 				 const struct ftr_group **cand)
 {

@@ -72,8 +72,8 @@
 #include "core/core.h"
 #include "engine/place.h"
 
-/* All numbers here are below 2^25: an index d is below 2^16 switches times 2^8
- * ports, plus a few LIDs. */
+/* All numbers in this file are below 2^25: an index d is below 2^16 switches times 2^8 ports, plus
+ * a few LIDs. */
 
 static int32_t floor_div(int32_t a, int32_t b)
 {

@@ -61,11 +61,12 @@ struct plan {
 	uint32_t *hub;		/* hub[s]: position of s in the order of gateways */
 	/* The switches that need a path to column l are pair[pair_first[l]] .. pair[pair_first[l +
 	 * 1] - 1]. */
-	uint32_t *pair_first;	/* [n_sw + 1] */
+	uint32_t *pair_first;	/* pair_first[l]: index in pair[] of the first switch for column
+				 * l */
 	ftr_sw *pair;
 	/* for the current column */
 	uint32_t l;
-	const uint8_t *back;	/* costs from its switch to all columns */
+	const uint8_t *back;	/* back[l]: cost from the switch of the column to column l */
 	unsigned int mode;
 	uint32_t tries[PLAN_STAGES];	/* by stage: number of failures that are still permitted, in
 					 * all columns together */

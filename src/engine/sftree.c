@@ -111,7 +111,7 @@ static enum ftr_status fill_gaps(struct work *w)
 	w->use_full = ftr_arena_zalloc(w->arena, w->sh->f->n_sw, 1);
 	if (!w->use_full)
 		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
-	if (!mark_columns(w)) {	/* only pairs in different islands have no path */
+	if (!mark_columns(w)) {	/* now only pairs in different islands have no path */
 		w->use_full = NULL;
 		return FTR_OK;
 	}

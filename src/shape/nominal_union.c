@@ -143,7 +143,7 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 	return FTR_OK;
 }
 
-/* Start again with f alone; all of f counts as new. */
+/* Begin a new nominal fabric with f alone; all of f counts as new. */
 static bool start_over(struct cover *c, struct ftr_arena *a, bool names)
 {
 	struct ftr_nominal_change seen = c->change;

@@ -288,7 +288,7 @@ static void empty_leaves(struct shaping *z, const int32_t *height,
 			z->is_leaf[s] = connected_as_leaf(z, height, s, shared);
 }
 
-/* Apply rule 4 breadth first over the leaves, from those with a neighbour above. */
+/* Apply rule 4: a breadth-first search over the leaves, from those with a neighbour above. */
 static void hang_leaves(const struct shaping *z, int32_t *height,
 			ftr_sw *queue, uint8_t *seen)
 {

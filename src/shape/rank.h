@@ -27,7 +27,7 @@ uint32_t rank_height_range(const struct shaping *z, const int32_t *height);
  * NO_HEIGHT.  Sets depth[] of the switches that are reached, and appends them to queue.
  * Returns their number, with the first n. */
 uint32_t rank_bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue, uint32_t n);
-/* Set uf to the connected components by all links. */
+/* Set uf, a union-find of switches, to the connected components by all links. */
 void rank_components(const struct shaping *z, uint32_t *uf);
 
 #endif
