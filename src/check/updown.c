@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The fast walk, from all switches to 128 LIDs at once. The 128 entries of a row are in two cache
- * lines of one page.
+ * lines of one page, so one lookup in the page table serves both.
  *
  * There is one byte of state per (switch, LID of the block), initially PENDING:
  *

@@ -71,7 +71,7 @@
 #include "core/bytes.h"
 #include "engine/engine.h"
 
-/* The A of the root has at most 1 / ROOT_SHARE fewer switches than the largest A. The same limit
+/* The A of the root lacks at most 1 / ROOT_SHARE of the switches of the largest A. The same limit
  * applies to the switches of a part that an anchor reaches. */
 #define ROOT_SHARE 4
 /* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A are anchors of a part. */

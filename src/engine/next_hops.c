@@ -17,7 +17,7 @@ bool plan_pool_add(struct plan *p, uint32_t c)
 }
 
 /* May t also use next hops with a longer path than by rank? Only if t has no switches below: then
- * no other switch routes to another column through t, so there is no loop. */
+ * no switch above t routes downward through t to another column by rank, so there is no loop. */
 static bool goes_longer(const struct plan *p, ftr_sw t)
 {
 	return p->mode & LONGER && !p->sh->tree.n_down[t] && plan_by_rank(p, t);
