@@ -11,7 +11,7 @@
  *	bound.c		a lower bound for all routings: cuts
  *	dual.c		a lower bound for all routings: weights of links
  *	displaced.c	placement of displaced entries
- *	balance.c	<ftr/balance.h>: the search, never with a higher most loaded link
+ *	balance.c	<ftr/balance.h>: the search, which never raises the greatest load of a link
  *
  * A link is directed and identified by the index of the port that sends on it,
  * f->sw[s].first_port + port.  A source is a switch with hosts.

@@ -2,12 +2,12 @@
 /*
  * A lower bound for all routings, from cuts.
  *
- * If h of the n hosts of an island are on one side of a cut, h * (n - h) flows cross it in
- * each direction, so one of its c links carries at least that number divided by c.  The
- * cuts examined are those around every switch, and around every set of switches that is
- * connected at ranks up to r (pods) or from r on (planes), for every r.  If some links are
- * horizontal, the same sets without these links are examined, too: so two trees that are
- * joined by links between their spines are two sets.
+ * If h of the n hosts of an island are on one side of a cut, h * (n - h) flows cross it in each
+ * direction, so one of its c links carries at least that number divided by c. The cuts examined are
+ * those around every switch, and around every set of switches that is connected over switches of
+ * ranks up to r (a pod), or of ranks from r on (a plane), for every r. If some links are
+ * horizontal, the same sets without these links are examined, too: so two trees that are joined by
+ * links between their spines are two sets.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -15,11 +15,11 @@
  * candidate that differs between neighbouring destinations and switches.  So entries without a
  * counted flow are distributed over the candidates as well.
  *
- * The counters follow the flows: flows that pass a changed entry are subtracted from the
- * links behind it on their old path and added to those on the new one.  All flows that
- * pass an entry take the same links from there on, so they are counted together, as one
- * stream.  The work for one fault grows with the number of displaced entries, not with
- * the size of the fabric.  A flow that reaches a missing entry is counted up to that switch.
+ * The counters are kept up to date: flows that pass a changed entry are subtracted from the links
+ * behind it on their old path and added to those on the new one. All flows that pass an entry take
+ * the same links from there on, so they are counted together, as one stream. The work for one fault
+ * grows with the number of displaced entries, not with the size of the fabric. A flow that reaches
+ * a missing entry is counted up to that switch.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /*
  * Links, sources and destinations of a shape.
  *
- * In all-to-all traffic every host sends to every other.  Hosts are the channel adapters on
- * any switch, except Aggregation Nodes and routers.  Shifts are those of the hosts that have
- * a place in the host order.  The positions of a switch are consecutive.
+ * In all-to-all traffic every host sends to every other. Hosts are the channel adapters on any
+ * switch, except Aggregation Nodes and routers. Shifts are those of the hosts that have a place in
+ * the host order. The hosts of a switch have consecutive positions.
  *
  * The order of the switches towards a column follows from the costs.  Switches without a
  * cost (on a detour) are ordered by the hops of their present path, because the search

@@ -2,12 +2,11 @@
 /*
  * One sweep of the search for all-to-all traffic alone, fast enough for every routing.
  *
- * The sweep begins at the links above the target.  It examines only the entries that use them,
- * and the entries of the switches that send to these.  A destination is skipped if its links
- * are no longer above the target when its turn comes.  The entries nearest to the destination
- * are tried first, because they carry the most flows, so that few changes are needed.
- * Entries through which fewer than w->least hosts send are skipped: sweeps go from coarse to
- * fine.
+ * The sweep begins at the links above the target. It examines only the entries that use these
+ * links, and entries whose path leads to one of those entries. A destination is skipped if its
+ * links are no longer above the target when its turn comes. The entries nearest to the destination
+ * are tried first, because they carry the most flows, so that few changes are needed. Entries
+ * through which fewer than w->least hosts send are skipped: sweeps go from coarse to fine.
  *
  * The excess of a link is its load above the target.  An entry moves if that reduces the
  * sum of the squares of all excesses.  Among such candidates it takes the one with the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Comparison of a fabric f with the nominal fabric n: the switch and the end port of n
- * for each of f, and the parts of f that n lacks.
+ * Comparison of a fabric f with the nominal fabric n: the corresponding switch or end port of n for
+ * each switch and end port of f, and the parts of f that n lacks.
  */
 #ifndef FTR_SHAPE_COVER_H
 #define FTR_SHAPE_COVER_H
