@@ -201,7 +201,8 @@ case_stable_old_name() {
 	osm_wait sm "$patience" 'SUBNET UP'
 	logged 'IBF006: the nominal fabric is that of .*/ibfattree-nominal$'
 	not_logged 'IBF006: .*the present fabric|IBF113'
-	cmp "$own" "$SIM_DIR/sm/ibfattree-nominal"
+	sim_until "$patience" cmp -s "$own" "$SIM_DIR/sm/ibfattree-nominal" ||
+		fail "$own is not a copy of the old file"
 	restart
 	not_logged 'IBF006|IBF113'
 	walk after
