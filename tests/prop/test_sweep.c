@@ -298,7 +298,7 @@ START_TEST(choices_are_the_cheapest)
 		ck_assert(balance_cand_new(&cand, a, f->n_sw));
 		ck_assert(!balance_sweep(&c, &w, NULL, &err));
 		for (uint32_t k = 0; k < net->first[f->n_sw]; k++) {
-			uint32_t d = net->turn[k];
+			uint32_t d = net->sweep_order[k];
 
 			z.d = &net->dest[d];
 			z.to = sh->numbering.col_sw[z.d->col];
