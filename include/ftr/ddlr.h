@@ -27,8 +27,8 @@
  * already has a path, then a detour.  A failed switch needs a detour of two tiers
  * down.  The search is the same in all cases: it finds the shortest path of working
  * links that leads first down, then up, to a switch whose entries lead to the LID.
- * The entries of the switches in between are rewritten as well.  Among
- * equally short detours (b, t), the load decides, for each LID separately.
+ * The entries of the switches in between are rewritten as well.  If several detours
+ * (b, t) are equally short, the load decides, for each LID separately.
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
  * (components of the switches above rank m), that is an arc P -> Q.  New arcs lead
@@ -120,7 +120,7 @@ enum ftr_ddlr_how {
 struct ftr_ddlr_write {
 	ftr_sw sw;
 	ftr_lid lid;
-	ftr_port from, to;	/* entry before and after */
+	ftr_port from, to;	/* port of the entry before and after the write */
 	uint8_t step;		/* from 1 on */
 	uint8_t how;		/* enum ftr_ddlr_how */
 };

@@ -153,10 +153,10 @@ struct ftr_route_stats {
 /* Which entries an engine promises to fill.  Island: a connected component of the
  * fabric. */
 enum ftr_promise {
-	FTR_PROMISE_UPDOWN = 0,	/* entries with a finite cost in the shape */
-	FTR_PROMISE_HOSTS,	/* the same; also, at every switch with end ports, the entries
-				 * for all end ports of its island, and, at every switch,
-				 * those for the subnet managers of its island */
+	FTR_PROMISE_UPDOWN = 0,	/* the entries whose cost in the shape is finite */
+	FTR_PROMISE_HOSTS,	/* the same, and the entries at switches with end ports for
+				 * all end ports of their island, and the entries at all
+				 * switches for the subnet managers of their island */
 	FTR_PROMISE_ALL		/* at every switch, the entries for all LIDs of its island */
 };
 

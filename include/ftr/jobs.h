@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Jobs that run at the same time: which links they share.
+ * The links that jobs share if they run at the same time.
  *
  * Model: a job of n hosts sends all-to-all.  Each port sends at the full rate of
  * its link, spread evenly over the other n - 1 ports.  The demand of a job on a

@@ -201,8 +201,8 @@ struct ftr_shape_tree {
 	 * planes */
 	const uint8_t *stub;
 	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */
-	/* groups of s: group_first[s] .. group_first[s+1]-1: upward ones first,
-	 * ordered by (plane, GUID), then downward, then horizontal ones */
+	/* The groups of s are those from group_first[s] to group_first[s+1]-1: first the
+	 * upward ones, ordered by (plane, GUID), then the downward and the horizontal ones. */
 	const uint32_t *group_first;	/* [n_sw + 1] */
 	const uint32_t *n_up;		/* [n_sw] groups above s */
 	const uint32_t *n_down;		/* [n_sw] groups below s */

@@ -154,10 +154,10 @@ struct balance_count {
 	uint32_t n_bins;	/* 0: shifts are not counted */
 	uint16_t *bins;		/* [net->n_rows][n_bins], and BALANCE_LANES to read beyond
 				 * the end */
-	/* bins that contain more than `many`, one bit each */
-	uint32_t many, words;
-	uint64_t *full;		/* [net->n_rows][words] */
-	uint32_t *n_full;	/* [net->n_rows] */
+	uint32_t many;		/* a bin with more flows than this is full */
+	uint32_t words;		/* length of a row of full[] */
+	uint64_t *full;		/* [net->n_rows][words] one bit per bin: 1 if it is full */
+	uint32_t *n_full;	/* [net->n_rows] number of full bins */
 };
 
 /* The results of balance_count_flows: all-to-all flows by link and, where the pointer is not
@@ -174,21 +174,24 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct balance_counted *out,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* The same, and keep the results in net: flows and, at depth load, senders. passed: as in
+/* Count the flows by net->entry, and keep the results in net: flows and, at depth load, senders.
+ * passed: as in
  * struct balance_counted. */
 enum ftr_status balance_count_net(struct balance_net *net, uint64_t *passed,
 				  struct ftr_team *team,
 				  struct ftr_err *err) FTR_MUST_USE;
 
-/* Entries by destination: [n_dests][n_sw], so that a tree is in one piece. */
+/* The entries for destination d, [n_sw].  The array is ordered by destination, [n_dests][n_sw],
+ * so that all entries for a destination are contiguous. */
 static inline uint8_t *balance_entries(const struct balance_net *net,
 				       uint8_t *entry, uint32_t d)
 {
 	return entry + (size_t)d * net->f->n_sw;
 }
 
-/* Senders by destination: the number of hosts whose path to destination d passes s or ends
- * at s; [n_dests][n_sw + 1], the last element is for those whose path ends at no switch. */
+/* The senders of destination d: for each switch s, the number of hosts whose path to d passes s
+ * or ends at s.  The array is [n_dests][n_sw + 1]; the last element of a row counts the hosts
+ * whose path ends at no switch. */
 static inline uint16_t *balance_senders(const struct balance_net *net,
 					uint16_t *senders, uint32_t d)
 {

@@ -68,10 +68,9 @@ struct displaced {
 	struct ftr_balance_input in;
 	struct ftr_tables *t;
 	const struct ftr_tables *prefer;
-	/* entries and senders of the LID being placed; NULL: unknown (entries are then
-	 * read from t) */
-	uint8_t *row;		/* [n_sw] */
-	uint16_t *senders;	/* [n_sw] */
+	uint8_t *row;		/* [n_sw] entries of the LID being placed; NULL: read them from
+				 * t */
+	uint16_t *senders;	/* [n_sw] senders of the LID being placed; NULL: unknown */
 	uint32_t *pos;		/* [max_lid + 1], BALANCE_NONE: in no shift */
 	struct counted_link *link;	/* [n_links] */
 	/* bits of switches by LID, in rows of `words`: the switches that flows pass
@@ -83,14 +82,17 @@ struct displaced {
 	uint32_t target;
 	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
 	bool nomem;
-	/* scratch: sources of the entries of one LID, and the streams of one entry */
+	/* scratch: the sources whose flows pass the entries of one LID */
 	struct passing *source;
 	uint32_t n_sources;
 	struct passing_at *stack;
-	uint32_t *first;	/* [n_sw + 1] by entry, into source[] */
-	bool *up;		/* [n_sw] by entry: it led up before the change */
+	uint32_t *first;	/* [n_sw + 1] index in source[] of the first source of an
+				 * entry */
+	bool *up;		/* [n_sw] the entry led up before the change */
 	bool known;		/* source[] is valid for the entries to be placed */
 	uint32_t *changed, now;	/* [n_sw] the entry changes if changed[s] == now */
+	/* the flows of one entry: old, those that have already passed a displaced entry; fresh,
+	 * all others */
 	struct stream fresh, old;
 	/* price of the rest of the path from a switch, valid if turn == prices */
 	struct rest {

@@ -24,7 +24,7 @@
 /* A changed entry of one LID. */
 struct displaced_entry {
 	ftr_sw sw;
-	ftr_port after;		/* DISPLACED_PLACE: to be placed here */
+	ftr_port after;		/* new port; DISPLACED_PLACE: chosen by displaced_change() */
 };
 
 /* Not a valid port: no switch has port 0 in an entry for the LID of another node. */

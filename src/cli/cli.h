@@ -210,7 +210,7 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
 			    struct ftr_team *team, struct ftr_nominal **out,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* The shape of f, over the nominal fabric in the file path if path is not NULL. */
+/* The shape of f, over the nominal fabric of cli_nominal (path as there, faults false). */
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  const struct ftr_shape_opts *opts,
 			  struct ftr_team *team, struct ftr_shape **out,

@@ -21,10 +21,12 @@
 
 struct trees {
 	const struct turns *tn;
-	uint32_t *tree;		/* [n_sw] representative */
-	uint32_t *size;		/* [n_sw] switches, by representative */
-	/* [n_sw] by representative: how many levels the tree is below the highest tree;
-	 * UINT16_MAX: no level yet */
+	/* A tree is identified by one of its switches, its representative. */
+	uint32_t *tree;		/* [n_sw] representative of the switch's tree */
+	/* The arrays below are indexed by representative. */
+	uint32_t *size;		/* [n_sw] number of switches of the tree */
+	/* [n_sw] number of levels of the tree below the highest tree; UINT16_MAX: not known
+	 * yet */
 	uint16_t *below;
 };
 

@@ -450,7 +450,8 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 
 			filled += row[lid] == FTR_PORT_NONE;
 			row[lid] = place_port(&pl, &sh->numbering.dest[k]);
-			if (j->displaced)	/* not to be placed again */
+			/* the entry is final: it is not placed again by load */
+			if (j->displaced)
 				j->displaced[(size_t)e->sw *
 					     (j->out->stride / 64) + lid / 64] &=
 					~(UINT64_C(1) << lid % 64);

@@ -25,8 +25,8 @@
  *
  * The turns that can be admitted depend on those admitted before.  If only gateways join
  * two groups of switches, the groups can be connected in both directions over one link of
- * a gateway, but hardly over two: packets that enter over one link leave over the other,
- * and the opposite direction closes a cycle.  So the stages of a column are:
+ * a gateway, but in most cases not over two: packets that enter over one link leave over
+ * the other, and the opposite direction closes a cycle.  So the stages of a column are:
  *
  *	ALLOWED | ALL		turns that are allowed already, to all next hops of the gateway
  *	ALLOWED			the same, to some of its next hops: in this column the gateway

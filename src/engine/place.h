@@ -21,8 +21,8 @@
 struct port_choice {
 	const struct ftr_shape *sh;
 	enum ftr_placement how;
-	uint32_t pi;
-	const struct ftr_up_path *up_path;	/* [n_d] of its tier, or NULL */
+	uint32_t pi;		/* divider of the switch */
+	const struct ftr_up_path *up_path;	/* [n_d] row of the switch's tier, or NULL */
 	uint32_t w;		/* nominal slots; 0: slots are not used */
 	uint32_t pod_leaves;	/* leaves of a block */
 	uint32_t block;		/* host indices of a block */

@@ -34,7 +34,8 @@ struct hop_list {		/* next hops of a switch, as channels */
 
 enum { OPEN = 0, LABELLED, CONNECTED };
 
-/* A column that one stage connected without a new turn (alike.c). */
+/* An earlier column that a single stage connected without a new turn.  Similar columns copy its
+ * paths (alike.c). */
 struct like {
 	uint32_t l, n_extra;
 	unsigned int mode;

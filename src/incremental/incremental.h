@@ -102,7 +102,7 @@ struct ftr_incr {
 	uint32_t n_ends;
 	ftr_port *port;		/* [n_ends] */
 	uint8_t *place;		/* [n_ends] place of the link in its group */
-	uint32_t *link_at;	/* [n_ports] the end at this port; NONE: no link */
+	uint32_t *link_at;	/* [n_ports] number of the end at this port; NONE: no link */
 	uint32_t *group_of;	/* [n_ends] index in group[] */
 	uint32_t *far;		/* [n_ends] the other end of the link */
 	uint8_t *alive;		/* [n_ends] state of the link now */

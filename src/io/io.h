@@ -72,8 +72,7 @@ void ftr_text_close(struct ftr_text *t);
 bool ftr_text_line(struct ftr_text *t, struct ftr_cur *c) FTR_MUST_USE;
 /* As ftr_text_line(), but skips blank lines and lines that start with '#'. */
 bool ftr_text_meaningful(struct ftr_text *t, struct ftr_cur *c) FTR_MUST_USE;
-/* Call fn for every line that ftr_text_meaningful() returns. Ends at the first error, of
- * reading or from fn. */
+/* Call fn for every line that ftr_text_meaningful() returns, until reading or fn fails. */
 typedef bool (*ftr_line_fn)(void *ctx, struct ftr_cur *line);
 bool ftr_text_each(struct ftr_text *t, ftr_line_fn fn, void *ctx) FTR_MUST_USE;
 /* Read the whole file, malloc()ed; FTR_LIMIT if it is larger than FTR_SLURP_MAX bytes,

@@ -17,8 +17,8 @@
 struct writer {
 	FILE *out;
 	const struct ftr_fabric *f;
-	uint32_t *first;	/* [n_nodes + 1] into by_node */
-	ftr_ep *by_node;	/* end ports, ascending port number per node */
+	ftr_ep *by_node;	/* [n_ep] end ports, by node and port number */
+	uint32_t *first;	/* [n_nodes + 1] index in by_node of the first port of a node */
 };
 
 struct name {
@@ -50,8 +50,8 @@ static bool group_nodes(struct writer *w)
 		w->first[f->ep[e].node + 2]++;
 	for (uint32_t n = 0; n < f->n_nodes; n++)
 		w->first[n + 2] += w->first[n + 1];
-	/* first[n + 1] is the position for the next port of n, and at the end the
-	 * start of n + 1 */
+	/* During this loop first[n + 1] is the position for the next port of node n.  After it,
+	 * first[n + 1] is the position of the first port of node n + 1. */
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		w->by_node[w->first[f->ep[e].node + 1]++] = e;
 	for (uint32_t n = 0; n < f->n_nodes; n++)

@@ -38,11 +38,11 @@
  *
  * Rule 7.  One more host can change the result of rules 1 and 6, and then nearly all tables
  * change.  So, if the ranks of an earlier shape are given, they are kept unless the
- * inferred ranks are much better. Much better means that the amount of congestion, or the
- * number of pairs without an up/down path, is less than KEEP_GAIN times as much. That is
- * a tenth less load on every link. A smaller gain is not worth new tables, and the
- * estimate is not more exact. If the inferred ranking has fewer ranks, it need only be as
- * good. So an error from the time when the fabric was first seen incomplete, for example
+ * inferred ranks are much better. Much better means that the congestion, or the number of
+ * pairs without an up/down path, is less than KEEP_GAIN times that of the earlier ranks.
+ * For the congestion, that is a tenth less load on every link. A smaller gain is not worth
+ * new tables, and the estimate is not more exact. If the inferred ranking has fewer ranks,
+ * it need only be as good. So an error from the time when the fabric was first seen incomplete, for example
  * a spine below the leaves, is not kept. Switches that are new, or were stubs, have the
  * inferred ranks; so have those whose links would all be horizontal with their earlier
  * ranks, because these links were moved.
@@ -65,7 +65,8 @@
 #define LEAST_SHARE 64
 #define MAX_CUTS 8
 #define MAX_FLAT 64		/* switches of a fabric without levels */
-#define MIN_GAP 1.1		/* smallest ratio of the two values beside a gap */
+#define MIN_GAP 1.1		/* two neighbouring values of the sequence have a gap between
+				 * them if their ratio is at least this */
 #define GAIN 0.9		/* a better ranking has less than this times the congestion of
 				 * the best so far */
 #define DEEP_GAIN 0.5		/* used instead of GAIN and of KEEP_GAIN if the new

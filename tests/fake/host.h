@@ -171,7 +171,7 @@ struct fake_opts {
 struct fake_look {
 	uint64_t seen;
 	double until;
-	bool over;	/* all other threads wait, and none has a time at which it stops waiting */
+	bool over;	/* all other threads wait, and none of them has a timeout */
 };
 
 /* Wait until expr is true.  It is evaluated whenever all other threads wait, before time goes

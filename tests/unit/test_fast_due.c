@@ -202,7 +202,7 @@ static void settle_transition(struct fake *h)
 	fake_settle(h);
 	fake_until(!handover_pends(h));
 	fake_settle(h);
-	/* waits for 4 us: every reading advances the virtual clock by 1 ns */
+	/* every reading advances the virtual clock by 1 ns, so this loop ends */
 	while (rr_now(&h->fast->rr) < h->fast->rr.view->drained_at)
 		;
 }

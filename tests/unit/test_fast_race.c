@@ -46,7 +46,7 @@ static bool is_writing(struct fake *h)
 	return is;
 }
 
-/* Wait until a write that a reroute has overtaken has ended. */
+/* When the reroute has computed its tables, wait until the worker's write has ended. */
 static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 {
 	bool *ended = ctx;
@@ -57,8 +57,8 @@ static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 	*ended = true;
 }
 
-/* Number of Sets of a repair in several steps, undisturbed or overtaken by a reroute in its first
- * step. */
+/* Number of Sets that a repair in several steps sends.  overtaken: a reroute begins during the
+ * first step. */
 static unsigned int sets_of_repair(bool overtaken)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

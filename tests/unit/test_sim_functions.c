@@ -471,16 +471,18 @@ END_TEST
 struct step {
 	const char *step;
 	unsigned int rank;
-	bool above, below_s, dead;	/* the packet comes from above; its host is below
-	 * the switch; the downward link is dead */
+	bool above;		/* the packet comes from above */
+	bool below_s;		/* its host is below the switch */
+	bool dead;		/* the link down to its host is dead */
 	unsigned int vl;
-	uint16_t field;			/* 0: -1, 1: -2, 2: a port is stored */
+	uint16_t field;		/* port field of its header: 0: -1, 1: -2, 2: a port */
 	/* expected exits */
-	bool up, back;	/* they lead up; they include the arrival port */
+	bool up;		/* all exits lead up */
+	bool back;		/* all exits lead out of the arrival port */
 	unsigned int n, out_vl;
-	uint16_t out_field;	/* 2: the arrival port is stored */
-	unsigned int by;	/* position in D of the port from above */
-	unsigned int to;	/* expected: 1 + position in D of the exit; 0: any */
+	uint16_t out_field;	/* as field; 2: the arrival port */
+	unsigned int by;	/* position in D of the arrival port, if above is true */
+	unsigned int to;	/* 1 + position in D of the exit; 0: any */
 };
 
 /* Sem-Jacobsen et al. 2011, section VII.B. */
@@ -538,14 +540,14 @@ static void try_step(struct world *w, const struct step *x)
 			break;
 	}
 	other = ftr_tables_get(w->t, s, p.dlid);
-	/* from above by the first upward port; from below by a port that is not
-	 * the packet's downward next hop */
+	/* the arrival port: from above, upward port number x->by; from below, a downward port
+	 * that is not the next hop of the packet */
 	in = t->port[t->first[s] + (x->above ? x->by : t->n_up[s])];
 	if (in == other)
 		in = t->port[t->first[s] + (x->above ? 0 : t->n_up[s]) + 1];
 	if (x->dead)
 		cut(w, s, other);
-	/* a stored port is one that leads down to a switch */
+	/* field 2: store a port that leads down to a switch */
 	other = x->rank ? t->port[t->first[s] + t->n_up[s] + 1] : 0;
 	p.field = (uint16_t)(x->field == 2 ? 2 + other : x->field);
 	n = w->fn->route(w->state, &w->v, s, in, x->vl, &p, e, &why);

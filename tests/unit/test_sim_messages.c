@@ -64,7 +64,8 @@ static void message(void *state, const struct ftr_sim_view *v, uint64_t what,
 		ftr_sim_send(v, 0, 1, does.bytes, does.after, what);
 }
 
-/* To hosts of this switch directly; otherwise by port 1, or by port 2 with rank does.rank. */
+/* Routes packets to a host of this switch to its port, all others to port 1.  If does.rank is not
+ * 0, port 2 is a second exit of that rank. */
 static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 			  ftr_port in, unsigned int vl,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e,
@@ -186,7 +187,7 @@ START_TEST(shares)
 }
 END_TEST
 
-/* Messages on the link, or waiting for it, when it dies are lost and counted. */
+/* When a link dies, the messages on it and those that wait for it are lost and counted. */
 START_TEST(messages_on_a_dying_link)
 {
 	const struct ftr_sim_change g[] = {
