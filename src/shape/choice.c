@@ -42,10 +42,10 @@
  * pairs without an up/down path, is less than KEEP_GAIN times that of the earlier ranks.
  * For the congestion, that is a tenth less load on every link. A smaller gain is not worth
  * new tables, and the estimate is not more exact. If the inferred ranking has fewer ranks,
- * it need only be as good. So an error from the time when the fabric was first seen incomplete, for example
- * a spine below the leaves, is not kept. Switches that are new, or were stubs, have the
- * inferred ranks; so have those whose links would all be horizontal with their earlier
- * ranks, because these links were moved.
+ * it need only be as good. So an error from the time when the fabric was first seen
+ * incomplete, for example a spine below the leaves, is not kept. Switches that are new, or
+ * were stubs, have the inferred ranks. So have switches whose links would all be horizontal
+ * with their earlier ranks, because these links were moved.
  *
  * Such a shape is restored exactly from its fabric and the ranks of all its switches, which are
  * in the state file.  Consider the difference between the rank of a switch and its
