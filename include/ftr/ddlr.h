@@ -87,7 +87,7 @@ struct ftr_ddlr_opts {
 	 * that case make a new planner from the next full tables. */
 	bool switch_sources;
 	struct ftr_team *team;	/* as in struct ftr_cdg_opts */
-	bool (*stop)(void *ctx);	/* the same */
+	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
 	void *stop_ctx;
 };
 
@@ -195,8 +195,8 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* The same for the current fabric `now`: the events are found by comparing it with the
- * planner's state.  Links between switches and whole switches are matched by GUID and port. */
+/* Like ftr_ddlr_events, with the events that lead from the planner's state to the fabric `now`.
+ * Links between switches and whole switches are matched by GUID and port. */
 enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 			    const struct ftr_fabric *now,
 			    struct ftr_ddlr_plan *plan,

@@ -31,8 +31,8 @@ struct ftr_job {
 };
 
 struct ftr_job_load {
-	uint32_t links;		/* directed links that it uses */
-	uint32_t shared;	/* of those, links that other jobs use as well */
+	uint32_t links;		/* directed links that the job uses */
+	uint32_t shared;	/* directed links that the job and another job use */
 	double alone;
 	double with_all;	/* with all other jobs */
 	ftr_sw worst_sw;	/* the link that decides with_all; FTR_SW_NONE: the

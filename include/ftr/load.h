@@ -87,7 +87,7 @@ struct ftr_load_report {
 	uint32_t worst;		/* first pattern with maximum `max`: k of a
 				 * shift, else a number from 0 */
 	uint32_t links;		/* directed links of the fabric */
-	uint32_t used;		/* of those, with at least one flow */
+	uint32_t used;		/* directed links with at least one flow */
 	uint64_t load;		/* sum of the loads of links */
 	struct ftr_load_bins loads;	/* links by load */
 	uint64_t host_max;	/* most flows that enter or leave one end port,

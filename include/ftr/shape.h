@@ -391,8 +391,8 @@ void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
  * path. */
 struct ftr_validity {
 	uint64_t leaf_pairs;	/* ordered pairs of leaf switches examined */
-	uint64_t bad_pairs;	/* of those, without a path */
-	uint64_t bad_host_pairs;	/* the same, weighted with their hosts */
+	uint64_t bad_pairs;	/* pairs of leaf switches without an up/down path */
+	uint64_t bad_host_pairs;	/* pairs of their hosts */
 	ftr_sw sample_from, sample_to;	/* the first bad pair */
 };
 void ftr_shape_validity(const struct ftr_shape *sh, struct ftr_validity *out);

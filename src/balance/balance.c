@@ -34,22 +34,24 @@
 #include "balance/balance.h"
 
 #define TARGET_SHARE 50		/* target: the bound plus 1 / 50 of it */
-#define LIMIT_SHARE 33		/* limit: the bound plus 1 / 33 of it; lower loads are equally good */
+#define LIMIT_SHARE 33		/* limit: the bound plus 1 / 33 of it; all loads below the limit are
+				 * equally good */
 #define LOAD_SWEEPS 10
 #define COARSE 6		/* the first sweep examines entries with at least 1 / 2^COARSE of
 				 * all flows to the LID */
 #define FINER 4
 #define FULL_SWEEPS 6
-#define FULL_OVER 16		/* cost of a flow above the target, first sweep */
+#define FULL_OVER 16		/* cost of a flow above the target in the first sweep */
 #define FULL_RISE 16
-#define EVEN_OVER (1 << 20)	/* the same, in even_out() */
+#define EVEN_OVER (1 << 20)	/* cost of a flow above the target in even_out() */
 #define ROUNDS 4
 #define ROUNDS_PATHS 100000	/* with fewer paths, ROUNDS rounds; otherwise one, because more
 				 * take seconds and gain nothing */
 #define TINY 50000		/* with fewer paths, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
-#define SMALL 500000		/* with fewer paths, twice the sweeps, and the cost rises more slowly */
+#define SMALL 500000		/* with fewer paths, twice as many sweeps, in which the cost rises
+				 * more slowly */
 #define LARGE 2000000		/* with more paths, all-to-all sweeps first, then quick sweeps */
 #define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)

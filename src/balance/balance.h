@@ -249,7 +249,8 @@ static inline uint32_t balance_first_shift(const struct balance_net *net,
 	return k < net->n_pos ? k : k - net->n_pos;
 }
 
-/* All of them, in at most two pieces.  Returns the number of pieces. */
+/* All shifts in which the hosts of a source send to position pos, in at most two pieces.  Returns
+ * the number of pieces. */
 static inline uint32_t balance_window(const struct balance_net *net,
 				      const struct balance_source *src,
 				      uint32_t pos, struct balance_shifts *of)

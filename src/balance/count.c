@@ -226,7 +226,8 @@ static void add_bin(struct balance_count *c, uint32_t row, uint32_t bin, int by)
 	c->n_full[row] += is ? 1u : -1u;
 }
 
-/* The same for bins of one shift each, by 1 or -1.  Few bins pass the limit `many`. */
+/* Like add_bin() for the bins of the shifts `of`, if every bin has one shift.  by: 1 or -1.  Few
+ * bins become full or stop being full. */
 static void add_single(struct balance_count *c, uint32_t row,
 		       struct balance_shifts of, int by)
 {

@@ -30,7 +30,7 @@
 #define POWER 3
 #define PRICES 1024
 #define SCALE 16
-#define TARGET_SHARE 50		/* target: the bound and 1 / 50 of it */
+#define TARGET_SHARE 50		/* target: the bound plus 1 / 50 of it */
 
 #define NOT_COUNTED (UINT32_MAX - 1)	/* in pos[] */
 
@@ -132,7 +132,7 @@ static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 	*w = on ? *w | bit : *w & ~bit;
 }
 
-/* Do flows pass or reach s?  True also if they did earlier. */
+/* Do flows to lid pass or reach s?  May also be true for flows that passed s earlier. */
 static bool is_passed(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	return z->senders ? z->senders[s] : has_bit(z, z->passed, s, lid);
@@ -432,7 +432,7 @@ static void place_lid(struct displaced *z, const struct column *c, ftr_lid lid,
 			place(z, c, lid, &e[i], i);
 }
 
-/* Does the entry lead to a switch, after its change and before its placement? */
+/* Does the changed entry have a port, before the displaced entries are placed? */
 static bool leads_on(const struct displaced_entry *e)
 {
 	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;
@@ -632,7 +632,7 @@ static bool allocate(struct displaced *z)
 	return true;
 }
 
-/* Count the displaced flows of the tables as they were given. */
+/* Count the displaced flows of the tables passed to displaced_new(). */
 static void count_displaced(struct displaced *z)
 {
 	const struct balance_net *net = z->net;

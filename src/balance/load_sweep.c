@@ -30,8 +30,8 @@ struct load {
 	const struct balance_net *net;
 	struct balance_sweep *w;
 	struct balance_cand cand;
-	/* switches whose entry is on a link above the target: those of destination d
-	 * are over[first[d]] .. over[first[d + 1] - 1] */
+	/* over[first[d]] .. over[first[d + 1] - 1]: the switches whose entry for destination
+	 * d is on a link above the target */
 	ftr_sw *over;
 	uint32_t *first;	/* [n_dests + 1] */
 	uint64_t *uses;		/* [stride / 64] LIDs whose entry is on a link */
@@ -42,8 +42,9 @@ struct load {
 		ftr_sw peer;
 	} *link;		/* [n_links] */
 	const struct balance_ports *ports;	/* [n_sw] */
-	/* the switches next to s, at[first[s]] .. at[first[s + 1] - 1], in the order of the
-	 * groups: of in->shape, of in->full, and those of the column */
+	/* at[first[s]] .. at[first[s + 1] - 1]: the neighbours of s, in the order of the groups.
+	 * of_shape: in the shape in->shape; of_full: in in->full; near: in the shape of the
+	 * column */
 	struct near {
 		struct neighbour *at;
 		uint32_t *first;	/* [n_sw + 1] */
@@ -261,7 +262,7 @@ static bool sends_to(const struct load *z, struct neighbour t, ftr_sw s)
 		z->link[link_at(z, t.sw)].peer == s;
 }
 
-/* Try s, then the switches that send to it, while their path has an excess. */
+/* Try s, then the switches that send through s, as long as their path has an excess. */
 static bool try_subtree(struct load *z, ftr_sw s)
 {
 	uint32_t n = 0;
@@ -319,7 +320,7 @@ static bool sweep_dest(struct load *z, ftr_sw *over, uint32_t n)
 	return true;
 }
 
-/* ---- all of them ------------------------------------------------------------------ */
+/* ---- all entries on links above the target ------------------------------------------- */
 
 /* Call visit(z, destination, switch) for all entries on links above the target, by
  * destination in the order of switches. */

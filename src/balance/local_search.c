@@ -49,7 +49,8 @@ struct passing {
 /* Scratch of a thread that looks for bad paths. */
 struct marker {
 	struct step {		/* the entry of a switch */
-		const uint64_t *full;	/* bits of its link, NULL: none is set */
+		const uint64_t *full;	/* the full bins of the entry's link, one bit each; NULL:
+					 * no bin is full */
 		uint16_t next;		/* switch at the end of the link */
 		bool over;		/* the link is above the target */
 		bool hot;		/* the path may have a bad link */
@@ -78,10 +79,10 @@ struct search {
 	uint16_t *peers;	/* [BATCH][n_sw] the next switch of each path, EMPTY: none */
 	/* of the destination */
 	const struct balance_dest *d;
-	uint32_t index;		/* of it */
+	uint32_t index;		/* index of the destination */
 	const uint8_t *entry;	/* [n_sw] */
-	const uint8_t *is_bad;	/* [n_sw] its row of bad */
-	uint16_t *up;		/* [n_sw] its row of peers */
+	const uint8_t *is_bad;	/* [n_sw] row of bad[] */
+	uint16_t *up;		/* [n_sw] row of peers[] */
 	bool moved;
 	ftr_sw to;
 	/* the flows of the entry */
@@ -154,7 +155,7 @@ static uint64_t price_single(const struct search *z, const uint16_t *row,
 	return sum;
 }
 
-/* The same for bins of several shifts. */
+/* Like price_single(), for bins of several shifts. */
 static uint64_t price_wide(const struct search *z, const uint16_t *row,
 			   struct balance_shifts of, bool own)
 {
@@ -190,7 +191,8 @@ static uint64_t price_flows(const struct search *z, uint32_t link, bool own)
 	return sum;
 }
 
-/* The same, by shift; stops when it reaches limit. */
+/* The price of adding the flows of the entry to the shifts of the link.  own: the bins contain
+ * them already.  Stops when the price reaches limit. */
 static uint64_t price_bins(const struct search *z, uint32_t link, bool own,
 			   uint64_t limit)
 {
@@ -278,7 +280,7 @@ static uint32_t find_rest(struct search *z, ftr_sw s, uint64_t *sum)
 	return hop;
 }
 
-/* The price by shift of that path; stops when it reaches limit. */
+/* The price of the shifts on the path of find_rest().  Stops when the price reaches limit. */
 static uint64_t price_rest(const struct search *z, uint64_t limit)
 {
 	uint64_t sum = 0;

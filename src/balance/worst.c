@@ -29,13 +29,13 @@ struct slice_worker {
 struct slices {
 	const struct balance_net *net;
 	uint8_t *entry;
-	struct balance_count *fill;	/* fill its bins; or NULL */
-	uint32_t shifts;	/* of a slice */
+	struct balance_count *fill;	/* the bins to fill; NULL: none */
+	uint32_t shifts;	/* number of shifts of a slice */
 	struct slice_worker *worker;
 };
 
-/* The sum over the shifts begin .. end - 1 of the maximum of all rows. At most BLOCK shifts, so that
- * the rows are read in order. */
+/* The sum over the shifts begin .. end - 1 of the maximum of all rows. At most BLOCK shifts, so
+ * that the rows are read in order. */
 static uint64_t sum_of_most(const struct balance_net *net,
 			    const struct balance_slice *b, uint32_t begin,
 			    uint32_t end)

@@ -204,7 +204,7 @@ bool chk_set_up(struct chk *c, struct ftr_arena *a, unsigned int workers);
 extern const uint8_t chk_end_state[N_ENDS];
 /* Follow the paths from all switches to lid: set end and hops of each. */
 void chk_follow_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
-/* The same, and record findings and dependencies. */
+/* Like chk_follow_lid; also record findings and dependencies. */
 void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* Fill col and nxt for lid. */
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);

@@ -153,7 +153,7 @@ enum { FORWARD = 1, BACKWARD = 2 };
 struct search {
 	uint64_t low, top;	/* labels of w and v */
 	uint32_t n_fwd, n_back;	/* vertices found */
-	uint32_t at_fwd, at_back;	/* number of them already expanded */
+	uint32_t at_fwd, at_back;	/* vertices whose neighbours were searched, too */
 	bool meet;
 };
 

@@ -312,14 +312,14 @@ const char *cli_count(char *buf, uint64_t n, const char *one, const char *many);
 
 #define CLI_NAME_MAX 384
 const char *cli_sw_name(char *buf, const struct ftr_fabric *f, ftr_sw s);
-/* with its base LID, if any */
+/* The name of an end port, with its base LID if it has one. */
 const char *cli_ep_name(char *buf, const struct ftr_fabric *f, ftr_ep e);
 const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid);
 /* "near" port 3 -> "far" port 7; buf holds at least CLI_LINK_MAX bytes. */
 #define CLI_LINK_MAX (2 * CLI_NAME_MAX + 32)
 const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 			  unsigned int port);
-/* The same without a direction: "near" port 3 - "far" port 7. */
+/* Like cli_link_name, without a direction: "near" port 3 - "far" port 7. */
 const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 			  unsigned int port);
 

@@ -43,7 +43,7 @@ bool ftr_memstream_end(FILE *out, char **text);
 /* For tests: make the n-th allocation from now on (1 = the next) and all later ones
  * fail; 0 = none.  Not thread safe. */
 void ftr_alloc_fail_at(unsigned long n);
-/* The same, but later ones succeed. */
+/* For tests: make only the n-th allocation fail; later ones succeed. */
 void ftr_alloc_fail_once(unsigned long n);
 /* Allocations made since the last ftr_alloc_fail_at. */
 unsigned long ftr_alloc_count(void);

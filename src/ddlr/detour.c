@@ -378,7 +378,7 @@ static void find(struct search *z, ftr_sw s, const struct form *form,
 		all_paths(z, s);
 }
 
-/* Try kept[i] and those after it. */
+/* Try the detours kept[i], kept[i + 1], ... in this order. */
 static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
 				struct ftr_err *err)
 {
@@ -447,9 +447,9 @@ static enum ftr_status try_best(struct search *z, ftr_sw s, const struct form *f
 }
 
 /* Try all detours of one form, best first. For packets from hosts to hosts, the first
- * detour nearly always succeeds. So the others are kept only if it does not, and the planes
- * are examined only for the detours that are tried. If none of them succeeds, the search is
- * repeated among all detours that the planes permit. */
+ * detour nearly always succeeds. So other detours are kept only if the first one fails, and the
+ * planes are examined only for the detours that are tried. If no detour succeeds, the search
+ * is repeated among all detours that the planes permit. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
 				const struct form *form, bool clean_only,
 				bool *made, struct ftr_err *err)

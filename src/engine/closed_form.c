@@ -66,9 +66,9 @@ struct pattern {
 /* Work of one thread: one byte per column. */
 struct per_worker {
 	uint8_t *n_cand;	/* groups that lead closer, above or below */
-	uint8_t *n_above;	/* those above */
-	uint8_t *one;		/* the last of them */
-	uint8_t *must;		/* must go down */
+	uint8_t *n_above;	/* groups above that lead closer */
+	uint8_t *one;		/* the last group above that leads closer */
+	uint8_t *must;		/* not 0: the switch must route downward */
 	uint64_t no_path;
 };
 
@@ -116,7 +116,7 @@ static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 	return sh->tree.n_up[s] > 0;
 }
 
-/* The pattern of s over its present groups; false: they differ in their number of links. */
+/* The pattern of s over its present groups; false: the groups have different numbers of links. */
 static bool group_pattern(const struct ftr_shape *sh, ftr_sw s,
 			  struct pattern *t)
 {

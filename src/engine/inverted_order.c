@@ -90,13 +90,14 @@ struct ordering {
 	const struct ftr_shape *sh;
 	const ftr_sw *by_rank;	/* [n_sw] by (rank, index) */
 	enum order_kind how;
-	uint32_t *island;	/* [n_sw] smallest switch of its island */
-	uint32_t *reach;	/* [n_sw] size of A, by column */
-	uint32_t *chain;	/* [n_sw] leaves above it and switches below it, by column */
-	uint32_t *tops;		/* [n_sw] top switches in A, by column */
+	uint32_t *island;	/* [n_sw] lowest index of a switch of the same island */
+	/* by column, for the switch of the column as root */
+	uint32_t *reach;	/* [n_sw] size of A */
+	uint32_t *chain;	/* [n_sw] leaves above the switch and switches below it */
+	uint32_t *tops;		/* [n_sw] top switches in A */
 	ftr_sw *root;		/* [n_sw] by island */
 	uint8_t *kind;		/* [n_sw] OUTSIDE, CLIMBS, ... */
-	uint32_t *part;		/* [n_sw] smallest switch of its part */
+	uint32_t *part;		/* [n_sw] lowest index of a switch of the same part */
 	ftr_sw *anchor;		/* [n_sw] by part, or NONE */
 	ftr_sw *above;		/* [n_sw] by part: the lowest of its anchors */
 	uint8_t *is_anchor;	/* [n_sw] */

@@ -81,7 +81,7 @@ const struct ftr_up_path *place_up_path(const struct ftr_shape *sh,
  * the column is not that of the switch itself. */
 ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t);
 
-/* The port of that nominal link of the group, FTR_PORT_NONE if it is lost. */
+/* The port of nominal link number `link` of group g; FTR_PORT_NONE if that link is missing. */
 ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 		    uint32_t link);
 

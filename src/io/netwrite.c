@@ -5,8 +5,8 @@
  *
  * The file holds the nodes that a sweep could find: end ports and end nodes without a link
  * are left out.  Double quotes in names become ', because the format has no way to quote
- * them; control characters are not in the names of a fabric.  An unknown width is written as 0x and an unknown
- * speed as '?' (4x?), which readers take as unknown.
+ * them.  Names of a fabric contain no control characters.  An unknown width is written as 0x
+ * and an unknown speed as '?' (4x?), which readers take as unknown.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct name {
 	char s[FTR_NAME_MAX + 1];
 };
 
-/* A quote in a name would end it. */
+/* A copy of the name with single quotes, because a double quote would end the name. */
 static struct name clean(const char *name)
 {
 	struct name n;

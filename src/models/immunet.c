@@ -565,7 +565,7 @@ static bool in_ring(const struct immunet *x, ftr_sw s, ftr_port port)
 	return k->next[port];
 }
 
-/* The exit into the ring, or further along it. */
+/* The exit by which a packet enters the ring or continues in it. */
 static unsigned int safe_exit(const struct immunet *x,
 			      const struct ftr_sim_view *v, ftr_sw s, ftr_sw d,
 			      ftr_port in, bool ring, struct ftr_sim_exit *e)
@@ -597,7 +597,7 @@ static bool been_round(const struct immunet *x, ftr_sw s,
 	       (p->vector & 0xffff) > 2 * x->n;
 }
 
-/* True if VL 1 of the link is adaptive, too: it is in no ring. */
+/* True if VL 1 of the link is used adaptively, like VL 0, because it belongs to no ring. */
 static bool two_vls(const struct immunet *x, ftr_sw s, ftr_port out)
 {
 	return x->node[s].open && !in_ring(x, s, out) && !x->o.one_vl;

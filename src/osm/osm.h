@@ -94,9 +94,9 @@ struct ibf_timing {
 /* (source, LID) pairs without a path that the engine does not promise to serve. */
 struct ibf_unserved {
 	uint64_t hosts;		/* host to host */
-	uint64_t apart;		/* of those, pairs that no links connect */
+	uint64_t apart;		/* host to host, not physically connected */
 	uint64_t mixed;		/* host to switch, switch to host */
-	uint64_t others;	/* switches, Aggregation Nodes */
+	uint64_t others;	/* pairs of switches or Aggregation Nodes */
 };
 
 struct ibf_changes {
@@ -106,8 +106,8 @@ struct ibf_changes {
 
 /* The cost of reading the switches' tables, see adopt.c. */
 struct ibf_adopted {
-	uint64_t blocks, failed;	/* blocks: requested; failed: those of them that
-					 * were not answered */
+	uint64_t blocks;	/* blocks requested */
+	uint64_t failed;	/* blocks that were not answered */
 	double ms;
 };
 

@@ -585,7 +585,8 @@ static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
 }
 
-/* gen is the first routing, or its fabric is complete. */
+/* Make the tables of gen the preferred tables.  gen is the first routing, or its fabric is
+ * complete. */
 static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;

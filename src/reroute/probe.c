@@ -378,8 +378,8 @@ static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 	return ok;
 }
 
-/* Run all requests: first those that are not skipped, then the others of each switch that has
- * answered its first one. */
+/* Run the requests that are not skipped.  Then run the skipped requests of each switch that has
+ * answered its first request. */
 static void run_all(struct rr *f, struct probe *p, bool all_answered)
 {
 	double hedge = all_answered ? patience(f) : HEDGE_MS;

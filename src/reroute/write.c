@@ -257,7 +257,7 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
  * ms: these switches may only be slow. */
 #define LATE_MS 10
 
-/* Write the packets of one step. late: only those for late switches; otherwise all others. */
+/* Write the packets of one step: with late, those for late switches; otherwise all others. */
 static void write_some(struct push *p, uint32_t first, uint32_t end,
 		       bool late)
 {
@@ -387,7 +387,7 @@ static void note_writes(struct push *p)
 	r->sets_lost = !text;
 }
 
-/* ---- all of it ---------------------------------------------------------- */
+/* ---- a whole write ------------------------------------------------------ */
 
 /* Add to the counts, because a repair may be written in several parts. */
 static void count(struct push *p)

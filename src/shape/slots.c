@@ -146,9 +146,8 @@ static uint32_t survey(const struct shaping *z, const struct slots *w,
 	return pairs;
 }
 
-/* Number of links that are missing between s and those of the n switches in other[] that
- * have a free port.
- * have: [n_sw] scratch, all zero before and after. */
+/* Number of links that are missing between s and the switches with a free port among
+ * other[0 .. n - 1].  have: [n_sw] scratch, all zero before and after. */
 static uint32_t lacking(const struct shaping *z, const struct slots *w,
 			const struct mesh *m, ftr_sw s, const ftr_sw *other,
 			uint32_t n, uint32_t *have)

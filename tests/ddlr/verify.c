@@ -558,7 +558,7 @@ static const struct job sample[] = {
 	{ "kary:4,3", 3, "ls", 2, 13, false },
 };
 
-/* All fault sets of the small trees in all orders; 100,000 or more random sets of the others. */
+/* Small trees: all fault sets in all orders.  Larger trees: 100,000 or more random sets. */
 static const struct job full[] = {
 	{ "kary:2,2", 1, "ls", 1, 0, true },
 	{ "kary:2,3", 1, "ls", 1, 0, true },
