@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * ddlr: local repairs.  When a link or a switch fails, ddlr plans which entries to
- * write at once and in which order, and later the transition to newly routed
+ * write immediately and in which order, and later the transition to newly routed
  * tables.
  *
  * Source: Sem-Jacobsen et al. 2006 (section 3.1, R_m) and Sem-Jacobsen et al. 2011

@@ -60,7 +60,7 @@ enum ftr_odd_ep {
 
 /* Missing links between two switches of the fabric. */
 struct ftr_missing {
-	ftr_sw low, up;		/* by rank */
+	ftr_sw low, up;		/* the switch of the lower and of the higher rank */
 	uint32_t n;
 	bool inferred;		/* inferred from the other switches of the two
 				 * ranks; else known from the nominal fabric */

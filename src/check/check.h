@@ -94,7 +94,7 @@ struct chk_part {
 	uint8_t *head;		/* [n_sw] 1 + number, within the block, of the first LID
 				 * owned at the switch (batch.next chains the others); 0:
 				 * the switch owns no LID of the block */
-	/* for one LID, by switch */
+	/* for one LID: [n_sw] */
 	uint8_t *col;		/* the LID's column of the tables */
 	uint16_t *nxt;		/* row of the next hop */
 	uint8_t *end;		/* result of the walk, ST_... */

@@ -2,13 +2,13 @@
 /*
  * The edges of all LIDs under tables that do not change, used when a graph is built.
  *
- * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch
- * has the set of LIDs that reached it. A switch passes each LID on to its neighbours when
- * the LID first reaches it. This is done in rounds: in each round, all VLs that were reached
- * by further LIDs in the previous round pass these on. Several threads share a round; each
- * has its own sets of the LIDs that it passed on. They are merged after the round. For each neighbour, the entries that it has for these LIDs are counted by
- * outgoing port. Only these counts are translated into edges, because the VL of a packet
- * depends on its ports, and not on its LID.
+ * This is the walk of dynwalk.c for all LIDs at the same time. For each switch and VL
+ * there is a set: the LIDs whose packets leave the switch on this VL. When a LID is added to
+ * the set, it is passed on to the next switch. This is done in rounds: in each round, every
+ * set passes on the LIDs that were added to it in the previous round. Several threads share a round;
+ * each has sets of the LIDs that it has passed on, which are merged after the round. For each
+ * neighbour, its entries for these LIDs are counted by outgoing port. Only these counts are
+ * translated into edges, because the VL of a packet depends on its ports, and not on its LID.
  *
  * A walk LID by LID has scattered accesses to all memory. This one reads the
  * rows of a switch and of its neighbours, and little else.
@@ -34,9 +34,9 @@ struct all {
 	uint32_t sl;
 	uint32_t words;		/* 64-bit words in a set of LIDs */
 	uint64_t *owned;	/* LIDs with an owner */
-	/* One set for each VL out of a switch, at s * n_vl + VL.  todo: LIDs that are
-	 * passed on in this round.  met: all LIDs that reached the VL before this round;
-	 * this is base_set[] of this SL */
+	/* One set for each switch s and VL, at s * n_vl + VL: LIDs whose packets leave s on
+	 * this VL.  todo: those that are passed on in this round.  met: all that were added
+	 * before this round; this is base_set[] of this SL */
 	uint64_t *todo, *met;
 	uint32_t *list, n_list;	/* VLs that pass on LIDs in this round */
 	atomic_bool stopped;

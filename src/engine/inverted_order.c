@@ -95,11 +95,11 @@ struct ordering {
 	uint32_t *reach;	/* [n_sw] size of A */
 	uint32_t *chain;	/* [n_sw] leaves above the switch and switches below it */
 	uint32_t *tops;		/* [n_sw] top switches in A */
-	ftr_sw *root;		/* [n_sw] by island */
+	ftr_sw *root;		/* [n_sw] root of an island */
 	uint8_t *kind;		/* [n_sw] OUTSIDE, CLIMBS, ... */
 	uint32_t *part;		/* [n_sw] lowest index of a switch of the same part */
-	ftr_sw *anchor;		/* [n_sw] by part, or NONE */
-	ftr_sw *above;		/* [n_sw] by part: the lowest of its anchors */
+	ftr_sw *anchor;		/* [n_sw] anchor of a part, or NONE */
+	ftr_sw *above;		/* [n_sw] the lowest anchor of a part */
 	uint8_t *is_anchor;	/* [n_sw] */
 	struct offer *offer;
 	uint32_t n_offers;

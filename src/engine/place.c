@@ -31,7 +31,7 @@
  * have the same c.  B is at least 2, so that half of the shifts use only one value of c, and
  * small enough that every value of c occurs twice.  A block has r > 1 periods if there are
  * fewer groups above than hosts of a leaf.  A shift then needs slot x in all periods of a
- * block at once, so period j = z mod r adds j times g = floor((W - 1) / r).
+ * block at the same time, so period j = z mod r adds j times g = floor((W - 1) / r).
  *
  * If the group of that slot is missing as well, a list of slots that depends only on
  * (s, d) decides: the first slot with a candidate is taken.  So an entry changes only

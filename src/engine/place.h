@@ -35,7 +35,7 @@ struct port_choice {
 	uint32_t n;
 	bool slots;		/* every candidate has a slot */
 	bool several;		/* several downward groups, chosen by upward paths */
-	const struct ftr_group *at[FTR_PORT_MAX + 1];	/* by slot */
+	const struct ftr_group *at[FTR_PORT_MAX + 1];	/* candidate in a slot; NULL: none */
 	bool displaced;		/* the last port is not in the group of its own slot */
 };
 

@@ -26,10 +26,11 @@
 struct ends {
 	const struct ftr_shape *sh;
 	const uint32_t *island;
-	uint32_t *on;		/* [n_sw] end ports */
-	uint32_t *all;		/* [n_sw] by island */
-	uint32_t *inside;	/* [n_sw] in A, by column of the root */
-	uint64_t *squares;	/* [n_sw] sum of on^2 over A, by column of the root */
+	uint32_t *on;		/* [n_sw] end ports of a switch */
+	uint32_t *all;		/* [n_sw] end ports of an island */
+	/* by column of the root; A: the switches that the root reaches upward */
+	uint32_t *inside;	/* [n_sw] end ports of A */
+	uint64_t *squares;	/* [n_sw] sum of the squares of on[] over A */
 };
 
 /* False: out of memory. */

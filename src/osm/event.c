@@ -7,7 +7,7 @@
  *
  * A record is one line, or several if it would be longer than LINE_MAX_BYTES:
  * the first line holds everything but the lists, which continue in the
- * following lines.  The writer's thread writes all lines of a record at once.
+ * following lines.  The writer's thread writes all lines of a record together.
  *
  * "switch-down" is written when a switch has lost its last link to another
  * switch, "switch-up" when the switch has one again. "switch-up" comes with the repair

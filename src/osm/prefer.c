@@ -24,7 +24,7 @@
  * ranks, so any mixture of old and new entries is free of loops and credit
  * loops; and the result is verified like all tables.
  *
- * An entry that a fault displaces is placed at once, by the load of the links
+ * An entry that a fault displaces is placed immediately, by the load of the links
  * (balance/displaced.h).  When the sweep is over, a second search places all
  * displaced entries again, shifts included.  If the gain is large enough, the next sweep
  * applies the result to these entries only.

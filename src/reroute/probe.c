@@ -144,7 +144,7 @@ static bool listed(const struct rr_link *out, uint32_t n,
 	return false;
 }
 
-/* A port in Init carries no data: a link that died and returned at once counts
+/* A port in Init carries no data: a link that died and returned immediately counts
  * as dead until OpenSM has set it Active.  While OpenSM sets up the whole
  * fabric, Init means nothing. */
 static bool is_dead(const struct rr_view *v, unsigned int state)

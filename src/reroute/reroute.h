@@ -250,7 +250,7 @@ unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
 bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
 					 * mutex */
 void rr_want_sweep(struct rr *f);	/* requested when it is due (damp.h) */
-void rr_sweep_now(struct rr *f);	/* requested at once */
+void rr_sweep_now(struct rr *f);	/* requested immediately */
 /* Set *err for finding i of rep and return FTR_REFUSED.  what: the message up to the name of the
  * finding. */
 enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,

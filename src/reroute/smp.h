@@ -27,7 +27,7 @@ struct rr_smp {
 	uint32_t mod;
 	uint64_t m_key;		/* in network byte order */
 	struct rr_dr route[2];
-	unsigned int n_routes;	/* 0: fails at once */
+	unsigned int n_routes;	/* 0: fails immediately */
 	const uint8_t *payload;	/* RR_SMP_DATA bytes to Set; NULL: Get */
 	bool skip;		/* not run; its results stay as they are */
 	/* results */

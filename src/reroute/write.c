@@ -165,8 +165,7 @@ static bool leads_to_doubtful(const struct push *p, const struct write *w)
 /* ---- packets that get lost ---------------------------------------------- */
 
 /* Another link, not yet reported, may have died on the routes of these packets.
- * The first packets have a short timeout, so that this is found out for all of
- * them at once. */
+ * The first packets have a short timeout, so that such a link is soon detected. */
 #define QUICK_TIMEOUTS 0.5
 
 /* proven NULL: add the outgoing port of each link of the route to set.  Otherwise add both ends

@@ -11,8 +11,8 @@
  *
  * With a nominal shape, the step of project.c replaces all of these except cost.
  *
- * struct shaping holds the state.  Results go into the arena of the shape, the rest into
- * a scratch arena that is freed at the end.
+ * struct shaping holds the state.  Results ("published") are in the arena of the shape, all
+ * other data in a scratch arena that is freed at the end.
  */
 #ifndef FTR_SHAPE_SHAPE_H
 #define FTR_SHAPE_SHAPE_H
@@ -43,7 +43,7 @@ struct shaping {
 	struct nbr *nbr;
 	ftr_port *nbr_port;
 	uint8_t *is_leaf;		/* [n_sw] leaf switch, or empty leaf (rank.c) */
-	uint8_t *is_stub;		/* [n_sw] stub: left out of planes; published */
+	uint8_t *is_stub;		/* [n_sw] 1: stub (rank.c), not part of planes; published */
 	int32_t *height;		/* [n_sw] inferred; NO_HEIGHT (rank.h): none */
 	uint8_t *rank;			/* [n_sw], published */
 	const struct ftr_shape *keep_to;	/* reorder.c: paths to keep */

@@ -148,8 +148,8 @@ START_TEST(wide_trees_equal_the_oracle)
 }
 END_TEST
 
-/* Every leaf has trunks of two links to the first spine, of three to the second, and of either
- * size to the others: the ports of a leaf repeat only after six links of a slot. */
+/* Every leaf has two links to the first spine, three to the second, and two or three to each other
+ * spine.  So the sequence of links of a leaf repeats only after six destinations of a slot. */
 static struct ftr_fabric *trunks(uint64_t seed)
 {
 	uint32_t leaves, spines, hosts;

@@ -28,7 +28,8 @@ static struct ftr_err err;
 
 struct pkt {
 	bool used, waiting, delivered;
-	uint32_t source, ch;	/* channel on which it is, or by which it came */
+	uint32_t source;
+	uint32_t ch;		/* channel on which the packet is, or by which it came */
 	ftr_lid lid;
 	unsigned int sl, vl, hops;
 	uint64_t sent;
@@ -70,7 +71,7 @@ struct slow {
 	struct turn turn[MAX_CH][MAX_V];
 	unsigned int vl_number[MAX_CH];
 	int64_t left[MAX_CH];
-	uint32_t cursor[512];		/* [source] next of its pairs */
+	uint32_t cursor[512];		/* next pair of each source */
 	uint64_t now, sent[MAX_CH], hops, delivered;
 	double latency;
 };

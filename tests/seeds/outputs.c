@@ -161,8 +161,8 @@ static void put(struct queue *q, uint32_t p)
 	q->held++;
 }
 
-/* The first packet of q starts to leave: its place becomes free when its tail has left, with
- * -e at once. */
+/* The first packet of q starts to leave: its room becomes free when its tail has left; with -e,
+ * immediately. */
 static uint32_t take(struct queue *q)
 {
 	uint32_t p = q->p[q->first];

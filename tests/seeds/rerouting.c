@@ -193,8 +193,8 @@ static unsigned int adaptive_switches_4c(void *state,
 	return n;
 }
 
-/* Not a step: takes one of several exits at once, whatever the state of its queue is, as if
- * packets waited in queues of the outputs. */
+/* Not a step of the paper: chooses one of several exits immediately, whatever the state of its
+ * queue is, as if packets waited in queues of the outputs. */
 static unsigned int adaptive_links_once(void *state,
 					const struct ftr_sim_view *v,
 					ftr_sw s, ftr_port in,

@@ -381,7 +381,7 @@ lossy_round() {
 }
 
 # Lost packets: LFT writes (LinearForwardingTable is 0x19; ibsim expects decimal, 25),
-# then PortInfo (0x15, 21).  ibsim does not execute a lost request, and at once reports
+# then PortInfo (0x15, 21).  ibsim does not execute a lost request, and immediately reports
 # the timeout that the kernel would report later.  So requests are lost but answers never
 # are, and no answer is late.
 case_fast_lossy() {

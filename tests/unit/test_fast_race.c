@@ -308,7 +308,7 @@ START_TEST(test_routing_overtakes)
 	h->moment = answer_late;
 	h->moment_ctx = &l;
 	fake_set_fate(h, hold_answers, &l);
-	/* a fault that is in the new tables and not in the old ones */
+	/* the new tables avoid the failed link, the old ones do not */
 	fake_link_quietly(h, s, fake_uplink(h, s, 1), false);
 	ck_assert(fake_sweep(h));
 	ck_assert(l.done);
@@ -329,7 +329,7 @@ END_TEST
 
 struct unknown {
 	struct plan cut;
-	bool known;		/* the plugin knows of the cut and repairs it at once */
+	bool known;		/* the plugin knows of the cut and repairs it immediately */
 	bool lose;		/* a packet of OpenSM is lost */
 	uint32_t sets;		/* Sets of the plugin */
 };
@@ -374,7 +374,7 @@ static void watch(struct fake *h, struct unknown *u)
 	fake_set_fate(h, lose_first, u);
 }
 
-/* OpenSM reroutes, loses a packet and sweeps at once, without an event for the
+/* OpenSM reroutes, loses a packet and sweeps immediately, without an event for the
  * tables that it has written: the worker must not continue from the earlier tables. */
 START_TEST(test_reroute_then_sweep)
 {

@@ -241,7 +241,7 @@ START_TEST(figure_2)
 	ck_assert_uint_eq(k.vl[1], 0);
 	ck_assert_uint_eq(k.at[3], b);
 	ck_assert_uint_eq(k.vl[2], 0);
-	/* b tries the ports of D in ML, from the first one on, until one leads to s */
+	/* b tries the ports of D in ML, beginning with the first, until a port leads to s */
 	for (at = 3; k.at[at] == b; at += 2, i++) {
 		ck_assert_uint_eq(k.at[at + 1], above(&w, b, i));
 		ck_assert_uint_eq(k.vl[at], 1);
