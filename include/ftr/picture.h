@@ -71,10 +71,10 @@ struct ftr_picture {
 	uint32_t n_ranks;
 	uint32_t n_cols;	/* leaf columns, including those of missing leaves */
 	uint64_t missing_links;	/* sum of missing[].n */
-	double width;		/* every x is below this */
-	const struct ftr_picture_pod *pod;	/* by (rank, pod_first) */
+	double width;		/* of the picture: every x is less */
+	const struct ftr_picture_pod *pod;	/* sorted by (rank, pod_first) */
 	const struct ftr_picture_block *block;
-	const struct ftr_missing *missing;	/* by (low, up) */
+	const struct ftr_missing *missing;	/* sorted by (low, up) */
 	const double *x;	/* [n_sw] centre of the switch */
 	const uint32_t *block_of;	/* [n_sw] */
 	const uint32_t *pod_of;	/* [n_sw] FTR_POD_NONE: not above any leaf */

@@ -61,12 +61,12 @@ struct balance_net {
 	uint32_t n_hosts;	/* sum of hosts[] */
 	uint32_t bound;		/* ftr_balance_bound of the shape */
 	uint32_t n_pos;		/* number of positions, and of shifts */
-	uint32_t *dest_at;	/* [n_pos] destination by position */
+	uint32_t *dest_at;	/* [n_pos] destination at a position */
 	/* destinations of column l: dest[first[l]] .. dest[first[l + 1] - 1] */
 	struct balance_dest *dest;
 	uint32_t *first;	/* [n_sw + 1] */
 	uint32_t *turn;		/* [n_dests] destinations in the order of a sweep */
-	uint32_t *dest_of;	/* [max_lid + 1] by LID, or BALANCE_NONE */
+	uint32_t *dest_of;	/* [max_lid + 1] destination with a LID, or BALANCE_NONE */
 	/* The switches that have a path to column l, the farthest first, its own switch
 	 * last.  Every path to the column visits them in this order, whichever candidates
 	 * the entries take.  NULL: a column without destinations */
@@ -74,7 +74,7 @@ struct balance_net {
 		uint16_t *sw;
 		uint32_t n;
 		uint8_t *cost, *down;	/* [n_sw] costs to the column, in one piece */
-	} *order;		/* [n_sw] by column */
+	} *order;		/* [n_sw] one per column */
 	/* the entries of the tables by destination (balance_entries), and the results of
 	 * balance_count_net: all-to-all flows by link, senders by destination
 	 * (balance_senders); NULL: not counted, or freed by balance_net_free_rows */

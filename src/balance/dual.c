@@ -21,22 +21,22 @@
 
 #define LARGE 100		/* greatest exponent of a weight, so that sums over paths stay
 				 * finite */
-#define SHARP 3			/* in round 1; any value from 1 to 6 works as well */
+#define SHARP 3			/* slope in round 1; any value from 1 to 6 works as well */
 
 struct dual {
 	const struct ftr_fabric *f;
 	const uint32_t *hosts;	/* [n_sw] */
 	double *w;		/* [n_ports] weights */
 	double *load;		/* [n_ports] flows, sum over all rounds */
-	double even;		/* load of every link if all were even */
+	double even;		/* load of every link if all loads were equal */
 	double sharp;		/* slope with which a weight grows with the load */
-	/* towards the current switch */
-	double *dist;		/* [n_sw] INFINITY: not reached */
+	/* the lightest paths to the current switch */
+	double *dist;		/* [n_sw] length of the path; INFINITY: no path */
 	double *flow;		/* [n_sw] */
-	uint32_t *next;		/* [n_sw] link of the lightest path */
-	ftr_sw *order;		/* [n_sw] switches reached, nearest first */
+	uint32_t *next;		/* [n_sw] first link of the path */
+	ftr_sw *order;		/* [n_sw] switches with a path, nearest first */
 	uint32_t n_order;
-	ftr_sw *heap;		/* [n_sw] by dist, the least first */
+	ftr_sw *heap;		/* [n_sw] binary heap, least dist first */
 	uint32_t *at;		/* [n_sw] place in the heap, or BALANCE_NONE */
 	uint32_t n_heap;
 };

@@ -280,7 +280,7 @@ static bool set_orders(struct balance_net *net, struct ftr_team *team)
 struct entry_job {
 	struct balance_net *net;
 	const struct ftr_tables *t;
-	enum ftr_status st;	/* of the bound */
+	enum ftr_status st;	/* result of the bound */
 	struct ftr_err *err;
 };
 

@@ -50,9 +50,9 @@ struct load {
 		uint32_t *first;	/* [n_sw + 1] */
 	} of_shape, of_full;
 	const struct near *near;
-	/* of one destination, by switch */
-	uint16_t *hosts;	/* hosts that send through it */
-	const uint8_t *entry;
+	/* for one destination */
+	uint16_t *hosts;	/* [n_sw] number of hosts that send through the switch */
+	const uint8_t *entry;	/* [n_sw] */
 	struct load_path {
 		uint64_t excess;	/* of the path, or NO_PATH, if known == turn */
 		uint32_t known;

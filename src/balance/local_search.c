@@ -71,13 +71,13 @@ struct search {
 	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
 	/* A link is bad if it is above the target, or a shift of the flows has w->meet
 	 * flows on it. */
-	struct marker *marker;	/* by worker */
-	uint32_t begin;		/* of the batch, in net->turn[] */
+	struct marker *marker;	/* one per worker */
+	uint32_t begin;		/* index in net->turn[] at which the batch begins */
 	uint8_t *bad;		/* [BATCH][n_sw] the path of a source has a bad link at or
 				 * after s */
 	bool *any;		/* [BATCH] for some s */
 	uint16_t *peers;	/* [BATCH][n_sw] the next switch of each path, EMPTY: none */
-	/* of the destination */
+	/* the destination */
 	const struct balance_dest *d;
 	uint32_t index;		/* index of the destination */
 	const uint8_t *entry;	/* [n_sw] */

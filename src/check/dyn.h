@@ -79,10 +79,11 @@ struct ftr_cdg {
 	uint32_t n_links;
 	uint32_t *first_link;	/* [n_sw + 1] */
 	struct dyn_link *link;
-	uint32_t *link_of;	/* [n_sw * 256] by port; DYN_NONE: no link to a
+	uint32_t *link_of;	/* [n_sw * 256] link out of a port; DYN_NONE: no link to a
 				 * switch */
-	uint8_t *link_vl;		/* [n_sl] VL by (place in, place out) of each
-					 * switch, or FTR_VL_DROP */
+	uint8_t *link_vl;	/* [n_sl], then a square for each switch: VL of a packet from
+				 * the link at place `in` to the link at place `out`, or
+				 * FTR_VL_DROP */
 	uint64_t *vl_first;	/* [n_sw] start of the square of a switch */
 	bool plain;		/* all packets are on VL 0 */
 	uint64_t vl_square;	/* bytes per SL */
@@ -102,7 +103,7 @@ struct ftr_cdg {
 	uint32_t *count;
 	/* dynorder.c */
 	uint32_t n_vertices;
-	/* [n_vertices] a list of the vertices in order; labels ascend along it */
+	/* [n_vertices] a list of the vertices in order; labels ascend along the list */
 	uint64_t *label;
 	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
 	/* [n_vertices][words] present or former edges to and from other vertices;

@@ -40,7 +40,7 @@ struct all {
 	uint64_t *todo, *met;
 	uint32_t *list, n_list;	/* VLs that pass on LIDs in this round */
 	atomic_bool stopped;
-	struct part *part;	/* by thread */
+	struct part *part;	/* one per thread */
 	unsigned int n_parts;
 };
 

@@ -48,7 +48,7 @@ struct result {
 	struct ftr_tables_diff d;
 	double ms_per_block;		/* with --live */
 	struct cli_transition x;	/* with --transition */
-	struct moved *lid, *sw;	/* by descending count, then ascending index */
+	struct moved *lid, *sw;	/* sorted by count (descending) and index */
 	uint32_t n_lid, n_sw;	/* number of changed LIDs and switches */
 };
 

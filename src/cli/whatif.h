@@ -101,7 +101,7 @@ struct cli_whatif_view {
 	unsigned int repeat;
 	const struct cli_column *col;
 	unsigned int n_col;
-	uint32_t places;	/* of the host order for the loads */
+	uint32_t places;	/* length of the host order for which loads are computed */
 	bool vl_map;		/* turns have a VL of their own */
 	bool list;		/* list all affected nodes */
 };

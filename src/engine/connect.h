@@ -31,14 +31,15 @@ enum connect_links { CONNECT_UP_DOWN = 0, CONNECT_ACROSS, CONNECT_ANY, CONNECT_N
 struct connect {
 	enum connect_links links;
 	uint32_t n_turns;
-	struct ftr_turn *turn;		/* by (from, at, to) */
+	struct ftr_turn *turn;		/* sorted by (from, at, to) */
 	uint32_t n_entries;
-	struct connect_entry *entry;	/* by (col, sw) */
+	struct connect_entry *entry;	/* sorted by (col, sw) */
 	ftr_sw *via;
 	uint64_t pairs;		/* (end port, LID of an end port) connected by extra turns */
 	uint64_t longer;	/* pairs that have an up/down path but take a longer one: end
 				 * ports of a gateway for which there was no other solution */
-	bool any_longer;	/* such entries, also of gateways without end ports */
+	bool any_longer;	/* a gateway, with or without end ports, has an entry with a
+				 * longer path */
 	bool complete;		/* every pair that links connect has a path */
 	bool horizontal;	/* links inside one rank are used */
 };

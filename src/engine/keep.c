@@ -33,8 +33,7 @@ struct keeping {
 	const struct ftr_balance_input *in;
 	const struct ftr_keep *keep;
 	struct ftr_tables *t;
-	/* bits by (switch, LID), or NULL */
-	uint64_t *movable, *displaced;
+	uint64_t *movable, *displaced;	/* one bit for each (switch, LID), or NULL */
 	const struct connect *extra;	/* NULL: no extra turns */
 	uint8_t *gateway;	/* [n_sw] the switch has entries in extra even for columns to
 				 * which its cost is finite */
@@ -62,7 +61,7 @@ static const struct connect_entry *extra_entry(const struct keeping *k,
 struct valid {
 	uint32_t col;
 	struct ftr_port_set ports;
-	bool by_turn;		/* of a plan of extra turns */
+	bool by_turn;		/* the candidates come from a plan of extra turns */
 };
 
 static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,

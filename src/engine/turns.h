@@ -48,7 +48,7 @@ struct turns {
 	struct turns_channel *channel;
 	uint32_t *first;		/* [n_sw + 1] channels of a switch, by
 					 * index of the neighbour */
-	uint32_t *of_group;		/* by index into sh->tree.groups */
+	uint32_t *of_group;		/* channel of a group, by index into sh->tree.groups */
 	struct turns_extra {
 		uint32_t in, out, next;
 		bool both;		/* refused together with its opposite direction only */

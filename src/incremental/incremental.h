@@ -145,7 +145,7 @@ struct ftr_incr {
 	uint32_t n_log, cap_log;
 	struct ftr_change *change;
 	uint32_t cap_change;
-	uint32_t *by_lid;	/* indices of changes, by LID */
+	uint32_t *by_lid;	/* indices of changes, sorted by LID */
 	uint32_t *lid_first;	/* [max_lid + 2] */
 	bool placed;		/* the counters of displaced include the changes */
 	struct ftr_arena *last;		/* holds the write steps and the links of the result */

@@ -44,8 +44,9 @@ enum { DRAIN = 1, BEFORE_DRAIN = 2 };
 struct steps {
 	struct ftr_incr *lv;
 	const struct ftr_change *change;
-	uint16_t *write_step;	/* by change: its step, or its level if it is marked DRAIN */
-	uint8_t *mark;		/* by change */
+	/* one element for each change */
+	uint16_t *write_step;	/* step of the change; its level if it is marked DRAIN */
+	uint8_t *mark;
 	struct write_order order;	/* step[] is WRITE_NEVER if the change is marked DRAIN */
 	uint32_t *drain;	/* [n_sw] */
 	uint32_t n_normal, n_levels;

@@ -62,7 +62,7 @@ struct rr_link {
 
 /* A thread that builds a planner for a view (ddlr.c). */
 struct rr_maker {
-	struct rr_maker *next;	/* in the list of abandoned makers */
+	struct rr_maker *next;	/* next abandoned maker */
 	struct rr *f;
 	struct rr_routing gen;
 	pthread_t thread;

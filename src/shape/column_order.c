@@ -30,8 +30,8 @@
 
 struct leaf_key {
 	ftr_sw sw;
-	const char *name;	/* with FTR_LEAF_BY_NAME the smallest host name; otherwise, or
-				 * without hosts, NULL: sorted last */
+	const char *name;	/* FTR_LEAF_BY_NAME: the smallest host name on the leaf; NULL
+				 * (sorted last) if it has no hosts, or in another order */
 };
 
 struct ordering {
@@ -40,7 +40,7 @@ struct ordering {
 	uint32_t n_leaf;
 	uint32_t *base;		/* [n_sw] place of a leaf in base order */
 	uint32_t *pod_key;	/* [n_ranks][n_sw]: first leaf of its pod */
-	ftr_ep *ep_by_sw;	/* end ports by (switch, place) */
+	ftr_ep *ep_by_sw;	/* end ports, sorted by (switch, place) */
 	uint32_t *ep_first;	/* [n_sw + 1] */
 	uint32_t *place;	/* [n_ep] place inside its switch and class */
 	uint8_t *cls;		/* [n_ep] enum ftr_class */
