@@ -358,8 +358,8 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
 /*
  * The same shape over another order: level[s] replaces the rank, so a link leads
  * up from the lower to the higher level.  Destinations, columns, dividers,
- * up_path and the order of groups (within the upward and within the downward
- * ones) stay.  Ranks, the division into upward and downward groups, costs and
+ * up_path, and the order of groups within the upward and within the downward groups,
+ * do not change.  Ranks, the division into upward and downward groups, costs and
  * down-costs are computed again.
  *
  * how: FTR_REORDER_KEEP keeps the paths of sh where it has any.  If in sh a switch s

@@ -47,8 +47,8 @@ struct all {
 /* The state of one thread. */
 struct part {
 	struct all *a;
-	uint64_t *reached;	/* LIDs that it passed on to each VL in this round */
-	uint8_t *any;		/* [n_sw * n_vl] 1: reached[] of this VL is not empty */
+	uint64_t *reached;	/* LIDs that the thread added to each set in this round */
+	uint8_t *any;		/* [n_sw * n_vl] 1: reached[] has LIDs for this switch and VL */
 	uint64_t *set;		/* scratch: one set */
 	uint16_t *lid;		/* scratch: [PORTS][FEW] LIDs by port */
 	/* for each switch: the set of LIDs that count_entries() last counted there,

@@ -388,7 +388,8 @@ static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
 	return s - at * t->stride[d] + (at + by) % t->k[d] * t->stride[d];
 }
 
-/* Find the next dimension: the shortest ring through switch 0 with this stride. */
+/* Find the next dimension: the shortest ring through switch 0 in which the numbers of neighbours
+ * differ by the stride. */
 static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f,
 			   uint32_t stride)
 {

@@ -225,8 +225,8 @@ struct ibf_generation *ibf_generation_get(struct ibf_generation *gen);
 void ibf_generation_put(struct ibf_generation *gen);
 /* The shape of the nominal fabric of gen; NULL: there is none. */
 const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen);
-/* True if the last routing was by an engine that is not ours.  With OpenSM's lock
- * held, or on the sweeper's thread. */
+/* True if an engine that is not ours made the last routing.  The caller holds OpenSM's lock, or
+ * is the sweeper's thread. */
 bool ibf_other_routed(const struct ibf_plugin *p);
 
 /* snapshot.c */
@@ -304,8 +304,8 @@ void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
 /* Events of a sweep, in this order, on the sweeper's thread and without a lock:
  *  sweep_start	a heavy sweep begins
  *  discovered	discovery is over; may wait until a write has ended
- *  routed	the switches have new tables: those of gen; NULL: of an engine that is
- *		not ours
+ *  routed	the switches have the new tables of gen; NULL: the tables of an engine
+ *		that is not ours
  * post: RR_EV_ROUTING (OpenSM's exclusive lock is held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
 void ibf_fast_sweep_start(struct ibf_fast *f);
 void ibf_fast_discovered(struct ibf_fast *f);

@@ -162,8 +162,9 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Decide whether f and n have so little in common that f is another fabric. If one side
- * has no end ports, the switches decide alone; links are judged in the same way. */
+/* Decide whether f and n have so little in common that f is another fabric. If f or n has no end
+ * ports, only the switches decide. The same holds for links of end ports and links between
+ * switches. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;

@@ -173,8 +173,8 @@ static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 	return twice;
 }
 
-/* Store the ports in the order of groups, with their nominal places. In a group that
- * lacks links, the present ones get the first places. */
+/* Store the ports in the order of groups, with their nominal places. In a group with
+ * missing links, the present links get the first places. */
 static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 {
 	uint32_t n = z->nbr_first[z->f->n_sw], next = 0;

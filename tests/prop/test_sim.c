@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The simulation against a slow one, on small trees with random VLs.
+ * Compares the simulation with a slow simulation, on small trees with random VLs.
  *
- * The slow one keeps whole packets in plain arrays and looks at all of them and at
+ * The slow simulation keeps whole packets in plain arrays and looks at all of them and at
  * every channel at every instant. It derives the free room in a buffer from the
  * packets that took room and the credits not yet returned.  It implements the
  * contract of <ftr/sim.h> and shares no code with the simulation: no timing wheel,
@@ -398,7 +398,7 @@ static void random_vls(struct ftr_rng *rng, const struct ftr_fabric *f,
 						   &err));
 }
 
-/* Some sources, one to three destinations each. */
+/* Pairs of some sources, with one to three destinations for each. */
 static uint32_t random_pairs(struct ftr_rng *rng, const struct ftr_fabric *f,
 			     struct ftr_load_pair *pair)
 {

@@ -245,9 +245,8 @@ START_TEST(test_planner_is_kept)
 }
 END_TEST
 
-/* Detours are checked before they are written.  _i 1: the tables have loops that
- * the planner does not know, and the detours are refused; 0: the tables have
- * no loops. */
+/* Detours are checked before they are written.  _i 1: the tables have loops that the planner does
+ * not know of, so the detours are refused.  _i 0: the tables have no loops. */
 START_TEST(test_detours_are_checked)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

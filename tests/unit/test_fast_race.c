@@ -287,7 +287,8 @@ static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* The worker was about to write changes of tables that have been replaced. */
+/* When the worker is about to write, OpenSM has replaced the tables on which the changes are
+ * based. */
 START_TEST(test_routing_overtakes)
 {
 	struct late l = {

@@ -156,8 +156,8 @@ START_TEST(messages_alone)
 }
 END_TEST
 
-/* Packets at full load get half of the channel if messages are sent as well, or all of it
- * if messages have lower priority; messages get the rest. */
+/* At full load, packets and messages each get half of the channel; if messages have lower
+ * priority, packets get the whole channel. */
 START_TEST(shares)
 {
 	uint64_t packets;
@@ -207,10 +207,10 @@ START_TEST(messages_on_a_dying_link)
 }
 END_TEST
 
-/* Two hosts at full rate: the second link is used when the first is busy or, as a
- * last resort, only when the buffer behind the first is full.  The buffer never fills if it
- * has room for all bytes that arrive until their credits have returned; with room for one
- * packet it does. */
+/* Two hosts send at full rate.  The second link is used when the first is busy; as a last resort
+ * (_i > 0), only when the buffer at the end of the first link is full.  With room for one packet
+ * the buffer fills.  It never fills if it has room for all bytes that arrive before their credits
+ * return. */
 START_TEST(last_resort)
 {
 	does.rank = 1;
