@@ -68,7 +68,7 @@ event_is() {
 }
 
 # The manual describes every member of the last event.
-told_of() {
+event_is_documented() {
 	local key
 	event event >/dev/null
 	for key in $("$SIM_BUILD/jsonq" --keys "$T/event.json" | sort -u); do
@@ -117,7 +117,7 @@ case_fast_link_3_levels() {
 	[[ $(event cables.0.up) == false &&
 	   $(event reconcile.entries) == 0 && $(event failed) == 0 ]] ||
 		fail "the event says: $(cat "$T/event.json")"
-	told_of
+	event_is_documented
 	replayed
 	sweeps_change_nothing
 	down
@@ -415,9 +415,9 @@ case_fast_off() {
 	down
 }
 
-# told_by_144 on|off: save how OpenSM reacts to trap 144, with fast_reroute on or off.  A port
+# react_to_144 on|off: save how OpenSM reacts to trap 144, with fast_reroute on or off.  A port
 # whose width has changed sends the trap.
-told_by_144() {
+react_to_144() {
 	local lid port
 	T=$T/$1
 	mkdir "$T"
@@ -433,7 +433,7 @@ told_by_144() {
 	same_as before after || fail "trap 144 changes tables"
 	not_logged 'IBF00[45]'
 	quiet
-	osm_log sm | grep -o 'num:1[0-9]*\|IBF002\|SUBNET UP' >"$T/told"
+	osm_log sm | grep -o 'num:1[0-9]*\|IBF002\|SUBNET UP' >"$T/reaction"
 	down
 }
 
@@ -446,10 +446,10 @@ switch_of_a_host() {
 
 # OpenSM alone handles traps that are not about links, with and without the fast path.
 case_fast_other_traps() {
-	(told_by_144 on)
-	(told_by_144 off)
-	diff "$T/on/told" "$T/off/told" >&2 || fail "the reaction to trap 144 differs from that of stock opensm"
-	note "$(paste -sd ' ' "$T/on/told")"
+	(react_to_144 on)
+	(react_to_144 off)
+	diff "$T/on/reaction" "$T/off/reaction" >&2 || fail "the reaction to trap 144 differs from that of stock opensm"
+	note "$(paste -sd ' ' "$T/on/reaction")"
 }
 
 # A link that goes up and down repeatedly is damped, and sweeps still follow.  After a
