@@ -152,11 +152,11 @@ static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 }
 
 /*
- * Repair for packets from hosts to a host. As long as all their extra turns
- * lead into clean planes, there is a clean plane for each of the first k-1
- * faults. If a detour into a clean plane is refused only because of packets from or
- * to switches, their repairs are withdrawn; this is better than a detour of hosts into
- * a plane that is not clean.
+ * Repair for packets from hosts to a host. As long as all extra turns of these packets
+ * lead into clean planes, there is a clean plane for each of the first k-1 faults. If a
+ * detour into a clean plane is refused only because of packets from or to switches, the
+ * repairs for packets from or to switches are withdrawn. This is better than a detour for
+ * hosts into a plane that is not clean.
  */
 static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)

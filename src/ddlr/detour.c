@@ -328,7 +328,7 @@ static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r,
 		FTR_HOW_TWO_TIERS;
 }
 
-/* The entry at the far end gets the lowest step. */
+/* Try to write the entries of d.  The entry nearest to the destination gets the lowest step. */
 static enum ftr_status try_one(struct search *z, const struct detour *d,
 			       bool *made, struct ftr_err *err)
 {

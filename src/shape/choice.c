@@ -47,13 +47,13 @@
  * were stubs, have the inferred ranks. So have switches whose links would all be horizontal
  * with their earlier ranks, because these links were moved.
  *
- * Such a shape is restored exactly from its fabric and the ranks of all its switches, which are
- * in the state file.  Consider the difference between the rank of a switch and its
- * inferred rank. If the earlier rank was kept, this difference is the same as before; all
- * other switches have one common difference. So the most frequent difference is the same
- * as before (find_shift). And if a switch keeps its earlier rank because that of a
- * neighbour differs, the neighbour keeps its rank for the same reason, so their links
- * stay vertical.
+ * A shape with kept ranks is restored exactly from its fabric and the ranks of all its
+ * switches, which are in the state file.  Proof: consider the difference between the rank
+ * of a switch and its inferred rank. For a switch that kept its earlier rank, this difference
+ * is the same as before; all other switches have one common difference. So the most frequent
+ * difference is the same as before (find_shift). And if a switch keeps its earlier rank
+ * because the rank of a neighbour differs, the neighbour keeps its rank for the same reason.
+ * So their links remain vertical.
  */
 #include <stdlib.h>
 #include <string.h>

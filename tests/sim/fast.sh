@@ -562,11 +562,11 @@ moment() {
 	exec {fd}<&-
 }
 
-# Number of times that a manager ended before the trap (untold), before it logged the
+# Number of times that a manager ended before the trap (untrapped), before it logged the
 # repair (open), with unacknowledged writes (broken), and after the repair (done).
-declare -A stages=([untold]=0 [open]=0 [broken]=0 [done]=0)
+declare -A stages=([untrapped]=0 [open]=0 [broken]=0 [done]=0)
 count_stage() {
-	local stage=untold
+	local stage=untrapped
 	! osm_said "$1" "$trapped" || stage=open
 	! osm_said "$1" 'IBF1(09|10)' || stage=broken
 	! osm_said "$1" 'IBF004: ' || stage="done"
@@ -574,7 +574,7 @@ count_stage() {
 	stages[$stage]=$((stages[$stage] + 1))
 }
 tell_stages() {
-	note "seed $seed: ended ${stages[untold]} times before the trap," \
+	note "seed $seed: ended ${stages[untrapped]} times before the trap," \
 		"${stages[open]} before the repair was logged, ${stages[broken]}" \
 		"with writes unacknowledged, ${stages[done]} after the repair was logged"
 }

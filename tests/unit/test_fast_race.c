@@ -609,8 +609,8 @@ static void blink(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, true);
 }
 
-/* A link goes down and up again after a discovery has seen it up: it stays in Init, because
- * the link manager does not look at it again. */
+/* A link goes down and up again after a discovery has seen it up.  Its ports stay in Init, because
+ * the link manager does not examine the link again. */
 START_TEST(test_short_failure_after_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

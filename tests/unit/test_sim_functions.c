@@ -282,7 +282,7 @@ START_TEST(figure_3)
 		ck_assert_uint_eq(w.sh->tree.rank[k.at[i]], rank[i]);
 	ck_assert_uint_eq(k.at[3], k.at[1]);
 	ck_assert_uint_ne(k.at[5], k.at[3]);
-	/* NL down, ML1 out of b, ML2 out of m' and c', ML1, NL */
+	/* the VLs: NL (0) down to c, ML1 (1) out of b, ML2 (2) out of m' and c', then ML1 */
 	ck_assert_uint_eq(k.vl[2], 0);
 	ck_assert_uint_eq(k.vl[3], 0);
 	ck_assert_uint_eq(k.vl[4], 1);
