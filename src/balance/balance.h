@@ -273,7 +273,7 @@ uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* As balance_worst; also count all flows in the bins, without searching for bins that have too
+/* Like balance_worst; also count all flows in the bins, without searching for bins that have too
  * many flows. */
 enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,
@@ -335,7 +335,7 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 
 /* ---- search -------------------------------------------------------------- */
 
-/* As ftr_balance_tables.  net: NULL, or a net made for t and the shapes of in, which this
+/* Like ftr_balance_tables.  net: NULL, or a net made for t and the shapes of in, which this
  * function frees; its members flows and entry may be set already. */
 enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    struct balance_net *net, struct ftr_tables *t,

@@ -236,7 +236,7 @@ static void forward_set(struct part *w, uint32_t link, unsigned int link_vl)
 		}
 }
 
-/* As forward_set(), for a list of n LIDs. */
+/* Like forward_set(), for a list of n LIDs. */
 static void forward_list(struct part *w, uint32_t link, unsigned int link_vl,
 			 const uint16_t *lid, uint32_t n)
 {

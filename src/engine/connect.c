@@ -310,7 +310,7 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 	return restrict_hops(p, c, h);
 }
 
-/* As admit_step; on success the switch at the end of c keeps its next hops for this column. */
+/* Like admit_step; on success the switch at the end of c keeps its next hops for this column. */
 static enum ftr_status use_step(struct plan *p, uint32_t c)
 {
 	enum ftr_status st = admit_step(p, c);

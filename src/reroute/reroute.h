@@ -245,7 +245,7 @@ void rr_routing_put(struct rr_routing *gen);	/* owner NULL is accepted */
 /* Post one event to the state machine, at the current time; returns a set of
  * enum rr_action. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev);
-/* As rr_post(), but the caller holds the mutex. */
+/* Like rr_post(), but the caller holds the mutex. */
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
 bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
 					 * mutex */

@@ -249,7 +249,7 @@ unsigned int fake_events(struct fake *h, const char *text);
  * Every pair of hosts that links can connect is connected, and no other pair.
  */
 void fake_check_healed(struct fake *h);
-/* As fake_check_healed, for engines with paths that are not up/down. */
+/* Like fake_check_healed, for engines with paths that are not up/down. */
 void fake_check_connected(struct fake *h);
 /* There is no forwarding loop and no credit loop. */
 void fake_check_sound(struct fake *h);
@@ -268,7 +268,7 @@ void fake_check_quiet_sweep(struct fake *h);
 /* After a repair: the fabric is repaired, OpenSM's copy equals the switches'
  * tables, the plugin requests a sweep, and that sweep is quiet. */
 void fake_check_repaired(struct fake *h);
-/* As fake_check_repaired, for faults that occurred one by one: packets may have been lost on
+/* Like fake_check_repaired, for faults that occurred one by one: packets may have been lost on
  * links not yet known to be dead, and blocks that were sent twice are written
  * again. */
 void fake_check_repaired_in_parts(struct fake *h);
