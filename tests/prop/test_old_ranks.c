@@ -369,8 +369,8 @@ static struct ftr_builder *chain(uint64_t first)
 	return b;
 }
 
-/* A chain of 120 switches grows by 300 switches.  The only leaf is then at the new end, so the
- * inferred heights of the old switches are above 299.  The growth is refused. */
+/* A chain of 120 switches grows by 300 switches.  The only leaf is then the last of the new
+ * switches, so the inferred heights of the old switches are above 299.  The growth is refused. */
 START_TEST(too_many_ranks)
 {
 	struct ftr_fabric *part = edit_seal(chain(301)), *whole;

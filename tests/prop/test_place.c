@@ -249,8 +249,8 @@ END_TEST
 /* The dead parts of a fabric. */
 struct state {
 	const struct ftr_fabric *f;
-	uint8_t *port;		/* [n_ports] of the lower switch of a link */
-	uint8_t *sw;
+	uint8_t *port;		/* [n_ports] 1: dead link; set at its lower-numbered end */
+	uint8_t *sw;		/* [n_sw] 1: dead */
 };
 
 static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)

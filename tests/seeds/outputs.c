@@ -109,9 +109,11 @@ static struct {
 	uint8_t *turn;		/* [n_ports + n_ep] */
 	struct queue *q, *in;
 	uint32_t n_q;
-	uint32_t *waits;	/* [n_ep] packets that a host has not sent yet, and */
-	uint32_t *first;	/* the first of them, or UINT32_MAX */
-	struct queue **back[HOLD_MAX + 1];	/* queues whose place becomes free, by cycle */
+	uint32_t *waits;	/* [n_ep] number of packets that a host has not sent yet */
+	uint32_t *first;	/* [n_ep] the first packet that a host has not sent yet, or
+				 * UINT32_MAX */
+	/* for each of the next cycles: the queues in which room becomes free */
+	struct queue **back[HOLD_MAX + 1];
 	uint32_t n_back[HOLD_MAX + 1], cap_back[HOLD_MAX + 1];
 	uint64_t delivered, latency;
 	double wire, queue, up_sum, down_sum, input;

@@ -16,8 +16,8 @@
  *	no_way		packets lost for any other reason, from the start on
  *	deadlock	cycles after which one was found; empty: none
  *	hops		mean number of links crossed by a packet
- *	tier		of the last fault's link: 0 above the leaf switches, and so on;
- *			empty: a switch, or no fault
+ *	tier		tier of the link that failed last: 0 above the leaf switches, and so
+ *			on; empty: a switch failed last, or nothing failed
  *
  * A cycle is that of Sem-Jacobsen et al. 2011, section IX-A: 512 ns, in which a link of
  * 2 Gbit/s (1x SDR in FABRIC) carries 128 bytes.  Packets have 256 bytes.

@@ -88,8 +88,8 @@ static struct fake *planning(void)
 	return h;
 }
 
-/* A fault is repaired without the planner, which is useless then and is stopped.  The planner
- * of the next routing repairs the next fault. */
+/* A fault is repaired before the planner is ready.  The planner is then useless and is stopped.
+ * The planner of the next routing repairs the next fault. */
 START_TEST(test_fault)
 {
 	struct fake *h = planning();
