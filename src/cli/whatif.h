@@ -12,7 +12,7 @@
 
 /* ---- faults ------------------------------------------------------------ */
 
-/* Faults given by the user: named ones, and the number of random ones. */
+/* Faults given by the user: named parts, and the number of random parts. */
 struct cli_faults {
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_port;	/* [n_ports], both ends of a link */

@@ -49,7 +49,7 @@ struct fake_packet {
 
 struct fake_fate {
 	bool lose_request, lose_answer;
-	bool refuse;		/* the transport refuses to send it */
+	bool refuse;		/* the transport refuses to send the packet */
 	bool to_host;		/* its loss is reported to OpenSM, not to its
 				 * sender */
 	unsigned int copies;	/* number of duplicate answers */
@@ -73,7 +73,7 @@ typedef void (*fake_fate_fn)(void *ctx, const struct fake_packet *p,
 enum fake_moment {
 	FAKE_SWEEP_BEGINS,	/* after HEAVY_SWEEP_START */
 	FAKE_DISCOVERING,	/* half of the switches have been read */
-	FAKE_DISCOVERED,	/* all have been read, no event reported yet */
+	FAKE_DISCOVERED,	/* all switches have been read, no event reported yet */
 	FAKE_BEFORE_ROUTING,	/* after HEAVY_SWEEP_DONE and drop manager */
 	FAKE_LOCKED,		/* lock held, no engine called yet */
 	FAKE_ROUTING,		/* engine done, lock held, no packet sent yet */

@@ -257,7 +257,7 @@ START_TEST(figure_2)
 }
 END_TEST
 
-/* Figure 3: k = 4, two dead switches in the middle tier of a two-hop group; two
+/* Figure 3: k = 4, two dead switches in the middle tier of a two-hop group.  The packet goes two
  * tiers down and two up again, in three layers. */
 START_TEST(figure_3)
 {
