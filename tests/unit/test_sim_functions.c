@@ -471,18 +471,16 @@ END_TEST
 struct step {
 	const char *step;
 	unsigned int rank;
-	bool above;		/* the packet comes from above */
-	bool below_s;		/* its host is below the switch */
+	bool above, below_s;	/* the packet comes from above; its host is below the switch */
 	bool dead;		/* the link down to its host is dead */
 	unsigned int vl;
 	uint16_t field;		/* port field of its header: 0: -1, 1: -2, 2: a port */
-	/* expected exits */
-	bool up;		/* all exits lead up */
-	bool back;		/* all exits lead out of the arrival port */
-	unsigned int n, out_vl;
-	uint16_t out_field;	/* as field; 2: the arrival port */
+	bool up;		/* expected: all exits lead up */
+	bool back;		/* expected: all exits lead out of the arrival port */
+	unsigned int n, out_vl;	/* expected: number of exits, and their VL */
+	uint16_t out_field;	/* expected, like field; 2: the arrival port */
 	unsigned int by;	/* position in D of the arrival port, if above is true */
-	unsigned int to;	/* 1 + position in D of the exit; 0: any */
+	unsigned int to;	/* expected: 1 + position in D of the exit; 0: any */
 };
 
 /* Sem-Jacobsen et al. 2011, section VII.B. */
