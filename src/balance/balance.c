@@ -41,7 +41,7 @@
 				 * all flows to the LID */
 #define FINER 4
 #define FULL_SWEEPS 6
-#define FULL_OVER 16		/* cost of a flow above the target, first sweep */
+#define FULL_OVER 16		/* cost of a flow above the target in the first sweep */
 #define FULL_RISE 16
 #define EVEN_OVER (1 << 20)	/* cost of a flow above the target in even_out() */
 #define ROUNDS 4

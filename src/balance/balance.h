@@ -278,7 +278,7 @@ uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* As balance_worst; also count all flows in the bins, without searching for bins that have too
+/* Like balance_worst; also count all flows in the bins, without searching for bins that have too
  * many flows. */
 enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,

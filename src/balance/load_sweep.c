@@ -322,7 +322,7 @@ static bool sweep_dest(struct load *z, ftr_sw *over, uint32_t n)
 	return true;
 }
 
-/* ---- all of them ------------------------------------------------------------------ */
+/* ---- all entries on links above the target ------------------------------------------- */
 
 /* Call visit(z, d, s) for each entry on a link above the target; for each destination d the
  * switches s ascend. */

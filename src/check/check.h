@@ -15,10 +15,9 @@
  *	dyn*.c		<ftr/cdg.h>, see dyn.h
  *	load*.c		<ftr/load.h>, see link_load.h
  *
- * The walks read the fabric from hop[] only. For each switch and each of the 256
- * values of an entry it holds the next row, so that any byte of a table is a valid
- * index. A row is a switch or one of the END_ values below, which follow the
- * switches:
+ * The walks read the fabric from hop[] only. For each switch s and each of the 256 values
+ * that an entry can have, hop[] holds the next row of the walk, so any byte of a table is
+ * a valid index. Rows 0 .. n_sw-1 are the switches; the END_ values below follow them:
  *
  *	hop[s * 256 + p] = CHK_BATCH * (peer switch | n_sw + END_...)
  *

@@ -172,7 +172,7 @@ static inline uint8_t *dyn_entry(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid)
 	return ftr_tables_row(g->now, s) + lid;
 }
 
-/* The LIDs whose packets occupy VL vl on the link out of s under the base entries. */
+/* The LIDs whose packets leave switch s on VL vl under the base entries. */
 static inline uint64_t *dyn_base_set(const struct ftr_cdg *g, uint32_t sl,
 				     ftr_sw s, unsigned int vl)
 {

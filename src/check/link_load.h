@@ -11,9 +11,9 @@
  * Links are numbered 0 .. n_links-1, by ascending index of the port that sends.
  * Three pseudo links follow, so that adding up a path needs no branch:
  *
- *	+ LOAD_FILL	fills up paths that are shorter than hops
- *	+ LOAD_LOST	first word of a path that does not arrive
- *	+ LOAD_GAP	first word of a path to a gap in the order
+ *	n_links + LOAD_FILL	fills up paths that are shorter than the longest path
+ *	n_links + LOAD_LOST	first word of a path that does not arrive
+ *	n_links + LOAD_GAP	first word of a path to a gap in the order
  */
 #ifndef FTR_CHECK_LINK_LOAD_H
 #define FTR_CHECK_LINK_LOAD_H

@@ -53,9 +53,10 @@
  * If the root would be a bottleneck because hosts are connected to switches of A, another
  * leaf is the root (root.c).
  *
- * Two chassis that only racks join are two parts of the fabric.  All traffic between them
- * that has no path by rank would cross the links of one anchor.  So two rules differ if
- * upward paths exist and some hosts have no path by rank, and for dmodc (ORDER_GATEWAYS):
+ * Two chassis that only racks join are two parts of the fabric.  With the rules above, all
+ * traffic between them that has no path by rank would cross the links of one anchor.  Two
+ * rules are therefore different for dmodc (ORDER_GATEWAYS), if upward paths exist and some
+ * hosts have no path by rank:
  *
  *	- the root is a switch that is not a leaf: one of those that reach the most top
  *	  switches, even if not all of them.  Then one of two chassis keeps all its paths

@@ -28,7 +28,7 @@
  *     with a leaf is an empty leaf: it counts as a leaf in the order of leaves, so a rack
  *     that is switched off keeps its place.
  *  4. Hanging leaves.  A leaf that has no neighbour above it, but other leaves as
- *     neighbours, is placed below those, step by step.
+ *     neighbours, is placed below these leaves, step by step.
  *  5. A component in which all switches have the same height (two switches back to back,
  *     a ring) is ranked breadth first from its switch with the most neighbours.  This
  *     connects everything, but is not well balanced.

@@ -11,8 +11,8 @@
  *
  * With a nominal shape, the step of project.c replaces all of these except cost.
  *
- * struct shaping holds the state.  Results go into the arena of the shape, the rest into
- * a scratch arena that is freed at the end.
+ * struct shaping holds the state.  Results ("published") are in the arena of the shape, all
+ * other data in a scratch arena that is freed at the end.
  */
 #ifndef FTR_SHAPE_SHAPE_H
 #define FTR_SHAPE_SHAPE_H

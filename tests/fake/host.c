@@ -321,7 +321,7 @@ static osm_physp_t *far_end(struct fake *h, const struct ftr_swport *port)
 	return &h->ep_node[port->peer]->physp_table[port->peer_port];
 }
 
-/* As in osm_port_info_rcv.c: a port that is Down loses its remote end at once. */
+/* As in osm_port_info_rcv.c: a port that is Down loses its remote end immediately. */
 static void learn_port(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 {
 	const struct ftr_swport *port = ftr_fabric_port(h->fab, s, p);
