@@ -69,7 +69,6 @@ struct dyn_undo {
 struct ftr_cdg {
 	const struct ftr_fabric *f;
 	bool switches;		/* switches send packets, too */
-	struct ftr_team *team;	/* shares the work of ftr_cdg_new() */
 	bool (*stop)(void *ctx);	/* polled while the graph is built;
 					 * NULL: never */
 	void *stop_ctx;
@@ -191,8 +190,9 @@ bool dyn_walk(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 	       uint32_t epoch, uint32_t by, bool base);
 
-/* dynall.c: count all edges of the current entries. False: no memory. */
-bool dyn_count_all(struct ftr_cdg *g);
+/* dynall.c: count all edges of the current entries. team: as in struct ftr_cdg_opts. False: no
+ * memory. */
+bool dyn_count_all(struct ftr_cdg *g, struct ftr_team *team);
 /* True if the caller has stopped the construction; the counts are then incomplete. */
 static inline bool dyn_stopped(const struct ftr_cdg *g)
 {

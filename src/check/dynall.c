@@ -5,10 +5,13 @@
  * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch
  * has the set of LIDs that reached it. A switch passes each LID on to its neighbours when
  * the LID first reaches it. This is done in rounds: in each round, all VLs that were reached
- * by further LIDs in the previous round pass these on. Several threads share a round; each
- * has its own sets of the LIDs that it passed on. They are merged after the round. For each neighbour, the entries that it has for these LIDs are counted by
- * outgoing port. Only these counts are translated into edges, because the VL of a packet
- * depends on its ports, and not on its LID.
+ * by further LIDs in the previous round pass these on. For each neighbour, the entries that it
+ * has for these LIDs are counted by outgoing port. Only these counts are translated into edges,
+ * because the VL of a packet depends on its ports, and not on its LID.
+ *
+ * Several threads share a round. Each VL is passed on by one thread, which alone adds the edges
+ * from it. Each thread has its own sets of the LIDs that it passed on; they are merged after
+ * the round.
  *
  * A walk LID by LID has scattered accesses to all memory. This one reads the
  * rows of a switch and of its neighbours, and little else.
@@ -31,6 +34,7 @@
 
 struct all {
 	struct ftr_cdg *g;
+	struct ftr_team *team;
 	uint32_t sl;
 	uint32_t words;		/* 64-bit words in a set of LIDs */
 	uint64_t *owned;	/* LIDs with an owner */
@@ -366,7 +370,7 @@ static void one_sl(struct all *a)
 		a->n_list = 0;
 		for (uint32_t at = 0; at < size_of(a); at++)
 			merge(a, at);
-		ftr_team_run(g->team, a->n_list, 8, pass_some, a);
+		ftr_team_run(a->team, a->n_list, 8, pass_some, a);
 	} while (a->n_list && !a->stopped);
 }
 
@@ -384,10 +388,10 @@ static bool part_new(struct all *a, struct part *w, struct ftr_arena *arena)
 	       FTR_ZNEW(arena, w->count, (size_t)n * PORTS);
 }
 
-bool dyn_count_all(struct ftr_cdg *g)
+bool dyn_count_all(struct ftr_cdg *g, struct ftr_team *team)
 {
-	struct all a = { .g = g, .words = g->lid_words,
-			 .n_parts = ftr_team_size(g->team) };
+	struct all a = { .g = g, .team = team, .words = g->lid_words,
+			 .n_parts = ftr_team_size(team) };
 	struct ftr_arena *arena = ftr_arena_new();
 	bool ok = arena && FTR_ZNEW(arena, a.owned, a.words) &&
 		FTR_NEW(arena, a.list, size_of(&a)) &&
