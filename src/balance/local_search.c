@@ -457,7 +457,7 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 
 /* Find the steps to a destination, the next switches, and the switches whose path may have a bad
  * link: one above the target, or with a full bin of any shift. False: there is no such switch, and
- * mark_bad is not needed. */
+ * mark_path is not needed. */
 static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
 		       uint16_t *up)
 {

@@ -34,8 +34,8 @@ struct slices {
 	struct slice_worker *worker;
 };
 
-/* The sum over the shifts begin .. end - 1 of the maximum of all rows. At most BLOCK shifts, so that
- * the rows are read in order. */
+/* The sum over the shifts begin .. end - 1 of the maximum of all rows. At most BLOCK shifts, so
+ * that the rows are read in order. */
 static uint64_t sum_of_most(const struct balance_net *net,
 			    const struct balance_slice *b, uint32_t begin,
 			    uint32_t end)

@@ -75,7 +75,7 @@ struct search {
 	struct detour way;	/* the detour being built */
 	struct detour kept[KEPT];
 	uint32_t n_kept, room;	/* detours kept, and how many may be kept */
-	/* only_best(): no detour has fewer hops. 0: unknown */
+	/* try_best(): no detour has fewer hops. 0: unknown */
 	uint32_t least_hops;
 	uint32_t looks;
 	bool eager;		/* keep only detours that may be made */
