@@ -64,7 +64,7 @@ static const struct form turn = { 2, { DOWN, UP } };
 static const struct form turn_2 = { 3, { DOWN, DOWN, UP } };
 static const struct form turn_2_up = { 4, { DOWN, DOWN, UP, UP } };
 static const struct form any_2 = { 2, { ANY, ANY } };
-static const struct form way_round = { 0, { ANY } };
+static const struct form any_length = { 0, { ANY } };
 
 struct search {
 	struct ftr_ddlr *r;
@@ -72,7 +72,7 @@ struct search {
 	bool host;		/* the LID is a host's */
 	bool clean_only;
 	const struct form *form;
-	struct detour way;	/* the detour being built */
+	struct detour detour;	/* the detour being built */
 	struct detour kept[KEPT];
 	uint32_t n_kept, room;	/* detours kept, and how many may be kept */
 	/* only_best(): no detour has fewer hops. 0: unknown */
@@ -102,11 +102,11 @@ static void keep(struct search *z)
 		z->n_kept--;
 	}
 	for (i = z->n_kept++; i > 0; i--) {
-		if (detour_cmp(&z->kept[i - 1], &z->way) <= 0)
+		if (detour_cmp(&z->kept[i - 1], &z->detour) <= 0)
 			break;
 		z->kept[i] = z->kept[i - 1];
 	}
-	z->kept[i] = z->way;
+	z->kept[i] = z->detour;
 }
 
 static uint32_t *load_of(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
@@ -180,11 +180,11 @@ static bool is_allowed(const struct search *z, struct detour *d)
 	return !must || d->clean;
 }
 
-/* way.sw[n] is reached: keep the detour if it leads to the LID and is good
+/* detour.sw[n] is reached: keep the detour if it leads to the LID and is good
  * enough. */
 static void judge(struct search *z)
 {
-	struct detour *d = &z->way;
+	struct detour *d = &z->detour;
 	uint32_t hops;
 
 	if (!ddlr_arrives(z->r, d->sw[d->n], &hops, &d->end_step))
@@ -197,24 +197,24 @@ static void judge(struct search *z)
 		keep(z);
 }
 
-/* True if no detour that begins with the first n hops of way[] can be better than the one that
- * is kept: keys only grow with each hop. */
+/* True if no detour that begins with the first n hops of z->detour can be better than the
+ * one that is kept: keys only grow with each hop. */
 static bool is_hopeless(struct search *z, uint32_t n)
 {
 	if (!z->least_hops || !z->n_kept || z->kept[0].hops > z->least_hops)
 		return false;
-	rate(z, &z->way, n);
-	z->way.hops = z->least_hops;
-	return detour_cmp(&z->kept[0], &z->way) <= 0;
+	rate(z, &z->detour, n);
+	z->detour.hops = z->least_hops;
+	return detour_cmp(&z->kept[0], &z->detour) <= 0;
 }
 
 static void extend(struct search *z, uint32_t at);
 
-/* Extend the detour from way.sw[at] over one group. */
+/* Extend the detour from detour.sw[at] over one group. */
 static void over(struct search *z, uint32_t at, const struct ftr_group *g)
 {
 	struct ftr_ddlr *r = z->r;
-	ftr_sw s = z->way.sw[at];
+	ftr_sw s = z->detour.sw[at];
 	ftr_port p;
 
 	if (z->looks == 0 || r->avoid[g->remote])
@@ -227,8 +227,8 @@ static void over(struct search *z, uint32_t at, const struct ftr_group *g)
 	p = best_link(r, s, g);
 	if (p == FTR_PORT_NONE)
 		return;
-	z->way.port[at] = p;
-	z->way.sw[at + 1] = g->remote;
+	z->detour.port[at] = p;
+	z->detour.sw[at + 1] = g->remote;
 	if (!is_hopeless(z, at + 1))
 		extend(z, at + 1);
 }
@@ -236,12 +236,12 @@ static void over(struct search *z, uint32_t at, const struct ftr_group *g)
 static void extend(struct search *z, uint32_t at)
 {
 	const struct ftr_shape *sh = z->r->sh;
-	ftr_sw s = z->way.sw[at];
+	ftr_sw s = z->detour.sw[at];
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	uint32_t first = 0, end = sh->tree.group_first[s + 1] - sh->tree.group_first[s];
 
 	if (at == z->form->n) {
-		z->way.n = at;
+		z->detour.n = at;
 		judge(z);
 		return;
 	}
@@ -261,7 +261,7 @@ static void extend(struct search *z, uint32_t at)
 static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 {
 	struct ftr_ddlr *r = z->r;
-	struct detour *d = &z->way;
+	struct detour *d = &z->detour;
 	uint32_t n = 0, k = at;
 
 	for (; k; k = r->from[queue[k]])
@@ -371,7 +371,7 @@ static void find(struct search *z, ftr_sw s, const struct form *form,
 	z->dropped = false;
 	z->n_kept = 0;
 	z->looks = LOOKS;
-	z->way.sw[0] = s;
+	z->detour.sw[0] = s;
 	if (form->n)
 		extend(z, 0);
 	else
@@ -487,7 +487,7 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 	z->n_kept = 0;
 	z->room = 1;
 	z->looks = LOOKS;
-	z->way.sw[0] = s;
+	z->detour.sw[0] = s;
 	z->r->avoid[s] = 1;
 	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++)
 		if (sh->tree.groups[k].remote == t)
@@ -517,24 +517,24 @@ bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 			    bool *repaired, struct ftr_err *err)
 {
-	static const struct way {
+	static const struct attempt {
 		const struct form *form;
 		bool clean_only;
 	} clean_paths[] = {
 		{ &next_door, true }, { &turn, true }, { &turn_2, true },
-		{ &turn_2_up, true }, { &any_2, true }, { &way_round, true },
+		{ &turn_2_up, true }, { &any_2, true }, { &any_length, true },
 		{ &next_door, false }, { &turn, false }, { &any_2, false },
 		{ &turn_2, false }, { &turn_2_up, false },
-		{ &way_round, false }, { NULL, false }
+		{ &any_length, false }, { NULL, false }
 	}, short_paths[] = {
 		{ &next_door, true }, { &turn, true }, { &next_door, false },
 		{ &turn, false }, { &any_2, false }, { &turn_2, true },
 		{ &turn_2_up, true }, { &turn_2, false },
-		{ &turn_2_up, false }, { &way_round, false }, { NULL, false }
+		{ &turn_2_up, false }, { &any_length, false }, { NULL, false }
 	};
 	bool host = r->cls[r->lid] == FTR_CLASS_HOST;
 	struct search z = { .r = r, .host = host };
-	const struct way *w;
+	const struct attempt *w;
 	enum ftr_status st;
 	bool carried;
 

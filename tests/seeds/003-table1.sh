@@ -21,7 +21,7 @@ base="inject=3 warm=$warm part=1000"
 	for s in "${big[@]}"; do
 		echo "16-$s shape=torus:16,16 $base run=30000 seed=$s"
 	done
-	echo "8-every shape=torus:8,8 load=0 every_way=1 warm=1000 run=40000"
+	echo "8-every shape=torus:8,8 load=0 every_path=1 warm=1000 run=40000"
 } | runs
 
 {

@@ -46,7 +46,7 @@ struct key {
 	{ "eager", "1: enter the ring also if all adaptive exits are busy", 0 },
 	{ "own_count", "1: a level counts only the router's own emergencies", 0 },
 	{ "no_drain", "1: the buffers of a new ring are not drained", 0 },
-	{ "every_way", "1: forward a distance for every shortest path", 0 },
+	{ "every_path", "1: forward a distance for every shortest path", 0 },
 	{ "merge", "cycles until a distance is forwarded again; 0: never", 0 },
 	{ "one_lane", "1: VL 1 is not used outside the ring", 0 },
 	{ "one_ring", "1: one ring from the start", 0 },
@@ -342,7 +342,7 @@ int main(int argc, char **argv)
 		.no_drain = value("no_drain"),
 		.one_vl = value("one_lane"),
 		.merge_ps = value("merge") * CYCLE,
-		.every_way = value("every_way"), .one_ring = value("one_ring"),
+		.every_path = value("every_path"), .one_ring = value("one_ring"),
 		.adaptive_start = value("adaptive_start"),
 	};
 	c = (struct ftr_sim_conf){
