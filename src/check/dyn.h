@@ -9,12 +9,12 @@
  *	dynorder.c	the order of the vertices that proves the graph acyclic
  *
  * Directed links between switches are numbered by the port that sends. Those of
- * one switch are consecutive: "place i of s" is its link first_link[s] + i. The
- * other direction of that link arrives at the same place.
+ * one switch are consecutive: link i out of s is first_link[s] + i. Its reverse is
+ * link i into s.
  *
  *	vertex		link * n_vl + VL
- *	count[]		one square per switch: row = (place in, VL),
- *			column = (place out, VL)
+ *	count[]		one square per switch: row = (index in, VL),
+ *			column = (index out, VL)
  */
 #ifndef FTR_CHECK_DYN_H
 #define FTR_CHECK_DYN_H
@@ -29,10 +29,10 @@
 struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
-	uint8_t from_place, to_place;
+	uint8_t from_index, to_index;
 	uint32_t row, row_len;	/* index into count[] of its row for VL 0; length of a row */
 	uint32_t vl_at;	/* index into link_vl[] of its row, which holds a VL for each
-			 * place out of `to` */
+			 * index out of `to` */
 	uint32_t down_since;	/* epoch, or DYN_ALIVE */
 	uint32_t unused;
 };
@@ -81,7 +81,7 @@ struct ftr_cdg {
 	struct dyn_link *link;
 	uint32_t *link_of;	/* [n_sw * 256] by port; DYN_NONE: no link to a
 				 * switch */
-	uint8_t *link_vl;		/* [n_sl] VL by (place in, place out) of each
+	uint8_t *link_vl;		/* [n_sl] VL by (index in, index out) of each
 					 * switch, or FTR_VL_DROP */
 	uint64_t *vl_first;	/* [n_sw] start of the square of a switch */
 	bool plain;		/* all packets are on VL 0 */
@@ -106,7 +106,7 @@ struct ftr_cdg {
 	uint64_t *label;
 	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
 	/* [n_vertices][words] present or former edges to and from other vertices;
-	 * bit: place of the link at the switch between the two * n_vl + VL.  An
+	 * bit: index of the link at the switch between the two * n_vl + VL.  An
 	 * edge is present if its count[] is not 0 */
 	uint64_t *out_bits, *in_bits;
 	uint32_t words;
@@ -149,15 +149,15 @@ static inline uint32_t dyn_link_of(const struct ftr_cdg *g, ftr_sw s,
 	return g->link_of[(size_t)s << 8 | (p & 255)];
 }
 
-/* The VL on which a packet that came over link l leaves by the link at place out. */
+/* The VL on which a packet that came over link l leaves by the link of index out. */
 static inline unsigned int dyn_vl(const struct ftr_cdg *g, uint32_t sl,
 				  const struct dyn_link *l, unsigned int out)
 {
 	return g->plain ? 0 : g->link_vl[sl * g->vl_square + l->vl_at + out];
 }
 
-/* Index into count[] of the edge from a VL of link l to a VL of the link at
- * place out of the switch where l ends. */
+/* Index into count[] of the edge from a VL of link l to a VL of the link of
+ * index out of the switch where l ends. */
 static inline uint32_t dyn_edge_at(const struct ftr_cdg *g,
 				   const struct dyn_link *l, unsigned int link_vl,
 				   unsigned int out, unsigned int vl_out)
@@ -201,7 +201,7 @@ static inline bool dyn_stopped(const struct ftr_cdg *g)
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* false: no memory */
-/* Note an edge before the vertices are ordered: from v to VL vl of the link at place out. */
+/* Note an edge before the vertices are ordered: from v to VL vl of the link of index out. */
 static inline void dyn_order_note(struct ftr_cdg *g, uint32_t v,
 				  unsigned int out, unsigned int vl)
 {

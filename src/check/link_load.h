@@ -46,14 +46,14 @@ struct ftr_load {
 	struct ftr_arena *arena;
 	uint32_t n;		/* number of places in the order */
 	ftr_ep *order;		/* [n] FTR_EP_NONE: takes no part */
-	uint32_t n_live;
-	uint32_t *live;		/* [n_live] places that take part */
-	uint8_t *entry;		/* [n_sw * n_live] entry of each switch for each of these
+	uint32_t n_filled;
+	uint32_t *filled;	/* [n_filled] places that are not gaps */
+	uint8_t *entry;		/* [n_sw * n_filled] entry of each switch for each of these
 				 * places: a copy of the tables, in the order of reading */
-	uint32_t n_leaf;	/* number of switches with a live place */
+	uint32_t n_leaf;	/* number of switches with a filled place */
 	uint32_t *leaf;		/* [n_sw] index of the switch in leaf_sw[], or LOAD_NONE */
 	ftr_sw *leaf_sw;	/* [n_leaf] */
-	uint32_t *hosts;	/* [n_sw] number of live places */
+	uint32_t *hosts;	/* [n_sw] number of filled places */
 	uint32_t n_links;
 	struct load_hop *hop;	/* [f->n_ports] */
 	uint32_t *link_port;	/* [n_links] index into f->ports */
@@ -86,7 +86,7 @@ static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
 /* The paths from all switches to one destination; one per worker. */
 struct load_tree {
 	struct load_hop *batch;	/* [LOAD_BATCH * n_sw] next hops to destinations */
-	uint32_t first, end;	/* batch holds live[first .. end-1] */
+	uint32_t first, end;	/* batch holds filled[first .. end-1] */
 	const struct load_hop *to;	/* [n_sw] next hops to this destination */
 	uint32_t *open;		/* [n_sw] number of predecessors still to come */
 	uint32_t *hops;		/* [n_sw] remaining links; LOAD_NONE: does not
@@ -97,13 +97,13 @@ struct load_tree {
 };
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *out);
-/* Compute the paths to the destination live[i]. The function is faster if i ascends from
+/* Compute the paths to the destination filled[i]. The function is faster if i ascends from
  * call to call, because the entries are read for LOAD_BATCH destinations at a time. */
 void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t i);
 
 bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,
 		  struct load_sum *out);
-/* Add the flows to the destination live[i], whose paths are in t. */
+/* Add the flows to the destination filled[i], whose paths are in t. */
 void load_sum_add(const struct ftr_load *ld, const struct load_tree *t,
 		  uint32_t i, struct load_sum *w);
 /* Add part to sum. */

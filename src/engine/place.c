@@ -211,7 +211,7 @@ static const struct ftr_group *slot_group(struct port_choice *pl,
 ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 		    uint32_t link)
 {
-	const uint8_t *place = sh->tree.group_place + g->first;
+	const uint8_t *place = sh->tree.port_pos + g->first;
 
 	if (g->n == g->n_nominal)
 		return sh->tree.group_ports[g->first + link];

@@ -101,7 +101,7 @@ struct ftr_incr {
 	uint32_t *first;	/* [n_sw + 1] index in group[] of the first group of a switch */
 	uint32_t n_ends;
 	ftr_port *port;		/* [n_ends] */
-	uint8_t *place;		/* [n_ends] place of the link in its group */
+	uint8_t *port_pos;	/* [n_ends] position of the link in its group */
 	uint32_t *link_at;	/* [n_ports] the end at this port; NONE: no link */
 	uint32_t *group_of;	/* [n_ends] index in group[] */
 	uint32_t *far;		/* [n_ends] the other end of the link */
@@ -114,7 +114,7 @@ struct ftr_incr {
 	/* the view's own arrays, writable */
 	struct ftr_group *view_group;
 	ftr_port *view_port;
-	uint8_t *view_place;
+	uint8_t *view_port_pos;
 	uint32_t *n_side[INCR_N_SIDES];	/* n_up, n_down, n_equal */
 	uint8_t *cost, *down;
 	uint8_t *keep;		/* [n_sw][8 * words] bit (s, l): the down-cost of s for column l

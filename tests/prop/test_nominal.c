@@ -135,7 +135,7 @@ static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 	for (uint32_t g = 0; g < n_groups; g++)
 		n_cables += a->tree.groups[g].n;
 	SAME(tree.group_ports, n_cables);
-	SAME(tree.group_place, n_cables);
+	SAME(tree.port_pos, n_cables);
 	for (ftr_sw s = 0; s < n; s++) {
 		ck_assert(!memcmp(ftr_shape_cost(a, s), ftr_shape_cost(b, s),
 				  n));
