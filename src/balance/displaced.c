@@ -46,14 +46,14 @@ struct passing_at {
 };
 
 /* A number of shifts in a bin. */
-struct span {
+struct shift_count {
 	uint32_t bin, n;
 };
 
 /* Flows that take the same path to a LID, by their shifts. */
 struct stream {
 	uint32_t n;
-	struct span *span;	/* [3 * sources] */
+	struct shift_count *count;	/* [3 * sources] */
 };
 
 /* The counters of a link. */
@@ -147,7 +147,7 @@ static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
 
 /* ---- counting ------------------------------------------------------------- */
 
-/* Add the shifts in which src sends to pos, as up to three spans. */
+/* Add the shifts in which src sends to pos, as up to three counts. */
 static void add_source(const struct displaced *z, struct stream *to,
 		       const struct balance_source *src, uint32_t pos)
 {
@@ -158,10 +158,10 @@ static void add_source(const struct displaced *z, struct stream *to,
 		uint32_t end = FTR_MIN((bin + 1) * z->width, z->net->n_pos);
 		uint32_t n = FTR_MIN(end - k, left);
 
-		if (to->n && to->span[to->n - 1].bin == bin)
-			to->span[to->n - 1].n += n;
+		if (to->n && to->count[to->n - 1].bin == bin)
+			to->count[to->n - 1].n += n;
 		else
-			to->span[to->n++] = (struct span){ bin, n };
+			to->count[to->n++] = (struct shift_count){ bin, n };
 		left -= n;
 		k = k + n == z->net->n_pos ? 0 : k + n;
 	}
@@ -202,9 +202,9 @@ static void add_stream(struct displaced *z, uint32_t at,
 		return;
 	}
 	for (uint32_t i = 0; i < of->n; i++) {
-		uint16_t *bin = &link->bins[of->span[i].bin];
+		uint16_t *bin = &link->bins[of->count[i].bin];
 
-		*bin = (uint16_t)(*bin + by * (int)of->span[i].n);
+		*bin = (uint16_t)(*bin + by * (int)of->count[i].n);
 	}
 }
 
@@ -301,8 +301,8 @@ static uint64_t price_link(const struct displaced *z, uint32_t at,
 	if (flows > z->target)
 		sum = (uint64_t)OVER * FTR_MIN(hosts, flows - z->target);
 	for (uint32_t i = 0; bins && i < z->old.n; i++)
-		sum += (uint64_t)z->old.span[i].n *
-			z->price[FTR_MIN(bins[z->old.span[i].bin], PRICES - 1)];
+		sum += (uint64_t)z->old.count[i].n *
+			z->price[FTR_MIN(bins[z->old.count[i].bin], PRICES - 1)];
 	return sum;
 }
 
@@ -587,7 +587,7 @@ static bool allocate(struct displaced *z)
 {
 	const struct balance_net *net = z->net;
 	uint32_t n_sw = net->f->n_sw, lids = net->f->max_lid + 1u;
-	uint32_t spans = net->n_sources + 1u;
+	uint32_t counts = 3 * (net->n_sources + 1u);
 	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
 	z->link = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->link));
 	z->words = balance_passed_words(net);
@@ -604,11 +604,11 @@ static bool allocate(struct displaced *z)
 	z->rest = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->rest));
 	z->bin_of = ftr_arena_alloc(z->arena, net->n_pos + 1u,
 				    sizeof(*z->bin_of));
-	z->fresh.span = ftr_arena_alloc(z->arena, 3 * spans, sizeof(struct span));
-	z->old.span = ftr_arena_alloc(z->arena, 3 * spans, sizeof(struct span));
+	z->fresh.count = ftr_arena_alloc(z->arena, counts, sizeof(*z->fresh.count));
+	z->old.count = ftr_arena_alloc(z->arena, counts, sizeof(*z->old.count));
 	if (!z->pos || !z->link || !z->passed || !z->displaced ||
 	    !z->source || !z->stack || !z->first || !z->up || !z->changed ||
-	    !z->rest || !z->bin_of || !z->fresh.span || !z->old.span)
+	    !z->rest || !z->bin_of || !z->fresh.count || !z->old.count)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
 		z->pos[i] = NOT_COUNTED;

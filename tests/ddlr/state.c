@@ -26,7 +26,7 @@ static void list_faults(struct world *w)
 {
 	const struct ftr_fabric *f = w->f;
 
-	w->cable = calloc(f->n_sw_links + 1, sizeof(*w->cable));
+	w->link = calloc(f->n_sw_links + 1, sizeof(*w->link));
 	w->inner = calloc(f->n_sw + 1, sizeof(*w->inner));
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		bool hosts = false;
@@ -38,8 +38,8 @@ static void list_faults(struct world *w)
 			hosts |= x->peer_kind == FTR_PEER_EP;
 			if (x->peer_kind != FTR_PEER_SW || x->peer < s)
 				continue;
-			w->cable[w->n_cables].sw = s;
-			w->cable[w->n_cables++].port = (ftr_port)p;
+			w->link[w->n_links].sw = s;
+			w->link[w->n_links++].port = (ftr_port)p;
 		}
 		if (!hosts)
 			w->inner[w->n_inner++] = s;
@@ -96,7 +96,7 @@ void world_free(struct world *w)
 	free(w->seen);
 	free(w->part);
 	free(w->queue);
-	free(w->cable);
+	free(w->link);
 	free(w->inner);
 	free(w);
 }
@@ -121,20 +121,20 @@ void world_reset(struct world *w)
 
 uint32_t world_n_faults(const struct world *w)
 {
-	return w->n_cables + w->n_inner;
+	return w->n_links + w->n_inner;
 }
 
 struct ftr_event world_fault(const struct world *w, uint32_t i, bool up)
 {
 	struct ftr_event e = { 0 };
 
-	if (i < w->n_cables) {
+	if (i < w->n_links) {
 		e.kind = up ? FTR_EVENT_LINK_UP : FTR_EVENT_LINK_DOWN;
-		e.sw = w->cable[i].sw;
-		e.port = w->cable[i].port;
+		e.sw = w->link[i].sw;
+		e.port = w->link[i].port;
 	} else {
 		e.kind = up ? FTR_EVENT_SWITCH_UP : FTR_EVENT_SWITCH_DOWN;
-		e.sw = w->inner[i - w->n_cables];
+		e.sw = w->inner[i - w->n_links];
 	}
 	return e;
 }

@@ -23,8 +23,8 @@ struct world {
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_port;	/* [n_ports] */
 	uint8_t *way;		/* [n_sw * (max_lid + 1)] packets arrive now */
-	uint32_t n_cables;	/* between switches, each once */
-	struct { ftr_sw sw; ftr_port port; } *cable;
+	uint32_t n_links;	/* between switches, each once */
+	struct { ftr_sw sw; ftr_port port; } *link;
 	uint32_t n_inner;	/* switches without hosts */
 	ftr_sw *inner;
 	bool hasty;		/* check after every step, not after every write */

@@ -120,7 +120,7 @@ static bool hangs_together(const struct ftr_fabric *f, const struct faults *x)
 
 /* At this cycle, fail a random link or switch whose loss is allowed. */
 static void add_fault(const struct ftr_fabric *f, struct faults *x,
-		      struct ftr_rng *rng, bool cable, uint64_t at)
+		      struct ftr_rng *rng, bool link, uint64_t at)
 {
 	for (;;) {
 		ftr_sw s = ftr_rng_below(rng, f->n_sw);
@@ -128,24 +128,24 @@ static void add_fault(const struct ftr_fabric *f, struct faults *x,
 							  f->sw[s].n_ports));
 		const struct ftr_swport *q = ftr_fabric_port(f, s, p);
 		uint32_t i = f->sw[s].first_port + p, j;
-		uint8_t *mark = cable ? &x->dead_port[i] : &x->dead_sw[s];
+		uint8_t *mark = link ? &x->dead_port[i] : &x->dead_sw[s];
 
 		if (*mark || x->dead_sw[s] ||
-		    (cable && q->peer_kind != FTR_PEER_SW))
+		    (link && q->peer_kind != FTR_PEER_SW))
 			continue;
-		j = cable ? f->sw[q->peer].first_port + q->peer_port : i;
+		j = link ? f->sw[q->peer].first_port + q->peer_port : i;
 		*mark = 1;
-		if (cable)
+		if (link)
 			x->dead_port[j] = 1;
 		if (hangs_together(f, x)) {
 			x->g[x->n++] = (struct ftr_sim_change){
 				.at = at * CYCLE, .sw = s, .port = p,
-				.kind = cable ? FTR_SIM_LINK_DOWN :
+				.kind = link ? FTR_SIM_LINK_DOWN :
 						FTR_SIM_SWITCH_DOWN };
 			return;
 		}
 		*mark = 0;
-		if (cable)
+		if (link)
 			x->dead_port[j] = 0;
 	}
 }
