@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ddlr/state.h"
+#include "ddlr/fault_state.h"
 
 struct row {
 	uint64_t physical, local[2], updown, full, naive[2];

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "osm/clock.h"
 
 /* In ms.  An answer that is held is due even later.  The clock never advances to a time that

@@ -52,7 +52,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ddlr/state.h"
+#include "ddlr/fault_state.h"
 #include <ftr/sim.h>
 
 #define CYCLE (512 * FTR_SIM_NS)

@@ -13,7 +13,7 @@
 
 #include <json-c/json.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/suite.h"
 
 struct member {

@@ -6,8 +6,8 @@
  * A world is a fabric, its tables as ddlr makes them, its dead links and switches,
  * and the entries that the switches hold at this moment.
  */
-#ifndef FTR_TEST_DDLR_STATE_H
-#define FTR_TEST_DDLR_STATE_H
+#ifndef FTR_TEST_DDLR_FAULT_STATE_H
+#define FTR_TEST_DDLR_FAULT_STATE_H
 
 #include "core/core.h"
 #include <ftr/ftr.h>

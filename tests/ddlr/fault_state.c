@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ddlr/state.h"
+#include "ddlr/fault_state.h"
 
 #define VLS 2
 

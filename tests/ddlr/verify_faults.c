@@ -44,7 +44,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ddlr/state.h"
+#include "ddlr/fault_state.h"
 
 struct job {
 	const char *shape;
