@@ -4,7 +4,7 @@
  * and of writes: write_times SHAPE RANK ENGINE HOP_US WRITE_US COMPUTE_US
  *
  * The first upward link of a switch of that rank fails.  ENGINE is dmodc (its
- * complete reroute) or ddlr (stage one); both begin with the tables of dmodc.  A
+ * complete reroute) or ddlr (its local repair); both begin with the tables of dmodc.  A
  * packet takes HOP_US per link.  A switch handles one packet at a time, and takes
  * WRITE_US for a block.  At most WINDOW packets are not acknowledged; they are
  * sent in the order of step, switch and block, and a step begins when the previous
