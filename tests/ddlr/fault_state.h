@@ -22,7 +22,7 @@ struct world {
 	struct ftr_tables *t;	/* entries in the switches */
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_port;	/* [n_ports] */
-	uint8_t *way;		/* [n_sw * (max_lid + 1)] packets arrive now */
+	uint8_t *arrives;	/* [n_sw * (max_lid + 1)] packets arrive now */
 	uint32_t n_links;	/* between switches, each once */
 	struct { ftr_sw sw; ftr_port port; } *link;
 	uint32_t n_inner;	/* switches without hosts */
@@ -61,7 +61,7 @@ struct verdict {
 	bool cyclic;
 };
 
-/* Fill w->way (the pairs that arrive) and *out; search for cycles only if cdg. */
+/* Fill w->arrives (the pairs that arrive) and *out; search for cycles only if cdg. */
 void world_judge(struct world *w, bool cdg, struct verdict *out);
 
 /*
