@@ -49,7 +49,7 @@ struct ftr_balance_input {
 	/* The shape that the tables were made from.  Columns l with use_full[l] were
 	 * made from the shape `full` instead; both are NULL if there are no such columns. */
 	const struct ftr_shape *shape, *full;
-	const uint8_t *use_full;	/* [n_sw] by column */
+	const uint8_t *use_full;	/* [n_sw] 1: the column uses the shape `full` */
 	/* Entries that may change: bit lid of row s is set; NULL: all may.  A row has
 	 * (stride / 64) words of 64 bits. */
 	const uint64_t *movable;

@@ -176,7 +176,7 @@ struct ftr_check_delta {
 	uint32_t n_extra;
 	const struct ftr_link *gone;	/* went down by this change */
 	uint32_t n_gone;
-	const struct ftr_change *change;	/* by (switch, LID) */
+	const struct ftr_change *change;	/* sorted by (switch, LID) */
 	uint32_t n_changes;
 	const uint8_t *rank;	/* [n_sw] claimed ranks */
 	const struct ftr_turn *turn;	/* claimed turns, as in ftr_check_opts */
@@ -197,8 +197,8 @@ struct ftr_delta_report {
 	 * switch sends the same LID downward */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
-	uint64_t harmful;	/* as in ftr_check_report, of these walks */
-	uint32_t max_hops;	/* of the longest good walk */
+	uint64_t harmful;	/* as in ftr_check_report, for these walks only */
+	uint32_t max_hops;	/* hops of the longest walk that arrives */
 	/* entries of the new tables that name a port of a link in gone, and
 	 * changes whose `after` is not in the tables */
 	uint64_t missed;

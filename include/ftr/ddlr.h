@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * ddlr: local repairs.  When a link or a switch fails, ddlr plans which entries to
- * write at once and in which order, and later the transition to newly routed
+ * write immediately and in which order, and later the transition to newly routed
  * tables.
  *
  * Source: Sem-Jacobsen et al. 2006 (section 3.1, R_m) and Sem-Jacobsen et al. 2011
@@ -27,8 +27,8 @@
  * already has a path, then a detour.  A failed switch needs a detour of two tiers
  * down.  The search is the same in all cases: it finds the shortest path of working
  * links that leads first down, then up, to a switch whose entries lead to the LID.
- * The entries of the switches in between are rewritten as well.  Among
- * equally short detours (b, t), the load decides, for each LID separately.
+ * The entries of the switches in between are rewritten as well.  If several detours
+ * (b, t) are equally short, the load decides, for each LID separately.
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
  * (components of the switches above rank m), that is an arc P -> Q.  New arcs lead
@@ -87,7 +87,7 @@ struct ftr_ddlr_opts {
 	 * that case make a new planner from the next full tables. */
 	bool switch_sources;
 	struct ftr_team *team;	/* as in struct ftr_cdg_opts */
-	bool (*stop)(void *ctx);	/* the same */
+	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
 	void *stop_ctx;
 };
 
@@ -120,7 +120,7 @@ enum ftr_ddlr_how {
 struct ftr_ddlr_write {
 	ftr_sw sw;
 	ftr_lid lid;
-	ftr_port from, to;	/* entry before and after */
+	ftr_port from, to;	/* port of the entry before and after the write */
 	uint8_t step;		/* from 1 on */
 	uint8_t how;		/* enum ftr_ddlr_how */
 };
@@ -195,8 +195,8 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				struct ftr_ddlr_plan *plan,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* The same for the current fabric `now`: the events are found by comparing it with the
- * planner's state.  Links between switches and whole switches are matched by GUID and port. */
+/* Like ftr_ddlr_events, with the events that lead from the planner's state to the fabric `now`.
+ * Links between switches and whole switches are matched by GUID and port. */
 enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 			    const struct ftr_fabric *now,
 			    struct ftr_ddlr_plan *plan,

@@ -49,7 +49,7 @@ enum ftr_placement {
 	/* Gliksberg et al. 2020, equations (3) and (4), over the present groups: */
 	FTR_PLACE_LITERAL,	/* as published: groups in the order of GUIDs,
 				 * dividers of Procedure 1 over the present switches */
-	FTR_PLACE_PLANES	/* the same, with groups in the order of planes */
+	FTR_PLACE_PLANES	/* as LITERAL, but groups in the order of planes */
 };
 
 /* Set the options of the shape that depend on the placement `how`, and leave the others.
@@ -153,10 +153,10 @@ struct ftr_route_stats {
 /* Which entries an engine promises to fill.  Island: a connected component of the
  * fabric. */
 enum ftr_promise {
-	FTR_PROMISE_UPDOWN = 0,	/* entries with a finite cost in the shape */
-	FTR_PROMISE_HOSTS,	/* the same; also, at every switch with end ports, the entries
-				 * for all end ports of its island, and, at every switch,
-				 * those for the subnet managers of its island */
+	FTR_PROMISE_UPDOWN = 0,	/* the entries whose cost in the shape is finite */
+	FTR_PROMISE_HOSTS,	/* as UPDOWN; in addition, at switches with end ports, the
+				 * entries for all end ports of the island, and at all
+				 * switches those for the subnet managers of the island */
 	FTR_PROMISE_ALL		/* at every switch, the entries for all LIDs of its island */
 };
 

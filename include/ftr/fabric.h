@@ -189,9 +189,9 @@ enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 /*
  * Connect two ends.  Nodes and links may come in any order: an end may be named
  * before its node is added; freeze verifies that all nodes exist.  A link that both
- * ends report counts once.  A different far end for a connected port is FTR_INVAL
- * at once, so that a reader can report the line.  width and speed 0 = unknown; of
- * contradicting values the lower ones are kept.
+ * ends report counts once.  A different far end for a connected port is FTR_INVAL in
+ * this call, so that a reader can report the line.  width and speed: 0 = unknown; if
+ * the two ends contradict each other, the lower value is kept.
  */
 enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 				     struct ftr_end z, unsigned int width,

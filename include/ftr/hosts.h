@@ -32,7 +32,7 @@ struct ftr_host {
 struct ftr_hosts {
 	uint32_t n;
 	const struct ftr_host *host;	/* sorted by name, natural order */
-	const ftr_ep *ep;	/* ports with a link, by (host, switch, port) */
+	const ftr_ep *ep;	/* ports with a link, sorted by (host, switch, port) */
 	uint32_t n_nameless;	/* channel adapter ports that name no host */
 	struct ftr_arena *arena;
 };

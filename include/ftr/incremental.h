@@ -33,7 +33,7 @@
  *				and y now routes upward, then y is written after
  *				x, and after the buffers behind x have drained
  *
- * By the first rule every written entry leads along its final path at once.  While
+ * By the first rule every written entry leads along its final path immediately.  While
  * a step is being written, in any order within it, no packet loops.  A pair of hosts
  * that has a path under the old tables (with the links as they are now) and under the
  * new ones has a path in between as well.

@@ -62,7 +62,7 @@ void ftr_set_unpacker(const struct ftr_unpacker *u);
 enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
 				struct ftr_fabric **out,
 				struct ftr_err *err) FTR_MUST_USE;
-/* The same from memory; path is used in messages only. */
+/* Like ftr_read_fabric, from memory; path is used in messages only. */
 enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 				 size_t len, unsigned int lmc,
 				 struct ftr_fabric **out,
@@ -74,9 +74,9 @@ struct ftr_read_notes {
 	char first[FTR_ERR_MAX];	/* "FILE:LINE: ..." of the first */
 };
 
-/* The same for a snapshot of a fabric that was changing or did not answer
- * completely.  One-sided links are left out and noted; both functions above reject
- * them. */
+/* Like ftr_read_fabric, for a snapshot of a fabric that was changing or did not answer
+ * completely.  Links that only one end reports are left out and noted; the two functions above
+ * reject them. */
 enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
 					 struct ftr_read_notes *notes,
 					 struct ftr_fabric **out,
@@ -87,7 +87,7 @@ enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
  * *guids is malloc()ed for the caller. */
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
-/* The same for a file that only root or the caller may have written: FTR_IO also
+/* Like ftr_read_guids, for a file that only root or the caller may have written: FTR_IO also
  * if it is not a regular file owned by one of them. */
 enum ftr_status ftr_read_guids_own(const char *path, uint64_t **guids,
 				   uint32_t *n,
@@ -98,7 +98,7 @@ struct ftr_lfts_gaps {
 	uint32_t missing;	/* switches of f that the file does not contain */
 	uint32_t foreign;	/* switches of the file that are not in f */
 	uint32_t line;		/* line of the first foreign switch */
-	uint64_t guid;		/* and its GUID */
+	uint64_t guid;		/* GUID of the first foreign switch */
 };
 
 /* Read tables for f from opensm-lfts.dump, the output of dump_lfts or ibroute, or

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Jobs that run at the same time: which links they share.
+ * The links that jobs share if they run at the same time.
  *
  * Model: a job of n hosts sends all-to-all.  Each port sends at the full rate of
  * its link, spread evenly over the other n - 1 ports.  The demand of a job on a
@@ -31,10 +31,10 @@ struct ftr_job {
 };
 
 struct ftr_job_load {
-	uint32_t links;		/* directed links that it uses */
-	uint32_t shared;	/* of those, links that other jobs use as well */
-	double alone;
-	double with_all;	/* with all other jobs */
+	uint32_t links;		/* directed links that the job uses */
+	uint32_t shared;	/* directed links that the job and another job use */
+	double alone;		/* demand without other jobs, see above */
+	double with_all;	/* demand together with all other jobs */
 	ftr_sw worst_sw;	/* the link that decides with_all; FTR_SW_NONE: the
 				 * job uses no link */
 	ftr_port worst_port;
@@ -42,7 +42,7 @@ struct ftr_job_load {
 
 struct ftr_job_pair {
 	uint32_t shared;	/* directed links that both use */
-	double interference;	/* of the column's job with the row's */
+	double interference;	/* effect of job j on job i, see below */
 };
 
 /*

@@ -74,12 +74,12 @@ struct ftr_load_link {
 struct ftr_load_report {
 	uint32_t hosts;		/* end ports that take part */
 	uint32_t patterns;
-	uint64_t flows;		/* of all patterns, including lost ones */
-	uint64_t lost;
+	uint64_t flows;		/* sum over all patterns, including lost flows */
+	uint64_t lost;		/* flows that do not arrive, sum over all patterns */
 	uint64_t max;		/* the greatest maximum */
 	uint64_t min_max;	/* the smallest maximum */
 	uint64_t sum_max;	/* mean of the maximum: sum_max / patterns */
-	struct ftr_load_bins maxima;	/* patterns by their maximum */
+	struct ftr_load_bins maxima;	/* number of patterns with each maximum */
 	/* sums over all patterns: flows on links, and links with a flow.  The mean
 	 * over links with a flow is sum_load / sum_used */
 	uint64_t sum_load;
@@ -87,13 +87,13 @@ struct ftr_load_report {
 	uint32_t worst;		/* first pattern with maximum `max`: k of a
 				 * shift, else a number from 0 */
 	uint32_t links;		/* directed links of the fabric */
-	uint32_t used;		/* of those, with at least one flow */
+	uint32_t used;		/* directed links with at least one flow */
 	uint64_t load;		/* sum of the loads of links */
-	struct ftr_load_bins loads;	/* links by load */
+	struct ftr_load_bins loads;	/* number of links with each load */
 	uint64_t host_max;	/* most flows that enter or leave one end port,
 				 * including those that cross no link */
 	uint32_t n_links;	/* entries of link[] */
-	/* the most loaded links, by descending load, then switch, then port */
+	/* the most loaded links, sorted by load (descending), switch and port */
 	struct ftr_load_link link[FTR_LOAD_WORST_MAX];
 };
 

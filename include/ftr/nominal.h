@@ -127,7 +127,7 @@ enum ftr_status ftr_nominal_read(const char *path,
 				 struct ftr_team *team,
 				 struct ftr_nominal **out, bool *reshaped,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* The same for a file that only root or the caller may have written: FTR_IO also
+/* Like ftr_nominal_read, for a file that only root or the caller may have written: FTR_IO also
  * if it is not a regular file owned by one of them (core/file.h). */
 enum ftr_status ftr_nominal_read_own(const char *path,
 				     const struct ftr_shape_opts *opts,

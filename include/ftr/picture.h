@@ -60,7 +60,7 @@ enum ftr_odd_ep {
 
 /* Missing links between two switches of the fabric. */
 struct ftr_missing {
-	ftr_sw low, up;		/* by rank */
+	ftr_sw low, up;		/* the switch of the lower and of the higher rank */
 	uint32_t n;
 	bool inferred;		/* inferred from the other switches of the two
 				 * ranks; else known from the nominal fabric */
@@ -71,10 +71,10 @@ struct ftr_picture {
 	uint32_t n_ranks;
 	uint32_t n_cols;	/* leaf columns, including those of missing leaves */
 	uint64_t missing_links;	/* sum of missing[].n */
-	double width;		/* every x is below this */
-	const struct ftr_picture_pod *pod;	/* by (rank, pod_first) */
+	double width;		/* of the picture: every x is less */
+	const struct ftr_picture_pod *pod;	/* sorted by (rank, pod_first) */
 	const struct ftr_picture_block *block;
-	const struct ftr_missing *missing;	/* by (low, up) */
+	const struct ftr_missing *missing;	/* sorted by (low, up) */
 	const double *x;	/* [n_sw] centre of the switch */
 	const uint32_t *block_of;	/* [n_sw] */
 	const uint32_t *pod_of;	/* [n_sw] FTR_POD_NONE: not above any leaf */

@@ -201,8 +201,8 @@ struct ftr_shape_tree {
 	 * planes */
 	const uint8_t *stub;
 	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */
-	/* groups of s: group_first[s] .. group_first[s+1]-1: upward ones first,
-	 * ordered by (plane, GUID), then downward, then horizontal ones */
+	/* The groups of s are those from group_first[s] to group_first[s+1]-1: first the
+	 * upward ones, ordered by (plane, GUID), then the downward and the horizontal ones. */
 	const uint32_t *group_first;	/* [n_sw + 1] */
 	const uint32_t *n_up;		/* [n_sw] groups above s */
 	const uint32_t *n_down;		/* [n_sw] groups below s */
@@ -358,8 +358,8 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
 /*
  * The same shape over another order: level[s] replaces the rank, so a link leads
  * up from the lower to the higher level.  Destinations, columns, dividers,
- * up_path and the order of groups (within the upward and within the downward
- * ones) stay.  Ranks, the division into upward and downward groups, costs and
+ * up_path, and the order of groups within the upward and within the downward groups,
+ * do not change.  Ranks, the division into upward and downward groups, costs and
  * down-costs are computed again.
  *
  * how: FTR_REORDER_KEEP keeps the paths of sh where it has any.  If in sh a switch s
@@ -391,8 +391,8 @@ void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
  * path. */
 struct ftr_validity {
 	uint64_t leaf_pairs;	/* ordered pairs of leaf switches examined */
-	uint64_t bad_pairs;	/* of those, without a path */
-	uint64_t bad_host_pairs;	/* the same, weighted with their hosts */
+	uint64_t bad_pairs;	/* pairs of leaf switches without an up/down path */
+	uint64_t bad_host_pairs;	/* pairs of their hosts */
 	ftr_sw sample_from, sample_to;	/* the first bad pair */
 };
 void ftr_shape_validity(const struct ftr_shape *sh, struct ftr_validity *out);

@@ -116,7 +116,7 @@ struct ftr_sim_exit {		/* a possible next hop */
 	uint8_t room;		/* space required in the next buffer, in packets of
 				 * this size; 1, or 2 for bubble flow control */
 	uint8_t rank;		/* the lowest rank is preferred if several exits
-				 * could be taken at once */
+				 * could be taken immediately */
 	bool last;		/* do not take this exit while an exit of lower rank
 				 * has space in the next buffer, even if the channel
 				 * of that exit is busy */

@@ -33,29 +33,33 @@
 
 #include "balance/balance.h"
 
-#define TARGET_SHARE 50		/* target: the bound plus 1 / 50 of it */
-#define LIMIT_SHARE 33		/* limit: the bound plus 1 / 33 of it; lower loads are equally good */
+#define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
+#define LIMIT_SHARE 33		/* The limit is the bound plus 1 / 33 of it. All lower loads are
+				 * equally good. */
 #define LOAD_SWEEPS 10
 #define COARSE 6		/* the first sweep examines entries with at least 1 / 2^COARSE of
 				 * all flows to the LID */
 #define FINER 4
 #define FULL_SWEEPS 6
-#define FULL_OVER 16		/* cost of a flow above the target, first sweep */
+#define FULL_OVER 16		/* cost of a flow above the target in the first sweep */
 #define FULL_RISE 16
-#define EVEN_OVER (1 << 20)	/* the same, in even_out() */
+#define EVEN_OVER (1 << 20)	/* cost of a flow above the target in even_out() */
 #define ROUNDS 4
-#define ROUNDS_PATHS 100000	/* with fewer paths, ROUNDS rounds; otherwise one, because more
-				 * take seconds and gain nothing */
+#define ROUNDS_PATHS 100000	/* With fewer paths there are ROUNDS rounds, with more only one:
+				 * more rounds would take seconds and gain nothing. */
 #define TINY 50000		/* with fewer paths, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
-#define SMALL 500000		/* with fewer paths, twice the sweeps, and the cost rises more slowly */
+#define SMALL 500000		/* with fewer paths, twice the sweeps, with a slower rise of the
+				 * cost */
 #define LARGE 2000000		/* with more paths, all-to-all sweeps first, then quick sweeps */
 #define LARGE_SWEEPS 3
 #define LARGE_OVER (1 << 12)
-#define GAIN_SHARE 500		/* a sweep that gains less is the last one */
-#define MOVED_SHARE 20		/* except on small fabrics: a sweep with fewer moves than this
-				 * share of the most moves is not evaluated */
+#define GAIN_SHARE 500		/* A sweep that reduces the load of shifts by less than 1 /
+				 * GAIN_SHARE is the last one. */
+#define MOVED_SHARE 20		/* On fabrics that are not small: a sweep with fewer moves than the
+				 * most moves of any sweep / MOVED_SHARE is the last one and is not
+				 * evaluated. */
 #define BINS_BYTES ((size_t)96 << 20)
 
 struct work {
@@ -67,16 +71,17 @@ struct work {
 	struct balance_count c;
 	struct ftr_arena *arena;
 	uint32_t target, limit;
-	uint64_t paths;		/* pairs of a source and a position */
-	bool shifts;		/* the load of shifts is counted as well */
-	bool trade;		/* see is_best() */
+	uint64_t paths;		/* number of pairs of a source and a position */
+	bool shifts;		/* the load of shifts is counted, too */
+	bool trade;		/* compare tables by the product of both loads, see is_best() */
 	/* load of the present tables, of the input, and of the best tables so far */
 	struct score {
 		uint32_t max;
-		uint64_t sum;	/* over shifts: most loaded link */
+		uint64_t sum;	/* flows on the most loaded link of each shift, added over all
+				 * shifts */
 	} now, first, best;
 	struct balance_log log;
-	uint32_t n_best;	/* number of moves in the log that lead to the best tables */
+	uint32_t n_best;	/* The first n_best moves of the log lead to the best tables. */
 };
 
 static enum ftr_status score(struct work *w, struct ftr_err *err)
@@ -159,13 +164,14 @@ static uint32_t too_many(const struct work *w)
 	return (uint32_t)FTR_MAX(mean, w->paths < SMALL ? 2 : 3);
 }
 
-/* load_sweeps, but with shifts counted: even out the all-to-all load with the moves that
+/* As load_sweeps, but with shifts counted: even out the all-to-all load with the moves that
  * increase the load of shifts least, then lower the load of shifts again. */
 static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };
 	enum ftr_status st = FTR_OK;
-	bool even = false;	/* the all-to-all load cannot become more even */
+	bool even = false;	/* the all-to-all load is below the target, or cannot be made more
+				 * even */
 
 	while (!st && !s.cancelled && w->r->sweeps < TINY_SWEEPS) {
 		even |= w->now.max <= w->target;
@@ -200,7 +206,7 @@ static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 		sweeps = LARGE_SWEEPS;
 	}
 
-	/* now.sum: the greatest load of each shift, at least 1, added over all shifts */
+	/* now.sum < n_pos: no link has two flows in any shift */
 	while (!st && !s.cancelled && n < sweeps &&
 	       (w->now.max > w->target || w->now.sum >= w->net->n_pos)) {
 		if (w->now.max <= w->limit && n > sweeps / 2 &&

@@ -11,7 +11,7 @@
  *	bound.c		a lower bound for all routings: cuts
  *	dual.c		a lower bound for all routings: weights of links
  *	displaced.c	placement of displaced entries
- *	balance.c	<ftr/balance.h>: the search, never with a higher most loaded link
+ *	balance.c	<ftr/balance.h>: the search, which never raises the greatest load of a link
  *
  * A link is directed and identified by the index of the port that sends on it,
  * f->sw[s].first_port + port.  A source is a switch with hosts.
@@ -23,17 +23,17 @@
 #include <ftr/balance.h>
 
 #define BALANCE_NONE UINT32_MAX
-#define BALANCE_LANES 8u	/* bins that are processed together */
+#define BALANCE_LANES 8u	/* bins in one vector */
 
 /* A destination whose traffic is counted: the base LID of a host. */
 struct balance_dest {
 	ftr_lid lid;
 	uint32_t col;
-	uint32_t pos;		/* position among the hosts, or BALANCE_NONE:
-				 * in all-to-all only */
+	uint32_t pos;		/* position in the order of hosts; BALANCE_NONE: the host has none
+				 * and counts in all-to-all traffic only */
 };
 
-/* The links of a switch: first + port, port <= n. */
+/* The links of a switch: the link of port p, p <= n, has index first + p. */
 struct balance_ports {
 	uint32_t first, n;
 };
@@ -41,43 +41,47 @@ struct balance_ports {
 /* A source: a switch with hosts. */
 struct balance_source {
 	ftr_sw sw;
-	uint32_t hosts;		/* hosts that send */
-	uint32_t first, n;	/* positions first .. first + n - 1 */
+	uint32_t hosts;		/* number of hosts on sw */
+	uint32_t first, n;	/* the hosts have the positions first .. first + n - 1 */
 };
 
 struct balance_net {
 	const struct ftr_balance_input *in;
 	const struct ftr_fabric *f;
 	struct ftr_arena *arena;
-	uint32_t n_links;	/* f->n_ports */
-	ftr_sw *peer;		/* [n_links], FTR_SW_NONE: to no switch */
-	uint32_t *row;		/* [n_links] number of the link, counting only links to switches */
-	uint32_t n_rows;	/* links to switches */
-	struct balance_ports *ports;	/* [n_sw] */
+	uint32_t n_links;	/* number of links, f->n_ports */
+	ftr_sw *peer;		/* peer[x]: switch at the far end of link x; FTR_SW_NONE: no
+				 * switch */
+	uint32_t *row;		/* row[x]: number of link x among the links to switches */
+	uint32_t n_rows;	/* number of links to switches */
+	struct balance_ports *ports;	/* ports[s]: the links of switch s */
 	uint32_t n_sources;
 	struct balance_source *source;
-	uint32_t *source_of;	/* [n_sw] or BALANCE_NONE */
-	uint32_t *hosts;	/* [n_sw] hosts that send */
+	uint32_t *source_of;	/* source_of[s]: index of switch s in source[], or BALANCE_NONE */
+	uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	uint32_t n_hosts;	/* sum of hosts[] */
 	uint32_t bound;		/* ftr_balance_bound of the shape */
 	uint32_t n_pos;		/* number of positions, and of shifts */
-	uint32_t *dest_at;	/* [n_pos] destination by position */
-	/* destinations of column l: dest[first[l]] .. dest[first[l + 1] - 1] */
+	uint32_t *dest_at;	/* dest_at[p]: index in dest[] of the host at position p */
+	/* Destinations, sorted by column. Those of column l are dest[first[l]] .. dest[first[l + 1]
+	 * - 1]. */
 	struct balance_dest *dest;
-	uint32_t *first;	/* [n_sw + 1] */
-	uint32_t *turn;		/* [n_dests] destinations in the order of a sweep */
-	uint32_t *dest_of;	/* [max_lid + 1] by LID, or BALANCE_NONE */
-	/* The switches that have a path to column l, the farthest first, its own switch
-	 * last.  Every path to the column visits them in this order, whichever candidates
-	 * the entries take.  NULL: a column without destinations */
+	uint32_t *first;	/* first[l]: index in dest[] of the first destination of column l */
+	uint32_t *sweep_order;	/* sweep_order[i]: index in dest[] of the destination that a sweep
+				 * visits as the i-th */
+	uint32_t *dest_of;	/* dest_of[lid]: index in dest[], or BALANCE_NONE */
+	/* order[l]: the switches that have a path to column l, the farthest first, the switch of
+	 * the column last. Every path to the column visits switches in this order, whichever
+	 * candidates the entries take. sw == NULL: the column has no destinations */
 	struct balance_order {
 		uint16_t *sw;
 		uint32_t n;
-		uint8_t *cost, *down;	/* [n_sw] costs to the column, in one piece */
-	} *order;		/* [n_sw] by column */
-	/* the entries of the tables by destination (balance_entries), and the results of
-	 * balance_count_net: all-to-all flows by link, senders by destination
-	 * (balance_senders); NULL: not counted, or freed by balance_net_free_rows */
+		uint8_t *cost, *down;	/* [n_sw] costs to the column, allocated together */
+	} *order;		/* [n_sw] */
+	/* entry: the entries of the tables by destination (see balance_entries). flows, senders:
+	 * the results of balance_count_net, which are the all-to-all flows by link and the senders
+	 * by destination (see balance_senders); NULL: not counted, or freed by
+	 * balance_net_free_rows */
 	struct ftr_arena *rows;
 	uint8_t *entry;
 	uint32_t *flows;
@@ -98,7 +102,7 @@ static inline bool balance_is_host(const struct ftr_endport *p)
 	       !ftr_ep_is_aggregation(p);
 }
 
-/* hosts: [n_sw], zeroed. */
+/* Count the hosts on every switch. hosts: [n_sw], zeroed by the caller. */
 void balance_count_hosts(const struct ftr_fabric *f, uint32_t *hosts);
 
 /* The shape by which column l is routed. */
@@ -125,7 +129,7 @@ static inline uint32_t balance_link(const struct balance_net *net, ftr_sw s,
 	return net->ports[s].first + port;
 }
 
-/* The link of an entry, or BALANCE_NONE if it leads to no switch. */
+/* The link of port `port` of s; BALANCE_NONE: it leads to no switch, or s has no such port. */
 static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s,
 				       ftr_port port)
 {
@@ -146,55 +150,57 @@ static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s,
 struct balance_count {
 	const struct balance_net *net;
 	struct ftr_tables *t;
-	uint8_t *entry;		/* entries of t by destination: balance_entries */
-	uint16_t *senders;	/* balance_senders; NULL: not counted */
+	uint8_t *entry;		/* the entries of t by destination, see balance_entries */
+	uint16_t *senders;	/* see balance_senders; NULL: not counted */
 	struct balance_log *log;	/* log of changed entries, or NULL */
-	uint32_t *flows;	/* [n_links] */
-	uint32_t width;		/* shifts per bin */
-	uint32_t n_bins;	/* 0: shifts are not counted */
-	uint16_t *bins;		/* [net->n_rows][n_bins], and BALANCE_LANES to read beyond
-				 * the end */
-	/* bins that contain more than `many`, one bit each */
+	uint32_t *flows;	/* flows[x]: all-to-all flows on link x */
+	uint32_t width;		/* number of shifts per bin */
+	uint32_t n_bins;	/* number of bins per link; 0: shifts are not counted */
+	uint16_t *bins;		/* [net->n_rows][n_bins], then BALANCE_LANES more, because the last
+				 * vector is read beyond the end */
+	/* full: one bit per bin, set if the bin contains more than `many` flows; words: 64-bit
+	 * words per row */
 	uint32_t many, words;
 	uint64_t *full;		/* [net->n_rows][words] */
-	uint32_t *n_full;	/* [net->n_rows] */
+	uint32_t *n_full;	/* n_full[r]: number of bits set in row r of full */
 };
 
-/* The results of balance_count_flows: all-to-all flows by link and, where the pointer is not
- * NULL, the switches passed (rows of balance_passed, zeroed by the caller) and the senders by
- * destination. */
+/* Where balance_count_flows writes its results. flows: all-to-all flows by link. passed: the
+ * switches that flows pass, in rows as in balance_passed, zeroed by the caller; NULL: not wanted.
+ * senders: as in balance_senders; NULL: not wanted. */
 struct balance_counted {
 	uint32_t *flows;
 	uint64_t *passed;
 	uint16_t *senders;
 };
-/* Count the flows by net->entry. */
+/* Count the flows of the tables in net->entry. */
 enum ftr_status balance_count_flows(const struct balance_net *net,
 				    struct ftr_team *team,
 				    const struct balance_counted *out,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* The same, and keep the results in net: flows and, at depth load, senders. passed: as in
- * struct balance_counted. */
+/* As balance_count_flows, but store the results in net: flows and, at depth load, senders. passed:
+ * as in struct balance_counted. */
 enum ftr_status balance_count_net(struct balance_net *net, uint64_t *passed,
 				  struct ftr_team *team,
 				  struct ftr_err *err) FTR_MUST_USE;
 
-/* Entries by destination: [n_dests][n_sw], so that a tree is in one piece. */
+/* The row of destination d in entry[n_dests][n_sw]. The entries of one destination, a tree, are
+ * consecutive. */
 static inline uint8_t *balance_entries(const struct balance_net *net,
 				       uint8_t *entry, uint32_t d)
 {
 	return entry + (size_t)d * net->f->n_sw;
 }
 
-/* Senders by destination: the number of hosts whose path to destination d passes s or ends
- * at s; [n_dests][n_sw + 1], the last element is for those whose path ends at no switch. */
+/* The row of destination d in senders[n_dests][n_sw + 1]. Element s: the number of hosts whose path
+ * to destination d passes s or ends at s; element n_sw: those whose path ends at no switch. */
 static inline uint16_t *balance_senders(const struct balance_net *net,
 					uint16_t *senders, uint32_t d)
 {
 	return senders + (size_t)d * (net->f->n_sw + 1);
 }
-/* NULL: out of memory. */
+/* New senders for all destinations. NULL: out of memory. */
 static inline uint16_t *balance_senders_new(const struct balance_net *net,
 					    struct ftr_arena *a)
 {
@@ -204,7 +210,8 @@ static inline uint16_t *balance_senders_new(const struct balance_net *net,
 			       (net->f->n_sw + 1u) * sizeof(uint16_t));
 }
 
-/* The switches that flows to a LID pass or reach, one bit each. */
+/* The 64-bit words of a row of passed[max_lid + 1]; a row has one bit for each switch that flows to
+ * the LID pass or reach. */
 static inline size_t balance_passed_words(const struct balance_net *net)
 {
 	return net->f->n_sw / 64 + 1u;
@@ -216,11 +223,12 @@ static inline uint64_t *balance_passed(const struct balance_net *net,
 	return passed + lid * balance_passed_words(net);
 }
 
-/* bytes: limit for the memory of the bins. */
+/* Allocate the bins; bytes: limit of their memory, which decides c->width. */
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 				 struct ftr_arena *a,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Count only the shifts begin .. end - 1, one by one, into zeroed n[n_rows][stride]. */
+/* The flows of the shifts begin .. end - 1, by link and by single shift: n[n_rows][stride], zeroed
+ * by the caller. */
 struct balance_slice {
 	uint16_t *n;
 	size_t stride;
@@ -246,8 +254,9 @@ static inline uint32_t balance_first_shift(const struct balance_net *net,
 	return k < net->n_pos ? k : k - net->n_pos;
 }
 
-/* All of them, in at most two pieces.  Returns the number of pieces. */
-static inline uint32_t balance_window(const struct balance_net *net,
+/* All shifts in which the hosts of a source send to position pos, in at most two pieces of[0],
+ * of[1]. Returns the number of pieces. */
+static inline uint32_t balance_shifts_of(const struct balance_net *net,
 				      const struct balance_source *src,
 				      uint32_t pos, struct balance_shifts *of)
 {
@@ -262,14 +271,14 @@ static inline uint32_t balance_window(const struct balance_net *net,
 void balance_bins_add(struct balance_count *c, uint32_t link,
 		      struct balance_shifts of, int by);
 
-/* The most flows on a link. */
+/* The number of flows on the most loaded link. */
 uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 
 /* *sum: the flows on the most loaded link of each shift, added over all shifts. */
 enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* As balance_worst; also count all flows in the bins, without searching for bins that have too
+/* Like balance_worst; also count all flows in the bins, without searching for bins that have too
  * many flows. */
 enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,
@@ -286,26 +295,27 @@ struct balance_log {
 		ftr_sw sw;
 		ftr_lid lid;
 		ftr_port was;
-		bool first;	/* first change of this entry */
+		bool first;	/* this is the first change of the entry */
 	} *moved;
 	uint32_t n, cap;
-	uint64_t *seen;		/* [n_sw][stride / 64] entries in the log */
+	uint64_t *seen;		/* [n_sw][stride / 64] one bit per entry: it is in moved[] */
 };
 
 /* Change an entry of destination d; false: out of memory, and the entry is not
  * changed. */
 bool balance_move(struct balance_count *c, ftr_sw s, uint32_t d, ftr_port port);
-/* Revert all moves except the first n; returns the number of entries that differ
- * afterwards. */
+/* Revert all moves except the first n; returns the number of entries that then still differ from
+ * their value before the first move. */
 uint64_t balance_log_undo(struct balance_log *log, struct ftr_tables *t,
 			  uint32_t n);
 
-/* The candidates of each switch for the current column, computed when they are needed. */
+/* Candidates of each switch for the current column l. They are computed when first needed. */
 struct balance_cand {
 	const struct ftr_group **group;
 	uint32_t n_groups, cap;
-	uint32_t *first;	/* [n_sw] into group, or BALANCE_NONE */
-	uint8_t *n;		/* [n_sw] number of groups, 0: no choice */
+	uint32_t *first;	/* first[s]: index of the candidates of s in group[]; BALANCE_NONE:
+				 * not computed yet */
+	uint8_t *n;		/* n[s]: number of candidates of s; 0: no choice */
 	const struct ftr_balance_input *in;
 	const struct ftr_shape *sh;
 	uint32_t l;
@@ -317,7 +327,7 @@ bool balance_cand_new(struct balance_cand *z, struct ftr_arena *a,
 void balance_cand_free(struct balance_cand *z);
 void balance_cand_column(struct balance_cand *z, const struct balance_net *net,
 			 uint32_t l);
-/* Find the candidates of s; false: out of memory. */
+/* Find the candidates of s, unless they are known. False: out of memory. */
 bool balance_cand_find(struct balance_cand *z, ftr_sw s);
 
 static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
@@ -331,8 +341,8 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 
 /* ---- search -------------------------------------------------------------- */
 
-/* As ftr_balance_tables.  net: NULL, or a net made for t and the shapes of in, which this
- * function frees; its members flows and entry may be set already. */
+/* As ftr_balance_tables. net: NULL, or a net made for t and for the shapes of in; its members flows
+ * and entry may be set already. This function frees net. */
 enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    struct balance_net *net, struct ftr_tables *t,
 			    struct ftr_team *team,
@@ -341,18 +351,18 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 
 struct balance_sweep {
 	uint32_t target;	/* number of flows that a link may carry */
-	uint64_t over;		/* price of each flow above the target */
-	uint32_t meet;		/* a link is bad if a shift has this number of flows on it,
-				 * or more; also if it has more flows than the target */
-	bool quick;		/* examine only entries whose path has a bad link when their
-				 * batch of destinations begins */
-	uint32_t least;		/* without shifts: examine only entries through which at
-				 * least this number of hosts sends */
-	uint64_t moved;		/* entries changed */
+	uint64_t over;		/* cost of each flow above the target */
+	uint32_t meet;		/* A link is bad if some shift has at least this number of flows on
+				 * the link, or if the link has more flows than target. */
+	bool quick;		/* examine only entries whose path has a bad link at the beginning
+				 * of their batch of destinations */
+	uint32_t least;		/* balance_load_sweep: examine only entries through which at least
+				 * this number of hosts sends */
+	uint64_t moved;		/* number of changed entries */
 	bool cancelled;
 };
 
-/* One sweep with shifts. Needs the bins. */
+/* One sweep with shifts; the bins must have been counted. */
 enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
 			      struct ftr_team *team,
 			      struct ftr_err *err) FTR_MUST_USE;

@@ -2,12 +2,12 @@
 /*
  * A lower bound for all routings, from cuts.
  *
- * If h of the n hosts of an island are on one side of a cut, h * (n - h) flows cross it in
- * each direction, so one of its c links carries at least that number divided by c.  The
- * cuts examined are those around every switch, and around every set of switches that is
- * connected at ranks up to r (pods) or from r on (planes), for every r.  If some links are
- * horizontal, the same sets without these links are examined, too: so two trees that are
- * joined by links between their spines are two sets.
+ * If h of the n hosts of an island are on one side of a cut, h * (n - h) flows cross it in each
+ * direction, so one of its c links carries at least that number divided by c. The cuts examined are
+ * those around every switch, and around every set of switches that is connected over switches of
+ * ranks up to r (a pod), or of ranks from r on (a plane), for every r. If some links are
+ * horizontal, the same sets without these links are examined, too: so two trees that are joined by
+ * links between their spines are two sets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,11 @@
 
 struct cuts {
 	const struct ftr_shape *sh;
-	const uint32_t *hosts;	/* [n_sw] hosts of a switch */
-	uint32_t *all;		/* [n_sw] hosts of its island */
-	uint32_t *uf, *inside, *links;	/* [n_sw] */
+	const uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
+	uint32_t *all;		/* all[s]: number of hosts of the island of switch s */
+	uint32_t *uf, *inside, *links;	/* uf: union-find of switches, [n_sw]. inside[r], links[r]:
+					 * hosts in the set with representative r, and links that
+					 * leave the set */
 	uint32_t bound;
 };
 
@@ -32,7 +34,7 @@ static void try_cut(struct cuts *c, uint64_t inside, uint64_t all,
 					     (flows + links - 1) / links);
 }
 
-/* Try the sets of switches in c->uf, by representative. */
+/* Try the cut around each set of switches in c->uf. */
 static void try_sets(struct cuts *c)
 {
 	const struct ftr_fabric *f = c->sh->f;
@@ -57,8 +59,8 @@ static void try_sets(struct cuts *c)
 			try_cut(c, c->inside[s], c->all[s], c->links[s]);
 }
 
-/* Join the switches of rank low .. high that are connected within this range.  horizontal:
- * horizontal links connect, too. */
+/* Join the switches of ranks low .. high that are connected by links between switches of these
+ * ranks. horizontal: horizontal links count. */
 static void join(struct cuts *c, uint32_t low, uint32_t high, bool horizontal)
 {
 	const struct ftr_shape *sh = c->sh;

@@ -21,27 +21,29 @@
 
 /* ---- all-to-all ------------------------------------------------------------ */
 
-#define AT_ONCE 4	/* destinations of a column that are counted at the same time: the
-			 * additions for one destination depend on each other */
+#define AT_ONCE 4	/* Destinations of a column that are counted at the same time. For one
+			 * destination alone, each addition would have to wait for the one
+			 * before. */
 
 struct flow_worker {
-	uint16_t *sum;		/* [AT_ONCE][n_sw + 1] flows at a switch, as in
-				 * balance_senders */
-	struct {		/* together, because they are used together */
+	uint16_t *sum;		/* sum[k * (n_sw + 1) + s]: flows to the k-th destination that pass
+				 * s, as in balance_senders */
+	struct {		/* in one array, because they are used together */
 		uint32_t flows;
-		uint32_t peer;	/* n_sw: no switch */
-	} *link;		/* [n_links + 1] the last one: no link */
+		uint32_t peer;	/* switch at the far end; n_sw: no switch */
+	} *link;		/* [n_links + 1]; link[n_links]: entries that lead to no port */
 };
 
 struct flow_job {
 	const struct balance_net *net;
 	struct flow_worker *worker;
 	const struct balance_counted *out;
-	uint16_t *hosts;	/* [n_sw] that send */
+	uint16_t *hosts;	/* hosts[s]: number of hosts on switch s */
 };
 
-/* Add the flows of n destinations of a column, whose entries and flows at switches are given,
- * from the farthest switch to the nearest. */
+/* Add the flows to n destinations of a column to the links. entry[k][s]: entry of switch s for the
+ * k-th destination; sum[k][s]: flows that pass s, set to the hosts on s by the caller. The switches
+ * are processed from the farthest to the nearest. */
 static inline __attribute__((always_inline)) void
 add_flows(const struct balance_net *net, struct flow_worker *w,
 	  const struct balance_order *o, const uint8_t *const *entry,
@@ -63,7 +65,7 @@ add_flows(const struct balance_net *net, struct flow_worker *w,
 	}
 }
 
-/* Set the bits of the switches that flows pass. */
+/* Set the bits of the switches that flows pass. sum[s]: number of flows that pass s. */
 static void mark_passed(const uint16_t *sum, uint32_t n_sw, uint64_t *passed)
 {
 	for (ftr_sw s = 0; s < n_sw; s += 64) {
@@ -226,7 +228,8 @@ static void add_bin(struct balance_count *c, uint32_t row, uint32_t bin, int by)
 	c->n_full[row] += is ? 1u : -1u;
 }
 
-/* The same for bins of one shift each, by 1 or -1.  Few bins pass the limit `many`. */
+/* As add_bin for the shifts `of`, if each bin has one shift; by: 1 or -1. Few bins pass the limit
+ * `many`. */
 static void add_single(struct balance_count *c, uint32_t row,
 		       struct balance_shifts of, int by)
 {
@@ -264,7 +267,7 @@ void balance_bins_add(struct balance_count *c, uint32_t link,
 	}
 }
 
-/* Shifts begin .. end - 1, relative to the first of the slice. */
+/* Shifts begin .. end - 1, counted from the first shift of the slice. */
 struct range {
 	uint32_t begin, end;
 };
@@ -308,7 +311,7 @@ static void count_path(const struct balance_net *net, const uint8_t *entry,
 	}
 }
 
-/* A source sends to neighbouring positions in neighbouring shifts. */
+/* In shifts b->begin .. b->end - 1 the hosts of a source send to consecutive positions. */
 void balance_count_slice(const struct balance_net *net, uint8_t *entry,
 			 const struct balance_slice *b)
 {
@@ -328,7 +331,7 @@ void balance_count_slice(const struct balance_net *net, uint8_t *entry,
 	}
 }
 
-/* The bits of at most 64 bins.  Most words have none. */
+/* One bit for each of n <= 64 bins: it contains more than `many` flows. Most results are 0. */
 static uint64_t find_word(const uint16_t *bin, uint32_t n, uint32_t many)
 {
 	uint16_t most = 0;

@@ -15,11 +15,11 @@
  * candidate that differs between neighbouring destinations and switches.  So entries without a
  * counted flow are distributed over the candidates as well.
  *
- * The counters follow the flows: flows that pass a changed entry are subtracted from the
- * links behind it on their old path and added to those on the new one.  All flows that
- * pass an entry take the same links from there on, so they are counted together, as one
- * stream.  The work for one fault grows with the number of displaced entries, not with
- * the size of the fabric.  A flow that reaches a missing entry is counted up to that switch.
+ * The counters are kept up to date: flows that pass a changed entry are subtracted from the links
+ * behind it on their old path and added to those on the new one. All flows that pass an entry take
+ * the same links from there on, so they are counted together, as one stream. The work for one fault
+ * grows with the number of displaced entries, not with the size of the fabric. A flow that reaches
+ * a missing entry is counted up to that switch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +30,11 @@
 #define POWER 3
 #define PRICES 1024
 #define SCALE 16
-#define TARGET_SHARE 50		/* target: the bound and 1 / 50 of it */
+#define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
 
-#define NOT_COUNTED (UINT32_MAX - 1)	/* in pos[] */
+#define NOT_COUNTED (UINT32_MAX - 1)	/* pos[lid]: flows to lid are not counted at all */
 
-/* A source whose flows pass an entry; displaced: they passed a displaced entry before. */
+/* A source whose flows pass an entry. displaced: they have passed a displaced entry before. */
 struct passing {
 	uint32_t source;
 	bool displaced;
@@ -45,21 +45,20 @@ struct passing_at {
 	bool displaced;
 };
 
-/* A number of shifts in a bin. */
-struct shift_count {
+/* n shifts of a stream are in bin `bin`. */
+struct share {
 	uint32_t bin, n;
 };
 
-/* Flows that take the same path to a LID, by their shifts. */
+/* Flows that take the same path to a LID, as numbers of shifts by bin. */
 struct stream {
 	uint32_t n;
-	struct shift_count *count;	/* [3 * sources] */
+	struct share *share;	/* [3 * sources] */
 };
 
-/* The counters of a link. */
 struct counted_link {
-	uint16_t *bins;		/* NULL: no displaced flow */
-	uint32_t flows;
+	uint16_t *bins;		/* displaced flows by bin; NULL: there are none */
+	uint32_t flows;		/* all-to-all flows */
 };
 
 struct displaced {
@@ -68,46 +67,47 @@ struct displaced {
 	struct ftr_balance_input in;
 	struct ftr_tables *t;
 	const struct ftr_tables *prefer;
-	/* entries and senders of the LID being placed; NULL: unknown (entries are then
-	 * read from t) */
+	/* the entries and the senders of the LID being placed; NULL: unknown (entries are then read
+	 * from t) */
 	uint8_t *row;		/* [n_sw] */
 	uint16_t *senders;	/* [n_sw] */
-	uint32_t *pos;		/* [max_lid + 1], BALANCE_NONE: in no shift */
+	uint32_t *pos;		/* pos[lid]: position of the host, or BALANCE_NONE */
 	struct counted_link *link;	/* [n_links] */
-	/* bits of switches by LID, in rows of `words`: the switches that flows pass
-	 * (a superset), and those with a displaced entry */
+	/* two bit sets of switches for each LID, `words` words each. passed: switches that flows
+	 * pass (a superset); displaced: switches with a displaced entry */
 	uint64_t *passed, *displaced;
 	size_t words;
-	uint32_t width, n_bins;	/* shifts per bin */
-	uint16_t *bin_of;	/* [n_pos] the bin of a shift */
+	uint32_t width, n_bins;	/* width: shifts per bin; n_bins: number of bins */
+	uint16_t *bin_of;	/* bin_of[k]: the bin of shift k */
 	uint32_t target;
-	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
+	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
 	bool nomem;
-	/* scratch: sources of the entries of one LID, and the streams of one entry */
+	/* scratch. The sources that pass entry i are source[first[i]] .. source[first[i + 1] -
+	 * 1]. */
 	struct passing *source;
 	uint32_t n_sources;
 	struct passing_at *stack;
-	uint32_t *first;	/* [n_sw + 1] by entry, into source[] */
-	bool *up;		/* [n_sw] by entry: it led up before the change */
-	bool known;		/* source[] is valid for the entries to be placed */
-	uint32_t *changed, now;	/* [n_sw] the entry changes if changed[s] == now */
+	uint32_t *first;
+	bool *up;		/* up[i]: entry i led up before the change */
+	bool known;		/* source[] and first[] are valid for the entries to be placed */
+	uint32_t *changed, now;	/* changed[s] == now: the entry of s changes */
 	struct stream fresh, old;
-	/* price of the rest of the path from a switch, valid if turn == prices */
+	/* rest[s].price: price of the path from s on, valid if rest[s].stamp == prices */
 	struct rest {
 		uint64_t price;
-		uint32_t turn;
+		uint32_t stamp;
 	} *rest;		/* [n_sw] */
 	uint32_t prices;	/* number of entries whose candidates were compared */
 };
 
-/* The link to a switch that an entry uses, or BALANCE_NONE. */
+/* The link that the entry of s for lid uses, or BALANCE_NONE. */
 static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	return balance_link_to(z->net, s, z->row ? z->row[s] :
 			       ftr_tables_row(z->t, s)[lid]);
 }
 
-/* The next switch, FTR_SW_NONE if the entry leads to no switch. */
+/* The next switch on the path from s to lid; FTR_SW_NONE: the entry leads to no switch. */
 static ftr_sw next_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	uint32_t link = link_of(z, s, lid);
@@ -130,7 +130,7 @@ static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 	*w = on ? *w | bit : *w & ~bit;
 }
 
-/* Do flows pass or reach s?  True also if they did earlier. */
+/* Do flows to lid pass or reach s? Also true if only earlier flows did. */
 static bool is_passed(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	return z->senders ? z->senders[s] : has_bit(z, z->passed, s, lid);
@@ -147,7 +147,7 @@ static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
 
 /* ---- counting ------------------------------------------------------------- */
 
-/* Add the shifts in which src sends to pos, as up to three counts. */
+/* Add the shifts in which src sends to pos to a stream, as up to three shares. */
 static void add_source(const struct displaced *z, struct stream *to,
 		       const struct balance_source *src, uint32_t pos)
 {
@@ -158,10 +158,10 @@ static void add_source(const struct displaced *z, struct stream *to,
 		uint32_t end = FTR_MIN((bin + 1) * z->width, z->net->n_pos);
 		uint32_t n = FTR_MIN(end - k, left);
 
-		if (to->n && to->count[to->n - 1].bin == bin)
-			to->count[to->n - 1].n += n;
+		if (to->n && to->share[to->n - 1].bin == bin)
+			to->share[to->n - 1].n += n;
 		else
-			to->count[to->n++] = (struct shift_count){ bin, n };
+			to->share[to->n++] = (struct share){ bin, n };
 		left -= n;
 		k = k + n == z->net->n_pos ? 0 : k + n;
 	}
@@ -202,13 +202,13 @@ static void add_stream(struct displaced *z, uint32_t at,
 		return;
 	}
 	for (uint32_t i = 0; i < of->n; i++) {
-		uint16_t *bin = &link->bins[of->count[i].bin];
+		uint16_t *bin = &link->bins[of->share[i].bin];
 
-		*bin = (uint16_t)(*bin + by * (int)of->count[i].n);
+		*bin = (uint16_t)(*bin + by * (int)of->share[i].n);
 	}
 }
 
-/* Follow the streams from s on and count them. */
+/* Add the flows of both streams to the links of the path from s; by: 1 or -1. */
 static void walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
 		 int by)
 {
@@ -241,9 +241,8 @@ static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
 	return t != FTR_SW_NONE && sh->tree.rank[t] > sh->tree.rank[s];
 }
 
-/* Add to z->source the sources whose flows to lid pass s, except those that pass another
- * changed entry first.  up: the entry of s leads up, so these flows come from below unless
- * there are extra turns. */
+/* Add to z->source the sources whose flows to lid pass s, except those that pass another changed
+ * entry first. up: the entry of s leads up; without extra turns the flows come from below. */
 static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		   ftr_sw s, bool up, ftr_lid lid)
 {
@@ -264,7 +263,7 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		if (src != BALANCE_NONE)
 			z->source[z->n_sources++] =
 				(struct passing){ src, u.displaced };
-		end = turns ?	/* horizontal links, too */
+		end = turns ?	/* with extra turns, horizontal links as well */
 			ftr_shape_groups(sh, u.sw) :
 			sh->tree.n_up[u.sw] + sh->tree.n_down[u.sw];
 		for (; k < end && depth < z->net->f->n_sw; k++) {
@@ -301,20 +300,20 @@ static uint64_t price_link(const struct displaced *z, uint32_t at,
 	if (flows > z->target)
 		sum = (uint64_t)OVER * FTR_MIN(hosts, flows - z->target);
 	for (uint32_t i = 0; bins && i < z->old.n; i++)
-		sum += (uint64_t)z->old.count[i].n *
-			z->price[FTR_MIN(bins[z->old.count[i].bin], PRICES - 1)];
+		sum += (uint64_t)z->old.share[i].n *
+			z->price[FTR_MIN(bins[z->old.share[i].bin], PRICES - 1)];
 	return sum;
 }
 
-/* The price from s on, by the entries of lid.  Paths through different candidates soon
- * meet. */
+/* The price of the path from s on. Paths through different candidates soon meet, so the prices are
+ * kept for one comparison. */
 static uint64_t price_rest(struct displaced *z, ftr_sw s, ftr_lid lid,
 			   uint32_t hosts)
 {
 	struct rest *r = &z->rest[s];
 	uint32_t link;
 
-	if (r->turn == z->prices)
+	if (r->stamp == z->prices)
 		return r->price;
 	*r = (struct rest){ 0, z->prices };
 	link = link_of(z, s, lid);
@@ -324,7 +323,8 @@ static uint64_t price_rest(struct displaced *z, ftr_sw s, ftr_lid lid,
 	return r->price;
 }
 
-/* The port of least cost for z->old; on a tie the first one, from candidate `begin` on. */
+/* The port of least cost for the flows in z->old. The search starts at candidate `begin`; on a tie
+ * the first port found is taken. */
 static ftr_port cheapest(struct displaced *z, const struct ftr_shape *sh,
 			 const struct ftr_group *const *cand, uint32_t n,
 			 uint32_t begin, ftr_sw s, ftr_lid lid, uint32_t hosts)
@@ -363,14 +363,14 @@ static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
 	return true;
 }
 
-/* Are the sources that pass an entry those found before the changes? */
+/* Are the sources that pass entry i still those that gather_all found? */
 static bool same_sources(const struct displaced *z, const struct column *c,
 			 uint32_t i, bool up)
 {
 	return z->known && !c->turns && z->up[i] == up;
 }
 
-/* Place entry e, the i-th of its LID. */
+/* Choose the port of entry e, the i-th of its LID, and count its flows. */
 static void place(struct displaced *z, const struct column *c, ftr_lid lid,
 		  struct displaced_entry *e, uint32_t i)
 {
@@ -430,13 +430,13 @@ static void place_lid(struct displaced *z, const struct column *c, ftr_lid lid,
 			place(z, c, lid, &e[i], i);
 }
 
-/* Does the entry lead to a switch, after its change and before its placement? */
+/* Does the changed entry lead to a switch before the entries to be placed are set? */
 static bool leads_on(const struct displaced_entry *e)
 {
 	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;
 }
 
-/* Count the flows that pass an entry, behind this entry. */
+/* Count the flows that pass entry i on the links behind it; by: 1 or -1. */
 static void walk_from(struct displaced *z, ftr_lid lid,
 		      const struct displaced_entry *e, uint32_t i, int by)
 {
@@ -447,9 +447,9 @@ static void walk_from(struct displaced *z, ftr_lid lid,
 		     make_streams(z, z->source + z->first[i], m, lid), by);
 }
 
-/* Find the sources that pass the entries. The same sources
- * still pass them after the change if no entry leads to a switch before its placement, because
- * the entries placed earlier are then nearer to the destination. */
+/* Find the sources whose flows pass each of the n entries. If no entry leads to a switch before the
+ * placement, the same sources pass them after it: the entries placed earlier are nearer to the
+ * destination. */
 static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
 		       const struct displaced_entry *e, uint32_t n)
 {
@@ -491,8 +491,8 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 
 /* ---- the entries of a whole routing ----------------------------------------- */
 
-/* Sort the entries whose bit is set by LID: those of lid are e[first[lid]] ..
- * e[first[lid + 1] - 1], in the order of switches. first: [max_lid + 2], zeroed. */
+/* List the entries whose bit is set, by LID and then by switch: those of lid are e[first[lid]] ..
+ * e[first[lid + 1] - 1]. first: [max_lid + 2], zeroed. */
 static struct displaced_entry *by_lid(const struct displaced *z,
 				      const uint64_t *bits, uint32_t *first)
 {
@@ -587,7 +587,7 @@ static bool allocate(struct displaced *z)
 {
 	const struct balance_net *net = z->net;
 	uint32_t n_sw = net->f->n_sw, lids = net->f->max_lid + 1u;
-	uint32_t counts = 3 * (net->n_sources + 1u);
+	uint32_t shares = net->n_sources + 1u;
 	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
 	z->link = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->link));
 	z->words = balance_passed_words(net);
@@ -604,15 +604,15 @@ static bool allocate(struct displaced *z)
 	z->rest = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->rest));
 	z->bin_of = ftr_arena_alloc(z->arena, net->n_pos + 1u,
 				    sizeof(*z->bin_of));
-	z->fresh.count = ftr_arena_alloc(z->arena, counts, sizeof(*z->fresh.count));
-	z->old.count = ftr_arena_alloc(z->arena, counts, sizeof(*z->old.count));
+	z->fresh.share = ftr_arena_alloc(z->arena, 3 * shares, sizeof(struct share));
+	z->old.share = ftr_arena_alloc(z->arena, 3 * shares, sizeof(struct share));
 	if (!z->pos || !z->link || !z->passed || !z->displaced ||
 	    !z->source || !z->stack || !z->first || !z->up || !z->changed ||
-	    !z->rest || !z->bin_of || !z->fresh.count || !z->old.count)
+	    !z->rest || !z->bin_of || !z->fresh.share || !z->old.share)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
 		z->pos[i] = NOT_COUNTED;
-	/* row 0 belongs to no LID */
+	/* LID 0 is not used: its row is the pattern that the other rows get */
 	for (uint32_t k = 0; k < net->n_sources; k++)
 		set_bit(z, z->passed, net->source[k].sw, 0, true);
 	for (uint32_t i = 0; i < net->first[n_sw]; i++) {
@@ -630,7 +630,7 @@ static bool allocate(struct displaced *z)
 	return true;
 }
 
-/* Count the displaced flows of the tables as they were given. */
+/* Count the displaced flows of the tables as given to displaced_new(). */
 static void count_displaced(struct displaced *z)
 {
 	const struct balance_net *net = z->net;
@@ -677,7 +677,7 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 	enum ftr_status st;
 
 	if (once) {
-		/* the senders show which switches are passed */
+		/* at depth load, the senders show which switches are passed */
 		st = balance_count_net(net, net->in->depth ==
 				       FTR_BALANCE_LOAD ? NULL : z->passed,
 				       team, err);

@@ -7,7 +7,7 @@
  *
  *	displaced_new(...)
  *	  displaced_place_all(...)		a whole routing, `once`
- *	  displaced_change(...)			a fault, LID by LID
+ *	  displaced_change(...)			one fault: a call for each LID
  *	displaced_free(z)
  *
  * Two counters are kept for each directed link.  They depend on the tables only:
@@ -24,10 +24,10 @@
 /* A changed entry of one LID. */
 struct displaced_entry {
 	ftr_sw sw;
-	ftr_port after;		/* DISPLACED_PLACE: to be placed here */
+	ftr_port after;		/* new port; DISPLACED_PLACE: displaced_change chooses it */
 };
 
-/* Not a valid port: no switch has port 0 in an entry for the LID of another node. */
+/* Port 0 is the switch itself, so no entry for the LID of another node has it. */
 #define DISPLACED_PLACE 0
 
 struct displaced;
@@ -51,17 +51,16 @@ size_t displaced_bytes(const struct displaced *z);
 /* Port `port` of s leads to switch t over a nominal link that this fabric lacks. */
 void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t);
 
-/* Set the target, the number of flows above which a link is too full, for the links
- * of sh that are alive. */
+/* Set the target for the links of sh. A link with more flows than the target is too full. */
 void displaced_target(struct displaced *z, const struct ftr_shape *sh);
 
-/* Place the entries whose bit is set, LID by LID in the order of destinations. They
- * hold FTR_PORT_NONE before. bits: (stride / 64) words for each switch. turns: the
- * routing has extra turns. False: out of memory. */
+/* Place the entries whose bit is set, LID by LID in the order of destinations. Before the call they
+ * hold FTR_PORT_NONE. bits: (stride / 64) words for each switch. turns: the routing has extra
+ * turns. False: out of memory. */
 bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits);
 
-/* Free z, which was made with `once`.  Returns its net (struct balance_net), which has the
- * flows of the tables, for balance_run. */
+/* Free z, which was made with `once`. Returns its net, which contains the flows of the tables, for
+ * balance_run. */
 struct balance_net *displaced_finish(struct displaced *z);
 
 /*
@@ -74,8 +73,8 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 		      bool turns, uint32_t l, ftr_lid lid,
 		      struct displaced_entry *e, uint32_t n);
 
-/* For tests: the flows of a link; the displaced flows of a link in the bin that
- * contains `shift`, and the width of a bin in shifts. */
+/* For tests. displaced_flows: the all-to-all flows of a link. displaced_bin: the displaced flows of
+ * a link in the bin that contains `shift`; *width: shifts per bin. */
 uint32_t displaced_flows(const struct displaced *z, uint32_t link);
 uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
 		       uint32_t *width);

@@ -19,25 +19,24 @@
 
 #include "balance/balance.h"
 
-#define LARGE 100		/* greatest exponent of a weight, so that sums over paths stay
-				 * finite */
-#define SHARP 3			/* in round 1; any value from 1 to 6 works as well */
+#define LARGE 100		/* greatest exponent of a weight: sums over paths stay finite */
+#define SHARP 3			/* slope in round 1; any value from 1 to 6 works as well */
 
 struct dual {
 	const struct ftr_fabric *f;
-	const uint32_t *hosts;	/* [n_sw] */
-	double *w;		/* [n_ports] weights */
-	double *load;		/* [n_ports] flows, sum over all rounds */
-	double even;		/* load of every link if all were even */
+	const uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
+	double *w;		/* w[x]: weight of link x */
+	double *load;		/* load[x]: flows on link x, added over all rounds */
+	double even;		/* the load that every link would have if all loads were equal */
 	double sharp;		/* slope with which a weight grows with the load */
-	/* towards the current switch */
-	double *dist;		/* [n_sw] INFINITY: not reached */
-	double *flow;		/* [n_sw] */
-	uint32_t *next;		/* [n_sw] link of the lightest path */
-	ftr_sw *order;		/* [n_sw] switches reached, nearest first */
+	/* lightest paths to the current switch */
+	double *dist;		/* dist[s]: weight of the path from s; INFINITY: not reached */
+	double *flow;		/* flow[s]: flows that pass s */
+	uint32_t *next;		/* next[s]: first link of the path from s */
+	ftr_sw *order;		/* switches reached, in ascending order of dist */
 	uint32_t n_order;
-	ftr_sw *heap;		/* [n_sw] by dist, the least first */
-	uint32_t *at;		/* [n_sw] index in the heap, or BALANCE_NONE */
+	ftr_sw *heap;		/* binary heap of switches by dist */
+	uint32_t *at;		/* at[s]: index of s in heap, or BALANCE_NONE */
 	uint32_t n_heap;
 };
 
@@ -76,7 +75,7 @@ static ftr_sw take_nearest(struct dual *d)
 	return nearest;
 }
 
-/* Update the distance of the neighbours of s by the path through s. */
+/* Lower the distances of the neighbours of s whose path through s is lighter. */
 static void relax(struct dual *d, ftr_sw s)
 {
 	const struct ftr_fabric *f = d->f;
@@ -123,7 +122,7 @@ static void set_weight(struct dual *d, uint32_t link)
 	d->w[link] = exp(fmin(d->sharp * (d->load[link] / d->even - 1), LARGE));
 }
 
-/* Route all flows to the hosts of a switch over lightest paths. */
+/* Route all flows to the hosts on switch `to` over the lightest paths. */
 static void add_flows(struct dual *d, ftr_sw to)
 {
 	for (uint32_t i = 0; i < d->n_order; i++)

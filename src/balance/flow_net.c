@@ -2,9 +2,9 @@
 /*
  * Links, sources and destinations of a shape.
  *
- * In all-to-all traffic every host sends to every other.  Hosts are the channel adapters on
- * any switch, except Aggregation Nodes and routers.  Shifts are those of the hosts that have
- * a place in the host order.  The positions of a switch are consecutive.
+ * In all-to-all traffic every host sends to every other. Hosts are the channel adapters on any
+ * switch, except Aggregation Nodes and routers. Shifts are those of the hosts that have a place in
+ * the host order. The hosts of a switch have consecutive positions.
  *
  * The order of the switches towards a column follows from the costs.  Switches without a
  * cost (on a detour) are ordered by the hops of their present path, because the search
@@ -15,8 +15,8 @@
 #include "balance/balance.h"
 #include "core/bytes.h"
 
-#define KEYS 512		/* keys of the counting sort, hops plus a cost, are lower;
-				 * KEYS itself: no path */
+#define KEYS 512		/* A key of the counting sort is hops plus a cost and is less than
+				 * KEYS. KEYS: no path. */
 
 static bool set_links(struct balance_net *net)
 {
@@ -124,22 +124,22 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 	return b ? gcd(b, a % b) : a;
 }
 
-/* Visit columns in a scattered order, because neighbours in the order of hosts
+/* Make sweeps visit the columns in a scattered order, because neighbours in the order of hosts
  * compete for the same shifts. */
-static bool set_turns(struct balance_net *net)
+static bool set_sweep_order(struct balance_net *net)
 {
 	uint32_t n = net->f->n_sw, at = 0;
 	uint32_t step = n * 5 / 8 + 1, l = 0;
 
-	net->turn = ftr_arena_alloc(net->arena, net->first[n] + 1u,
-				    sizeof(*net->turn));
-	if (!net->turn)
+	net->sweep_order = ftr_arena_alloc(net->arena, net->first[n] + 1u,
+				    sizeof(*net->sweep_order));
+	if (!net->sweep_order)
 		return false;
 	while (gcd(step, n) != 1)
 		step++;
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t d = net->first[l]; d < net->first[l + 1]; d++)
-			net->turn[at++] = d;
+			net->sweep_order[at++] = d;
 		l = (l + step) % n;
 	}
 	return true;
@@ -149,12 +149,12 @@ static bool set_turns(struct balance_net *net)
 
 struct order_job {
 	struct balance_net *net;
-	uint16_t *key;		/* [workers][n_sw] */
+	uint16_t *key;		/* [workers][n_sw] sort keys of the switches */
 };
 
-/* Hops from s to column l by the present entries, KEYS if there is no path.  At the
- * first switch on the path whose entry follows from the costs, or is yet to be placed, the
- * cost gives the remaining hops. */
+/* The number of hops from s to column l by the present entries; KEYS: no path. The path is followed
+ * up to the first switch whose entry follows from the costs, or is not placed yet. The cost of that
+ * switch is the number of hops that remain. */
 static uint16_t path_key(const struct balance_net *net, const uint8_t *cost,
 			 const uint8_t *entry, ftr_sw s)
 {
@@ -280,7 +280,7 @@ static bool set_orders(struct balance_net *net, struct ftr_team *team)
 struct entry_job {
 	struct balance_net *net;
 	const struct ftr_tables *t;
-	enum ftr_status st;	/* of the bound */
+	enum ftr_status st;	/* status of ftr_balance_bound */
 	struct ftr_err *err;
 };
 
@@ -299,7 +299,7 @@ static void read_block(const struct entry_job *j, uint32_t block)
 		      net->f->n_sw);
 }
 
-/* Step 0 is the bound, which takes longest; step n reads a block of LIDs. */
+/* Step 0 computes the bound, which takes longest; step n > 0 reads a block of LIDs. */
 static void entry_steps(void *ctx, unsigned int worker, uint32_t begin,
 			uint32_t end)
 {
@@ -350,7 +350,7 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 		net->f = in->shape->f;
 	}
 	if (!net || !set_links(net) || !set_sources(net) || !set_dests(net) ||
-	    !set_turns(net)) {
+	    !set_sweep_order(net)) {
 		ftr_arena_free(a);
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for counting flows");

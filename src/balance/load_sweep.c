@@ -2,12 +2,11 @@
 /*
  * One sweep of the search for all-to-all traffic alone, fast enough for every routing.
  *
- * The sweep begins at the links above the target.  It examines only the entries that use them,
- * and the entries of the switches that send to these.  A destination is skipped if its links
- * are no longer above the target when its turn comes.  The entries nearest to the destination
- * are tried first, because they carry the most flows, so that few changes are needed.
- * Entries through which fewer than w->least hosts send are skipped: sweeps go from coarse to
- * fine.
+ * The sweep begins at the links above the target. It examines only the entries that use these
+ * links, and entries whose path leads to one of those entries. A destination is skipped if its
+ * links are no longer above the target when its turn comes. The entries nearest to the destination
+ * are tried first, because they carry the most flows, so that few changes are needed. Entries
+ * through which fewer than w->least hosts send are skipped: sweeps go from coarse to fine.
  *
  * The excess of a link is its load above the target.  An entry moves if that reduces the
  * sum of the squares of all excesses.  Among such candidates it takes the one with the
@@ -19,7 +18,8 @@
 #include "balance/balance.h"
 #include "core/bytes.h"
 
-/* A switch next to another one: its port on their only link, or 0 if there are several. */
+/* A neighbour of a switch, and the port of this neighbour on the link between them; 0: there are
+ * several links. */
 struct neighbour {
 	uint16_t sw;
 	ftr_port port;
@@ -30,37 +30,40 @@ struct load {
 	const struct balance_net *net;
 	struct balance_sweep *w;
 	struct balance_cand cand;
-	/* switches whose entry is on a link above the target: those of destination d
-	 * are over[first[d]] .. over[first[d + 1] - 1] */
+	/* The switches whose entry for destination d is on a link above the target are
+	 * over[first[d]] .. over[first[d + 1] - 1]. */
 	ftr_sw *over;
 	uint32_t *first;	/* [n_dests + 1] */
-	uint64_t *uses;		/* [stride / 64] LIDs whose entry is on a link */
+	uint64_t *uses;		/* [stride / 64] one bit per LID: its entry is on the link
+				 * examined */
 	uint32_t target;
-	/* flows and far end of a link, together because they are used together */
+	/* flows and far end of a link, in one array because they are used together */
 	struct load_link {
 		uint32_t flows;
 		ftr_sw peer;
 	} *link;		/* [n_links] */
-	const struct balance_ports *ports;	/* [n_sw] */
-	/* the switches next to s, at[first[s]] .. at[first[s + 1] - 1], in the order of the
-	 * groups: of in->shape, of in->full, and those of the column */
+	const struct balance_ports *ports;	/* ports[s]: the links of switch s */
+	/* The neighbours of s are at[first[s]] .. at[first[s + 1] - 1], in the order of the groups.
+	 * of_shape: by in->shape; of_full: by in->full; near: the one by which the current column
+	 * is routed. */
 	struct near {
 		struct neighbour *at;
 		uint32_t *first;	/* [n_sw + 1] */
 	} of_shape, of_full;
 	const struct near *near;
-	/* of one destination, by switch */
-	uint16_t *hosts;	/* hosts that send through it */
-	const uint8_t *entry;
+	/* for the current destination, [n_sw] each */
+	uint16_t *hosts;	/* hosts[s]: number of hosts that send through s */
+	const uint8_t *entry;	/* entry[s]: entry of s */
 	struct load_path {
-		uint64_t excess;	/* of the path, or NO_PATH, if known == turn */
+		uint64_t excess;	/* excess of the path from s, or NO_PATH; valid if known ==
+					 * stamp */
 		uint32_t known;
-		uint32_t tried;		/* the entry was tried if tried == turn */
+		uint32_t tried;		/* The entry was tried if tried == stamp. */
 	} *path;		/* [n_sw] */
-	uint32_t turn;		/* number of destinations so far */
-	ftr_sw *queue;
-	uint32_t d;
-	ftr_sw to;
+	uint32_t stamp;		/* number of destinations examined so far */
+	ftr_sw *queue;		/* scratch of try_subtree() */
+	uint32_t d;		/* index of the destination in net->dest */
+	ftr_sw to;		/* its switch */
 };
 
 #define NO_PATH UINT64_MAX
@@ -75,13 +78,13 @@ static uint64_t excess_of(const struct load *z, uint32_t link)
 	return above(z, z->link[link].flows);
 }
 
-/* The link of an entry that leads to a port of the switch. */
+/* The link of the entry of s, which must lead to a port of s. */
 static uint32_t link_at(const struct load *z, ftr_sw s)
 {
 	return z->ports[s].first + z->entry[s];
 }
 
-/* The link of an entry, or BALANCE_NONE if it leads to no switch. */
+/* The link of the entry of s; BALANCE_NONE: the entry leads to no switch. */
 static uint32_t link_of(const struct load *z, ftr_sw s)
 {
 	uint32_t link = link_at(z, s);
@@ -129,7 +132,7 @@ static struct price price_path(const struct load *z, ftr_sw s, uint32_t n,
 	return p;
 }
 
-/* Add n hosts that send through s to the rest of its path. */
+/* Add the flows of n hosts that send through s to the path from s. */
 static void add_path(const struct load *z, ftr_sw s, uint32_t n)
 {
 	while (s != z->to) {
@@ -141,7 +144,6 @@ static void add_path(const struct load *z, ftr_sw s, uint32_t n)
 	}
 }
 
-/* The excess of the path from s, whose excess is unknown. */
 static uint64_t find_excess(struct load *z, ftr_sw s)
 {
 	uint32_t link = link_of(z, s);
@@ -150,20 +152,20 @@ static uint64_t find_excess(struct load *z, ftr_sw s)
 	if (link != BALANCE_NONE) {
 		ftr_sw next = z->link[link].peer;
 
-		sum = z->path[next].known == z->turn ? z->path[next].excess :
+		sum = z->path[next].known == z->stamp ? z->path[next].excess :
 			find_excess(z, next);
 	}
 	if (sum != NO_PATH)
 		sum += excess_of(z, link);
 	z->path[s].excess = sum;
-	z->path[s].known = z->turn;
+	z->path[s].known = z->stamp;
 	return sum;
 }
 
-/* The excess of the path from s, computed when needed. */
+/* The excess of the path from s, or NO_PATH; computed on first use. */
 static inline uint64_t path_excess(struct load *z, ftr_sw s)
 {
-	return z->path[s].known == z->turn ? z->path[s].excess :
+	return z->path[s].known == z->stamp ? z->path[s].excess :
 		find_excess(z, s);
 }
 
@@ -178,7 +180,7 @@ static ftr_port cheapest(struct load *z, ftr_sw s)
 		const struct ftr_group *g =
 			z->cand.group[z->cand.first[s] + k];
 		struct price rest = { 0 };
-		bool known = false;	/* rest is the price from g->remote on */
+		bool known = false;	/* `rest` is the price of the path from g->remote on */
 
 		if (path_excess(z, g->remote) == NO_PATH)
 			continue;
@@ -206,7 +208,7 @@ static ftr_port cheapest(struct load *z, ftr_sw s)
 	return best;
 }
 
-/* Is there a candidate with less excess? */
+/* Is there a candidate whose path has less excess? */
 static bool has_better(struct load *z, ftr_sw s)
 {
 	uint64_t now = path_excess(z, s);
@@ -246,13 +248,13 @@ static bool try_entry(struct load *z, ftr_sw s)
 		z->w->moved++;
 	}
 	add_path(z, s, z->hosts[s]);
-	z->path[s].known = z->turn - 1;
+	z->path[s].known = z->stamp - 1;
 	return true;
 }
 
 /* ---- one destination ------------------------------------------------------------- */
 
-/* Does the entry of t, next to s, lead to s? */
+/* Does the entry of t, a neighbour of s, lead to s? */
 static bool sends_to(const struct load *z, struct neighbour t, ftr_sw s)
 {
 	if (t.port)
@@ -261,7 +263,8 @@ static bool sends_to(const struct load *z, struct neighbour t, ftr_sw s)
 		z->link[link_at(z, t.sw)].peer == s;
 }
 
-/* Try s, then the switches that send to it, while their path has an excess. */
+/* Try the entry of s, then the entries of the switches that send to s, as long as their path has an
+ * excess. */
 static bool try_subtree(struct load *z, ftr_sw s)
 {
 	uint32_t n = 0;
@@ -270,9 +273,9 @@ static bool try_subtree(struct load *z, ftr_sw s)
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t excess = path_excess(z, s = z->queue[i]);
 
-		if (z->path[s].tried == z->turn || !excess || excess == NO_PATH)
+		if (z->path[s].tried == z->stamp || !excess || excess == NO_PATH)
 			continue;
-		z->path[s].tried = z->turn;
+		z->path[s].tried = z->stamp;
 		if (!try_entry(z, s))
 			return false;
 		if (!path_excess(z, s))
@@ -282,14 +285,14 @@ static bool try_subtree(struct load *z, ftr_sw s)
 			struct neighbour t = z->near->at[k];
 
 			if (sends_to(z, t, s) && z->hosts[t.sw] >= z->w->least &&
-			    z->path[t.sw].tried != z->turn && t.sw != z->to)
+			    z->path[t.sw].tried != z->stamp && t.sw != z->to)
 				z->queue[n++] = t.sw;
 		}
 	}
 	return true;
 }
 
-/* The switches of `over`, the nearest first. */
+/* Sort the switches in `over`, the nearest first. */
 static void sort_over(const struct load *z, ftr_sw *over, uint32_t n)
 {
 	const uint8_t *cost = z->cand.costs.cost;
@@ -306,9 +309,9 @@ static void sort_over(const struct load *z, ftr_sw *over, uint32_t n)
 
 static bool sweep_dest(struct load *z, ftr_sw *over, uint32_t n)
 {
-	z->turn++;
+	z->stamp++;
 	z->path[z->to].excess = 0;
-	z->path[z->to].known = z->turn;
+	z->path[z->to].known = z->stamp;
 	z->hosts = balance_senders(z->net, z->c->senders, z->d);
 	sort_over(z, over, n);
 	for (uint32_t i = 0; i < n; i++)
@@ -319,10 +322,10 @@ static bool sweep_dest(struct load *z, ftr_sw *over, uint32_t n)
 	return true;
 }
 
-/* ---- all of them ------------------------------------------------------------------ */
+/* ---- all entries on links above the target ------------------------------------------- */
 
-/* Call visit(z, destination, switch) for all entries on links above the target, by
- * destination in the order of switches. */
+/* Call visit(z, d, s) for each entry on a link above the target; for each destination d the
+ * switches s ascend. */
 static void visit_over(struct load *z,
 		       void (*visit)(struct load *z, uint32_t d, ftr_sw s))
 {
@@ -369,13 +372,13 @@ static bool find_over(struct load *z, struct ftr_arena *a)
 	z->over = ftr_arena_alloc(a, z->first[n] + 1u, sizeof(*z->over));
 	if (!z->over)
 		return false;
-	visit_over(z, store_over);	/* first[d] is now the end of d */
+	visit_over(z, store_over);	/* first[d] is now the end of the list of d */
 	memmove(z->first + 1, z->first, n * sizeof(*z->first));
 	z->first[0] = 0;
 	return true;
 }
 
-/* Is one of the links still above the target? */
+/* Is the entry of one of the n switches still on a link above the target? */
 static bool is_over(struct load *z, const ftr_sw *over, uint32_t n)
 {
 	z->entry = balance_entries(z->net, z->c->entry, z->d);
@@ -391,7 +394,7 @@ static bool sweep_all(struct load *z)
 	uint32_t col = BALANCE_NONE;
 
 	for (uint32_t i = 0; i < net->first[net->f->n_sw]; i++) {
-		uint32_t d = z->d = net->turn[i];
+		uint32_t d = z->d = net->sweep_order[i];
 		ftr_sw *over = z->over + z->first[d];
 		uint32_t n = z->first[d + 1] - z->first[d];
 
@@ -414,7 +417,8 @@ static bool sweep_all(struct load *z)
 	return true;
 }
 
-/* Copy the neighbours of all switches, because the groups do not fit into the cache. */
+/* Copy the neighbours of all switches into a compact array, because the groups do not fit into the
+ * cache. */
 static bool near_new(struct near *near, const struct ftr_shape *sh,
 		     struct ftr_arena *a)
 {

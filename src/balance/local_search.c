@@ -33,28 +33,30 @@
 #define MARGIN 10000
 #define POWER 5
 #define PRICES 4096
-#define SCALE 4			/* fixed point of the prices of shifts */
-#define FEW 16			/* flows in a bin: see price_single */
+#define SCALE 4			/* factor of the prices of shifts, which are integers */
+#define FEW 16			/* see price_single */
 
-#define BATCH 64		/* destinations of a quick sweep */
+#define BATCH 64		/* destinations in a batch of a quick sweep */
 
 #define EMPTY UINT16_MAX
 
-/* The flows that pass through an entry. */
+/* The flows that pass through an entry: number of sending hosts, and first and last source of a
+ * list linked by search.next. */
 struct passing {
 	uint32_t hosts;
-	uint16_t head, tail;	/* list of sources, EMPTY: none */
+	uint16_t head, tail;	/* EMPTY: no source */
 };
 
-/* Scratch of a thread that looks for bad paths. */
+/* Scratch of a thread that searches for bad paths. */
 struct marker {
-	struct step {		/* the entry of a switch */
-		const uint64_t *full;	/* bits of its link, NULL: none is set */
+	struct step {		/* step[s]: the entry of switch s */
+		const uint64_t *full;	/* row of its link in balance_count.full; NULL: no bit is
+					 * set */
 		uint16_t next;		/* switch at the end of the link */
 		bool over;		/* the link is above the target */
 		bool hot;		/* the path may have a bad link */
 	} *step;		/* [n_sw] */
-	uint16_t *path;		/* [n_sw] */
+	uint16_t *path;		/* [n_sw] scratch: the path of a source */
 };
 
 struct search {
@@ -64,39 +66,41 @@ struct search {
 	struct ftr_arena *arena;
 	const struct balance_order *order;
 	struct balance_cand cand;
-	struct passing *alone;	/* [n_sw] the flows of a switch's own hosts */
-	struct passing *at;	/* [n_sw] */
-	uint16_t *next;		/* [n_sources] */
-	uint32_t price[PRICES];	/* price of one shift in a bin with that number of flows */
-	/* A link is bad if it is above the target, or a shift of the flows has w->meet
-	 * flows on it. */
-	struct marker *marker;	/* by worker */
-	uint32_t begin;		/* of the batch, in net->turn[] */
-	uint8_t *bad;		/* [BATCH][n_sw] the path of a source has a bad link at or
-				 * after s */
-	bool *any;		/* [BATCH] for some s */
-	uint16_t *peers;	/* [BATCH][n_sw] the next switch of each path, EMPTY: none */
-	/* of the destination */
+	struct passing *own_hosts;	/* own_hosts[s]: flows of the hosts on switch s */
+	struct passing *at;	/* at[s]: flows that pass through the entry of s */
+	uint16_t *next;		/* next[i]: source after source i in its list */
+	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
+	/* A link is bad if it has more flows than w->target, or if one of the shifts concerned has
+	 * w->meet or more flows on the link. */
+	struct marker *marker;	/* [workers] */
+	uint32_t begin;		/* index of the first destination of the batch in
+				 * net->sweep_order */
+	uint8_t *bad;		/* bad[i * n_sw + s]: to the i-th destination of the batch, the path
+				 * of some source has a bad link at s or after s */
+	bool *any;		/* any[i]: bad[i * n_sw + s] may be set for some s */
+	uint16_t *peers;	/* peers[i * n_sw + s]: next switch on the path from s to the i-th
+				 * destination; EMPTY: none */
+	/* for the current destination */
 	const struct balance_dest *d;
-	uint32_t index;		/* of it */
-	const uint8_t *entry;	/* [n_sw] */
-	const uint8_t *is_bad;	/* [n_sw] its row of bad */
-	uint16_t *up;		/* [n_sw] its row of peers */
-	bool moved;
-	ftr_sw to;
-	/* the flows of the entry */
+	uint32_t index;		/* its index in net->dest */
+	const uint8_t *entry;	/* entry[s]: entry of s */
+	const uint8_t *is_bad;	/* is_bad[s]: see bad */
+	uint16_t *next_sw;	/* next_sw[s]: see peers */
+	bool moved;		/* an entry for the destination was moved */
+	ftr_sw to;		/* switch of the destination */
+	/* the flows of the entry examined */
 	uint32_t hosts;
-	struct balance_shifts *shifts;	/* [n_shifts], of [n_sources + 1] */
+	struct balance_shifts *shifts;	/* [n_shifts]; space for n_sources + 2 */
 	uint32_t n_shifts;
-	/* the present path of the entry */
+	/* the present path of the entry examined; sw of the last hop is the switch of the column */
 	struct hop {
 		ftr_sw sw;
 		uint32_t link;
-		uint64_t before;	/* price of the path up to here */
-	} *hop;			/* [n_hops + 1], of [n_sw + 1] */
+		uint64_t before;	/* price of the links before this hop */
+	} *hop;			/* [n_hops + 1] */
 	uint32_t n_hops, n_priced;
-	/* links of the path from a candidate to the present path */
-	uint32_t *rest;		/* [n_rest], of [n_sw] */
+	/* the links from a candidate to the first switch of the present path */
+	uint32_t *rest;		/* [n_rest] */
 	uint32_t n_rest;
 };
 
@@ -154,7 +158,7 @@ static uint64_t price_single(const struct search *z, const uint16_t *row,
 	return sum;
 }
 
-/* The same for bins of several shifts. */
+/* As price_single, for bins of several shifts. */
 static uint64_t price_wide(const struct search *z, const uint16_t *row,
 			   struct balance_shifts of, bool own)
 {
@@ -178,7 +182,8 @@ static const uint16_t *bins_of(const struct search *z, uint32_t link)
 	return z->c->bins + (size_t)z->net->row[link] * z->c->n_bins;
 }
 
-/* The price of adding the flows of the entry to a link, all-to-all. */
+/* The price of the all-to-all flows of the entry on a link. own: the link carries these flows
+ * already. */
 static uint64_t price_flows(const struct search *z, uint32_t link, bool own)
 {
 	uint32_t target = z->w->target, hosts = z->hosts;
@@ -190,7 +195,7 @@ static uint64_t price_flows(const struct search *z, uint32_t link, bool own)
 	return sum;
 }
 
-/* The same, by shift; stops when it reaches limit. */
+/* As price_flows, for the shifts of the entry; stops when the sum reaches limit. */
 static uint64_t price_bins(const struct search *z, uint32_t link, bool own,
 			   uint64_t limit)
 {
@@ -211,10 +216,10 @@ static uint32_t link_of(const struct search *z, ftr_sw s)
 	return balance_link(z->net, s, z->entry[s]);
 }
 
-/* Add the flows of the entry to the path from s, up to the switch `end`, or remove them. */
+/* Add the flows of the entry to the path from s up to the switch `end`, or remove them. */
 static void add_path(struct search *z, ftr_sw s, ftr_sw end, int by)
 {
-	for (; s != end; s = z->up[s]) {
+	for (; s != end; s = z->next_sw[s]) {
 		uint32_t link = link_of(z, s);
 
 		z->c->flows[link] += (uint32_t)by * z->hosts;
@@ -223,12 +228,12 @@ static void add_path(struct search *z, ftr_sw s, ftr_sw end, int by)
 	}
 }
 
-/* Find the present path from s. */
+/* Set z->hop to the present path from s. */
 static void find_path(struct search *z, ftr_sw s)
 {
 	uint32_t n = 0;
 
-	for (; s != z->to; s = z->up[s]) {
+	for (; s != z->to; s = z->next_sw[s]) {
 		z->hop[n].sw = s;
 		z->hop[n++].link = link_of(z, s);
 	}
@@ -238,7 +243,7 @@ static void find_path(struct search *z, ftr_sw s)
 	z->hop[0].before = 0;
 }
 
-/* The price of the present path up to a hop. */
+/* The price of the links of the present path before hop `hop`. */
 static uint64_t price_before(struct search *z, uint32_t hop)
 {
 	for (; z->n_priced < hop; z->n_priced++) {
@@ -250,7 +255,7 @@ static uint64_t price_before(struct search *z, uint32_t hop)
 	return z->hop[hop].before;
 }
 
-/* The hop of the present path at s, or n_hops + 1. */
+/* The index of switch s in z->hop; n_hops + 1: the present path does not visit s. */
 static uint32_t hop_at(const struct search *z, ftr_sw s)
 {
 	uint32_t i = 0;
@@ -260,8 +265,9 @@ static uint32_t hop_at(const struct search *z, ftr_sw s)
 	return i;
 }
 
-/* Find the path from a candidate to the first switch that is also on the present path; returns
- * the hop there.  *sum: the price of its all-to-all flows. */
+/* Find the path from a candidate's switch s to the first switch that is also on the present path.
+ * Returns the index of that switch in z->hop. *sum: the price of the all-to-all flows on this
+ * path. */
 static uint32_t find_rest(struct search *z, ftr_sw s, uint64_t *sum)
 {
 	uint32_t hop;
@@ -273,12 +279,12 @@ static uint32_t find_rest(struct search *z, ftr_sw s, uint64_t *sum)
 
 		z->rest[z->n_rest++] = link;
 		*sum += price_flows(z, link, false);
-		s = z->up[s];
+		s = z->next_sw[s];
 	}
 	return hop;
 }
 
-/* The price by shift of that path; stops when it reaches limit. */
+/* The price of the shifts on the path in z->rest; stops when the sum reaches limit. */
 static uint64_t price_rest(const struct search *z, uint64_t limit)
 {
 	uint64_t sum = 0;
@@ -288,7 +294,8 @@ static uint64_t price_rest(const struct search *z, uint64_t limit)
 	return sum;
 }
 
-/* The cheapest link of a group with a price below *least, which becomes its price; or 0. */
+/* The port of the cheapest link of a group, if its price is below *least; *least is then set to
+ * this price. 0: no link is below *least. */
 static ftr_port cheapest_link(const struct search *z, ftr_sw s,
 			      const struct ftr_group *g, uint64_t *least)
 {
@@ -312,9 +319,9 @@ static ftr_port cheapest_link(const struct search *z, ftr_sw s,
 	return best;
 }
 
-/* The cheapest port.  *meet: the switch at which the path through it meets the present one.
- * Only the prices up to that switch differ.  Those of all-to-all flows are known first, so the
- * bins of a path above the price of the best one are not read. */
+/* The cheapest port. *meet: the switch at which the path through this port meets the present path.
+ * Only the prices before that switch differ. The prices of all-to-all flows are computed first, and
+ * the bins are not read if these alone exceed the price of the best port so far. */
 static ftr_port cheapest(struct search *z, ftr_sw s, ftr_sw *meet)
 {
 	ftr_port now = z->entry[s], best = now;
@@ -357,7 +364,7 @@ static bool any_bit(const uint64_t *bits, uint32_t begin, uint32_t end)
 	return i < last || word & ~UINT64_C(0) >> (63 - (end - 1) % 64);
 }
 
-/* The bins of shifts. */
+/* The bins that contain the shifts. */
 static struct balance_shifts bins_for(const struct search *z,
 				      struct balance_shifts of)
 {
@@ -368,7 +375,8 @@ static struct balance_shifts bins_for(const struct search *z,
 	};
 }
 
-/* The bits of the bins with w->meet flows per shift, or NULL if the link has none. */
+/* The row of the link in balance_count.full: bits of the bins that may contain a shift with w->meet
+ * flows. NULL: no bit is set. */
 static const uint64_t *full_bins(const struct search *z, uint32_t link)
 {
 	uint32_t row = z->net->row[link];
@@ -377,7 +385,8 @@ static const uint64_t *full_bins(const struct search *z, uint32_t link)
 		NULL;
 }
 
-/* Is the link neither above the target nor has a shift of the entry w->meet flows on it? */
+/* Is the link good for the current entry: not above the target, and without a full bin for any
+ * shift of the entry? */
 static bool is_fine(const struct search *z, uint32_t link)
 {
 	const uint64_t *full = full_bins(z, link);
@@ -396,12 +405,13 @@ static bool is_fine(const struct search *z, uint32_t link)
 static bool path_fine(const struct search *z, ftr_sw s)
 {
 	while (s != z->to && is_fine(z, link_of(z, s)))
-		s = z->up[s];
+		s = z->next_sw[s];
 	return s == z->to;
 }
 
-/* Set the flows of an entry.  Neighbouring shifts of several sources are joined, unless a bin
- * contains several shifts: its price depends on the number of flows per source. */
+/* Set z->hosts and z->shifts to the flows of an entry. Neighbouring shifts of several sources are
+ * joined if each bin has one shift; otherwise the price depends on the number of flows per
+ * source. */
 static void set_flows(struct search *z, const struct passing *p)
 {
 	uint32_t n = 0;
@@ -409,7 +419,7 @@ static void set_flows(struct search *z, const struct passing *p)
 	z->hosts = p->hosts;
 	for (uint32_t i = p->head; z->d->pos != BALANCE_NONE; i = z->next[i]) {
 		struct balance_shifts *of = &z->shifts[n];
-		uint32_t m = balance_window(z->net, &z->net->source[i],
+		uint32_t m = balance_shifts_of(z->net, &z->net->source[i],
 					    z->d->pos, of);
 
 		if (m == 1 && n && z->c->width == 1 &&
@@ -446,7 +456,7 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 		add_path(z, s, meet, 1);
 		return false;
 	}
-	z->up[s] = (uint16_t)z->net->peer[link_of(z, s)];
+	z->next_sw[s] = (uint16_t)z->net->peer[link_of(z, s)];
 	add_path(z, s, meet, 1);
 	z->moved = true;
 	z->w->moved++;
@@ -455,11 +465,11 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 
 /* ---- bad paths ---------------------------------------------------------------- */
 
-/* Find the steps to a destination, the next switches, and the switches whose path may have a bad
- * link: one above the target, or with a full bin of any shift. False: there is no such switch, and
- * mark_bad is not needed. */
+/* Set m->step and next_sw[] for destination d. step.hot: the path from the switch may have a bad
+ * link, which is one above the target or with a full bin of any shift. False: no path has one, and
+ * mark_path is not needed. */
 static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
-		       uint16_t *up)
+		       uint16_t *next_sw)
 {
 	const struct balance_net *net = z->net;
 	const struct balance_dest *to = &net->dest[d];
@@ -475,7 +485,7 @@ static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
 		*step = (struct step){ .next = EMPTY };
 		if (link != BALANCE_NONE)
 			step->next = (uint16_t)net->peer[link];
-		up[s] = step->next;
+		next_sw[s] = step->next;
 		if (i + 1 == o->n || link == BALANCE_NONE)
 			continue;
 		step->over = z->c->flows[link] > z->w->target;
@@ -488,7 +498,7 @@ static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
 	return any;
 }
 
-/* Mark the switches on the path of a source, up to its last bad link. */
+/* On the path of a source, mark all switches before its last bad link. */
 static void mark_path(const struct search *z, const struct marker *m,
 		      const struct balance_source *src, uint32_t pos,
 		      uint8_t *bad)
@@ -497,7 +507,7 @@ static void mark_path(const struct search *z, const struct marker *m,
 	uint32_t n = 0, last = 0, pieces = 0;
 
 	if (pos != BALANCE_NONE)
-		pieces = balance_window(z->net, src, pos, bins);
+		pieces = balance_shifts_of(z->net, src, pos, bins);
 	for (uint32_t i = 0; i < pieces; i++)
 		bins[i] = bins_for(z, bins[i]);
 	for (ftr_sw s = src->sw; m->step[s].hot; s = m->step[s].next) {
@@ -522,7 +532,7 @@ static void mark(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 	uint32_t n_sw = z->net->f->n_sw;
 
 	for (uint32_t i = begin; i < end; i++) {
-		uint32_t d = z->net->turn[z->begin + i];
+		uint32_t d = z->net->sweep_order[z->begin + i];
 		uint8_t *bad = z->bad + (size_t)i * n_sw;
 
 		memset(m->step, 0, n_sw * sizeof(*m->step));
@@ -538,7 +548,7 @@ static void mark(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 
 /* ---- destinations --------------------------------------------------------------- */
 
-/* Add the sources whose flows pass through `from` to those of switch `to`. */
+/* Append the sources in `from` to the list of switch `to`. */
 static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 {
 	struct passing *p = &z->at[to];
@@ -554,7 +564,7 @@ static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 static bool sweep_dest(struct search *z)
 {
 	z->moved = false;
-	memcpy(z->at, z->alone, z->net->f->n_sw * sizeof(*z->at));
+	memcpy(z->at, z->own_hosts, z->net->f->n_sw * sizeof(*z->at));
 	for (uint32_t i = 0; i + 1 < z->order->n; i++) {
 		ftr_sw s = z->order->sw[i];
 		const struct passing *p = &z->at[s];
@@ -563,8 +573,8 @@ static bool sweep_dest(struct search *z)
 			continue;
 		if (!choose(z, s, p))
 			return false;
-		if (z->up[s] != EMPTY)
-			pass_on(z, p, z->up[s]);
+		if (z->next_sw[s] != EMPTY)
+			pass_on(z, p, z->next_sw[s]);
 	}
 	return true;
 }
@@ -582,7 +592,7 @@ static bool sweep_batch(struct search *z, uint32_t n)
 	const struct balance_net *net = z->net;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t d = z->net->turn[z->begin + i], l = net->dest[d].col;
+		uint32_t d = z->net->sweep_order[z->begin + i], l = net->dest[d].col;
 
 		if (!z->any[i])
 			continue;
@@ -596,7 +606,7 @@ static bool sweep_batch(struct search *z, uint32_t n)
 		z->index = d;
 		z->entry = balance_entries(net, z->c->entry, d);
 		z->is_bad = z->bad + (size_t)i * net->f->n_sw;
-		z->up = z->peers + (size_t)i * net->f->n_sw;
+		z->next_sw = z->peers + (size_t)i * net->f->n_sw;
 		if (!sweep_dest(z))
 			return false;
 	}
@@ -629,7 +639,7 @@ static bool search_new(struct search *z, unsigned int workers)
 
 	if (!a)
 		return false;
-	ok = FTR_NEW(a, z->alone, n_sw) && FTR_NEW(a, z->at, n_sw) &&
+	ok = FTR_NEW(a, z->own_hosts, n_sw) && FTR_NEW(a, z->at, n_sw) &&
 		FTR_NEW(a, z->next, z->net->n_sources) &&
 		FTR_NEW(a, z->bad, (size_t)BATCH * n_sw) &&
 		FTR_NEW(a, z->any, BATCH) &&
@@ -640,7 +650,7 @@ static bool search_new(struct search *z, unsigned int workers)
 	for (ftr_sw s = 0; ok && s < n_sw; s++) {
 		uint32_t src = z->net->source_of[s];
 
-		z->alone[s] = (struct passing){
+		z->own_hosts[s] = (struct passing){
 			z->net->hosts[s], (uint16_t)src, (uint16_t)src,
 		};
 	}

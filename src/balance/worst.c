@@ -10,32 +10,33 @@
 
 #include "balance/balance.h"
 
-/* As in count.c. */
+/* The loops over shifts: the compiler must vectorise them at any optimisation level. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
 
-#define SLICE_BYTES ((size_t)2 << 20)	/* more leaves the cache of a core */
+#define SLICE_BYTES ((size_t)2 << 20)	/* a larger slice does not fit into the cache of a core */
 #define MOST_BYTES ((size_t)8 << 20)
-#define WINDOWS 16		/* a slice is at least this number of times as long as the shifts
-				 * of a source, since a path is followed for each slice of them */
-#define BLOCK 256u		/* shifts */
+#define SLICE_SOURCES 16		/* A slice is at least this number of times as long as the
+					 * shifts of an average source, because every path is
+					 * followed once per slice. */
+#define BLOCK 256u		/* shifts whose maxima are computed together */
 
 struct slice_worker {
-	uint16_t *n;		/* [rows][shifts of a slice] */
+	uint16_t *n;		/* [rows][shifts of a slice] flows */
 	uint64_t sum;
 };
 
 struct slices {
 	const struct balance_net *net;
 	uint8_t *entry;
-	struct balance_count *fill;	/* fill its bins; or NULL */
-	uint32_t shifts;	/* of a slice */
+	struct balance_count *fill;	/* fill the bins of this count; NULL: none */
+	uint32_t shifts;	/* number of shifts in a slice */
 	struct slice_worker *worker;
 };
 
-/* The sum over the shifts begin .. end - 1 of the maximum of all rows. At most BLOCK shifts, so that
- * the rows are read in order. */
+/* For each of the shifts begin .. end - 1, at most BLOCK, find the most loaded row, and add up the
+ * flows of these rows. All shifts together, so that the rows are read in order. */
 static uint64_t sum_of_most(const struct balance_net *net,
 			    const struct balance_slice *b, uint32_t begin,
 			    uint32_t end)
@@ -54,7 +55,7 @@ static uint64_t sum_of_most(const struct balance_net *net,
 	return sum;
 }
 
-/* The bins as one slice, and the sum of each block. */
+/* all: the bins as one slice. sum[i]: sum_of_most of block i. */
 struct blocks {
 	const struct balance_net *net;
 	struct balance_slice all;
@@ -88,8 +89,7 @@ uint64_t balance_bins_worst(const struct balance_count *c,
 	return sum;
 }
 
-/* Add up the flows of the slice in the bins.  The slice must begin at the first shift of a
- * bin. */
+/* Store the flows of the slice in the bins. The slice must begin at the first shift of a bin. */
 static void fill_bins(struct balance_count *c, const struct balance_slice *b)
 {
 	for (uint32_t x = 0; x < c->net->n_rows; x++) {
@@ -147,13 +147,13 @@ static uint32_t shifts_in(const struct balance_net *net, size_t bytes)
 	return (uint32_t)(bytes / sizeof(uint16_t) / (net->n_rows + 1u));
 }
 
-/* The number of shifts in a slice: a multiple of the width of a bin, small enough for the
- * cache, and for every worker to get a slice. */
+/* The number of shifts in a slice. It is a multiple of the width of a bin, so small that a slice
+ * fits into the cache and every worker gets a slice. */
 static uint32_t slice_shifts(const struct slices *z, uint32_t workers)
 {
 	const struct balance_net *net = z->net;
 	uint32_t width = z->fill ? z->fill->width : 1;
-	uint32_t n = WINDOWS * (net->n_pos / (net->n_sources + 1u));
+	uint32_t n = SLICE_SOURCES * (net->n_pos / (net->n_sources + 1u));
 
 	n = FTR_MAX(n, shifts_in(net, SLICE_BYTES));
 	n = FTR_MIN(n, shifts_in(net, MOST_BYTES));

@@ -2,18 +2,16 @@
 /*
  * The channel dependency graph, filled LID by LID.
  *
- * The graph has an edge from link a to link b if a packet may hold a and wait
- * for b. Routing is free of deadlocks if the graph has no cycle; for
- * deterministic tables the converse is true as well (Dally and Seitz 1987).
- * A packet that arrived at switch s over link a waits for one link only: the next hop
- * that s has for the packet's LID. For one LID it is therefore enough to know
- * which switches are on a path from a source. Each path is followed until it
- * joins one that was followed before, so that a LID costs O(n_sw). Paths that
- * do not arrive count up to their end, because their packets hold links until
- * they are dropped. A loop is a cycle by itself.
+ * The graph has an edge from link a to link b if a packet may hold a and wait for b. Routing is
+ * free of deadlocks if the graph has no cycle; for deterministic tables the converse is true as
+ * well (Dally and Seitz 1987). A packet that arrived at switch s over link a waits for one link
+ * only: the next hop that s has for the packet's LID. For one LID it is therefore enough to know
+ * which switches are on a path from a source. Each path is followed until it reaches a switch of an
+ * earlier path, so that a LID costs O(n_sw). Paths that do not arrive count up to their end,
+ * because their packets hold links until they are dropped. A loop is a cycle by itself.
  *
- * Workers share the bits. A bit is set by an atomic OR, and only if it is not
- * set yet; the order does not matter.
+ * Workers share the bits of the graph. A bit is set by an atomic OR, and only if it is not set yet;
+ * the order does not matter.
  *
  * The proof by ranks is tested along the same paths: every hop must go strictly
  * up or down, and none up after down unless that turn is claimed.
@@ -24,7 +22,8 @@
 
 #include "check/claims.h"
 
-/* Add the dependency of hop x -> s, and test whether the hop satisfies the proof by ranks. */
+/* Add the dependency between hop x -> s and the next hop of s, and test whether both hops satisfy
+ * the proof by ranks. */
 static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x, ftr_sw s)
 {
 	const uint8_t *rank = c->rank;

@@ -15,10 +15,9 @@
  *	dyn*.c		<ftr/cdg.h>, see dyn.h
  *	load*.c		<ftr/load.h>, see link_load.h
  *
- * The walks read the fabric from hop[] only. For each switch and each of the 256
- * values of an entry it holds the next row, so that any byte of a table is a valid
- * index. A row is a switch or one of the END_ values below, which follow the
- * switches:
+ * The walks read the fabric from hop[] only. For each switch s and each of the 256 values
+ * that an entry can have, hop[] holds the next row of the walk, so any byte of a table is
+ * a valid index. Rows 0 .. n_sw-1 are the switches; the END_ values below follow them:
  *
  *	hop[s * 256 + p] = CHK_BATCH * (peer switch | n_sw + END_...)
  *
@@ -29,7 +28,7 @@
  * parts have their own because they need different data from the path:
  *
  *	updown.c, walk.c	the fate of every (switch, LID), by hop[]
- *	delta.c			the same for changed entries, with links that died or came up
+ *	delta.c			the same for changed entries, with links that went down or came up
  *	dyn*.c, vl_cdg.c	links and VLs instead of switches
  *	loadtree.c		all sources of one destination at once
  *	balance/displaced.c	counts flows on the way, and follows their sources backwards
@@ -45,11 +44,11 @@
 #include "core/core.h"
 #include <ftr/check.h>
 
-/* Result of a walk. A value below ST_PENDING means that the path arrives, and is its
- * number of hops. */
+/* Result of a walk. A value below ST_PENDING means that the path arrives; the value is its number
+ * of hops. */
 enum {
 	ST_GOOD = 0,
-	ST_PENDING = 0x80,	/* not known yet */
+	ST_PENDING = 0x80,	/* the result is not known yet */
 	ST_MISSING,
 	ST_DEAD,
 	ST_WRONG,
@@ -57,50 +56,51 @@ enum {
 	ST_ON_PATH
 };
 
-/* Pseudo switches: destinations of hops that do not lead to a switch. */
+/* Rows that are not switches: results of entries that do not lead to a switch. */
 enum {
-	END_SIDE = 0,	/* a switch of equal claimed rank: see ports[] */
+	END_SIDE = 0,	/* a switch of equal claimed rank, which is looked up in ports[] */
 	END_MISSING,
 	END_DEAD,
-	END_WRONG,	/* a host port: wrong except for its own LIDs */
-	END_GOOD,	/* in walk.c only */
+	END_WRONG,	/* a host port; wrong, except for the LIDs of that port */
+	END_GOOD,	/* the exit of the LID; set in walk.c only */
 	N_ENDS
 };
 
 #define CHK_HOPS 256
-#define CHK_BATCH 128		/* LIDs per block of work */
+#define CHK_BATCH 128		/* number of LIDs per block of work */
 #define CHK_SW_MAX (UINT16_MAX - N_ENDS)
 
-/* Where packets to a LID must leave their last switch. */
+/* The port by which packets to a LID must leave their last switch. */
 struct chk_exit {
-	ftr_sw sw;		/* FTR_SW_NONE: the owner has no link */
+	ftr_sw sw;		/* switch of the owner; FTR_SW_NONE: the owner has no link */
 	ftr_port port;
 };
 
-/* The dependency graph. A vertex is a VL of a directed link, numbered by the
- * port that sends (index into ftr_fabric.ports): port * n_vl + VL. Edges are
- * stored at the switch between the two links: bit `out * n_vl + VL` of row
- * (switch, in port, VL) is set if some packet enters by `in port` on VL, and leaves by
- * `out` on the VL of the bit. */
+/* The dependency graph. A vertex is a VL of a directed link. Its number is port * n_vl + VL, where
+ * port is the index in ftr_fabric.ports of the port that sends. Edges are stored at the switch
+ * between the two links: bit `out * n_vl + VL` of row (switch, in port, VL) is set if some packet
+ * enters by `in port` on VL of the row, and leaves by `out` on VL of the bit. */
 struct chk_cdg {
 	uint64_t *dep;
-	uint64_t *first;	/* [n_sw] index of the word at which row (s, 0, 0) begins */
+	uint64_t *first;	/* first[s]: index in dep[] of row (s, 0, 0) */
 };
 
-/* Findings and memory of one worker. */
+/* Findings and scratch of one worker. */
 struct chk_part {
 	struct ftr_check_report r;
-	bool unproved;		/* an entry that was followed violates the proof by ranks */
-	uint8_t *state;		/* [(n_sw + N_ENDS) * CHK_BATCH] */
-	uint8_t *head;		/* [n_sw] 1 + number, within the block, of the first LID
-				 * owned at the switch (batch.next chains the others); 0:
-				 * the switch owns no LID of the block */
-	/* for one LID, by switch */
-	uint8_t *col;		/* the LID's column of the tables */
-	uint16_t *nxt;		/* row of the next hop */
-	uint8_t *end;		/* result of the walk, ST_... */
+	bool unproved;		/* an entry on a path violates the proof by ranks */
+	uint8_t *state;		/* state[row * CHK_BATCH + i]: result for the i-th LID of the block
+				 * at this row */
+	uint8_t *head;		/* head[s]: 1 + number, within the block, of the first LID owned at
+				 * s; 0: s owns no LID of the block. batch.next has the further
+				 * LIDs */
+	/* for one LID, [n_sw] each */
+	uint8_t *col;		/* col[s]: entry of s */
+	uint16_t *nxt;		/* nxt[s]: row of the next hop of s */
+	uint8_t *end;		/* end[s]: result of the walk from s, ST_... */
 	uint8_t *mark;
-	uint32_t *hops, *stack;
+	uint32_t *hops;		/* hops[s]: number of hops from s, if the path arrives */
+	uint32_t *stack;
 	uint32_t *seen;		/* [n_ports * FTR_N_SL] see vl_cdg.c */
 };
 
@@ -112,20 +112,20 @@ struct chk {
 	const uint8_t *rank;	/* claimed ranks; NULL: none */
 	const struct chk_claims *claims;	/* claimed turns; NULL: none */
 	bool no_cdg;
-	bool switches;		/* switches send packets, too */
+	bool switches;		/* switches send packets, as well as hosts */
 	bool vls;		/* VLs are checked */
-	uint32_t n_vl;		/* 1 if VLs are not checked */
-	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL */
-	const struct ftr_path_sl *path_sl;	/* NULL: all paths use SL 0 */
+	uint32_t n_vl;		/* number of VLs; 1 if VLs are not checked */
+	const struct ftr_sl2vl *sl2vl;	/* SL2VL tables; NULL: VL = SL */
+	const struct ftr_path_sl *path_sl;	/* SLs of paths; NULL: all paths use SL 0 */
 	uint32_t *hop;
-	uint32_t *hosts;	/* [n_sw] number of host ports that send */
-	uint8_t *source;	/* [n_sw] 1: packets start here */
-	uint32_t *order;	/* [n_sw] by ascending rank, then index */
+	uint32_t *hosts;	/* hosts[s]: number of host ports that send from s */
+	uint8_t *source;	/* source[s]: 1: packets start at s */
+	uint32_t *order;	/* [n_sw] switches by ascending rank, then by index */
 	uint32_t n_lowest;	/* number of switches of the lowest rank */
 	uint32_t n_hosts;	/* sum of hosts[] */
-	uint8_t *in_cdg;	/* [max_lid + 1] 1: the LID's dependencies are in the graph */
+	uint8_t *in_cdg;	/* in_cdg[lid]: 1: the dependencies of the LID are in the graph */
 	struct chk_cdg cdg;
-	struct chk_part *part;	/* one per worker */
+	struct chk_part *part;	/* [workers] */
 };
 
 static inline bool chk_is_source(const struct ftr_endport *e)
@@ -145,7 +145,7 @@ static inline size_t chk_dep_row(const struct chk *c, ftr_sw s, ftr_port in,
 		((size_t)in * c->n_vl + vl) * chk_dep_words(c, s);
 }
 
-/* The next row of s by entry p. Horizontal links are looked up in ports[]. */
+/* The row to which entry p of s leads. Horizontal links are looked up in ports[]. */
 static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
 {
 	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p] / CHK_BATCH;
@@ -155,7 +155,8 @@ static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
 	return row;
 }
 
-/* The VL on which packets of an SL leave s; m NULL: VL = SL. */
+/* The VL on which packets of an SL that enter s by port in leave s by port out; m == NULL: VL =
+ * SL. */
 static inline unsigned int chk_vl(const struct ftr_sl2vl *m, ftr_sw s, ftr_port in,
 				  ftr_port out, unsigned int sl)
 {
@@ -170,13 +171,13 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 /* Record that the path from s to lid ends in the bad state st. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
-/* Copy sample s to *to if s is the first sample, or if it comes before *to. */
+/* Copy sample s to *to if it is the first sample, or if it comes before *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
-/* The finding for a bad state. */
+/* The finding that corresponds to a bad state. */
 enum ftr_finding chk_finding(uint8_t st);
-/* True if the port that sends, an index into ftr_fabric.ports, is in the set of dead ones;
- * NULL: no port is. */
+/* True if the bit of a port is set in `dead`; port: index in ftr_fabric.ports; dead == NULL: no bit
+ * is set. */
 static inline bool chk_is_dead(const uint64_t *dead, uint32_t port)
 {
 	return dead && dead[port / 64] >> port % 64 & 1;
@@ -184,9 +185,9 @@ static inline bool chk_is_dead(const uint64_t *dead, uint32_t port)
 
 /* The next switch after s on the path to lid; s itself if the path ends at s. */
 typedef ftr_sw (*chk_next_fn)(const void *ctx, ftr_sw s, ftr_lid lid);
-/* The switch of the faulty entry on the path from s. For a loop this is the switch at
- * which the path enters the loop. */
-ftr_sw chk_culprit(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
+/* The switch with the faulty entry on the path from s. For a loop this is the switch at which the
+ * path enters the loop. */
+ftr_sw chk_faulty_switch(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
 		   ftr_lid lid, bool loop);
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
@@ -198,23 +199,24 @@ void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 /* FTR_INVAL or FTR_LIMIT if the tables cannot be checked. */
 enum ftr_status chk_refuse(const struct ftr_fabric *f, const struct ftr_tables *t,
 			   struct ftr_err *err) FTR_MUST_USE;
-/* Fill in c, whose options are set, for this number of workers. False: out of memory. */
+/* Allocate and set the members of c, except its options, which are set already. False: out of
+ * memory. */
 bool chk_set_up(struct chk *c, struct ftr_arena *a, unsigned int workers);
 
 /* walk.c */
 extern const uint8_t chk_end_state[N_ENDS];
-/* Follow the paths from all switches to lid: set end and hops of each. */
+/* Follow the paths from all switches to lid: set end[] and hops[]. */
 void chk_follow_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
-/* The same, and record findings and dependencies. */
+/* As chk_follow_lid; also record findings and dependencies. */
 void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
-/* Fill col and nxt for lid. */
+/* Set col[] and nxt[] for lid. */
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
-/* cdg.c: add the dependencies of packets from sources to lid. col and nxt must be
- * set. */
+/* cdg.c: add the dependencies of packets from sources to lid. col[] and nxt[] must be set. */
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
-/* vl_cdg.c: add the dependencies over (link, VL), following the path of every source. */
+/* vl_cdg.c: add the dependencies over (link, VL) of packets to lid, following the path of every
+ * source. */
 void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* Set the bit of one dependency; several workers may do so at the same time. */
 void chk_set_dep(const struct chk *c, ftr_sw s, ftr_port in, unsigned int vl_in,
@@ -224,7 +226,7 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 			    struct ftr_err *err) FTR_MUST_USE;
 uint32_t chk_vls_count(const struct chk *c);
 
-/* cycle.c: sets r->cdg to ACYCLIC or CYCLE, and the cycle. */
+/* cycle.c: set r->cdg to ACYCLIC or CYCLE, and r->cycle. */
 enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,
 			  struct ftr_check_report *r, struct ftr_err *err);
 

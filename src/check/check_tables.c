@@ -2,11 +2,11 @@
 /*
  * ftr_check_tables: set-up, division over the team, sum of the parts.
  *
- * The set-up derives from the fabric: hop[] (the meaning of each byte of each
- * row), the number of sources at each switch and, with claimed ranks, the
- * order of the sweeps. Blocks of 128 LIDs are then divided over the team. With
- * claimed ranks, updown.c walks a block first, and only the LIDs that it cannot
- * decide take the general walk (walk.c). Without ranks, every LID takes it.
+ * The set-up derives from the fabric: hop[] (the meaning of each byte of each row), the
+ * number of sources at each switch and, with claimed ranks, the order of the sweeps.
+ * Blocks of 128 LIDs are then divided over the team. With claimed ranks, updown.c walks a
+ * block first, and only the LIDs that it cannot decide take the general walk (walk.c).
+ * Without ranks, every LID takes the general walk.
  *
  *	part[0]  part[1] ...	counts, samples, scratch: one per worker
  *	    \     /
@@ -60,7 +60,8 @@ static void merge(struct ftr_check_report *sum,
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
 }
 
-/* Merge the counts of vl_cdg.c separately, because it may also run after the walk. */
+/* Add the counts of vl_cdg.c. They are separate from merge(), because vl_cdg.c may also run after
+ * the walk. */
 static void merge_vls(struct ftr_check_report *sum,
 		      const struct ftr_check_report *r)
 {
@@ -201,7 +202,7 @@ static void check_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_
 			chk_walk_lid(c, w, (ftr_lid)lid);
 }
 
-/* Add the LIDs that the walk did not put into the graph. */
+/* Add the dependencies of the LIDs that the walk did not put into the graph. */
 static void add_blocks_to_cdg(void *ctx, unsigned int worker, uint32_t begin,
 			      uint32_t end)
 {

@@ -18,11 +18,12 @@ struct graph {
 	const uint64_t *dead;
 	const struct ftr_link *extra;
 	uint32_t n_extra;
-	uint32_t *first;	/* [n_sw + 1] */
-	ftr_sw *nbr;		/* neighbours of a switch, without duplicates */
-	uint32_t *in;		/* number of predecessors of (switch, neighbour) */
+	uint32_t *first;	/* first[s]: index in nbr[] of the first neighbour of s */
+	ftr_sw *nbr;		/* neighbours of all switches, without duplicates; the index is the
+				 * vertex */
+	uint32_t *in;		/* in[v]: number of predecessors of vertex v that remain */
 	uint32_t *queue;
-	ftr_sw *own;		/* switch of a vertex */
+	ftr_sw *own;		/* own[v]: switch from which vertex v leads */
 };
 
 static int turn_cmp(const void *x, const void *y)
@@ -118,7 +119,7 @@ static void remove_vertex(struct graph *g, uint32_t v, uint32_t *n)
 	for (uint32_t w = g->first[at]; w < g->first[at + 1]; w++)
 		if (by_rank(g, from, at, g->nbr[w]) && --g->in[w] == 0)
 			g->queue[(*n)++] = w;
-	while (low < high) {	/* the first claim of (from, at) */
+	while (low < high) {	/* find the first claim of (from, at) */
 		uint32_t mid = low + (high - low) / 2;
 
 		if (turn[mid].from < from ||

@@ -18,9 +18,9 @@ struct chk_claims {
 	uint32_t n;		/* 0: there are none, or they are void */
 };
 
-/* Set the claims if their relation has no cycle over the links that are up. These are the
- * links of f except the dead ones (bits as in struct ftr_check_delta, or NULL: none), and
- * the links in extra. Error: FTR_NOMEM. */
+/* Set the claims, if their relation has no cycle over the links that are up: the links of f except
+ * the dead ones, and the links in extra. dead: bits as in struct ftr_check_delta; NULL: none.
+ * Error: FTR_NOMEM. */
 enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 			       const uint8_t *rank,
 			       const struct ftr_turn *turn, uint32_t n,

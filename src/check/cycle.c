@@ -2,11 +2,10 @@
 /*
  * The search for a cycle in the dependency graph.
  *
- * A vertex without a predecessor or without a successor is on no cycle. Such
- * vertices are removed repeatedly ("peeled"). If nothing is left, the graph is
- * acyclic (Kahn 1962). Otherwise every remaining vertex has a remaining
- * successor, so that a walk must return to a vertex. The walk from this vertex back to it
- * is a first cycle.
+ * A vertex without a predecessor or without a successor is on no cycle. Such vertices are removed
+ * repeatedly ("peeled"). If nothing is left, the graph is acyclic (Kahn 1962). Otherwise every
+ * remaining vertex has a remaining successor, so that a walk must visit a vertex twice. The part of
+ * the walk between the two visits is a first cycle.
  *
  * A shortest cycle is found as follows. From the lowest remaining vertex, a
  * breadth-first search looks for a path back to it that is shorter than the
@@ -22,19 +21,21 @@
 
 #include "check/check.h"
 
-#define BUDGET (UINT64_C(1) << 27)
+#define BUDGET (UINT64_C(1) << 27)	/* number of edges after which the search ends */
 
 struct search {
 	const struct chk *c;
-	uint32_t n;		/* vertices: ports of the fabric * VLs */
-	uint32_t *in, *out;	/* degrees among the remaining vertices */
-	uint8_t *alive;
-	uint32_t *queue;
+	uint32_t n;		/* number of vertices: ports of the fabric * VLs */
+	uint32_t *in, *out;	/* in[v], out[v]: number of predecessors and successors of v that
+				 * remain */
+	uint8_t *alive;		/* alive[v]: v has not been removed */
+	uint32_t *queue;	/* [n + 1] queue[n]: length of the queue */
 	uint32_t root;
-	uint32_t *dist, *via;	/* breadth-first search from root */
-	uint32_t *best;
+	uint32_t *dist, *via;	/* breadth-first search. dist[v]: number of channels from root to v;
+				 * via[v]: vertex before v */
+	uint32_t *best;		/* [best_len] the shortest cycle so far */
 	uint32_t best_len;
-	uint64_t edges;		/* edges visited */
+	uint64_t edges;		/* number of edges visited */
 };
 
 /* The function is called for each successor or predecessor w of v, even if w has been removed. */
@@ -56,7 +57,7 @@ static void successors(struct search *z, uint32_t v, visit_fn fn)
 		}
 }
 
-/* Visit the predecessors of v: in ports and VLs of its switch whose row has bit v set. */
+/* Visit the predecessors of v: the (in port, VL) of its switch whose row has the bit of v set. */
 static void predecessors(struct search *z, uint32_t v, visit_fn fn)
 {
 	const struct ftr_fabric *f = z->c->f;
@@ -111,8 +112,8 @@ static void lose_succ(struct search *z, uint32_t v, uint32_t w)
 		queue_removal(z, w);
 }
 
-/* Remove the queued vertices, and those that then have no predecessor or no
- * successor. queue[n] is the length of the queue. */
+/* Remove the queued vertices, and then repeatedly all that have no predecessor or no successor
+ * left. */
 static void peel(struct search *z)
 {
 	for (uint32_t i = 0; i < z->queue[z->n]; i++) {
@@ -147,7 +148,7 @@ static void take_first(struct search *z, uint32_t v, uint32_t w)
 		z->via[v] = w;
 }
 
-/* Walk on from v until a channel repeats. */
+/* Walk from v until a vertex repeats, and store the cycle in best[]. */
 static void first_cycle(struct search *z, uint32_t v)
 {
 	memset(z->via, 0xff, (size_t)z->n * sizeof(*z->via));

@@ -11,9 +11,10 @@
  *			walk finds this. Otherwise y changed, and the
  *			switches above y are examined.
  *	old and new	x leads down to y by one table, and y leads up by the other. Only
- *			pairs in which both changed are compared: if one of them is
- *			unchanged, one of the two tables has the whole turn.
- *	missing entry	The switches that still lead to y are counted.
+ *			pairs in which both changed are compared: otherwise one of the two
+ *			tables has the whole turn.
+ *	missing entry	The switches that still lead to a switch with a missing entry are
+ *			counted.
  *
  * Old entries that lead over a dead link do not count, because no packet passes a dead link.
  */
@@ -23,41 +24,41 @@
 
 #define NONE UINT32_MAX
 
-struct judge {			/* state of one worker */
+struct worker_state {
 	struct ftr_delta_report r;
 	bool horizontal;
-	uint32_t *at;		/* [n_sw] index of the change for the current LID, or
-				 * NONE */
-	uint32_t *seen;		/* [n_sw] equals `stamp` if the fate and the hops of the
-				 * switch are known */
+	uint32_t *at;		/* at[s]: index of the change of s for the current LID, or NONE */
+	uint32_t *seen;		/* seen[s] == stamp: the fate and the hops of s are known */
 	uint32_t stamp;
-	uint8_t *fate;
-	uint8_t *turned;	/* [n_sw] valid if seen; 1: already counted as a turn */
-	uint32_t *ahead;	/* [n_sw] valid if seen: index of the next change on the path */
+	uint8_t *fate;		/* fate[s], valid if seen: result of the path from s, ST_... */
+	uint8_t *turned;	/* turned[s], valid if seen: 1: a turn at s was counted */
+	uint32_t *ahead;	/* ahead[s], valid if seen: index of the next change on the path
+				 * from s, or NONE */
 	uint32_t *hops, *stack;
 };
 
-struct trial {
+struct delta_check {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 	const struct ftr_check_delta *d;
 	struct chk_claims claims;
-	uint32_t *by_lid;	/* indices of changes, sorted by LID */
+	uint32_t *by_lid;	/* The changes of lid are d->change[by_lid[i]], lid_first[lid] <= i
+				 * < lid_first[lid + 1]. */
 	uint32_t *lid_first;	/* [max_lid + 2] */
-	ftr_lid *lid;		/* LIDs with changes */
+	ftr_lid *lid;		/* [n_lids] LIDs with changes */
 	uint32_t n_lids;
-	struct judge *judge;
+	struct worker_state *worker_state;
 };
 
 /* ---- links ----------------------------------------------------------- */
 
-static bool is_dead(const struct trial *c, ftr_sw s, ftr_port p)
+static bool is_dead(const struct delta_check *c, ftr_sw s, ftr_port p)
 {
 	return chk_is_dead(c->d->dead, c->f->sw[s].first_port + p);
 }
 
 /* Find the other end of a link in extra[]; either end may be given. */
-static bool extra_peer(const struct trial *c, ftr_sw s, ftr_port p,
+static bool extra_peer(const struct delta_check *c, ftr_sw s, ftr_port p,
 		       ftr_sw *peer, ftr_port *peer_port)
 {
 	for (uint32_t i = 0; i < c->d->n_extra; i++) {
@@ -77,8 +78,9 @@ static bool extra_peer(const struct trial *c, ftr_sw s, ftr_port p,
 	return false;
 }
 
-/* Find the switch at the far end of port p of s. False: no link to a switch is up. */
-static bool peer_of(const struct trial *c, ftr_sw s, ftr_port p, ftr_sw *peer,
+/* Find the switch at the far end of port p of s. False: the port has no link to a switch, or this
+ * link is down. */
+static bool peer_of(const struct delta_check *c, ftr_sw s, ftr_port p, ftr_sw *peer,
 		    ftr_port *peer_port)
 {
 	const struct ftr_swport *port;
@@ -93,14 +95,14 @@ static bool peer_of(const struct trial *c, ftr_sw s, ftr_port p, ftr_sw *peer,
 	return port->peer_kind == FTR_PEER_SW;
 }
 
-static ftr_port entry(const struct trial *c, ftr_sw s, ftr_lid lid)
+static ftr_port entry(const struct delta_check *c, ftr_sw s, ftr_lid lid)
 {
 	return ftr_tables_get(c->t, s, lid);
 }
 
 /* The fate of a packet at s, by the entry of s. If it is ST_PENDING, the packet goes on
  * to *next; otherwise *next is not set. */
-static uint8_t step(const struct trial *c, ftr_sw s, ftr_lid lid,
+static uint8_t step(const struct delta_check *c, ftr_sw s, ftr_lid lid,
 		    struct chk_exit x, ftr_sw *next)
 {
 	ftr_port p = entry(c, s, lid), q;
@@ -122,21 +124,21 @@ static uint8_t step(const struct trial *c, ftr_sw s, ftr_lid lid,
 
 /* ---- walks ----------------------------------------------------------- */
 
-static void found(struct judge *j, enum ftr_finding what, ftr_sw from,
+static void found(struct worker_state *j, enum ftr_finding what, ftr_sw from,
 		  ftr_sw at, ftr_lid lid)
 {
 	chk_sample(&j->r.sample[what], !j->r.found[what]++,
 		   (struct ftr_check_sample){ from, at, lid });
 }
 
-static void turn(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
+static void turn(struct worker_state *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 {
 	if (!j->turned[at])
 		found(j, FTR_FIND_TURN, from, at, lid);
 	j->turned[at] = 1;
 }
 
-static bool goes_up(const struct trial *c, ftr_sw s, ftr_port p)
+static bool goes_up(const struct delta_check *c, ftr_sw s, ftr_port p)
 {
 	ftr_sw y;
 	ftr_port q;
@@ -144,8 +146,8 @@ static bool goes_up(const struct trial *c, ftr_sw s, ftr_port p)
 	return peer_of(c, s, p, &y, &q) && c->d->rank[y] > c->d->rank[s];
 }
 
-/* Are all turns that are not up-then-down compared with the claims? */
-static bool is_strict(const struct trial *c)
+/* Must every turn that is not up-then-down be claimed? */
+static bool is_strict(const struct delta_check *c)
 {
 	return c->claims.n || c->d->horizontal;
 }
@@ -155,7 +157,7 @@ static bool is_strict(const struct trial *c)
  * neither up-then-down nor claimed.  If no turns are claimed and horizontal links are
  * not used, a turn back to x is allowed, because it cannot close a cycle.
  */
-static bool illegal(const struct trial *c, ftr_sw x, ftr_sw s, ftr_port p)
+static bool illegal(const struct delta_check *c, ftr_sw x, ftr_sw s, ftr_port p)
 {
 	const uint8_t *rank = c->d->rank;
 	ftr_sw y;
@@ -169,7 +171,7 @@ static bool illegal(const struct trial *c, ftr_sw x, ftr_sw s, ftr_port p)
 }
 
 /* Follow the path from s and set the fate of all switches on it. */
-static uint8_t follow(const struct trial *c, struct judge *j, ftr_sw s,
+static uint8_t follow(const struct delta_check *c, struct worker_state *j, ftr_sw s,
 		      ftr_lid lid)
 {
 	const uint8_t *rank = c->d->rank;
@@ -195,7 +197,7 @@ static uint8_t follow(const struct trial *c, struct judge *j, ftr_sw s,
 		j->horizontal |= rank[next] == rank[y] && !is_strict(c);
 		y = next;
 	}
-	if (fate == ST_PENDING) {	/* reached a switch whose fate is known */
+	if (fate == ST_PENDING) {	/* a switch whose fate is known, or which is on this path */
 		if (depth &&
 		    illegal(c, j->stack[depth - 1], y, entry(c, y, lid)))
 			turn(j, j->stack[depth - 1], y, lid);
@@ -216,13 +218,13 @@ static uint8_t follow(const struct trial *c, struct judge *j, ftr_sw s,
 
 static ftr_sw next_of(const void *ctx, ftr_sw s, ftr_lid lid)
 {
-	const struct trial *c = ctx;
+	const struct delta_check *c = ctx;
 
 	step(c, s, lid, chk_exit_of(c->f, lid), &s);
 	return s;
 }
 
-static void walk(const struct trial *c, struct judge *j, ftr_sw s, ftr_lid lid)
+static void walk(const struct delta_check *c, struct worker_state *j, ftr_sw s, ftr_lid lid)
 {
 	uint8_t fate = j->seen[s] == j->stamp ? j->fate[s] :
 		follow(c, j, s, lid);
@@ -232,7 +234,7 @@ static void walk(const struct trial *c, struct judge *j, ftr_sw s, ftr_lid lid)
 		return;
 	}
 	found(j, chk_finding(fate), s,
-	      chk_culprit(c, next_of, c->f->n_sw, s, lid, fate == ST_LOOP),
+	      chk_faulty_switch(c, next_of, c->f->n_sw, s, lid, fate == ST_LOOP),
 	      lid);
 	j->r.harmful += fate != ST_MISSING;
 }
@@ -241,7 +243,7 @@ static void walk(const struct trial *c, struct judge *j, ftr_sw s, ftr_lid lid)
 
 /* True if change k is written before change i, and the packets that followed the old
  * entry of k have left the fabric when change i is written. */
-static bool drained_before(const struct trial *c, uint32_t k, uint32_t i)
+static bool drained_before(const struct delta_check *c, uint32_t k, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
 
@@ -249,15 +251,14 @@ static bool drained_before(const struct trial *c, uint32_t k, uint32_t i)
 		d->write_step[k] < d->write_step[i];
 }
 
-static void mixed(struct judge *j, ftr_sw from, ftr_sw at, ftr_lid lid)
+static void mixed(struct worker_state *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 {
 	chk_sample(&j->r.mixed_at, !j->r.mixed++,
 		   (struct ftr_check_sample){ from, at, lid });
 }
 
-/* Check change i together with the change of the switch to which its old or new entry
- * leads down. */
-static void judge_below(const struct trial *c, struct judge *j, uint32_t i)
+/* Compare change i with the change of the switch to which its old or new entry leads. */
+static void check_below(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
 	const struct ftr_change *x = &d->change[i], *y;
@@ -285,9 +286,9 @@ static void judge_below(const struct trial *c, struct judge *j, uint32_t i)
 		mixed(j, x->sw, s, x->lid);
 }
 
-/* Check unchanged switches that lead to the switch of change i, whose entry is now missing
- * or leads up. */
-static void judge_around(const struct trial *c, struct judge *j, uint32_t i)
+/* If the new entry of change i is missing or leads up, examine the switches without a change that
+ * lead to its switch. */
+static void check_above(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
 	const struct ftr_change *y = &d->change[i];
@@ -310,7 +311,7 @@ static void judge_around(const struct trial *c, struct judge *j, uint32_t i)
 	}
 }
 
-static void judge_lid(const struct trial *c, struct judge *j, ftr_lid lid)
+static void check_lid(const struct delta_check *c, struct worker_state *j, ftr_lid lid)
 {
 	const uint32_t *list = c->by_lid + c->lid_first[lid];
 	uint32_t n = c->lid_first[lid + 1] - c->lid_first[lid];
@@ -324,25 +325,25 @@ static void judge_lid(const struct trial *c, struct judge *j, ftr_lid lid)
 
 		j->r.missed += entry(c, x->sw, lid) != x->after;
 		walk(c, j, x->sw, lid);
-		judge_below(c, j, list[i]);
-		judge_around(c, j, list[i]);
+		check_below(c, j, list[i]);
+		check_above(c, j, list[i]);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		j->at[change[list[i]].sw] = NONE;
 }
 
-static void judge_some(void *ctx, unsigned int worker, uint32_t begin,
+static void check_some(void *ctx, unsigned int worker, uint32_t begin,
 		       uint32_t end)
 {
-	const struct trial *c = ctx;
+	const struct delta_check *c = ctx;
 
 	for (uint32_t i = begin; i < end; i++)
-		judge_lid(c, &c->judge[worker], c->lid[i]);
+		check_lid(c, &c->worker_state[worker], c->lid[i]);
 }
 
 /* ---- all together ---------------------------------------------------- */
 
-static uint64_t count_named(const struct trial *c, ftr_sw s, ftr_port p)
+static uint64_t count_named(const struct delta_check *c, ftr_sw s, ftr_port p)
 {
 	const uint8_t *row = ftr_tables_row(c->t, s);
 	const uint8_t *end = row + c->t->max_lid + 1;
@@ -353,8 +354,8 @@ static uint64_t count_named(const struct trial *c, ftr_sw s, ftr_port p)
 	return n;
 }
 
-/* Count the entries that still name a port of a removed link. */
-static uint64_t count_missed(const struct trial *c)
+/* Count the entries that still use a port of a removed link. */
+static uint64_t count_missed(const struct delta_check *c)
 {
 	uint64_t n = 0;
 
@@ -367,7 +368,7 @@ static uint64_t count_missed(const struct trial *c)
 	return n;
 }
 
-static enum ftr_status validate(const struct trial *c, struct ftr_err *err)
+static enum ftr_status validate(const struct delta_check *c, struct ftr_err *err)
 {
 	const struct ftr_check_delta *d = c->d;
 	enum ftr_status st = chk_same_size(c->f, c->t, err);
@@ -390,9 +391,10 @@ static enum ftr_status validate(const struct trial *c, struct ftr_err *err)
 	return st;
 }
 
-static void sort_by_lid(struct trial *c)
+static void sort_by_lid(struct delta_check *c)
 {
-	uint32_t *first = c->lid_first + 1;	/* after the loops: end of each LID's part */
+	uint32_t *first = c->lid_first + 1;	/* at the end of this function: first[lid] is the
+						 * end of the part of lid */
 
 	for (uint32_t i = 0; i < c->d->n_changes; i++)
 		first[c->d->change[i].lid]++;
@@ -408,7 +410,7 @@ static void sort_by_lid(struct trial *c)
 		c->by_lid[first[c->d->change[i].lid]++] = i;
 }
 
-static enum ftr_status prepare(struct trial *c, struct ftr_arena *a,
+static enum ftr_status prepare(struct delta_check *c, struct ftr_arena *a,
 			       unsigned int workers, struct ftr_err *err)
 {
 	uint32_t n = c->f->n_sw;
@@ -417,9 +419,9 @@ static enum ftr_status prepare(struct trial *c, struct ftr_arena *a,
 	ok = FTR_NEW(a, c->by_lid, c->d->n_changes) &&
 	     FTR_ZNEW(a, c->lid_first, c->t->max_lid + 2u) &&
 	     FTR_NEW(a, c->lid, c->t->max_lid + 1u) &&
-	     FTR_ZNEW(a, c->judge, workers);
+	     FTR_ZNEW(a, c->worker_state, workers);
 	for (unsigned int i = 0; ok && i < workers; i++) {
-		struct judge *j = &c->judge[i];
+		struct worker_state *j = &c->worker_state[i];
 
 		ok = FTR_NEW(a, j->at, n) && FTR_ZNEW(a, j->seen, n) &&
 		     FTR_NEW(a, j->fate, n) && FTR_ZNEW(a, j->turned, n) &&
@@ -458,7 +460,7 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 				  struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
-	struct trial c = { .f = f, .t = t, .d = delta };
+	struct delta_check c = { .f = f, .t = t, .d = delta };
 	struct ftr_delta_report sum = { .proved = true };
 	enum ftr_status st;
 
@@ -475,10 +477,10 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 	if (!st) {
 		sort_by_lid(&c);
 		ftr_team_run(delta->n_changes < 1024 ? NULL : team, c.n_lids,
-			     FTR_MAX(c.n_lids / 64, 1u), judge_some, &c);
+			     FTR_MAX(c.n_lids / 64, 1u), check_some, &c);
 		for (unsigned int i = 0; i < ftr_team_size(team); i++) {
-			add(&sum, &c.judge[i].r);
-			sum.proved &= !c.judge[i].horizontal;
+			add(&sum, &c.worker_state[i].r);
+			sum.proved &= !c.worker_state[i].horizontal;
 		}
 		sum.missed += count_missed(&c);
 		sum.proved &= !sum.mixed && !sum.found[FTR_FIND_TURN];

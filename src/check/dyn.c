@@ -150,7 +150,7 @@ static bool set_sources(struct ftr_cdg *g)
 	return g->source != NULL;
 }
 
-/* Give each switch its part of count[], and allocate count[]. *n: its number of elements. If
+/* Assign to each switch its part of count[], and allocate count[]. *n: the number of elements. If
  * *n exceeds UINT32_MAX nothing is allocated, and the caller refuses. False: out of memory. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
@@ -385,7 +385,8 @@ enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	return FTR_OK;
 }
 
-/* Count an edge that may be new; note it in undo[]. */
+/* Count an edge that may be new, and add it to undo[]. False: out of memory, or the edge closes a
+ * cycle. */
 static bool count_checked(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			  uint32_t w)
 {

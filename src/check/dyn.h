@@ -8,9 +8,8 @@
  *	dynchange.c	the edges that a change adds
  *	dynorder.c	the order of the vertices that proves the graph acyclic
  *
- * Directed links between switches are numbered by the port that sends. Those of
- * one switch are consecutive: link i out of s is first_link[s] + i. Its reverse is
- * link i into s.
+ * Directed links between switches are numbered by the port that sends. Those of one switch are
+ * consecutive: link i out of s is first_link[s] + i. Its reverse is link i into s.
  *
  *	vertex		link * n_vl + VL
  *	count[]		one square per switch: row = (index in, VL),
@@ -25,19 +24,20 @@
 #define DYN_NONE UINT32_MAX
 #define DYN_ALIVE UINT32_MAX
 
-/* The data of a link that are needed to follow a packet, in half a cache line. */
+/* A directed link, with the data that are needed to follow a packet, in half a cache line. */
 struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
 	uint8_t from_index, to_index;
-	uint32_t row, row_len;	/* index into count[] of its row for VL 0; length of a row */
-	uint32_t vl_at;	/* index into link_vl[] of its row, which holds a VL for each
-			 * index out of `to` */
-	uint32_t down_since;	/* epoch, or DYN_ALIVE */
+	uint32_t row, row_len;	/* row: index in count[] of its row for VL 0; row_len: length of a
+				 * row */
+	uint32_t vl_at;	/* index in link_vl[] of its row, which has a VL for each index out of
+			 * `to` */
+	uint32_t down_since;	/* epoch in which the link went down, or DYN_ALIVE */
 	uint32_t unused;
 };
 
-/* A hash table with open addressing. A key that is absent has the value 0. */
+/* A hash table with open addressing. The value of a key that is not in the table is 0. */
 struct dyn_map {
 	struct dyn_slot {
 		uint32_t key;	/* key + 1; 0: free */
@@ -49,82 +49,82 @@ struct dyn_map {
 /* A LID that is not drained. */
 struct dyn_lid {
 	ftr_lid lid;
-	/* VLs that packets occupy in addition to those that they occupy under the base
-	 * entries; key: link * n_sl + SL */
+	/* by link * n_sl + SL: set of the VLs that packets occupy in addition to those that they
+	 * occupy under the base entries */
 	struct dyn_map occ;
-	/* port + 1 of the base entry, for switches whose entry was changed since the last
-	 * drain */
+	/* for switches whose entry was changed since the last drain: 1 + port of the base entry */
 	struct dyn_map base;
-	uint32_t *edge;		/* indices into count[] of edges that changes added,
-				 * one for each time that an edge was counted */
+	uint32_t *edge;		/* indices in count[] of the edges that changes added; an edge
+				 * counted n times is listed n times */
 	uint32_t n_edge, cap_edge;
 };
 
-/* A value before a change, so that the change can be undone. */
+/* An entry of dyn_lid.occ, or an index in count[], before a change, so that the change can be
+ * undone. */
 struct dyn_undo {
 	uint32_t key;
-	uint16_t vls;		/* old value */
+	uint16_t vls;		/* old value in occ */
 };
 
 struct ftr_cdg {
 	const struct ftr_fabric *f;
-	bool switches;		/* switches send packets, too */
-	struct ftr_team *team;	/* shares the work of ftr_cdg_new() */
-	bool (*stop)(void *ctx);	/* polled while the graph is built;
-					 * NULL: never */
+	bool switches;		/* switches send packets, as well as hosts */
+	struct ftr_team *team;	/* threads for ftr_cdg_new() */
+	bool (*stop)(void *ctx);	/* called while the graph is built; true: stop. NULL: never
+					 * stop */
 	void *stop_ctx;
-	struct ftr_tables *now;
+	struct ftr_tables *now;	/* the current entries */
 	uint32_t n_vl, n_sl;
-	uint8_t sl[FTR_N_SL];
+	uint8_t sl[FTR_N_SL];	/* [n_sl] the SLs that packets use */
 	uint32_t n_links;
-	uint32_t *first_link;	/* [n_sw + 1] */
+	uint32_t *first_link;	/* first_link[s]: first link out of s; [n_sw + 1] */
 	struct dyn_link *link;
-	uint32_t *link_of;	/* [n_sw * 256] by port; DYN_NONE: no link to a
-				 * switch */
-	uint8_t *link_vl;		/* [n_sl] VL by (index in, index out) of each
-					 * switch, or FTR_VL_DROP */
-	uint64_t *vl_first;	/* [n_sw] start of the square of a switch */
+	uint32_t *link_of;	/* link_of[s << 8 | p]: link out of port p of s; DYN_NONE: no link
+				 * to a switch */
+	uint8_t *link_vl;		/* [n_sl][vl_square] for each switch a square: VL by (index
+					 * in, index out), or FTR_VL_DROP */
+	uint64_t *vl_first;	/* vl_first[s]: index of the square of s, for the first SL */
 	bool plain;		/* all packets are on VL 0 */
-	uint64_t vl_square;	/* bytes per SL */
-	uint16_t *inject;	/* [n_sl][n_links] VLs that packets take at
-				 * their source */
-	uint16_t *vls;	/* [n_sl][n_links] VLs that any packet takes */
+	uint64_t vl_square;	/* number of bytes of link_vl[] for one SL */
+	uint16_t *inject;	/* [n_sl][n_links] set of VLs on which packets enter the link from
+				 * hosts, or from the switch itself */
+	uint16_t *vls;	/* [n_sl][n_links] set of VLs on which any packets enter the link */
 	ftr_sw *source;		/* switches at which packets enter */
 	uint32_t n_sources;
-	uint32_t epoch;
-	uint32_t *epoch_of;	/* [max_lid + 1] epoch in which the base was
+	uint32_t epoch;		/* number of times that a link went down */
+	uint32_t *epoch_of;	/* epoch_of[lid]: epoch in which the edges of the base entries were
 				 * counted */
-	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: the LIDs whose packets
-	 * occupy this VL on the switch's outgoing link under the base entries */
+	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: the LIDs whose packets occupy a VL
+	 * on the link out of a switch under the base entries */
 	uint64_t *base_set;
 	uint32_t lid_words;
-	uint64_t *count_first;	/* [n_sw] */
-	uint32_t *count;
+	uint64_t *count_first;	/* count_first[s]: index in count[] of the square of s */
+	uint32_t *count;	/* for each edge: number of times that it was counted */
 	/* dynorder.c */
 	uint32_t n_vertices;
-	/* [n_vertices] a list of the vertices in order; labels ascend along it */
+	/* the vertices in order, as a list; label[v] ascends along the list */
 	uint64_t *label;
 	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
-	/* [n_vertices][words] present or former edges to and from other vertices;
-	 * bit: index of the link at the switch between the two * n_vl + VL.  An
-	 * edge is present if its count[] is not 0 */
+	/* [n_vertices][words] sets of present and former edges: out_bits from v, in_bits to v. Bit:
+	 * index of the other link at the switch between the two links * n_vl + its VL. An edge is
+	 * present if its count[] is not 0 */
 	uint64_t *out_bits, *in_bits;
 	uint32_t words;
 	uint8_t *mark;
 	struct dyn_found {
 		uint64_t label;
 		uint32_t v;
-	} *fwd, *back;		/* [n_vertices] */
+	} *fwd, *back;		/* [n_vertices] vertices found by the two searches */
 	/* LIDs that are not drained */
 	struct dyn_lid **open;
 	uint32_t n_open, cap_open;
-	uint32_t *open_of;	/* [max_lid + 1] index into open[] + 1; 0: drained */
-	/* state of one change */
-	uint8_t *alt;		/* [n_sw] new entry while a step is being written */
+	uint32_t *open_of;	/* open_of[lid]: 1 + index in open[]; 0: drained */
+	/* state of the current change */
+	uint8_t *alt;		/* alt[s]: new entry of s while a step is being written, or
+				 * FTR_PORT_NONE */
 	uint8_t *col;		/* [n_sw] scratch: the entries of one LID */
-	uint16_t *seen;		/* [n_sw] VLs visited on the link out of the
-				 * switch */
-	uint64_t *queue;	/* key << 8 | VL */
+	uint16_t *seen;		/* seen[s]: set of VLs visited on the link out of s */
+	uint64_t *queue;	/* VLs to be followed: key of dyn_lid.occ << 8 | VL */
 	uint32_t n_queue, cap_queue;
 	struct dyn_undo *undo;
 	uint32_t n_undo, cap_undo;
@@ -142,7 +142,7 @@ static inline bool dyn_is_down(const struct ftr_cdg *g, uint32_t link)
 	return g->link[link].down_since != DYN_ALIVE;
 }
 
-/* The link out of port p of s; DYN_NONE if it leads to no switch. */
+/* The link out of port p of s; DYN_NONE: the port has no link to a switch. */
 static inline uint32_t dyn_link_of(const struct ftr_cdg *g, ftr_sw s,
 				   unsigned int p)
 {
@@ -156,8 +156,8 @@ static inline unsigned int dyn_vl(const struct ftr_cdg *g, uint32_t sl,
 	return g->plain ? 0 : g->link_vl[sl * g->vl_square + l->vl_at + out];
 }
 
-/* Index into count[] of the edge from a VL of link l to a VL of the link of
- * index out of the switch where l ends. */
+/* Index in count[] of the edge from VL link_vl of link l to VL vl_out of the link of index out of
+ * the switch where l ends. */
 static inline uint32_t dyn_edge_at(const struct ftr_cdg *g,
 				   const struct dyn_link *l, unsigned int link_vl,
 				   unsigned int out, unsigned int vl_out)
@@ -171,7 +171,7 @@ static inline uint8_t *dyn_entry(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid)
 	return ftr_tables_row(g->now, s) + lid;
 }
 
-/* The LIDs whose packets occupy VL vl on the link out of s under the base entries. */
+/* The LIDs whose packets leave switch s on VL vl under the base entries. */
 static inline uint64_t *dyn_base_set(const struct ftr_cdg *g, uint32_t sl,
 				     ftr_sw s, unsigned int vl)
 {
@@ -179,29 +179,29 @@ static inline uint64_t *dyn_base_set(const struct ftr_cdg *g, uint32_t sl,
 		g->lid_words;
 }
 
-/* dynwalk.c: call fn for every edge that the column of a LID, col[s], causes.
- * Links that went down at or before epoch carry nothing. fn returns false to
- * stop; otherwise the column is entered in base_set[]. */
+/* dynwalk.c: call fn for every edge that the entries col[] of a LID cause. Links that went down in
+ * or before epoch carry no packets. If fn returns false, stop and return false; otherwise store the
+ * visited VLs in base_set[]. */
 typedef bool (*dyn_edge_fn)(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			    uint32_t w);
 bool dyn_walk(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 	      uint32_t epoch, dyn_edge_fn fn);
-/* Add `by` to count[] of every edge that the column causes. base: also enter the column
+/* Add `by` to count[] of every edge that the entries col[] cause. base: also store the visited VLs
  * in base_set[]. */
 void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 	       uint32_t epoch, uint32_t by, bool base);
 
-/* dynall.c: count all edges of the current entries. False: no memory. */
+/* dynall.c: count all edges of the current entries. False: out of memory. */
 bool dyn_count_all(struct ftr_cdg *g);
-/* True if the caller has stopped the construction; the counts are then incomplete. */
+/* True if the caller stops the construction; the counts are then incomplete. */
 static inline bool dyn_stopped(const struct ftr_cdg *g)
 {
 	return g->stop && g->stop(g->stop_ctx);
 }
 
 /* dynorder.c */
-bool dyn_order_new(struct ftr_cdg *g);	/* false: no memory */
-/* Note an edge before the vertices are ordered: from v to VL vl of the link of index out. */
+bool dyn_order_new(struct ftr_cdg *g);	/* false: out of memory */
+/* Before the vertices are ordered: note the edge from v to VL vl of the link of index out. */
 static inline void dyn_order_note(struct ftr_cdg *g, uint32_t v,
 				  unsigned int out, unsigned int vl)
 {
@@ -209,12 +209,13 @@ static inline void dyn_order_note(struct ftr_cdg *g, uint32_t v,
 
 	g->out_bits[(size_t)v * g->words + bit / 64] |= UINT64_C(1) << bit % 64;
 }
-/* Order all vertices by the noted edges. False: no memory. */
+/* Order all vertices by the noted edges. False: out of memory. */
 bool dyn_order_all(struct ftr_cdg *g, bool *acyclic);
 /* Adapt the order to the new edge v -> w. False: the edge closes a cycle. */
 bool dyn_order_edge(struct ftr_cdg *g, uint32_t v, uint32_t w);
 
 /* dynchange.c */
+/* The dyn_lid of a LID; it is created if the LID is drained. NULL: out of memory. */
 struct dyn_lid *dyn_open(struct ftr_cdg *g, ftr_lid lid);
 void dyn_close(struct ftr_cdg *g, ftr_lid lid);
 

@@ -2,13 +2,12 @@
 /*
  * The edges of all LIDs under tables that do not change, used when a graph is built.
  *
- * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch
- * has the set of LIDs that reached it. A switch passes each LID on to its neighbours when
- * the LID first reaches it. This is done in rounds: in each round, all VLs that were reached
- * by further LIDs in the previous round pass these on. Several threads share a round; each
- * has its own sets of the LIDs that it passed on. They are merged after the round. For each neighbour, the entries that it has for these LIDs are counted by
- * outgoing port. Only these counts are translated into edges, because the VL of a packet
- * depends on its ports, and not on its LID.
+ * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch has the set of LIDs
+ * whose packets have reached it. In each round, every VL passes on to the neighbours of its switch
+ * the LIDs that first reached it in the previous round. Several threads share a round; each has its
+ * own sets of the LIDs that it passed on, and the sets are merged after the round. For each
+ * neighbour, the entries that it has for these LIDs are counted by outgoing port. Only these counts
+ * are converted into edges, because the VL of a packet depends on its ports and not on its LID.
  *
  * A walk LID by LID has scattered accesses to all memory. This one reads the
  * rows of a switch and of its neighbours, and little else.
@@ -33,32 +32,34 @@ struct all {
 	struct ftr_cdg *g;
 	uint32_t sl;
 	uint32_t words;		/* 64-bit words in a set of LIDs */
-	uint64_t *owned;	/* LIDs with an owner */
-	/* One set for each VL out of a switch, at s * n_vl + VL.  todo: LIDs that are
-	 * passed on in this round.  met: all LIDs that reached the VL before this round;
-	 * this is base_set[] of this SL */
+	uint64_t *owned;	/* set of the LIDs with an owner */
+	/* One set of LIDs for each VL out of a switch, at s * n_vl + VL. todo: LIDs to be passed on
+	 * in this round. met: all LIDs that reached the VL before this round; this is base_set[] of
+	 * this SL */
 	uint64_t *todo, *met;
-	uint32_t *list, n_list;	/* VLs that pass on LIDs in this round */
+	uint32_t *list, n_list;	/* the VLs that pass on LIDs in this round */
 	atomic_bool stopped;
-	struct part *part;	/* by thread */
+	struct part *part;	/* [n_parts] */
 	unsigned int n_parts;
 };
 
 /* The state of one thread. */
 struct part {
 	struct all *a;
-	uint64_t *reached;	/* LIDs that it passed on to each VL in this round */
-	uint8_t *any;		/* [n_sw * n_vl] 1: reached[] of this VL is not empty */
-	uint64_t *set;		/* scratch: one set */
-	uint16_t *lid;		/* scratch: [PORTS][FEW] LIDs by port */
-	/* for each switch: the set of LIDs that count_entries() last counted there,
-	 * and the number of their entries for each port */
+	uint64_t *reached;	/* for each VL: set of the LIDs that this thread passed on to it in
+				 * this round */
+	uint8_t *any;		/* any[s * n_vl + VL]: 1: the set of this VL in reached is not
+				 * empty */
+	uint64_t *set;		/* scratch: a set of LIDs */
+	uint16_t *lid;		/* scratch: [PORTS][FEW] lists of LIDs by port */
+	/* last: for each switch, the set of LIDs that count_entries() last counted there; count:
+	 * the number of their entries for each port */
 	uint64_t *last;
 	uint32_t *count;	/* [n_sw][PORTS] */
-	uint32_t few[PORTS];	/* scratch of forward_list(), all 0 */
+	uint32_t few[PORTS];	/* scratch of forward_list(); all 0 between two uses */
 };
 
-/* Fewer LIDs than this are passed on as lists, more as sets. */
+/* Fewer LIDs than this number are passed on as lists, more as sets. */
 #define FEW(a) (4 * (size_t)(a)->words)
 
 static uint32_t size_of(const struct all *a)
@@ -71,7 +72,8 @@ static uint64_t *set_at(const struct all *a, uint64_t *sets, uint32_t at)
 	return sets + (size_t)at * a->words;
 }
 
-/* Note the LIDs of set that have not reached this VL before, so that they are passed on. */
+/* Add to reached[] the LIDs of set that have not reached this VL before, so that they are passed
+ * on. */
 static void reach_all(struct part *w, uint32_t at, const uint64_t *set)
 {
 	const uint64_t *met = set_at(w->a, w->a->met, at);
@@ -87,7 +89,7 @@ static void reach_all(struct part *w, uint32_t at, const uint64_t *set)
 	w->any[at] |= any != 0;
 }
 
-/* Start the packets that enter at s. */
+/* Pass on the LIDs of packets that enter at s. */
 static void start(struct part *w, ftr_sw s)
 {
 	const struct all *a = w->a;
@@ -109,7 +111,8 @@ static void start(struct part *w, ftr_sw s)
 		}
 		if (!any)
 			continue;
-		/* the set may hold LIDs that do not leave s over a link: pass_on() drops them */
+		/* the set may contain LIDs whose packets do not leave s over a link; pass_on()
+		 * drops them */
 		memcpy(set, a->owned, a->words * sizeof(*set));
 		for (uint32_t lid = 0; !all && lid <= g->f->max_lid; lid++)
 			if (!takes[row[lid]])
@@ -118,9 +121,9 @@ static void start(struct part *w, ftr_sw s)
 	}
 }
 
-/* Add the edges of n packets that arrive on this VL of link `in` and leave the next
- * switch by port p. Returns the index (switch * n_vl + VL) of the VL on which they leave;
- * DROPPED; or NOWHERE if the port has no link to a switch. */
+/* Add the edges of packets for n LIDs that arrive on VL link_vl of link `in` and leave the next
+ * switch by port p. Returns the index (switch * n_vl + VL) of the VL on which they leave; DROPPED:
+ * they are dropped; NOWHERE: the port has no link to a switch. */
 static uint32_t add_edges(const struct all *a, const struct dyn_link *in,
 			  unsigned int link_vl, unsigned int p, uint32_t n)
 {
@@ -154,7 +157,7 @@ static void reach_one(struct part *w, uint32_t at, uint32_t lid)
 	w->any[at] = 1;
 }
 
-/* An estimate of the work to read a set. */
+/* The number of words of a set that are not 0: an estimate of the work to read it. */
 static uint32_t words_used(const struct all *a, const uint64_t *set)
 {
 	uint32_t n = 0;
@@ -191,9 +194,9 @@ static const uint32_t *count_entries(struct part *w, ftr_sw t)
 	return count;
 }
 
-/* Add the edges from a VL of this link to the links of the next switch. to[p] is set to
- * the result of add_edges() for port p. Returns the VL on which all these packets
- * leave, or NOWHERE if they leave on different VLs or some are dropped. */
+/* Add the edges from VL link_vl of a link to the links of the next switch. count[p]: number of LIDs
+ * whose packets leave by port p; to[p]: result of add_edges() for port p. Returns the VL on which
+ * all these packets leave; NOWHERE: they leave on different VLs, or some are dropped. */
 static uint32_t add_all_edges(const struct all *a, uint32_t link,
 			      unsigned int link_vl, const uint32_t *count,
 			      uint32_t *to)
@@ -214,7 +217,7 @@ static uint32_t add_all_edges(const struct all *a, uint32_t link,
 	return one && only != DROPPED ? only : NOWHERE;
 }
 
-/* Pass the LIDs of w->set from a VL of this link to the next switch. */
+/* Pass the LIDs of w->set from VL link_vl of a link to the next switch. */
 static void forward_set(struct part *w, uint32_t link, unsigned int link_vl)
 {
 	const struct all *a = w->a;
@@ -224,7 +227,7 @@ static void forward_set(struct part *w, uint32_t link, unsigned int link_vl)
 
 	only = add_all_edges(a, link, link_vl, count_entries(w, t), to);
 	if (only != NOWHERE) {
-		/* the set may hold LIDs for which t has no next hop: pass_on() drops them */
+		/* the set may contain LIDs for which t has no next hop; pass_on() drops them */
 		reach_all(w, only, w->set);
 		return;
 	}
@@ -236,7 +239,7 @@ static void forward_set(struct part *w, uint32_t link, unsigned int link_vl)
 		}
 }
 
-/* As forward_set(), for a list of n LIDs. */
+/* As forward_set(), but for a list of n LIDs. */
 static void forward_list(struct part *w, uint32_t link, unsigned int link_vl,
 			 const uint16_t *lid, uint32_t n)
 {
@@ -256,7 +259,7 @@ static void forward_list(struct part *w, uint32_t link, unsigned int link_vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s, as sets: used if there are many. */
+/* Pass on the LIDs in todo from s as sets; for many LIDs. */
 static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 		     const uint64_t *todo)
 {
@@ -275,7 +278,7 @@ static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s, as lists by the port of the entry: used if there are few. */
+/* Pass on the LIDs in todo from s as lists by the port of the entry; for few LIDs. */
 static void pass_list(struct part *w, ftr_sw s, unsigned int vl,
 		      const uint64_t *todo)
 {
@@ -329,7 +332,7 @@ static void pass_some(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
-/* Merge the LIDs that the threads passed on to this VL. */
+/* Set todo of this VL to the LIDs that the threads passed on to it, and add these to met. */
 static void merge(struct all *a, uint32_t at)
 {
 	uint64_t *todo = set_at(a, a->todo, at), *met = set_at(a, a->met, at);

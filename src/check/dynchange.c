@@ -13,8 +13,8 @@
  * the last drain are stored per LID (struct dyn_lid). VLs that the base entries occupy
  * were stored when the edges of the base entries were counted (base_set).
  *
- * A refusal undoes everything: counts, occupied VLs, entries. The order of the
- * vertices stays as it is, because it is valid for fewer edges, too.
+ * A refused change is undone completely: counts, occupied VLs and entries. The order of
+ * the vertices stays as it is, because it is valid for fewer edges, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,8 @@ static bool map_grow(struct dyn_map *m)
 	return true;
 }
 
-/* Set the value of a key. Keys are never removed: their value becomes 0. */
+/* Set the value of a key; false: out of memory. Keys are never removed; the value of an unused key
+ * is 0. */
 static bool map_set(struct dyn_map *m, uint32_t key, uint16_t value)
 {
 	struct dyn_slot *slot;
@@ -100,7 +101,7 @@ static bool map_set(struct dyn_map *m, uint32_t key, uint16_t value)
 	return true;
 }
 
-/* The VLs of link that packets for lid occupy under the base entries. */
+/* The set of VLs of the link that packets for lid occupy under the base entries. */
 static uint32_t base_vls(const struct ftr_cdg *g, const struct dyn_lid *t,
 			 uint32_t link, ftr_lid lid, uint32_t sl)
 {
@@ -141,8 +142,8 @@ bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 
 /* ---- following --------------------------------------------------------- */
 
-/* Record that packets of an SL occupy this VL of link; queue them to be followed if they
- * did not occupy it before. */
+/* Record that packets of an SL occupy VL link_vl of the link. If they did not occupy it before,
+ * queue them to be followed. */
 static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 			   unsigned int link_vl, uint32_t sl)
 {
@@ -178,8 +179,7 @@ static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 	return DONE;
 }
 
-/* Follow packets on VL vl_in of link `in` through the next switch, which they leave by
- * this port. */
+/* Follow packets on VL vl_in of link `in` through the next switch, which they leave by `port`. */
 static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 			 unsigned int vl_in, uint32_t sl, ftr_port port)
 {
@@ -197,7 +197,8 @@ static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 	return r ? r : occupy(g, t, out, link_vl, sl);
 }
 
-/* Follow the queued packets by the current entries of their switches. */
+/* Follow the queued packets by the current entries of their switches, and by the new entries of
+ * this step. */
 static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 {
 	enum outcome r = DONE;
@@ -215,7 +216,7 @@ static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 	return r;
 }
 
-/* Let all packets that may already be at s take the new entry. */
+/* Follow all packets that may be at s by the new entry of s. */
 static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 			  ftr_port port)
 {
@@ -293,10 +294,10 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 struct before {
 	uint32_t n_edge;
 	bool was_open;
-	uint8_t *port;		/* [n] old entries, by write */
+	uint8_t *port;		/* port[i]: old entry that write i replaces */
 };
 
-static void take_back(struct ftr_cdg *g, struct dyn_lid *t,
+static void revert(struct ftr_cdg *g, struct dyn_lid *t,
 		      const struct ftr_cdg_write *w, uint32_t n,
 		      const struct before *b)
 {
@@ -354,7 +355,7 @@ enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 		g->n_undo = 0;
 		r = all_steps(g, t, w, n, &b);
 		if (r)
-			take_back(g, t, w, n, &b);
+			revert(g, t, w, n, &b);
 	}
 	free(b.port);
 	if (r == NO_MEMORY)

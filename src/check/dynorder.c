@@ -8,13 +8,12 @@
  * that w reaches, and those that reach v. If the two sets meet, the edge closes
  * a cycle.
  *
- * deviation: the paper finds both sets and redistributes their positions. Here the
- * searches for both sets alternate until the first is complete. Only this set
- * is moved: the vertices that w reaches are moved behind v, or those that reach
- * v before w. One set is often tiny: a VL that no packet used before reaches no
- * vertex, while all upstream traffic may reach v. So that no other position changes,
- * positions are labels with gaps in a list (Dietz and Sleator 1987). All labels are
- * reassigned when a gap is exhausted.
+ * deviation: the paper finds both sets and redistributes their positions. Here the searches for both
+ * sets alternate until the first is complete. Only this set is moved: the vertices that w reaches
+ * are moved behind v, or those that reach v are moved before w. One set is often very small: a VL
+ * that no packet used before reaches no vertex, although many vertices may reach v. The positions are
+ * labels with gaps in a list (Dietz and Sleator 1987), so that moving a vertex changes no other
+ * position. All labels are assigned again when a gap is exhausted.
  *
  * The order stays valid when an edge is removed, so removal needs no work. Vertices of
  * links that are down are treated as if they had no edges.
@@ -42,7 +41,8 @@ bool dyn_order_new(struct ftr_cdg *g)
 	       FTR_NEW(g->arena, g->fwd, n) && FTR_NEW(g->arena, g->back, n);
 }
 
-/* The counts of the edges from v. *first: the vertex to which the first of them leads. */
+/* The counts of the edges from v. *first: the vertex to which the first of these edges leads; *n:
+ * number of edges. */
 static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 			      uint32_t *first, uint32_t *n)
 {
@@ -66,7 +66,7 @@ static void note(struct ftr_cdg *g, uint32_t v, uint32_t w)
 	note_in(g, v, w);
 }
 
-/* Assign labels with gaps, along the list. */
+/* Assign labels with gaps between them, in the order of the list. */
 static void give_labels(struct ftr_cdg *g)
 {
 	uint64_t i = 0;
@@ -85,7 +85,8 @@ static void make_list(struct ftr_cdg *g, const uint32_t *v, uint32_t n)
 	give_labels(g);
 }
 
-/* Fill w[] with the vertices to which edges from v were noted; room for words * 64. */
+/* Set w[] to the vertices to which edges from v were noted; returns their number. w[] must have
+ * room for words * 64. */
 static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 {
 	uint32_t first = g->first_link[g->link[v / g->n_vl].to] * g->n_vl;
@@ -99,8 +100,8 @@ static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 	return n;
 }
 
-/* Fill list[] with the vertices in order. in[] must be all 0. Returns the number of vertices
- * in the list, which is less than n_vertices if there is a cycle. */
+/* Set list[] to the vertices in order. in[] must be all 0. Returns the number of vertices in the
+ * list, which is less than n_vertices if there is a cycle. */
 static uint32_t sort(struct ftr_cdg *g, uint32_t *in, uint32_t *list,
 		     uint32_t *w)
 {
@@ -152,24 +153,24 @@ enum { FORWARD = 1, BACKWARD = 2 };
 
 struct search {
 	uint64_t low, top;	/* labels of w and v */
-	uint32_t n_fwd, n_back;	/* vertices found */
-	uint32_t at_fwd, at_back;	/* number of them already expanded */
+	uint32_t n_fwd, n_back;	/* number of vertices found */
+	uint32_t at_fwd, at_back;	/* number of found vertices that are already expanded */
 	bool meet;
 };
 
-static void find(struct ftr_cdg *g, struct search *z, uint32_t v, uint8_t way)
+static void find(struct ftr_cdg *g, struct search *z, uint32_t v, uint8_t direction)
 {
 	struct dyn_found f = { g->label[v], v };
 
-	if (way == FORWARD)
+	if (direction == FORWARD)
 		g->fwd[z->n_fwd++] = f;
 	else
 		g->back[z->n_back++] = f;
 	z->meet |= g->mark[v] != 0;
-	g->mark[v] |= way;
+	g->mark[v] |= direction;
 }
 
-/* Take the next vertex of the forward search, and find its successors with labels up to top. */
+/* Expand the next vertex of the forward search: find its successors with labels up to top. */
 static void go_forward(struct ftr_cdg *g, struct search *z)
 {
 	uint32_t v = g->fwd[z->at_fwd++].v, first, n;
@@ -186,13 +187,13 @@ static void go_forward(struct ftr_cdg *g, struct search *z)
 				continue;
 			if (row[i])
 				find(g, z, w, FORWARD);
-			else	/* no longer an edge */
+			else	/* this is no longer an edge */
 				bits[k] &= ~(left & -left);
 		}
 }
 
-/* Take the next vertex of the backward search, and find those of its predecessors whose
- * label is at least `low` and whose link is up. */
+/* Expand the next vertex of the backward search: find its predecessors whose label is at least
+ * `low` and whose link is up. */
 static void go_back(struct ftr_cdg *g, struct search *z)
 {
 	uint32_t w = g->back[z->at_back++].v;
@@ -202,7 +203,8 @@ static void go_back(struct ftr_cdg *g, struct search *z)
 	for (uint32_t k = 0; k < g->words; k++)
 		for (uint64_t left = bits[k]; left; left &= left - 1) {
 			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
-			/* l: the link of that index; in: its reverse, which arrives here */
+			/* l: the link of that index; in: the opposite direction of l, which ends
+			 * here */
 			const struct dyn_link *l =
 				&g->link[g->first_link[out->from] +
 					 i / g->n_vl];
@@ -240,7 +242,7 @@ static void take_out(struct ftr_cdg *g, uint32_t v)
 		g->prev[g->next[v]] = g->prev[v];
 }
 
-/* Insert v after `after`; if that is DYN_NONE, at the head of the list. */
+/* Insert v after vertex `after`; DYN_NONE: insert it at the head of the list. */
 static void put_in(struct ftr_cdg *g, uint32_t v, uint32_t after)
 {
 	uint32_t next = after == DYN_NONE ? g->first : g->next[after];
@@ -268,7 +270,7 @@ static void move(struct ftr_cdg *g, struct dyn_found *f, uint32_t n,
 		take_out(g, f[i].v);
 	after = before ? g->prev[where] : where;
 	next = before ? where : g->next[where];
-	/* the first label may be 0: there is no room before it */
+	/* the first label may be 0; then there is no room before it */
 	low = after == DYN_NONE ? 0 : g->label[after];
 	room = next == DYN_NONE ? (uint64_t)(n + UINT64_C(1)) << 32 :
 		g->label[next] - low;

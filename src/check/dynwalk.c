@@ -26,7 +26,7 @@ struct walk {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The link that the entry of s leads onto, if it is up. */
+/* The link onto which the entry of s leads; DYN_NONE: there is none, or it is down. */
 INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
 {
 	uint32_t link = dyn_link_of(w->g, s, w->col[s]);
@@ -35,7 +35,7 @@ INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
 		link : DYN_NONE;
 }
 
-/* Follow packets from this VL of link, which is visited for the first time. */
+/* Follow packets from VL link_vl of the link, which is visited for the first time. */
 INLINE bool follow(const struct walk *w, uint32_t link, unsigned int link_vl,
 		   uint32_t by, bool plain)
 {

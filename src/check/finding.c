@@ -78,9 +78,9 @@ enum ftr_finding chk_finding(uint8_t st)
 	return finding[st - ST_MISSING];
 }
 
-/* To find the switch at which the path enters a loop, two walkers start one loop length
- * apart on the path: they meet at this switch. */
-ftr_sw chk_culprit(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
+/* To find the switch at which the path enters a loop, two pointers start on the path, one loop
+ * length apart, and advance together. They meet at this switch. */
+ftr_sw chk_faulty_switch(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
 		   ftr_lid lid, bool loop)
 {
 	ftr_sw x = s, y = s;
@@ -125,9 +125,9 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 		w->r.bad[FTR_CHECK_SW_SW] += o->idx != s;
 	}
 	w->r.harmful += what != FTR_FIND_MISSING;
-	/* search for the culprit only if this becomes the sample */
+	/* search for the faulty switch only if this becomes the sample */
 	if (!w->r.found[what] || before(&here, &w->r.sample[what]))
-		here.at = chk_culprit(c, next_of, c->f->n_sw, s, lid,
+		here.at = chk_faulty_switch(c, next_of, c->f->n_sw, s, lid,
 				      st == ST_LOOP);
 	chk_found(w, what, s, here.at, lid);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Jobs that share links: the demand of each job on each link, then all pairs.
+ * Computes how jobs share links: the demand of each job on each link, then the shared links of each
+ * pair of jobs.
  */
 
 #include "check/check.h"
@@ -9,10 +10,11 @@
 struct jobs {
 	const struct ftr_fabric *f;
 	uint32_t n, n_links;
-	uint32_t *link_port;	/* [n_links] index into f->ports */
-	ftr_sw *link_sw;	/* [n_links] */
-	float *demand;		/* [n_links][n] */
-	uint64_t *by_port;	/* [f->n_ports] */
+	uint32_t *link_port;	/* link_port[l]: index in f->ports of the port that sends */
+	ftr_sw *link_sw;	/* link_sw[l]: switch that sends on link l */
+	float *demand;		/* demand[l * n + i]: flows of job i on link l in all-to-all
+				 * traffic, divided by (hosts of the job - 1) */
+	uint64_t *by_port;	/* [f->n_ports] load of the current job */
 };
 
 static bool begin(struct jobs *w, struct ftr_arena *a)
@@ -54,7 +56,8 @@ static enum ftr_status demand(struct jobs *w, const struct ftr_tables *t,
 	return st;
 }
 
-/* Add one link: the jobs that use it, and the pairs of jobs that share it. */
+/* Add one link to the results: to those of the jobs that use it, and of the pairs of jobs that
+ * share it. */
 static void add_link(const struct jobs *w, uint32_t l,
 		     struct ftr_job_load *load, struct ftr_job_pair *pair)
 {

@@ -11,9 +11,9 @@
  * Links are numbered 0 .. n_links-1, by ascending index of the port that sends.
  * Three pseudo links follow, so that adding up a path needs no branch:
  *
- *	+ LOAD_FILL	fills up paths that are shorter than hops
- *	+ LOAD_LOST	first word of a path that does not arrive
- *	+ LOAD_GAP	first word of a path to a gap in the order
+ *	n_links + LOAD_FILL	fills up paths that are shorter than the longest path
+ *	n_links + LOAD_LOST	first word of a path that does not arrive
+ *	n_links + LOAD_GAP	first word of a path to a gap in the order
  */
 #ifndef FTR_CHECK_LINK_LOAD_H
 #define FTR_CHECK_LINK_LOAD_H
@@ -24,20 +24,21 @@
 #define LOAD_NONE UINT32_MAX	/* no link, no leaf, no path */
 enum { LOAD_FILL = 0, LOAD_LOST, LOAD_GAP, LOAD_PSEUDO };
 
-/* The link and the switch behind a port; both LOAD_NONE if the port leads to no switch. */
+/* The link at a port and the switch at its far end; both LOAD_NONE if the port leads to no
+ * switch. */
 struct load_hop {
-	uint32_t link;		/* number of the link */
+	uint32_t link;		/* number of the link, or LOAD_NONE */
 	ftr_sw next;
 };
 
-/* All-to-all load, summed over a subset of the places as destinations. */
+/* All-to-all load, added up over the destinations so far. */
 struct load_sum {
-	uint64_t *load;		/* [n_links] */
-	uint32_t *arrive;	/* [n_sw] number of destinations that the switch reaches */
-	uint32_t *sources;	/* [n_sw] number of sources whose path to the
-				 * current destination passes the switch */
-	uint64_t flows;		/* flows that arrive */
-	uint64_t host_max;	/* most flows into one host port */
+	uint64_t *load;		/* load[l]: flows on link l */
+	uint32_t *arrive;	/* arrive[s]: number of destinations that s reaches */
+	uint32_t *sources;	/* sources[s]: number of sources whose path to the current
+				 * destination passes s */
+	uint64_t flows;		/* number of flows that arrive */
+	uint64_t host_max;	/* greatest number of flows into one host port */
 };
 
 struct ftr_load {
@@ -45,24 +46,23 @@ struct ftr_load {
 	const struct ftr_tables *t;
 	struct ftr_arena *arena;
 	uint32_t n;		/* number of places in the order */
-	ftr_ep *order;		/* [n] FTR_EP_NONE: takes no part */
+	ftr_ep *order;		/* order[i]: end port at place i; FTR_EP_NONE: a gap */
 	uint32_t n_filled;
 	uint32_t *filled;	/* [n_filled] places that are not gaps */
-	uint8_t *entry;		/* [n_sw * n_filled] entry of each switch for each of these
-				 * places: a copy of the tables, in the order of reading */
+	uint8_t *entry;		/* entry[s * n_filled + i]: entry of switch s for place filled[i],
+				 * copied from the tables in the order in which it is read */
 	uint32_t n_leaf;	/* number of switches with a filled place */
-	uint32_t *leaf;		/* [n_sw] index of the switch in leaf_sw[], or LOAD_NONE */
+	uint32_t *leaf;		/* leaf[s]: index of s in leaf_sw[], or LOAD_NONE */
 	ftr_sw *leaf_sw;	/* [n_leaf] */
-	uint32_t *hosts;	/* [n_sw] number of filled places */
+	uint32_t *hosts;	/* hosts[s]: number of filled places on s */
 	uint32_t n_links;
-	struct load_hop *hop;	/* [f->n_ports] */
-	uint32_t *link_port;	/* [n_links] index into f->ports */
-	uint32_t hops;		/* words per path, >= 1 */
-	/* The path from leaf l to place j is path + (l * n + j) * hops, so that
-	 * the paths to consecutive places are adjacent. NULL: paths are not
-	 * kept. */
-	uint32_t *path;		/* malloc()ed */
-	struct load_sum all;	/* all-to-all */
+	struct load_hop *hop;	/* hop[p]: link and far end of port p, an index in f->ports */
+	uint32_t *link_port;	/* link_port[l]: index in f->ports of the port that sends */
+	uint32_t hops;		/* number of words of a path, >= 1 */
+	/* The path from leaf l to place j begins at path + (l * n + j) * hops, so the paths to
+	 * consecutive places are consecutive. NULL: paths are not stored. */
+	uint32_t *path;		/* from malloc() */
+	struct load_sum all;	/* all-to-all load */
 };
 
 static inline const uint32_t *load_path(const struct ftr_load *ld, ftr_sw s,
@@ -71,7 +71,7 @@ static inline const uint32_t *load_path(const struct ftr_load *ld, ftr_sw s,
 	return ld->path + ((size_t)ld->leaf[s] * ld->n + place) * ld->hops;
 }
 
-/* The link and the switch after s by entry p. */
+/* The link at port p of s, and the switch at its far end. */
 static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
 					ftr_port p)
 {
@@ -81,19 +81,20 @@ static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
 		ld->hop[sw->first_port + p];
 }
 
-#define LOAD_BATCH 16		/* destinations that are read from the tables together */
+#define LOAD_BATCH 16		/* number of destinations that are read from the tables together */
 
 /* The paths from all switches to one destination; one per worker. */
 struct load_tree {
-	struct load_hop *batch;	/* [LOAD_BATCH * n_sw] next hops to destinations */
-	uint32_t first, end;	/* batch holds filled[first .. end-1] */
-	const struct load_hop *to;	/* [n_sw] next hops to this destination */
-	uint32_t *open;		/* [n_sw] number of predecessors still to come */
-	uint32_t *hops;		/* [n_sw] remaining links; LOAD_NONE: does not
-				 * arrive */
-	ftr_sw *queue;		/* [n_sw] every switch after its predecessors */
-	uint32_t n;		/* length of queue; switches not in it are in a
-				 * loop */
+	struct load_hop *batch;	/* batch[i * n_sw + s]: next hop of s to destination filled[first +
+				 * i] */
+	uint32_t first, end;	/* batch has the destinations filled[first .. end-1] */
+	const struct load_hop *to;	/* to[s]: next hop of s to the current destination */
+	uint32_t *open;		/* open[s]: number of predecessors of s that are not yet in the
+				 * queue */
+	uint32_t *hops;		/* hops[s]: number of links from s to the destination; LOAD_NONE:
+				 * the path does not arrive */
+	ftr_sw *queue;		/* [n_sw] the switches, each after its predecessors */
+	uint32_t n;		/* length of queue; switches not in the queue are in a loop */
 };
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *out);
@@ -103,10 +104,10 @@ void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t i);
 
 bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,
 		  struct load_sum *out);
-/* Add the flows to the destination filled[i], whose paths are in t. */
+/* Add the flows to the destination filled[i], whose paths are in t, to w. */
 void load_sum_add(const struct ftr_load *ld, const struct load_tree *t,
 		  uint32_t i, struct load_sum *w);
-/* Add part to sum. */
+/* Add the flows of part to sum. */
 void load_sum_merge(const struct ftr_load *ld, const struct load_sum *part,
 		    struct load_sum *sum);
 
@@ -118,12 +119,12 @@ uint32_t load_walk(const struct ftr_load *ld, ftr_sw s, ftr_lid lid,
 /* ---- loadsum.c ----------------------------------------------------------- */
 
 void load_bin(struct ftr_load_bins *b, uint64_t max, uint64_t value);
-/* Fill in the parts of the report that concern links, from load[n_links]. */
+/* Set the members of the report that concern links, from load[n_links]. */
 void load_report_links(const struct ftr_load *ld, const uint64_t *load,
 		       struct ftr_load_report *r);
 /* Set by_port[f->n_ports] from load[n_links]; 0 for ports without a link to a switch. */
 void load_by_port(const struct ftr_load *ld, const uint64_t *load, uint64_t *by_port);
-/* Fill in the whole report for a single pattern. */
+/* Set all members of the report, for a single pattern. */
 void load_report_one(const struct ftr_load *ld, const uint64_t *load,
 		     struct ftr_load_report *r);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The object behind <ftr/load.h>: data that all patterns share.
+ * struct ftr_load of <ftr/load.h>: the data that all patterns share.
  *
  * Flows from the host ports of one switch to one destination share their path,
  * so there are far fewer paths than flows: 7.6 million instead of 136 million
@@ -23,8 +23,9 @@
 #include "check/link_load.h"
 
 #define TABLE_MAX (UINT64_C(2) << 30)
-#define CHUNK 32		/* destinations: their entries share cache lines */
-#define SAMPLE 16		/* destinations for the first guess of the longest path */
+#define CHUNK 32		/* destinations that a worker takes at a time: their entries share
+				 * cache lines */
+#define SAMPLE 16		/* destinations from which the longest path is first estimated */
 
 struct build {
 	struct ftr_load *ld;
@@ -64,8 +65,8 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 	return st;
 }
 
-/* Copy the entries for the places, in the order of the places.  Without the copy, if LIDs are
- * in another order than places, every read of an entry would miss the cache. */
+/* Copy the entries for the places, in the order of the places. LIDs may have another order; without
+ * the copy every read of an entry would then miss the cache. */
 static bool set_entries(struct ftr_load *ld)
 {
 	const uint32_t n = ld->n_filled;
@@ -136,7 +137,7 @@ static bool set_links(struct ftr_load *ld)
 
 /* ---- the paths ----------------------------------------------------------- */
 
-/* Compute the paths to the destination filled[i]; return the length of the longest. */
+/* Compute the paths to the destination filled[i] in w; returns the number of hops of the longest. */
 static uint32_t longest_to(const struct ftr_load *ld, struct load_tree *w,
 			   uint32_t i)
 {
@@ -222,8 +223,7 @@ static bool new_trees(struct build *b, unsigned int workers, struct ftr_arena *t
 	return true;
 }
 
-/* Compute all paths and the all-to-all load. Keep the paths if they fit in table_max
- * bytes. */
+/* Compute all paths and the all-to-all load. Store the paths if they fit in table_max bytes. */
 static bool compute_paths(struct ftr_load *ld, uint64_t table_max,
 			  struct ftr_team *team, struct ftr_arena *tmp)
 {

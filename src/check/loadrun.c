@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Families of patterns, divided over the team, and the caller's own pairs.
+ * The load of families of patterns, divided over the team, and of pairs given by the caller.
  *
- * A worker takes a pattern, sums it up in its own array of loads, stores the
- * maximum under the pattern's number, and clears the array for the next
- * pattern:
+ * A worker takes a pattern, adds up its flows in an array of loads, stores the maximum in
+ * max[number of the pattern], and clears the array for the next pattern:
  *
  *	max[0] max[1] ... max[patterns-1]	one writer each
  *	part[worker].load			[n_links + LOAD_PSEUDO]
@@ -29,13 +28,13 @@ _Static_assert(FTR_LID_MAX <= UINT16_MAX, "a load fits 16 bits");
 enum kind { SHIFT, PERMUTATION, BISECTION };
 
 struct part {
-	uint16_t *load;		/* [n_links + LOAD_PSEUDO] */
-	uint32_t *perm;		/* [n_filled] */
-	uint32_t *walk;		/* [n_sw] */
+	uint16_t *load;		/* [n_links + LOAD_PSEUDO] flows */
+	uint32_t *perm;		/* [n_filled] scratch: a permutation */
+	uint32_t *walk;		/* [n_sw] scratch: a path */
 	uint64_t flows, lost, sum_load, sum_used;
 };
 
-struct run {			/* consecutive places on one switch */
+struct run {			/* a run: consecutive places on one switch */
 	uint32_t first, n;
 	ftr_sw sw;
 };
@@ -44,10 +43,10 @@ struct family {
 	const struct ftr_load *ld;
 	enum kind kind;
 	uint32_t n;		/* number of patterns */
-	uint32_t *k;		/* [n] shifts */
-	uint64_t *seed;		/* [n] seeds of random patterns */
-	uint32_t *max;		/* [n] */
-	struct run *run;	/* all runs of consecutive places, used for shifts */
+	uint32_t *k;		/* k[i]: shift of pattern i */
+	uint64_t *seed;		/* seed[i]: seed of random pattern i */
+	uint32_t *max;		/* max[i]: load of the most loaded link in pattern i */
+	struct run *run;	/* all runs; used for shifts */
 	uint32_t n_runs;
 	struct part *part;
 };
@@ -271,7 +270,7 @@ static bool set_runs(struct family *y, struct ftr_arena *a)
 	return true;
 }
 
-/* Choose the shifts: 1 .. all, or y->n of them at random, sorted. */
+/* Choose the shifts: 1 .. all; if y->n < all, y->n of them at random, sorted. */
 static bool set_shifts(struct family *y, struct ftr_arena *a, uint32_t all,
 		       uint64_t seed)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From the load of every link to a report: maximum, sums, histogram, and the
- * most loaded links.
+ * Makes a report from the load of every link: maximum, sums, histogram, and the most loaded links.
  *
  * The width of bins is the least with which FTR_LOAD_BINS bins hold 0 ..
  * maximum. The list of the most loaded links is short and is kept sorted by

@@ -154,8 +154,8 @@ void load_sum_merge(const struct ftr_load *ld, const struct load_sum *w,
 	to->host_max = FTR_MAX(to->host_max, w->host_max);
 }
 
-/* Most flows out of one host port: the destinations that its switch reaches,
- * less the port itself. */
+/* The greatest number of flows out of one host port: the destinations that its switch reaches,
+ * except the port itself. */
 static uint64_t most_sent(const struct ftr_load *ld, const uint32_t *arrive)
 {
 	uint64_t max = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast walk: all switches towards 128 LIDs at once, so that two cache lines
- * of each row share one page table lookup.
+ * The fast walk, from all switches to 128 LIDs at once. The 128 entries of a row are in two cache
+ * lines of one page, so one lookup in the page table serves both.
  *
  * There is one byte of state per (switch, LID of the block), initially PENDING:
  *
@@ -11,9 +11,9 @@
  *	END_SIDE            PENDING, never changed
  *	END_MISSING, ...    MISSING, DEAD, WRONG
  *
- * Sweep 1 visits the switches by ascending claimed rank, sweep 2 by descending
- * rank. Each gives a switch its next hop's state plus one hop; PENDING gives
- * PENDING. This is the only use of ranks, and it suffices:
+ * Sweep 1 visits the switches by ascending claimed rank, sweep 2 by descending rank. Each sweep
+ * sets the state of a switch to the state of its next hop plus one hop; if that is PENDING, it
+ * stays PENDING. Ranks are used for nothing else. The result is correct, because:
  *
  *  - A state other than PENDING is correct whatever the ranks are, because it
  *    was derived, hop by hop, from the end of the path.
@@ -38,20 +38,20 @@
 #include "check/check.h"
 
 #define BATCH CHK_BATCH
-#define AHEAD 8			/* rows to prefetch */
+#define AHEAD 8			/* number of rows by which prefetching is ahead */
 
 struct batch {
 	uint32_t base;		/* first LID of the block */
 	uint32_t n;		/* number of bytes of each row in the block */
-	uint8_t own[BATCH];	/* 0xff: the LID has an owner */
-	uint8_t next[BATCH];	/* 1 + index of the next LID owned at this switch; 0: none */
-	ftr_port port[BATCH];	/* port to the owner at the owner's switch */
-	bool any;
+	uint8_t own[BATCH];	/* own[i]: 0xff: the i-th LID has an owner */
+	uint8_t next[BATCH];	/* next[i]: 1 + index of the next LID owned at the same switch; 0:
+				 * none */
+	ftr_port port[BATCH];	/* port[i]: port to the owner, at the owner's switch */
+	bool any;		/* some LID has an owner */
 };
 
-/* Fill out[] with the states of all LIDs of the block at s, from the states of the next
- * hops. The last block of a row may have fewer than CHK_BATCH LIDs; the rest of out is then
- * meaningless. */
+/* Set out[] to the states of all LIDs of the block at s, from the states of the next hops. The last
+ * block may have fewer than CHK_BATCH LIDs; the rest of out is then meaningless. */
 static inline void look(const struct chk *c, const uint8_t *state,
 			const struct batch *l, ftr_sw s, uint8_t *restrict out)
 {
@@ -67,7 +67,8 @@ static inline void look(const struct chk *c, const uint8_t *state,
 		out[j] = (uint8_t)(out[j] + 1 - (out[j] >> 7));
 }
 
-/* Set the state of LIDs owned at s: those that leave by the right port have arrived. */
+/* Set the state of the LIDs that are owned at s: paths whose entry at s is the right port have
+ * arrived. */
 static void settle_own(const struct chk *c, struct chk_part *w,
 			     const struct batch *l, ftr_sw s)
 {
@@ -135,7 +136,7 @@ static void sweep_down(const struct chk *c, struct chk_part *w,
 	}
 }
 
-/* Set the owners of the block's LIDs, chained by the owner's switch. */
+/* Set own, next and port for the LIDs of the block, and w->head. */
 static void set_batch(const struct chk *c, struct chk_part *w,
 		    struct batch *l, uint32_t base)
 {
@@ -168,9 +169,8 @@ static void clear_batch(const struct chk *c, struct chk_part *w, uint32_t base)
 	}
 }
 
-/* For each LID, combine the states of all switches: any[] is the OR of the states,
- * longest[] the greatest number of hops of a path that arrives. open[] is 0xff if a state
- * is PENDING, otherwise 0. */
+/* Combine the states of all switches for each LID. any[]: OR of the states. longest[]: greatest
+ * number of hops of a path that arrives. open[]: 0xff if a state is PENDING, otherwise 0. */
 static void reduce(const struct chk *c, const struct chk_part *w,
 		   uint8_t *restrict any, uint8_t *restrict longest,
 		   uint8_t *restrict open)

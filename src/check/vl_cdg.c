@@ -12,11 +12,11 @@
  *
  *	seen[in link * 16 + SL] = LID << 16 | set of visited VLs
  *
- * Storing the LID avoids clearing the array for each LID. Cost per LID:
+ * The LID is stored so that the array need not be cleared for each LID. Time per LID:
  * O(sources + links used * SLs).
  *
- * A cycle over (link, VL) is also a cycle over links: where the proof by ranks
- * holds (cdg.c), no VL need be examined.
+ * A cycle over (link, VL) is also a cycle over links. So if the proof by ranks holds (cdg.c), VLs
+ * need not be examined.
  */
 #include "check/check.h"
 
@@ -41,7 +41,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,
 		   ftr_port in, unsigned int sl, ftr_lid lid)
 {
 	const uint32_t n = c->f->n_sw;
-	unsigned int vl = FTR_VL_DROP;	/* not on a link yet */
+	unsigned int vl = FTR_VL_DROP;	/* the packet is not on a link yet */
 	bool again = false;
 
 	while (w->nxt[s] < n) {
@@ -125,10 +125,10 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 	return FTR_OK;
 }
 
-/* The set of SLs that packets use. */
+/* The set of SLs that packets use, as bits. */
 static uint32_t sls(const struct ftr_path_sl *p)
 {
-	uint32_t set = 1;	/* SL 0 where no path SL is given */
+	uint32_t set = 1;	/* SL 0 is used where no path SL is given */
 
 	for (uint32_t i = 0; p && i < p->n_ep + p->n_sw; i++)
 		for (uint32_t lid = 0; p->row[i] && lid <= p->max_lid; lid++)

@@ -2,12 +2,11 @@
 /*
  * The general walk: one LID, tables of any kind.
  *
- * Towards one LID every switch has one next hop. From each switch without a
- * result the path is followed, and each visited switch is pushed onto a stack. The
- * walk stops at an end, at a switch with a result, or at one that is on the stack
- * (then all switches on the stack lead into that loop). Then the result of all
- * switches on the stack is set, from the top down. Each switch is pushed once:
- * O(n_sw) per LID.
+ * Towards one LID every switch has one next hop. From each switch without a result the path is
+ * followed, and each visited switch is pushed onto a stack. The walk stops at an end, at a switch
+ * with a result, or at one that is on the stack (then all switches on the stack lead into a loop).
+ * Then the results of all switches on the stack are set, from the top down. Each switch is pushed
+ * once: O(n_sw) per LID.
  *
  * Turns are counted and dependencies are added here as well, because col and nxt
  * are filled at this point.
@@ -61,8 +60,8 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s)
 	}
 }
 
-/* Count the switches that lead up although another switch leads packets for this LID down
- * to them. */
+/* Count the switches that make a turn: their entry leads up, and the entry of another switch leads
+ * down to them. */
 static void count_turns(const struct chk *c, struct chk_part *w, ftr_lid lid)
 {
 	const uint8_t *rank = c->rank;

@@ -210,7 +210,7 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
 			    struct ftr_team *team, struct ftr_nominal **out,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* The shape of f, over the nominal fabric in the file path if path is not NULL. */
+/* The shape of f, over the nominal fabric of cli_nominal (path as there, faults false). */
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  const struct ftr_shape_opts *opts,
 			  struct ftr_team *team, struct ftr_shape **out,
@@ -312,14 +312,14 @@ const char *cli_count(char *buf, uint64_t n, const char *one, const char *many);
 
 #define CLI_NAME_MAX 384
 const char *cli_sw_name(char *buf, const struct ftr_fabric *f, ftr_sw s);
-/* with its base LID, if any */
+/* The name of an end port, with its base LID if it has one. */
 const char *cli_ep_name(char *buf, const struct ftr_fabric *f, ftr_ep e);
 const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid);
 /* "near" port 3 -> "far" port 7; buf holds at least CLI_LINK_MAX bytes. */
 #define CLI_LINK_MAX (2 * CLI_NAME_MAX + 32)
 const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 			  unsigned int port);
-/* The same without a direction: "near" port 3 - "far" port 7. */
+/* Like cli_link_name, without a direction: "near" port 3 - "far" port 7. */
 const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 			  unsigned int port);
 

@@ -48,8 +48,8 @@ struct result {
 	struct ftr_tables_diff d;
 	double ms_per_block;		/* with --live */
 	struct cli_transition x;	/* with --transition */
-	struct moved *lid, *sw;	/* by descending count, then ascending index */
-	uint32_t n_lid, n_sw;	/* of those that changed */
+	struct moved *lid, *sw;	/* sorted by count (descending) and index */
+	uint32_t n_lid, n_sw;	/* number of changed LIDs and switches */
 };
 
 static int by_count(const void *va, const void *vb)

@@ -74,7 +74,7 @@ struct doc_switch {
 };
 
 struct doc_sm {
-	uint64_t guid;		/* of its port */
+	uint64_t guid;		/* port GUID */
 	ftr_lid lid;
 	bool answered;		/* to SMInfo; if false, only guid, lid, name are set */
 	uint8_t state;		/* 0 not active, 1 discovering, 2 standby,
@@ -96,7 +96,7 @@ struct doc_silent {
 struct doc_fabric {
 	bool tried, live;
 	struct ftr_err err;	/* why f is NULL */
-	double seconds;		/* time to read it */
+	double seconds;		/* time to read the fabric */
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
 	uint32_t missing;	/* switches without a table */

@@ -100,7 +100,7 @@ struct html_set {
 struct html_traffic {
 	const uint64_t *place;	/* 0: a gap */
 	uint32_t n;
-	const struct ftr_load_pair *pair;	/* of m->f, or NULL */
+	const struct ftr_load_pair *pair;	/* pairs of end ports of m->f, or NULL */
 	uint32_t n_pairs;
 };
 

@@ -19,8 +19,8 @@
 
 #include "cli/html.h"
 
-#define REF 2			/* bytes of a row before its codes */
-#define CODES 256		/* bytes of a row before its entries */
+#define REF 2			/* bytes of a row for the number of an earlier row */
+#define CODES 256		/* bytes of a row for the ports of the codes */
 
 /* Position of switch s inside its block, from 0. */
 static unsigned int place_of(const struct html_map *m, uint32_t s)

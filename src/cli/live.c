@@ -247,7 +247,7 @@ static bool start_next(struct reader *r, struct slot *s)
 			s->tries = 0;
 			s->deadline = 0;
 			if (!send_get(r, s))
-				s->deadline = 0;	/* expires at once: retry */
+				s->deadline = 0;	/* expires immediately: retry */
 			return true;
 		}
 	return false;

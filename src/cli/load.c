@@ -36,7 +36,7 @@ struct input {
 	struct ftr_tables *t;
 	uint32_t missing;
 	ftr_ep *order;
-	uint32_t n, gaps;	/* end ports in order; gaps removed from it */
+	uint32_t n, gaps;	/* number of end ports in order[], and of gaps removed from it */
 	double bound;		/* lower bound for all-to-all; 0: unknown */
 	bool by_cuts;
 	struct ftr_load_pair *pair;

@@ -56,8 +56,8 @@ static const int ending[] = { SIGHUP, SIGINT, SIGTERM, SIGXFSZ, SIGXCPU };
 #define N_ENDING (sizeof(ending) / sizeof(ending[0]))
 static struct sigaction before[N_ENDING];
 
-/* Signal handler.  Also removes a file that mkstemp has just created and n_staged does not
- * count yet. */
+/* Signal handler.  Also removes a file that mkstemp has just created, but that n_staged does not
+ * include yet. */
 static void remove_staged(int sig)
 {
 	for (int i = 0; i <= n_staged && i < STAGED_MAX; i++)

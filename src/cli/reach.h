@@ -26,26 +26,27 @@
 struct cli_affected {
 	uint32_t idx;		/* ftr_ep or ftr_sw, depending on the list */
 	ftr_sw first;		/* lowest switch with affected sources */
-	uint32_t n_ep, n_sw;	/* meaning: see the lists */
+	uint32_t n_ep, n_sw;	/* struct cli_reach states what each list counts here */
 };
 
 struct cli_affected_list {
-	struct cli_affected *v;	/* destinations by LID, others by idx */
+	struct cli_affected *v;	/* destinations sorted by LID, other nodes by idx */
 	uint32_t n;
 	uint32_t of;		/* nodes of that kind in the fabric */
 };
 
 struct cli_reach {
-	uint64_t cut[FTR_N_CHECK_CLASSES];	/* number of pairs, by class */
+	/* number of pairs of each class, see the comment at the top */
+	uint64_t cut[FTR_N_CHECK_CLASSES];
 	uint64_t no_updown[FTR_N_CHECK_CLASSES];
 	uint64_t missed[FTR_N_CHECK_CLASSES];
 	bool ranked;		/* no_updown is known */
 	/* destinations of unreachable pairs that are due; n_ep, n_sw: the numbers of end
 	 * ports and switches from which the destination is unreachable */
 	struct cli_affected_list ep, sw;
-	/* switches that are the source of an unreachable pair that is due, or have an end port
-	 * that is one; n_ep, n_sw: the numbers of end ports and switches that are unreachable
-	 * from there */
+	/* switches that are, or have an end port that is, the source of an unreachable pair that
+	 * is due; n_ep, n_sw: the numbers of end ports and switches that are unreachable from the
+	 * switch */
 	struct cli_affected_list from;
 	/* nodes outside the component with the most end ports; n_ep: the number of end
 	 * ports in the component of the node */

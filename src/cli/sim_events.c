@@ -25,8 +25,8 @@ struct reader {
 	const char *path;
 	unsigned int line;
 	bool started;
-	double first;		/* time of the first event */
-	uint64_t at;		/* the same moment in simulated time */
+	double first;		/* time of the first event in the file */
+	uint64_t at;		/* simulated time of the first event */
 };
 
 /* Far longer than any simulation. */

@@ -12,7 +12,7 @@
 
 /* ---- faults ------------------------------------------------------------ */
 
-/* Faults given by the user: named ones, and the number of random ones. */
+/* Faults given by the user: named parts, and the number of random parts. */
 struct cli_faults {
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_port;	/* [n_ports], both ends of a link */
@@ -101,7 +101,7 @@ struct cli_whatif_view {
 	unsigned int repeat;
 	const struct cli_column *col;
 	unsigned int n_col;
-	uint32_t places;	/* of the host order for the loads */
+	uint32_t places;	/* length of the host order for which loads are computed */
 	bool vl_map;		/* turns have a VL of their own */
 	bool list;		/* list all affected nodes */
 };

@@ -28,7 +28,7 @@
 void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
 void *ftr_reallocarray(void *p, size_t n, size_t size);
-/* Aligned to 64 bytes; large ones to huge pages. */
+/* Memory aligned to 64 bytes; large blocks are aligned to huge pages.  Free with free(). */
 void *ftr_aligned(size_t size);
 char *ftr_strdup(const char *s);
 /* NULL: no memory. */
@@ -40,10 +40,10 @@ FILE *ftr_memstream(char **text, size_t *len);
 /* Close the stream.  False: memory was exhausted; *text is then freed and NULL. */
 bool ftr_memstream_end(FILE *out, char **text);
 
-/* For tests: make the n-th allocation from now on (1 = the next) and all later ones
+/* For tests: make the n-th allocation from now on (1 = the next) and all later allocations
  * fail; 0 = none.  Not thread safe. */
 void ftr_alloc_fail_at(unsigned long n);
-/* The same, but later ones succeed. */
+/* For tests: make only the n-th allocation fail; later ones succeed. */
 void ftr_alloc_fail_once(unsigned long n);
 /* Allocations made since the last ftr_alloc_fail_at. */
 unsigned long ftr_alloc_count(void);

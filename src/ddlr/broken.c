@@ -92,7 +92,7 @@ static bool is_broken(const struct ftr_ddlr *r, ftr_sw s)
 	return s != r->exit_sw && ftr_cdg_link_is_down(r->g, s, p);
 }
 
-/* Ignore packets of switches from now on. */
+/* From now on ignore packets from switches. */
 static void forget_switches(struct ftr_ddlr *r)
 {
 	ftr_cdg_free(r->g);
@@ -119,7 +119,7 @@ struct job {
 	struct inverted *inverted;
 };
 
-/* Repair by detours until no further one is found. */
+/* Repair by detours until no further detour is found. */
 static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
 				 bool clean_only, struct ftr_err *err)
 {
@@ -139,7 +139,7 @@ static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
 	return st;
 }
 
-/* Repair by detours, then by the inverted order. */
+/* Repair by detours, and the rest by the inverted order. */
 static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 				struct ftr_err *err)
 {
@@ -152,11 +152,10 @@ static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 }
 
 /*
- * Repair for packets from hosts to a host. As long as all their extra turns
- * lead into clean planes, there is a clean plane for each of the first k-1
- * faults. If a detour into a clean plane is refused only because of packets from or
- * to switches, their repairs are withdrawn; this is better than a detour of hosts into
- * a plane that is not clean.
+ * Repair entries that packets from hosts to a host use. As long as all their extra turns lead into
+ * clean planes, there is a clean plane for each of the first k-1 faults. If a detour into a clean
+ * plane is refused only because of packets from or to switches, these packets are ignored from now
+ * on; this is better than a detour of hosts into a plane that is not clean.
  */
 static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)
@@ -200,7 +199,7 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 	uint32_t n_off, end;
 
 	if (restore)
-		ddlr_sort_off(r);	/* take_away() may have added entries */
+		ddlr_sort_off(r);	/* remove_entries() may have added entries */
 	n_off = restore ? r->n_off : 0;
 	for (uint32_t i = 0; !st && i < n_off; i = end) {
 		for (end = i + 1; end < n_off && r->off[end].lid == r->off[i].lid;

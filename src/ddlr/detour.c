@@ -43,8 +43,8 @@
 
 #include "ddlr/planner.h"
 
-#define KEPT 16			/* detours of one form that are checked */
-#define LOOKS 20000		/* paths examined per form */
+#define KEPT 16			/* detours of one form that are kept at most */
+#define PATHS_MAX 20000		/* paths that are examined per form at most */
 /* Maximum number of refused detours per plan for packets from or to switches. Each
  * costs a search of the dependency graph, and hosts are not rerouted before the plan
  * is finished. */
@@ -55,7 +55,7 @@
 enum dir { DOWN, UP, ANY };
 
 struct form {
-	uint32_t n;		/* rewritten entries; 0: any number */
+	uint32_t n;		/* number of rewritten entries; 0: any number */
 	enum dir dir[FORM_MAX];
 };
 
@@ -64,22 +64,23 @@ static const struct form turn = { 2, { DOWN, UP } };
 static const struct form turn_2 = { 3, { DOWN, DOWN, UP } };
 static const struct form turn_2_up = { 4, { DOWN, DOWN, UP, UP } };
 static const struct form any_2 = { 2, { ANY, ANY } };
-static const struct form any_length = { 0, { ANY } };
+static const struct form any_path = { 0, { ANY } };
 
 struct search {
 	struct ftr_ddlr *r;
-	bool heavy;		/* packets from hosts to a host pass the switch of the entry */
+	bool for_hosts;		/* the LID is a host's, and packets from hosts pass the switch of
+				 * the entry */
 	bool host;		/* the LID is a host's */
 	bool clean_only;
 	const struct form *form;
-	struct detour detour;	/* the detour being built */
+	struct detour cur;	/* the detour being built */
 	struct detour kept[KEPT];
-	uint32_t n_kept, room;	/* detours kept, and how many may be kept */
-	/* only_best(): no detour has fewer hops. 0: unknown */
+	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
+	/* least number of hops of any detour; 0: unknown */
 	uint32_t least_hops;
-	uint32_t looks;
-	bool eager;		/* keep only detours that may be made */
-	bool dropped;		/* more than `room` detours were found */
+	uint32_t paths_left;
+	bool allowed_only;	/* keep only detours that is_allowed() permits */
+	bool dropped;		/* a detour was not kept because kept[] was full */
 };
 
 static int detour_cmp(const struct detour *a, const struct detour *b)
@@ -92,7 +93,7 @@ static int detour_cmp(const struct detour *a, const struct detour *b)
 	return 0;
 }
 
-/* Equal detours stay in the order in which they were found. */
+/* Insert z->cur into kept[]. Equal detours stay in the order in which they were found. */
 static void keep(struct search *z)
 {
 	uint32_t i;
@@ -102,11 +103,11 @@ static void keep(struct search *z)
 		z->n_kept--;
 	}
 	for (i = z->n_kept++; i > 0; i--) {
-		if (detour_cmp(&z->kept[i - 1], &z->detour) <= 0)
+		if (detour_cmp(&z->kept[i - 1], &z->cur) <= 0)
 			break;
 		z->kept[i] = z->kept[i - 1];
 	}
-	z->kept[i] = z->detour;
+	z->kept[i] = z->cur;
 }
 
 static uint32_t *load_of(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
@@ -131,12 +132,12 @@ static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s,
 	return best;
 }
 
-/* search_carried() with a cache. It is valid during one search_repair(), in which
- * no entry changes. */
+/* search_carried() with a cache, which is valid during one search_repair(): no entry changes in
+ * between. */
 static bool is_carried(struct ftr_ddlr *r, ftr_sw s)
 {
-	if (r->carried[s] >> 1 != r->search)
-		r->carried[s] = r->search << 1 |
+	if (r->carried[s] >> 1 != r->search_no)
+		r->carried[s] = r->search_no << 1 |
 			search_carried(r, s, CARRIED_DEPTH);
 	return r->carried[s] & 1;
 }
@@ -162,9 +163,9 @@ static void rate(const struct search *z, struct detour *d, uint32_t n)
 		sum += load;
 		new_switches += !r->touched[d->sw[i]];
 	}
-	d->key[z->heavy ? 0 : 1] = worst;
-	d->key[z->heavy ? 1 : 2] = sum;
-	d->key[z->heavy ? 2 : 0] = new_switches;
+	d->key[z->for_hosts ? 0 : 1] = worst;
+	d->key[z->for_hosts ? 1 : 2] = sum;
+	d->key[z->for_hosts ? 2 : 0] = new_switches;
 }
 
 /* True if the rule of clean planes permits the detour. Sets counts and clean. */
@@ -174,17 +175,17 @@ static bool is_allowed(const struct search *z, struct detour *d)
 	bool must;
 
 	d->counts = z->host || carries(r, d);
-	must = z->clean_only || (!z->heavy && d->counts);
+	must = z->clean_only || (!z->for_hosts && d->counts);
 	if (must || d->counts)
-		d->clean = planes_clean(r, d, !z->heavy && d->counts);
+		d->clean = planes_clean(r, d, !z->for_hosts && d->counts);
 	return !must || d->clean;
 }
 
-/* detour.sw[n] is reached: keep the detour if it leads to the LID and is good
- * enough. */
+/* The detour has reached cur.sw[n]. Keep it if the entries from there lead to the LID and it is
+ * good enough. */
 static void judge(struct search *z)
 {
-	struct detour *d = &z->detour;
+	struct detour *d = &z->cur;
 	uint32_t hops;
 
 	if (!ddlr_arrives(z->r, d->sw[d->n], &hops, &d->end_step))
@@ -193,42 +194,42 @@ static void judge(struct search *z)
 	d->hops = d->n + hops;
 	if (z->n_kept == z->room && detour_cmp(&z->kept[z->room - 1], d) <= 0)
 		z->dropped = true;
-	else if (!z->eager || is_allowed(z, d))
+	else if (!z->allowed_only || is_allowed(z, d))
 		keep(z);
 }
 
-/* True if no detour that begins with the first n hops of z->detour can be better than the
- * one that is kept: keys only grow with each hop. */
+/* True if no detour that begins with the first n hops of cur can be better than the detour in
+ * kept[0]: a further hop never lowers a key. */
 static bool is_hopeless(struct search *z, uint32_t n)
 {
 	if (!z->least_hops || !z->n_kept || z->kept[0].hops > z->least_hops)
 		return false;
-	rate(z, &z->detour, n);
-	z->detour.hops = z->least_hops;
-	return detour_cmp(&z->kept[0], &z->detour) <= 0;
+	rate(z, &z->cur, n);
+	z->cur.hops = z->least_hops;
+	return detour_cmp(&z->kept[0], &z->cur) <= 0;
 }
 
 static void extend(struct search *z, uint32_t at);
 
-/* Extend the detour from detour.sw[at] over one group. */
-static void over(struct search *z, uint32_t at, const struct ftr_group *g)
+/* Extend the detour from cur.sw[at] by a link of group g. */
+static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g)
 {
 	struct ftr_ddlr *r = z->r;
-	ftr_sw s = z->detour.sw[at];
+	ftr_sw s = z->cur.sw[at];
 	ftr_port p;
 
-	if (z->looks == 0 || r->avoid[g->remote])
+	if (z->paths_left == 0 || r->avoid[g->remote])
 		return;
-	z->looks--;
-	/* intermediate switches must not have a write in this plan */
+	z->paths_left--;
+	/* switches between the ends must not have a write in this plan */
 	if (at + 1 < z->form->n && (r->step_of[g->remote] ||
 			      g->remote == r->exit_sw))
 		return;
 	p = best_link(r, s, g);
 	if (p == FTR_PORT_NONE)
 		return;
-	z->detour.port[at] = p;
-	z->detour.sw[at + 1] = g->remote;
+	z->cur.port[at] = p;
+	z->cur.sw[at + 1] = g->remote;
 	if (!is_hopeless(z, at + 1))
 		extend(z, at + 1);
 }
@@ -236,12 +237,12 @@ static void over(struct search *z, uint32_t at, const struct ftr_group *g)
 static void extend(struct search *z, uint32_t at)
 {
 	const struct ftr_shape *sh = z->r->sh;
-	ftr_sw s = z->detour.sw[at];
+	ftr_sw s = z->cur.sw[at];
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	uint32_t first = 0, end = sh->tree.group_first[s + 1] - sh->tree.group_first[s];
 
 	if (at == z->form->n) {
-		z->detour.n = at;
+		z->cur.n = at;
 		judge(z);
 		return;
 	}
@@ -253,15 +254,15 @@ static void extend(struct search *z, uint32_t at)
 	}
 	z->r->avoid[s] = 1;
 	for (uint32_t i = first; i < end; i++)
-		over(z, at, &g[i]);
+		extend_over(z, at, &g[i]);
 	z->r->avoid[s] = 0;
 }
 
-/* Build the detour to queue[at] of the breadth-first search. */
+/* Make the path to queue[at] of the breadth-first search the current detour, and judge it. */
 static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 {
 	struct ftr_ddlr *r = z->r;
-	struct detour *d = &z->detour;
+	struct detour *d = &z->cur;
 	uint32_t n = 0, k = at;
 
 	for (; k; k = r->from[queue[k]])
@@ -328,7 +329,7 @@ static enum ftr_ddlr_how how_of(const struct ftr_ddlr *r,
 		FTR_HOW_TWO_TIERS;
 }
 
-/* The entry at the far end gets the lowest step. */
+/* Try the detour. The entry of its last rewritten switch gets the lowest step. */
 static enum ftr_status try_one(struct search *z, const struct detour *d,
 			       bool *made, struct ftr_err *err)
 {
@@ -356,48 +357,48 @@ static enum ftr_status try_one(struct search *z, const struct detour *d,
 		planes_enter(r, d);
 		r->plan->unclean += !d->clean;
 	}
-	for (uint32_t i = 0; z->heavy && i < d->n; i++)
+	for (uint32_t i = 0; z->for_hosts && i < d->n; i++)
 		++*load_of(r, d->sw[i], d->port[i]);
 	return FTR_OK;
 }
 
 static void find(struct search *z, ftr_sw s, const struct form *form,
-		 bool clean_only, bool eager, uint32_t room)
+		 bool clean_only, bool allowed_only, uint32_t room)
 {
 	z->room = room;
 	z->form = form;
 	z->clean_only = clean_only;
-	z->eager = eager;
+	z->allowed_only = allowed_only;
 	z->dropped = false;
 	z->n_kept = 0;
-	z->looks = LOOKS;
-	z->detour.sw[0] = s;
+	z->paths_left = PATHS_MAX;
+	z->cur.sw[0] = s;
 	if (form->n)
 		extend(z, 0);
 	else
 		all_paths(z, s);
 }
 
-/* Try kept[i] and those after it. */
+/* Try kept[i] and the detours after it, until one is made. */
 static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
 				struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
 
 	for (; !st && !*made && i < z->n_kept; i++) {
-		if (!z->eager && !is_allowed(z, &z->kept[i]))
+		if (!z->allowed_only && !is_allowed(z, &z->kept[i]))
 			continue;
-		if (!z->heavy && z->r->late_refused >= LATE_REFUSALS)
+		if (!z->for_hosts && z->r->late_refused >= LATE_REFUSALS)
 			break;
 		st = try_one(z, &z->kept[i], made, err);
-		z->r->late_refused += !z->heavy && !*made;
-		z->r->clean_refused |= z->heavy && z->clean_only && !*made;
+		z->r->late_refused += !z->for_hosts && !*made;
+		z->r->clean_refused |= z->for_hosts && z->clean_only && !*made;
 	}
 	return st;
 }
 
-/* The length of the shortest path over live links from s to the switch of the LID; 0: unknown.
- * The distances from s are computed once in each plan. */
+/* The number of hops of the shortest path over live links from s to the switch of the LID; 0:
+ * unknown. The distances from s are computed once in each plan. */
 static uint32_t distance(struct ftr_ddlr *r, ftr_sw s)
 {
 	const struct ftr_shape *sh = r->sh;
@@ -430,10 +431,10 @@ static uint32_t distance(struct ftr_ddlr *r, ftr_sw s)
 	return hops[r->exit_sw];
 }
 
-/* True if the search for detours of this form cannot exceed LOOKS. */
+/* True if the search for detours of this form cannot exceed PATHS_MAX. */
 static bool is_small(const struct ftr_ddlr *r, const struct form *form)
 {
-	return form->n <= 2 && r->most_groups * (r->most_groups + 1) < LOOKS;
+	return form->n <= 2 && r->most_groups * (r->most_groups + 1) < PATHS_MAX;
 }
 
 /* Try the best detour of one form. */
@@ -441,15 +442,15 @@ static enum ftr_status try_best(struct search *z, ftr_sw s, const struct form *f
 				bool clean_only, bool *made, struct ftr_err *err)
 {
 	z->least_hops = is_small(z->r, form) ? distance(z->r, s) : 0;
-	find(z, s, form, clean_only, !z->heavy, 1);
+	find(z, s, form, clean_only, !z->for_hosts, 1);
 	z->least_hops = 0;
 	return try_kept(z, 0, made, err);
 }
 
-/* Try all detours of one form, best first. For packets from hosts to hosts, the first
- * detour nearly always succeeds. So the others are kept only if it does not, and the planes
- * are examined only for the detours that are tried. If none of them succeeds, the search is
- * repeated among all detours that the planes permit. */
+/* Try all detours of one form, best first. For packets from hosts to hosts, the first detour nearly
+ * always succeeds. So the others are searched only after it has failed, and is_allowed() examines
+ * the planes only of detours that are tried. If none succeeds, the search is repeated among the
+ * detours that is_allowed() permits. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
 				const struct form *form, bool clean_only,
 				bool *made, struct ftr_err *err)
@@ -464,9 +465,9 @@ static enum ftr_status try_form(struct search *z, ftr_sw s,
 			return st;
 		tried = 1;
 	}
-	find(z, s, form, clean_only, !z->heavy, KEPT);
+	find(z, s, form, clean_only, !z->for_hosts, KEPT);
 	st = try_kept(z, tried, made, err);
-	if (!st && !*made && !z->eager && z->dropped) {
+	if (!st && !*made && !z->allowed_only && z->dropped) {
 		find(z, s, form, clean_only, true, KEPT);
 		st = try_kept(z, 0, made, err);
 	}
@@ -483,22 +484,22 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 
 	z->form = &next_door;
 	z->clean_only = false;
-	z->eager = true;
+	z->allowed_only = true;
 	z->n_kept = 0;
 	z->room = 1;
-	z->looks = LOOKS;
-	z->detour.sw[0] = s;
+	z->paths_left = PATHS_MAX;
+	z->cur.sw[0] = s;
 	z->r->avoid[s] = 1;
 	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++)
 		if (sh->tree.groups[k].remote == t)
-			over(z, 0, &sh->tree.groups[k]);
+			extend_over(z, 0, &sh->tree.groups[k]);
 	z->r->avoid[s] = 0;
 	*made = false;
 	return z->n_kept ? try_one(z, &z->kept[0], made, err) : FTR_OK;
 }
 
-/* True if the current entries lead packets from hosts to the LID through s. All
- * entries that lead to s form a tree. */
+/* True if the current entries lead packets from hosts to the LID through s. All entries that lead
+ * to s form a tree; it is searched up to `depth` hops from s. */
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 {
 	if (r->has_hosts[s])
@@ -522,15 +523,15 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 		bool clean_only;
 	} clean_paths[] = {
 		{ &next_door, true }, { &turn, true }, { &turn_2, true },
-		{ &turn_2_up, true }, { &any_2, true }, { &any_length, true },
+		{ &turn_2_up, true }, { &any_2, true }, { &any_path, true },
 		{ &next_door, false }, { &turn, false }, { &any_2, false },
 		{ &turn_2, false }, { &turn_2_up, false },
-		{ &any_length, false }, { NULL, false }
+		{ &any_path, false }, { NULL, false }
 	}, short_paths[] = {
 		{ &next_door, true }, { &turn, true }, { &next_door, false },
 		{ &turn, false }, { &any_2, false }, { &turn_2, true },
 		{ &turn_2_up, true }, { &turn_2, false },
-		{ &turn_2_up, false }, { &any_length, false }, { NULL, false }
+		{ &turn_2_up, false }, { &any_path, false }, { NULL, false }
 	};
 	bool host = r->cls[r->lid] == FTR_CLASS_HOST;
 	struct search z = { .r = r, .host = host };
@@ -538,12 +539,12 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	enum ftr_status st;
 	bool carried;
 
-	r->search++;
+	r->search_no++;
 	carried = is_carried(r, s);
-	z.heavy = host && carried;
-	/* judge() would reject all other detours */
-	clean_only |= !z.heavy && (host || carried);
-	w = z.heavy ? clean_paths : short_paths;
+	z.for_hosts = host && carried;
+	/* is_allowed() would reject all other detours */
+	clean_only |= !z.for_hosts && (host || carried);
+	w = z.for_hosts ? clean_paths : short_paths;
 	st = try_parallel(&z, s, repaired, err);
 	for (; !st && !*repaired && w->form; w++)
 		if (w->clean_only || !clean_only)

@@ -21,9 +21,9 @@ static bool is_delivered(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 	return s == r->exit_sw && p == r->exit_port;
 }
 
-/* The next change on the path of change i, for struct write_order. The search continues past
- * a change whose step was set by one_alone(), as past an entry written earlier, because
- * changes further along the path may have been given their steps since then. */
+/* For struct write_order: the next change on the path of change i. A change whose step one_alone()
+ * has set is passed like an entry written earlier, because changes further along the path may have
+ * got their steps since then. */
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 {
 	const struct ftr_ddlr *r = ctx;
@@ -81,7 +81,7 @@ static uint32_t step_alone(const struct ftr_ddlr *r, const uint32_t *step,
 	return WRITE_NEVER;
 }
 
-/* Give one more change a step. False: no remaining change can have a step. */
+/* Give a step to one more change. False: there is none that can have a step. */
 static bool one_alone(struct ftr_ddlr *r, uint32_t *step, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {

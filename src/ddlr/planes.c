@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Planes, the arcs that U-turns make between them, and the guarantee.
+ * Planes, the arcs that extra turns make between them, and the guarantee.
  *
  * plane(m, s), for s above rank m, is the connected component of s among the
  * switches above rank m; its number is its lowest switch index. Planes are
  * computed from the fabric as the planner got it, so that faults do not change
  * their numbers. One union-find serves all ranks, joining from the top down.
  *
- * A packet that comes down from plane p and turns up into plane q makes an arc from p to
- * q. A plane of level m becomes unclean ("dirty") with the first arc that leaves it, and
- * stays so until the transition to new tables is done. An arc may lead
- * only into a clean plane. The dirty planes are therefore ordered by the time at
- * which they became dirty, and no arc leads back.
+ * A packet that goes down from plane p to a switch and from there up into plane q makes an arc from
+ * p to q. A plane of level m becomes unclean ("dirty") with the first arc that leaves it, and stays
+ * so until the transition to new tables is done. An arc may lead only into a clean plane. So each
+ * arc leads from a plane to one that becomes dirty later, if at all, and the arcs form no cycle.
  */
 #include <string.h>
 
@@ -71,10 +70,9 @@ void planes_clear(struct ftr_ddlr *r)
 
 enum arcs { JUDGE, JUDGE_HARD, ENTER };
 
-/* Packets come down from z and turn up at y towards next. True if this turn is unclean: it
- * stays in the plane of z, or leads into a plane that is not clean.
- * JUDGE_HARD: also true if the plane of z is clean, because it would not be clean after
- * this turn. ENTER: also mark the plane of z as not clean (dirty). */
+/* Is the turn unclean that packets make from z down to y and up to next? It is if it stays in the
+ * plane of z, or leads into a plane that is not clean. JUDGE_HARD: also if the plane of z is clean,
+ * because the turn would make it unclean. ENTER: also mark the plane of z as not clean. */
 static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 			 ftr_sw next, enum arcs what)
 {
@@ -89,15 +87,15 @@ static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 	return bad;
 }
 
-/* True if by the current entries the neighbour of group g sends packets for the LID down to y. */
+/* True if the current entry of the switch at the other end of group g leads down to y. */
 static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
 		       ftr_sw y)
 {
 	return ddlr_next(r, g->remote, ddlr_entry(r, g->remote)) == y;
 }
 
-/* Pass to unclean_turn() the turns that packets make at the i-th switch of the detour, up
- * to switch next. True if one of them is unclean. */
+/* Call unclean_turn() for the turns that packets make at the i-th switch of the detour on their way
+ * up to switch next. True if one of them is unclean. */
 static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 		     uint32_t i, ftr_sw next, enum arcs what)
 {
@@ -106,8 +104,8 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[y]];
 	bool bad = false;
 
-	/* The entry at the end of the detour does not change, so a turn there of packets
-	 * from above is not new. */
+	/* The entry of the last switch does not change. So if packets from above turn there, that
+	 * turn is not new. */
 	for (uint32_t k = 0; k < sh->tree.n_up[y] && i < d->n; k++)
 		if (comes_down(r, &g[k], y))
 			bad |= unclean_turn(r, g[k].remote, y, next, what);
@@ -116,8 +114,8 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 	return bad;
 }
 
-/* Pass to unclean_turn() the turns that packets make after the end of the detour. True if
- * one of them is unclean. */
+/* Call unclean_turn() for the turns that packets make after the end of the detour. True if one of
+ * them is unclean. */
 static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
 			 enum arcs what)
 {
@@ -187,8 +185,8 @@ void planes_enter_column(struct ftr_ddlr *r)
 
 /* ---- the guarantee ----------------------------------------------------- */
 
-/* Count the switches above s to which it has a live link (*k), the planes of these
- * switches, and the clean planes among them. */
+/* Count the switches above s to which s has a live link (*k), the planes of these switches
+ * (*planes), and the clean ones among these planes (*clean). */
 static void count_above(const struct ftr_ddlr *r, ftr_sw s, uint32_t *k,
 			uint32_t *planes, uint32_t *clean)
 {

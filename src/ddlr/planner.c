@@ -30,7 +30,7 @@ static enum ftr_status refuse(const struct ftr_ddlr *r,
 	return FTR_OK;
 }
 
-/* True if the link is dead by the events so far. */
+/* True if the link is dead according to the events so far. */
 static bool should_be_down(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 {
 	return r->dead_sw[s] || r->dead_sw[ftr_fabric_port(r->f, s, p)->peer] ||
@@ -54,7 +54,7 @@ static void set_live(struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 
 /* Remove the entries that lead onto this link, because their dependencies would
  * close a cycle when it comes up. */
-static enum ftr_status take_away(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
+static enum ftr_status remove_entries(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 				 struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
@@ -96,11 +96,11 @@ static enum ftr_status one_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	if (st || !closes)
 		return st;
 	r->first_step = 0;
-	st = take_away(r, s, p, err);
+	st = remove_entries(r, s, p, err);
 	if (!st)
-		st = take_away(r, port->peer, port->peer_port, err);
-	/* the link has carried no packets, so these writes are drained; all
-	 * others come in a later step */
+		st = remove_entries(r, port->peer, port->peer_port, err);
+	/* The link has carried no packets, so these writes are drained. All others come in a later
+	 * step. */
 	ftr_ddlr_drained(r);
 	r->first_step = 1;
 	if (!st)
@@ -121,7 +121,8 @@ static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return st;
 }
 
-/* Bring the links of s in the graph to their current state. */
+/* Update the links of s in the graph to the state given by the events. *up: set if a link comes
+ * up. */
 static enum ftr_status update(struct ftr_ddlr *r, ftr_sw s, bool *up,
 			      struct ftr_err *err)
 {
@@ -173,7 +174,8 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 			r->dead_sw[ev[i].sw] =
 				ev[i].kind == FTR_EVENT_SWITCH_DOWN;
 	}
-	/* links and switches that come up first: this needs all LIDs drained */
+	/* First the links and switches that come up, because this requires all LIDs to be
+	 * drained. */
 	for (uint32_t i = 0; !st && i < n; i++)
 		if (ev[i].kind == FTR_EVENT_LINK_UP ||
 		    ev[i].kind == FTR_EVENT_SWITCH_UP)
@@ -202,7 +204,8 @@ static bool add(struct events *l, enum ftr_event_kind kind, ftr_sw s,
 	return true;
 }
 
-/* True if the link at (s, p) of the planner's fabric exists in now. */
+/* True if the link at port p of the planner's switch s also exists in the fabric now, in which the
+ * switch has index `there`. */
 static bool has_link(const struct ftr_ddlr *r, const struct ftr_fabric *now,
 		     ftr_sw there, ftr_sw s, unsigned int p)
 {

@@ -17,22 +17,22 @@
 #include "core/core.h"
 #include <ftr/ddlr.h>
 
-#define DETOUR_MAX 12		/* entries that one detour rewrites, at most */
-#define NEAR_MAX 64		/* switches with distances in one plan, at most */
+#define DETOUR_MAX 12		/* greatest number of entries that a detour rewrites */
+#define NEAR_MAX 64		/* greatest number of switches whose distances are stored in a
+				 * plan */
 
-/* Entries to be rewritten at sw[0 .. n-1], each towards the next switch. The
- * entries of sw[n] already lead to the LID. */
+/* A detour rewrites the entries of sw[0 .. n-1]: port[i] leads from sw[i] to sw[i + 1]. The entry
+ * of sw[n] already leads to the LID. */
 struct detour {
 	uint32_t n;
 	ftr_sw sw[DETOUR_MAX + 1];
 	ftr_port port[DETOUR_MAX];
-	uint32_t hops;		/* from sw[0] to the LID */
-	uint32_t key[3];	/* compared in order if hops are equal; less is
-				 * better */
-	uint8_t end_step;	/* greatest step of the entries on the path from
-				 * sw[n] */
+	uint32_t hops;		/* number of hops from sw[0] to the LID */
+	uint32_t key[3];	/* compared one after the other if hops are equal; less is better */
+	uint8_t end_step;	/* greatest step of the entries on the path from sw[n] to the LID */
 	bool clean;
-	bool counts;		/* the extra turns of the detour make planes unclean */
+	bool counts;		/* planes_enter() must be called: host packets make the extra turns
+				 * of the detour */
 };
 
 /* An entry that was changed, and the port to which a repair restores it. */
@@ -40,14 +40,15 @@ struct changed {
 	ftr_sw sw;
 	ftr_lid lid;
 	ftr_port orig;
-	uint32_t at;		/* ascends with time */
+	uint32_t at;		/* ascends in the order of the changes */
 };
 
-/* New entry of a LID's column, see lid_transition.c. */
+/* A new entry for the current LID, see lid_transition.c. */
 struct column_write {
 	ftr_sw sw;
 	ftr_port port;
-	uint8_t alone;		/* step of the write if one_alone() set it, else 0 */
+	uint8_t alone;		/* step of the write if one_alone() set it; 0: one_alone() did
+				 * not */
 };
 
 struct ftr_ddlr {
@@ -55,63 +56,66 @@ struct ftr_ddlr {
 	const struct ftr_fabric *f;
 	struct ftr_arena *arena;
 	struct ftr_cdg *g;	/* decides whether a write is allowed */
-	struct ftr_cdg *hosts;	/* graph of host packets only, or NULL */
-	bool ignored_switches;	/* packets of switches are no longer in g */
-	const struct ftr_tables *now;	/* the tables of g */
-	ftr_sw *live_to;	/* [n_sw * 256] by port: switch behind a live
-				 * link */
-	uint16_t *n_down;	/* [n_sw] ports with a dead link */
-	uint32_t most_groups;	/* of one switch */
-	uint8_t *dead_sw;	/* [n_sw] */
-	uint8_t *dead_link;	/* [n_ports] the link itself was reported down */
-	uint8_t *has_hosts;	/* [n_sw] */
-	uint8_t *cls;		/* [max_lid + 1] enum ftr_class */
-	uint32_t *load;		/* [n_ports] LIDs with a detour over that link */
-	uint32_t *plane;	/* [n_ranks * n_sw] see planes.c */
-	uint8_t *dirty;		/* [n_ranks * n_sw] planes that are not clean */
-	/* The original tables, which repairs restore, are those given to ftr_ddlr_new, or of
-	 * the last transition. off[]: entries that differ from them; while a plan is made,
-	 * also entries that are equal again, and duplicates */
+	struct ftr_cdg *hosts;	/* as g, but only with dependencies of packets from hosts; NULL: not
+				 * needed */
+	bool ignored_switches;	/* the dependencies of packets from switches were removed from g */
+	const struct ftr_tables *now;	/* the current tables, which are those of g */
+	ftr_sw *live_to;	/* live_to[s << 8 | p]: switch at the other end of a live link;
+				 * FTR_SW_NONE: no live link to a switch at port p */
+	uint16_t *n_down;	/* n_down[s]: number of ports of s with a dead link */
+	uint32_t most_groups;	/* the greatest number of groups of a switch */
+	uint8_t *dead_sw;	/* dead_sw[s]: switch s was reported down */
+	uint8_t *dead_link;	/* [n_ports] the link itself was reported down, at both ports */
+	uint8_t *has_hosts;	/* has_hosts[s]: some host is connected to s */
+	uint8_t *cls;		/* cls[lid]: enum ftr_class */
+	uint32_t *load;		/* load[x]: number of LIDs with a detour over the link of port x */
+	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
+	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number: the plane is not
+				 * clean */
+	/* The original tables, which repairs restore, are those given to ftr_ddlr_new, or those of
+	 * the last completed transition. off[]: the entries that differ from the original
+	 * tables; while a plan is made, off[] also contains duplicates and entries that are
+	 * original again */
 	struct changed *off;
 	uint32_t n_off, cap_off;
-	/* state of one plan */
+	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
 	uint32_t cap_write;
-	uint32_t late_refused;	/* refused detours for packets of or to switches */
+	uint32_t late_refused;	/* number of refused detours for packets from or to switches */
 	uint8_t first_step;	/* added to the steps of further writes */
-	uint8_t *in_plan;	/* [max_lid + 1] 1: the plan has a write for the LID */
-	uint8_t *touched;	/* [n_sw] 1: the plan has a write for the switch */
-	uint32_t *switches;	/* [n_sw] list of the touched switches */
-	/* state of one LID */
+	uint8_t *in_plan;	/* in_plan[lid] 1: the plan has a write for the LID */
+	uint8_t *touched;	/* touched[s] 1: the plan has a write for switch s */
+	uint32_t *switches;	/* list of the switches with touched[s] == 1 */
+	/* state of the current LID */
 	ftr_lid lid;
-	ftr_sw exit_sw;		/* FTR_SW_NONE: the LID is unreachable */
+	ftr_sw exit_sw;		/* switch of the LID; FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
-	ftr_port *before;	/* [n_sw] entries before the writes of ddlr_try() */
-	uint8_t *step_of;	/* [n_sw] step of the switch's write in this plan, or 0 */
-	ftr_sw *stepped;	/* [n_sw] switches with step_of != 0 */
+	ftr_port *before;	/* before[s]: entry of s before the writes of ddlr_try() */
+	uint8_t *step_of;	/* step_of[s]: step of the write for s in this plan, or 0 */
+	ftr_sw *stepped;	/* list of the switches with step_of[s] != 0 */
 	uint32_t n_stepped;
-	bool clean_refused;	/* a clean detour of host packets was refused */
-	uint8_t *avoid;		/* [n_sw] 1: a path must not pass the switch */
-	uint32_t *carried;	/* [n_sw] search << 1 | (host packets pass the switch) */
-	uint32_t search;
-	/* [NEAR_MAX][n_sw] distances over live links from the first n_near switches of
-	 * near[]; 0: unknown */
+	bool clean_refused;	/* a clean detour for host packets was refused */
+	uint8_t *avoid;		/* avoid[s] 1: a path must not pass s */
+	uint32_t *carried;	/* carried[s]: cache of is_carried(): search number << 1 | result */
+	uint32_t search_no;	/* number of the current search_repair() */
+	/* near_hops[i * n_sw + s], i < n_near: number of hops over live links from near[i] to s; 0:
+	 * unknown */
 	ftr_sw near[NEAR_MAX];
 	uint8_t *near_hops;
 	uint32_t n_near;
-	/* breadth-first search: [n_sw] each */
+	/* breadth-first search, [n_sw] each */
 	ftr_sw *queue;
-	uint32_t *from;		/* index in the queue of the predecessor */
-	ftr_port *by;		/* port of the predecessor */
+	uint32_t *from;		/* from[s]: index in queue[] of the predecessor of s */
+	ftr_port *by;		/* by[s]: port of the predecessor that leads to s */
 	uint8_t *seen;
-	struct column_write *col;	/* [n_sw] input of lid_transition.c */
-	uint32_t *col_of;	/* [n_sw] index into col + 1, or 0 */
+	struct column_write *col;	/* [n_sw] entries to be changed, see lid_transition.c */
+	uint32_t *col_of;	/* col_of[s]: 1 + the index in col[] of the change of s, or 0 */
 };
 
 /* ---- plan.c ------------------------------------------------------------- */
 
-/* The switch behind that port; FTR_SW_NONE if there is none or the link is
- * dead. */
+/* The switch at the other end of the link at this port; FTR_SW_NONE: no link to a switch, or the
+ * link is dead. */
 static inline ftr_sw ddlr_next(const struct ftr_ddlr *r, ftr_sw s,
 			       ftr_port port)
 {
@@ -133,32 +137,32 @@ static inline ftr_port ddlr_entry(const struct ftr_ddlr *r, ftr_sw s)
 
 void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan);
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st);
-/* Sort off[] by LID and switch, without duplicates and entries that are equal again. */
+/* Sort off[] by LID and switch; remove duplicates and entries that are original again. */
 void ddlr_sort_off(struct ftr_ddlr *r);
 /* Make lid the current LID. It may already have writes in this plan. */
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid);
 
-/* Follow the current entries from s. False if they do not reach the LID, or
- * pass a switch of avoid[]. *last_step: greatest step of an entry on the path. */
+/* Follow the current entries from s. False: they do not lead to the LID, or pass a switch of
+ * avoid[]. *last_step: greatest step of an entry on the path. */
 bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
 		  uint8_t *last_step);
-/* Check the writes against the dependency graph and add them to the plan. made:
- * false if they would close a cycle; then nothing changes. */
+/* Check the writes against the dependency graph and add them to the plan. *made: false if they
+ * would close a cycle; nothing is then changed. */
 enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 			 uint32_t n, enum ftr_ddlr_how how, bool *made,
 			 struct ftr_err *err);
 
 /* ---- broken.c ------------------------------------------------------------ */
 
-/* Repair all broken entries. restore: first put back the original entries that work again. The
- * repairs of a LID then get later steps than its restored entries. */
+/* Repair all broken entries. restore: first restore the original entries that lead to their LID
+ * again. The repairs of a LID then get later steps than its restored entries. */
 enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 			      struct ftr_err *err);
 
 /* ---- detour.c ---------------------------------------------------------- */
 
-/* Repair the entry of s for the current LID, over clean planes only or over
- * any. repaired: false if no detour was found. */
+/* Repair the entry of s for the current LID. clean_only: only over clean planes. *repaired: false
+ * if no detour was found. */
 enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 			    bool *repaired, struct ftr_err *err);
 
@@ -167,24 +171,23 @@ bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth);
 
 /* ---- planes.c ---------------------------------------------------------- */
 
-bool planes_new(struct ftr_ddlr *r);		/* false: no memory */
-/* True if the turns of the detour lead only into clean planes. The planes are judged by the
- * entries before the detour. hard: the turns must also leave only planes that are already
- * unclean. */
+bool planes_new(struct ftr_ddlr *r);		/* false: out of memory */
+/* True if the extra turns of the detour lead only into clean planes. Planes are judged by the
+ * entries before the detour. hard: each turn must also leave a plane that is already unclean. */
 bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
-/* Mark the planes that the turns of the detour leave as unclean. */
+/* Mark as unclean the planes that the extra turns of the detour leave. */
 void planes_enter(struct ftr_ddlr *r, const struct detour *d);
-/* Mark as unclean the planes that the turns of the LID's whole column leave. */
+/* Mark as unclean the planes that the extra turns of all current entries for the LID leave. */
 void planes_enter_column(struct ftr_ddlr *r);
 void planes_clear(struct ftr_ddlr *r);
 
 /* ---- lid_transition.c ---------------------------------------------------------- */
 
 /*
- * r->col[0 .. n-1]: entries of the LID to be changed. Assigns steps so that the
- * LID is reachable in every state; entries for which there is no such step are
- * left out. made: false if the change would close a cycle.
+ * Change the entries r->col[0 .. n-1] of the current LID. The steps are chosen so that the LID is
+ * reachable in every state; an entry for which there is no such step is left out. *made: false if
+ * the change would close a cycle.
  */
 enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 			      enum ftr_ddlr_how how, bool *made,
@@ -192,8 +195,8 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 
 /* ---- table_transition.c -------------------------------------------------------- */
 
-/* off[i .. end-1] are the changed entries of the current LID: restore those whose original
- * path leads to the LID again. */
+/* Restore the entries of the current LID whose original path leads to the LID again. off[i ..
+ * end-1]: all its changed entries. */
 enum ftr_status transition_restore(struct ftr_ddlr *r, uint32_t i, uint32_t end,
 				   struct ftr_err *err);
 
@@ -201,8 +204,7 @@ enum ftr_status transition_restore(struct ftr_ddlr *r, uint32_t i, uint32_t end,
 struct inverted {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
-	ftr_sw *of;		/* [n_sw] for each switch of the planner: the switch of f,
-				 * or FTR_SW_NONE */
+	ftr_sw *of;		/* of[s]: index in f of the planner's switch s, or FTR_SW_NONE */
 };
 enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 				    bool *repaired, struct ftr_err *err);

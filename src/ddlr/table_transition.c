@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Changes of whole columns: to newly routed tables, back to those before a
- * fault, and to the inverted order as the last resort of a repair.
+ * Changes of whole columns: to newly routed tables, back to the original tables, and, as the last
+ * resort of a repair, to tables of the inverted order.
  *
- * All three choose the entries that a LID should have. lid_transition.c divides
- * the change into steps, and the dependency graph decides whether it is allowed
- * now. A change that is not allowed is held. It may be allowed later, when packets
- * that follow older entries have been drained. If all LIDs are drained and a round
- * changes nothing, the held LIDs keep their current entries, which work.
+ * All three choose new entries for a LID. lid_transition.c divides the change into steps, and the
+ * dependency graph decides whether it is allowed now. A change that is not allowed is held. It may
+ * be allowed later, when packets that follow older entries have been drained. If all LIDs are
+ * drained and a round changes nothing, the held LIDs keep their current entries, which lead to
+ * them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "ddlr/planner.h"
 #include <ftr/engine.h>
 
-static void want(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
+static void add_change(struct ftr_ddlr *r, uint32_t *n, ftr_sw s, ftr_port p)
 {
 	r->col[(*n)++] = (struct column_write){ .sw = s, .port = p };
 }
@@ -58,7 +58,7 @@ enum ftr_status transition_restore(struct ftr_ddlr *r, uint32_t i, uint32_t end,
 	for (uint32_t k = i; k < end; k++)
 		if (!r->dead_sw[r->off[k].sw] &&
 		    orig_arrives(r, r->off[k].sw, i, end))
-			want(r, &n, r->off[k].sw, r->off[k].orig);
+			add_change(r, &n, r->off[k].sw, r->off[k].orig);
 	if (!n)
 		return FTR_OK;
 	st = column_change(r, n, FTR_HOW_RESTORED, &made, err);
@@ -139,13 +139,13 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 	for (ftr_sw s = 0; !st && s < r->f->n_sw; s++) {
 		ftr_port p;
 
-		/* entries already written in this plan stay */
+		/* entries written in this plan stay */
 		if (v->of[s] == FTR_SW_NONE || r->step_of[s])
 			continue;
 		p = ftr_tables_get(v->t, v->of[s], r->lid);
 		if (p != FTR_PORT_NONE &&
 		    p != ddlr_entry(r, s))
-			want(r, &n, s, p);
+			add_change(r, &n, s, p);
 	}
 	return st || !n ? st :
 		column_change(r, n, FTR_HOW_INVERTED, repaired, err);
@@ -153,8 +153,8 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 
 /* ---- transition -------------------------------------------------------- */
 
-/* Mark in differs[] each LID with a new entry at some switch. of[]: index of a
- * switch in the new fabric. */
+/* Set differs[lid] for each LID with a new entry at some switch. of[s]: index of switch s in the
+ * new fabric. */
 static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 		      const struct ftr_tables *t, uint8_t *differs)
 {
@@ -172,7 +172,7 @@ static void mark_lids(const struct ftr_ddlr *r, const ftr_sw *of,
 	}
 }
 
-static enum ftr_status hand_over_lid(struct ftr_ddlr *r, const ftr_sw *of,
+static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of,
 				     const struct ftr_tables *t, ftr_lid lid,
 				     bool *made, struct ftr_err *err)
 {
@@ -189,12 +189,12 @@ static enum ftr_status hand_over_lid(struct ftr_ddlr *r, const ftr_sw *of,
 			continue;
 		p = ftr_tables_get(t, of[s], lid);
 		if (p != FTR_PORT_NONE && p != ddlr_entry(r, s))
-			want(r, &n, s, p);
+			add_change(r, &n, s, p);
 	}
 	return n ? column_change(r, n, FTR_HOW_NEW, made, err) : FTR_OK;
 }
 
-/* Find the switches of r in nf. FTR_INVAL if nf has a switch that r lacks. */
+/* Set of[s] to the index of each switch s of r in nf. FTR_INVAL if nf has a switch that r lacks. */
 static enum ftr_status match(const struct ftr_ddlr *r,
 			     const struct ftr_fabric *nf,
 			     const struct ftr_tables *t, ftr_sw *of,
@@ -221,9 +221,9 @@ static enum ftr_status match(const struct ftr_ddlr *r,
 	return FTR_OK;
 }
 
-/* The transition is complete: later repairs restore the current tables. held[]:
- * LIDs whose detours stay. */
-static void settle(struct ftr_ddlr *r, const uint8_t *held)
+/* The transition is complete: the current tables become the original ones. held[lid]: the LID keeps
+ * its detours. */
+static void complete(struct ftr_ddlr *r, const uint8_t *held)
 {
 	r->n_off = 0;
 	memset(r->load, 0, r->f->n_ports * sizeof(*r->load));
@@ -236,7 +236,7 @@ static void settle(struct ftr_ddlr *r, const uint8_t *held)
 	}
 }
 
-static enum ftr_status hand_over(struct ftr_ddlr *r, const ftr_sw *of,
+static enum ftr_status change_tables(struct ftr_ddlr *r, const ftr_sw *of,
 				 const struct ftr_tables *t, uint8_t *differs,
 				 struct ftr_err *err)
 {
@@ -248,13 +248,13 @@ static enum ftr_status hand_over(struct ftr_ddlr *r, const ftr_sw *of,
 		if (!differs[lid] ||
 		    r->f->owner[lid].kind == FTR_OWNER_NONE)
 			continue;
-		st = hand_over_lid(r, of, t, (ftr_lid)lid, &made, err);
+		st = change_lid(r, of, t, (ftr_lid)lid, &made, err);
 		differs[lid] = !st && !made;
 		r->plan->held += differs[lid];
 	}
 	r->plan->done = !st && (!r->plan->held || (quiet && !r->plan->n));
 	if (r->plan->done)
-		settle(r, differs);
+		complete(r, differs);
 	return st;
 }
 
@@ -275,7 +275,7 @@ enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
 	else
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for a transition");
 	if (!st)
-		st = hand_over(r, of, t, differs, err);
+		st = change_tables(r, of, t, differs, err);
 	ddlr_end_plan(r, st);
 	free(of);
 	free(differs);

@@ -3,17 +3,17 @@
  * Turns over the horizontal links that join trees, for example a compute tree and a
  * storage tree whose spines are linked.
  *
- * A tree is a part of the fabric that is connected by links between different ranks.  Of
- * trees that are linked, the one with the most switches is the highest.  Its neighbours are
- * one level below it: all their ranks count as lower than its own.  The neighbours of these are
- * one level lower again, and so on.  A horizontal link between trees of different levels
- * then leads up from the lower tree to the higher one.  Up/down routing by level and rank
- * allows all turns of up/down routing by rank, and more.
+ * A tree is a part of the fabric that is connected by links between different ranks. Each tree gets
+ * a level. Of trees that are linked, the one with the most switches has the highest level. Its
+ * neighbours are one level lower: all their ranks count as lower than its ranks. The neighbours of
+ * these are one level lower again, and so on. A horizontal link between trees of different levels
+ * then leads up from the lower tree to the higher one. Up/down routing by level and rank allows all
+ * turns of up/down routing by rank, and more.
  *
- * Links inside a tree or between trees of equal level remain horizontal.  A path may cross
- * one of them between its upward and its downward part.  These turns together have no cycle: in
- * every path upward channels come first, by rising level, then at most one horizontal
- * channel, then downward channels, by falling level.
+ * Links inside a tree or between trees of equal level remain horizontal. A path may cross one of
+ * them between its upward and its downward part. All these turns together form no cycle: in every
+ * path upward channels come first, by rising level, then at most one horizontal channel, then
+ * downward channels, by falling level.
  */
 #include <string.h>
 
@@ -21,10 +21,11 @@
 
 struct trees {
 	const struct turns *tn;
-	uint32_t *tree;		/* [n_sw] representative */
-	uint32_t *size;		/* [n_sw] switches, by representative */
-	/* [n_sw] by representative: how many levels the tree is below the highest tree;
-	 * UINT16_MAX: no level yet */
+	uint32_t *tree;		/* union-find of switches, [n_sw]; a tree is identified by its
+				 * representative */
+	uint32_t *size;		/* size[r]: number of switches of tree r */
+	/* below[r]: number of levels by which tree r is below the highest tree; UINT16_MAX: no
+	 * level yet */
 	uint16_t *below;
 };
 
@@ -41,7 +42,7 @@ static void find_trees(struct trees *z)
 		z->size[ftr_uf_find(z->tree, s)]++;
 }
 
-/* The largest tree that has no level yet; UINT32_MAX: all have one. */
+/* The largest tree without a level; UINT32_MAX: there is none. */
 static uint32_t largest(const struct trees *z)
 {
 	uint32_t best = UINT32_MAX;
@@ -53,8 +54,8 @@ static uint32_t largest(const struct trees *z)
 	return best;
 }
 
-/* Put the neighbours of all trees that are `depth` levels below the highest one level
- * lower, unless they have a level.  False: there are none. */
+/* Give level depth + 1 below the highest to all neighbours of trees at level `depth` that have no
+ * level yet. False: there are no such neighbours. */
 static bool lower_neighbours(struct trees *z, uint16_t depth)
 {
 	bool any = false;
@@ -97,7 +98,7 @@ static bool may_follow(const struct trees *z, uint32_t in, uint32_t out)
 		(a != CHANNEL_DOWN || b == CHANNEL_DOWN);
 }
 
-/* Allow the turns from other channels to horizontal channel h, and back. */
+/* Allow the turns from other channels to horizontal channel h, and from h to other channels. */
 static bool add_turns(struct turns *tn, const struct trees *z, uint32_t h)
 {
 	for_each_channel(tn, tn->channel[h].from, c)

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Columns that can be connected like an earlier one (connect.c).
+ * Finds columns that can be connected in the same way as an earlier column (connect.c).
  *
- * The paths of a column that need no new turn depend on four things only: the switches
- * that need a path, the switches without a path by rank, the turns that are allowed, and
- * the possible first steps with their hop counts.  If all four equal those of an earlier
- * column, except for a constant that is added to the hops of all first steps, then every
- * comparison has the same outcome and the paths are the same.  For example, all leaf
- * switches of a chassis behind one gateway are alike.
+ * The paths of a column that need no new turn depend on four things only: the switches that need a
+ * path, the switches without a path by rank, the turns that are allowed, and the possible first
+ * steps with their hop counts. If all four equal those of an earlier column, and the hops of all
+ * first steps differ only by one constant, then every comparison has the same result, and the paths
+ * are the same. For example, the columns of all leaf switches of a chassis behind one gateway are
+ * alike.
  *
- * The next hops that a gateway may use are found separately for each column.  Every
- * first step must therefore lead to a different switch, so that one step does not change
- * the next hops for another.
+ * The next hops that a gateway may use are found separately for each column. One first step must
+ * not change the next hops for another, so all first steps must lead to different switches.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/plan.h"
 
-static bool needs_alike(const struct plan *p, const struct like *k)
+static bool needs_alike(const struct plan *p, const struct earlier_column *k)
 {
 	const uint32_t *first = p->pair_first;
 	uint32_t a = k->l, b = p->l, n = first[b + 1] - first[b];
@@ -28,7 +27,7 @@ static bool needs_alike(const struct plan *p, const struct like *k)
 			n * sizeof(*p->pair));
 }
 
-static bool ranked_alike(const struct plan *p, const struct like *k)
+static bool ranked_alike(const struct plan *p, const struct earlier_column *k)
 {
 	unsigned int differ = 0;
 
@@ -38,7 +37,7 @@ static bool ranked_alike(const struct plan *p, const struct like *k)
 	return !differ;
 }
 
-static bool steps_alike(const struct plan *p, const struct like *k)
+static bool steps_alike(const struct plan *p, const struct earlier_column *k)
 {
 	const struct step *a = k->step, *b = p->heap;
 
@@ -56,15 +55,15 @@ static ftr_sw end_of(const struct plan *p, const struct step *x)
 	return p->turns.channel[x->channel].to;
 }
 
-const struct like *plan_find_alike(const struct plan *p)
+const struct earlier_column *plan_find_alike(const struct plan *p)
 {
-	uint32_t n = FTR_MIN(p->n_likes, PLAN_LIKES);
+	uint32_t n = FTR_MIN(p->n_earlier, PLAN_EARLIER);
 
 	for (uint32_t i = 0; p->n_heap && i < n; i++) {
-		const struct like *k = &p->like[i];
+		const struct earlier_column *k = &p->earlier[i];
 
 		if (k->n_extra == p->turns.n_extra && k->mode == p->mode &&
-		    k->apart && steps_alike(p, k) &&
+		    k->distinct && steps_alike(p, k) &&
 		    needs_alike(p, k) && ranked_alike(p, k))
 			return k;
 	}
@@ -73,15 +72,15 @@ const struct like *plan_find_alike(const struct plan *p)
 
 bool plan_note_steps(struct plan *p)
 {
-	struct like *k = &p->steps;
+	struct earlier_column *k = &p->steps;
 
-	k->apart = true;
+	k->distinct = true;
 	for (k->n_steps = 0; k->n_steps < p->n_heap; k->n_steps++) {
 		if (!FTR_GROW(k->step, k->n_steps, k->cap_steps))
 			return false;
 		k->step[k->n_steps] = p->heap[k->n_steps];
 		for (uint32_t i = 0; i < k->n_steps; i++)
-			k->apart = k->apart && end_of(p, &k->step[i]) !=
+			k->distinct = k->distinct && end_of(p, &k->step[i]) !=
 				end_of(p, &k->step[k->n_steps]);
 	}
 	return true;
@@ -89,7 +88,7 @@ bool plan_note_steps(struct plan *p)
 
 void plan_keep_column(struct plan *p, uint32_t first)
 {
-	struct like *k = &p->like[p->n_likes++ % PLAN_LIKES], old = *k;
+	struct earlier_column *k = &p->earlier[p->n_earlier++ % PLAN_EARLIER], old = *k;
 
 	*k = p->steps;
 	p->steps = old;
@@ -101,9 +100,9 @@ void plan_keep_column(struct plan *p, uint32_t first)
 	k->n = p->out->n_entries - first;
 }
 
-void plan_free_likes(struct plan *p)
+void plan_free_earlier(struct plan *p)
 {
-	for (uint32_t i = 0; i < PLAN_LIKES; i++)
-		free(p->like[i].step);
+	for (uint32_t i = 0; i < PLAN_EARLIER; i++)
+		free(p->earlier[i].step);
 	free(p->steps.step);
 }

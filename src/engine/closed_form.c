@@ -49,27 +49,28 @@
 #include "engine/engine.h"
 #include "engine/place.h"
 
-/* With more patterns than this, on a badly damaged fabric, the remaining switches
- * are routed column by column. */
+/* Greatest number of patterns. If there are more (on a badly damaged fabric), the remaining
+ * switches are routed column by column. */
 #define MAX_PATTERNS 32
 #define NO_PATTERN 255
 
 struct pattern {
 	uint64_t pi;
-	const struct ftr_up_path *up_path;	/* replace d / pi */
-	uint32_t w;		/* groups above: all nominal ones, or those present */
-	uint32_t p;		/* places of a group: the least common multiple of their
-				 * numbers of links */
-	uint8_t *place;		/* [stride] i * p + j, 255: LID without an owner */
+	const struct ftr_up_path *up_path;	/* [n_d] upward paths that replace d / pi; NULL:
+						 * none */
+	uint32_t w;		/* number of groups above: all nominal ones, or those present */
+	uint32_t p;		/* number of places of a group: the least common multiple of the
+				 * numbers of links of the groups */
+	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID has no owner */
 };
 
-/* Work of one thread: one byte per column. */
+/* Scratch of a thread: arrays with one byte per column. */
 struct per_worker {
-	uint8_t *n_cand;	/* groups that lead closer, above or below */
-	uint8_t *n_above;	/* those above */
-	uint8_t *one;		/* the last of them */
-	uint8_t *must;		/* must go down */
-	uint64_t no_path;
+	uint8_t *n_cand;	/* number of groups that lead closer, above or below */
+	uint8_t *n_above;	/* number of groups above that lead closer */
+	uint8_t *one;		/* index of the last group that leads closer */
+	uint8_t *must;		/* not 0: s must route downward */
+	uint64_t no_path;	/* number of entries without a port */
 };
 
 struct job {
@@ -79,9 +80,10 @@ struct job {
 	struct ftr_arena *arena;
 	struct pattern pattern[MAX_PATTERNS];
 	unsigned int n_patterns;
-	uint8_t *pattern_of;	/* [n_sw] index or NO_PATTERN */
-	uint64_t *displaced;	/* bits by (switch, LID), or NULL */
-	uint32_t *d;		/* [n_dest] d and LID of the destinations, packed */
+	uint8_t *pattern_of;	/* pattern_of[s]: index in pattern[], or NO_PATTERN */
+	uint64_t *displaced;	/* bits by (switch, LID), as in dmodc_tables; or NULL */
+	uint32_t *d;		/* d[i], lid[i]: d and LID of the i-th destination, copied to be
+				 * close together in memory */
 	ftr_lid *lid;
 	struct per_worker per_worker[FTR_TEAM_MAX];
 };
@@ -97,8 +99,7 @@ static uint32_t common_multiple(uint32_t a, uint32_t b)
 	return m;
 }
 
-/* The pattern of s over its slots; false: a group above has no slot, or there are
- * too many places. */
+/* The pattern of s by its slots. False: a group above has no slot, or there are too many places. */
 static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 			 struct pattern *t)
 {
@@ -116,7 +117,8 @@ static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 	return sh->tree.n_up[s] > 0;
 }
 
-/* The pattern of s over its present groups; false: they differ in their number of links. */
+/* The pattern of s by its present groups. False: there are none, or they differ in their numbers of
+ * links. */
 static bool group_pattern(const struct ftr_shape *sh, ftr_sw s,
 			  struct pattern *t)
 {
@@ -232,14 +234,14 @@ static void count_candidates(const struct ftr_shape *sh, struct per_worker *w,
 
 /* ---- columns ----------------------------------------------------------- */
 
-/* A switch while its row is made. */
+/* The switch whose row is being computed. */
 struct row {
 	const struct job *j;
 	const struct per_worker *w;
 	ftr_sw s;
 	uint8_t *lft;
-	const struct pattern *t;	/* NULL: none */
-	bool lost;		/* some place of the pattern has no port */
+	const struct pattern *t;	/* pattern of s; NULL: none */
+	bool lost;		/* at least one place of the pattern has no port */
 	struct port_choice place;
 };
 
@@ -284,7 +286,7 @@ static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 	return found == r->t->w * p;
 }
 
-/* One entry. place_column() was called for the column of the destination. */
+/* Compute the entry for destination i. place_column() must have been called for its column. */
 static void place_entry(struct row *r, uint32_t i)
 {
 	const struct job *j = r->j;
@@ -296,8 +298,8 @@ static void place_entry(struct row *r, uint32_t i)
 			UINT64_C(1) << lid % 64;
 }
 
-/* Correct the entries of a column whose place has no candidate (gone[place]) or
- * whose link is lost. */
+/* Compute again the entries of a column whose place has no candidate (gone[place] is 1), or whose
+ * link is lost. */
 static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
 {
 	const struct ftr_shape *sh = r->j->sh;
@@ -309,7 +311,7 @@ static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
 			place_entry(r, i);
 }
 
-/* A column to which the pattern does not apply, with several candidates or links. */
+/* Route a column to which the pattern does not apply, and which has several candidates or links. */
 static void patch(struct row *r, uint32_t l)
 {
 	const struct ftr_shape *sh = r->j->sh;
@@ -331,7 +333,7 @@ static void patch(struct row *r, uint32_t l)
 	patch_displaced(r, l, gone);
 }
 
-/* For every group of s: its port if it has exactly one link, else FTR_PORT_NONE. */
+/* only[k]: the port of group k of s if the group has exactly one link; otherwise FTR_PORT_NONE. */
 static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
@@ -342,9 +344,8 @@ static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 			FTR_PORT_NONE;
 }
 
-/* Route the columns to which the pattern does not apply, and correct displaced
- * entries in the others. up: the groups above, which are all candidates where the
- * pattern applies. */
+/* Route the columns to which the pattern does not apply, and correct displaced entries in the
+ * others. up: the groups above; where the pattern applies, these are the candidates. */
 static void patch_columns(struct row *r, struct per_worker *w,
 			  const struct ftr_group *const *up)
 {
@@ -356,7 +357,7 @@ static void patch_columns(struct row *r, struct per_worker *w,
 	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
 	const ftr_lid *lid = r->j->lid;
 	bool skip = n_served && !r->lost;
-	uint64_t served;	/* n_served in each byte */
+	uint64_t served;	/* every byte is n_served */
 	const uint8_t none_gone[256] = { 0 };
 	ftr_port only[FTR_PORT_MAX + 1];
 
@@ -428,8 +429,8 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 		route_switch(j, &j->per_worker[worker], s);
 }
 
-/* Entries of the extra turns, which the costs do not include. Returns how many of
- * them had no path before. */
+/* Set the entries for extra turns, which the costs do not include. Returns the number of entries
+ * that had no port before. */
 static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 {
 	const struct ftr_shape *sh = j->sh;
@@ -450,7 +451,7 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 
 			filled += row[lid] == FTR_PORT_NONE;
 			row[lid] = place_port(&pl, &sh->numbering.dest[k]);
-			if (j->displaced)	/* not to be placed again */
+			if (j->displaced)	/* do not place this entry again */
 				j->displaced[(size_t)e->sw *
 					     (j->out->stride / 64) + lid / 64] &=
 					~(UINT64_C(1) << lid % 64);

@@ -23,10 +23,10 @@
  * hops; then the one that turns at the leaf switch with the most switches above it (the
  * hub).  So there are few gateways, and later columns find their turns admitted already.
  *
- * The turns that can be admitted depend on those admitted before.  If only gateways join
- * two groups of switches, the groups can be connected in both directions over one link of
- * a gateway, but hardly over two: packets that enter over one link leave over the other,
- * and the opposite direction closes a cycle.  So the stages of a column are:
+ * The turns that can be admitted depend on those admitted before. If only gateways join two groups
+ * of switches, the groups can be connected in both directions over one link of a gateway, but
+ * hardly over two: packets that enter over one link leave over the other, and the opposite
+ * direction closes a cycle. So a column is connected in stages. A stage may use:
  *
  *	ALLOWED | ALL		turns that are allowed already, to all next hops of the gateway
  *	ALLOWED			the same, to some of its next hops: in this column the gateway
@@ -46,16 +46,16 @@
  * paths are equally short and use allowed turns only (spread.c).  Placement and the search
  * then divide the flows among these links.
  *
- * If pairs still have no path after the last stage, the caller must use another order
- * for the whole fabric (ORDER_GATEWAYS in inverted_order.c).  For some fabrics no extra
- * turns exist.  Let only gateways join the chassis A and B, let a packet turn at g from
- * A to B (a -> g -> b), and another one at h from B to A (c -> h -> d).  Every turn by rank
- * is allowed, so if an up/down path leads from b to c, and one from d to a, this is a cycle:
+ * If pairs still have no path after the last stage, the caller must use another order for the whole
+ * fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable extra turns.
+ * Let only gateways join the chassis A and B, let a packet turn at g from A to B (a -> g -> b), and
+ * another one at h from B to A (c -> h -> d). Every turn by rank is allowed, so if an up/down path
+ * leads from b to c, and one from d to a, this is a cycle:
  *
  *	a -> g -> b ... c -> h -> d ... a
  *
- * Inside a chassis such a path is missing only if b == c and g == h, and only if no up/down
- * path leads from b over other switches back to b (the same holds for d == a).  Therefore:
+ * The path from b to c is missing only if b == c, g == h, and no up/down path leads from b over
+ * other switches back to b. The same holds for the path from d to a. Therefore:
  *
  *  - no turns suffice if each gateway has one neighbour in each chassis, and this neighbour
  *    is connected to two leaf chips with a common spine
@@ -67,9 +67,9 @@
 #include "engine/place.h"
 #include "engine/plan.h"
 
-/* tries: the number of times that growing may fail because a turn is refused, in one
- * column and in all columns.  Every failure is remembered.  The second stage is skipped
- * while turns are looked for: a new turn is better than a restricted gateway. */
+/* tries, all_tries: the number of times that grow() may fail because a turn is refused, in one
+ * column and in all columns. Refused turns are not tried again. The second stage is skipped in the
+ * first pass: a new turn is better than a restricted gateway. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
@@ -81,12 +81,12 @@ static const struct stage {
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
 _Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
-/* Largest number of passes over all columns while new turns are found. */
+/* Greatest number of passes over all columns; passes are repeated while they find new turns. */
 #define PASSES 4
 
 #define IMPOSSIBLE UINT32_MAX
 
-/* The number of new turns that a step over channel c takes, or IMPOSSIBLE. */
+/* The number of new turns that a step over channel c needs; IMPOSSIBLE: it cannot be made. */
 static uint32_t new_turns(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -161,7 +161,7 @@ static struct step pop(struct plan *p)
 #define KEY_TURN ((uint64_t)1 << 48)
 #define KEY_HOP ((uint64_t)1 << 32)
 
-/* The key of the path from t on, without the hub. */
+/* The key of the path from t to the column, without the position of the gateway. */
 static uint64_t key_at(const struct plan *p, ftr_sw t)
 {
 	if (plan_by_rank(p, t))
@@ -174,8 +174,8 @@ static bool is_better(const struct plan *p, const struct step *x)
 	return p->state[x->sw] != LABELLED || before(x, &p->label[x->sw]);
 }
 
-/* Consider the step over channel c out of a switch without a path. Most steps are
- * not better even without a new turn. */
+/* Consider the step over channel c, which leaves a switch without a path. Most steps are not better
+ * than the label of the switch even if they need no new turn; these are excluded first. */
 static void consider(struct plan *p, uint32_t c)
 {
 	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;
@@ -199,7 +199,7 @@ static void consider(struct plan *p, uint32_t c)
 	push(p, x);
 }
 
-/* Consider all steps that lead to t. */
+/* Consider all steps to t. */
 static void consider_to(struct plan *p, ftr_sw t)
 {
 	for_each_channel(&p->turns, t, c) {
@@ -212,7 +212,7 @@ static void consider_to(struct plan *p, ftr_sw t)
 
 /* ---- a column ---------------------------------------------------------- */
 
-/* Consider all first steps without a new turn. */
+/* Consider all first steps that need no new turn. */
 static void seed_allowed(struct plan *p)
 {
 	const struct turns *tn = &p->turns;
@@ -221,7 +221,7 @@ static void seed_allowed(struct plan *p)
 	for (uint32_t i = 0; i < tn->n_extra; i++) {
 		uint32_t c = tn->extra[i].in;
 
-		if (tn->channel[c].extra == i &&	/* each channel once */
+		if (tn->channel[c].extra == i &&	/* consider each channel only once */
 		    !plan_by_rank(p, tn->channel[c].from) &&
 		    p->state[tn->channel[c].from] != CONNECTED &&
 		    plan_by_rank(p, tn->channel[c].to))
@@ -244,7 +244,7 @@ static void seed_all(struct plan *p)
 	}
 }
 
-/* Keep the channels that lead to the nearest switches; returns their number. */
+/* Keep only the channels to the switches nearest to the column; returns their number. */
 static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 {
 	uint8_t least = FTR_COST_INF;
@@ -258,7 +258,7 @@ static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 	return kept;
 }
 
-/* Keep only the next hops of t that a packet from channel c may use. */
+/* Keep only those next hops of the switch at the end of channel c that a packet from c may use. */
 static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 				     struct hop_list *h)
 {
@@ -286,7 +286,7 @@ static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 	return FTR_OK;
 }
 
-/* Admit the turns that packets make after channel c, as the mode permits.  FTR_REFUSED: a
+/* Admit the turns that packets make at the end of channel c, as the mode permits. FTR_REFUSED: a
  * turn that is needed is not allowed. */
 static enum ftr_status admit_step(struct plan *p, uint32_t c)
 {
@@ -310,7 +310,8 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 	return restrict_hops(p, c, h);
 }
 
-/* As admit_step; on success the switch at the end of c keeps its next hops for this column. */
+/* As admit_step. On success the next hops of the switch at the end of c are fixed for this
+ * column. */
 static enum ftr_status use_step(struct plan *p, uint32_t c)
 {
 	enum ftr_status st = admit_step(p, c);
@@ -324,21 +325,22 @@ static void connected(struct plan *p, ftr_sw s)
 {
 	p->state[s] = CONNECTED;
 	p->connected[p->n_connected++] = s;
-	p->label[s].key &= KEY_TURN - 1;	/* its turns are admitted */
+	p->label[s].key &= KEY_TURN - 1;	/* the turns of the path are admitted, so they no
+						 * longer count as new */
 	p->left -= p->needed[s];
 	if (p->ends[s] && p->need[p->l] & NEED_ENDS)
 		p->pairs += (uint64_t)p->ends[s] *
 			p->lids[p->sh->numbering.col_sw[p->l]];
 }
 
-/* Admit the steps of the path from s, the last one first. */
+/* Admit the steps of the path from s, beginning with the last one. */
 static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 {
 	uint32_t n = 0;
 
 	for (; !plan_by_rank(p, s) && p->state[s] != CONNECTED;
 	     s = p->turns.channel[p->label[s].channel].to) {
-		if (n == p->sh->f->n_sw)	/* labels have changed: a loop */
+		if (n == p->sh->f->n_sw)	/* the labels have changed and form a loop */
 			return FTR_REFUSED;
 		p->path[n++] = s;
 	}
@@ -353,16 +355,16 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 	return FTR_OK;
 }
 
-/* Use the same paths as for an earlier column. The next hops of the gateways are computed
- * for this column.  FTR_REFUSED: a turn to one of these next hops is not allowed, and no path
- * was used.  This can happen with several next hops per switch (spread.c), because the first of
- * them need not be a first step of this column. */
-static enum ftr_status copy_paths(struct plan *p, const struct like *k)
+/* Use the paths of an earlier column. The next hops of the gateways are computed for this column.
+ * FTR_REFUSED: a turn to one of these next hops is not allowed, and no path was used. This can
+ * happen if a switch has several next hops (spread.c), because the first of them need not be a
+ * first step of this column. */
+static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;
 	enum ftr_status st = FTR_OK;
 
-	p->alone = false;
+	p->one_stage = false;
 	for (const struct connect_entry *e = begin; !st && e < end; e++) {
 		ftr_sw t = p->out->via[e->first];
 
@@ -379,8 +381,8 @@ static enum ftr_status copy_paths(struct plan *p, const struct like *k)
 	return st;
 }
 
-/* Grow paths until this mode can reach no other switch that needs one. FTR_REFUSED: a
- * turn could not be admitted; it is now known to be refused. */
+/* Grow paths until this mode can reach no other switch that needs a path. FTR_REFUSED: a turn was
+ * refused; it is not tried again. */
 static enum ftr_status grow(struct plan *p)
 {
 	bool all = p->spread && p->mode == (ALLOWED | ALL);
@@ -389,9 +391,9 @@ static enum ftr_status grow(struct plan *p)
 		seed_all(p);
 	else
 		seed_allowed(p);
-	p->alone = !(p->mode & (NEW | LONGER)) && !p->n_connected;
-	if (p->alone) {
-		const struct like *k = plan_find_alike(p);
+	p->one_stage = !(p->mode & (NEW | LONGER)) && !p->n_connected;
+	if (p->one_stage) {
+		const struct earlier_column *k = plan_find_alike(p);
 
 		if (k)
 			return copy_paths(p, k);
@@ -472,7 +474,7 @@ static bool add_entry(struct plan *p, ftr_sw s, const uint32_t *hop,
 	return true;
 }
 
-/* Add the entries of the column, by switch, and reset the state of all switches. */
+/* Add the entries of the column in the order of switches, and reset the state of all switches. */
 static bool end_column(struct plan *p)
 {
 	bool ok = true;
@@ -521,7 +523,7 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 		plan_spread(p);
 	if ((!end_column(p) || p->nomem) && !st)
 		st = FTR_NOMEM;
-	if (!st && !p->left && p->alone)
+	if (!st && !p->left && p->one_stage)
 		plan_keep_column(p, first);
 	return st;
 }
@@ -576,7 +578,8 @@ static bool allocate(struct plan *p)
 	       FTR_NEW(a, p->path, n) && FTR_NEW(a, p->connected, n);
 }
 
-/* Admit the turns of an earlier routing, as far as they are possible here. */
+/* Admit the turns of an earlier routing, except those that do not exist here or would close a
+ * cycle. */
 static enum ftr_status admit_given(struct plan *p)
 {
 	enum ftr_status st = FTR_OK;
@@ -592,9 +595,9 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
-/* Will the result be discarded?  If a column is incomplete although its last stage ended without
- * a new refusal, every step that could continue its paths was refused before.  A refusal is
- * final, so further turns cannot complete the column. */
+/* Is it certain that the result will be discarded? If a column is incomplete although its last
+ * stage ended without a new refusal, every step that could continue its paths had been refused
+ * before. A refusal is final, so further turns cannot complete the column. */
 static bool gives_up(const struct plan *p)
 {
 	return p->whole && !p->complete && p->closed;
@@ -605,7 +608,7 @@ static enum ftr_status pass(struct plan *p)
 	enum ftr_status st = FTR_OK;
 
 	p->out->n_entries = p->n_via = 0;
-	p->n_likes = 0;
+	p->n_earlier = 0;
 	p->out->horizontal = false;
 	p->out->longer = 0;
 	p->out->any_longer = false;
@@ -617,9 +620,9 @@ static enum ftr_status pass(struct plan *p)
 	return st;
 }
 
-/* Later columns add turns that earlier ones can use.  So if turns were looked for, or
- * given, all columns are repeated until no new turn appears.  The result then depends on
- * the turns, not on the order in which they were found. */
+/* Later columns add turns that earlier ones can use. So if turns were looked for, or given, all
+ * columns are repeated until no new turn is added. The result then depends on the set of turns, not
+ * on the order in which they were found. */
 static enum ftr_status run_connect(struct plan *p)
 {
 	enum connect_links links = p->out->links;
@@ -677,7 +680,7 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 	turns_fini(&p.turns);
 	free(p.pool);
 	free(p.heap);
-	plan_free_likes(&p);
+	plan_free_earlier(&p);
 	return st ? ftr_fail(err, FTR_NOMEM, "out of memory for connecting %u switches",
 			     sh->f->n_sw) : FTR_OK;
 }

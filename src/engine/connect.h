@@ -8,18 +8,17 @@
 
 #include "engine/engine.h"
 
-/* At switch sw, destinations of column col use the groups that lead to
- * via[first .. first + n - 1]. */
+/* Switch sw routes destinations of column col to the neighbours via[first .. first + n - 1]. */
 struct connect_entry {
 	ftr_sw sw;
 	uint32_t col;
 	uint32_t first, n;
-	bool restricted;	/* sw has an up/down path, and these are some of its
+	bool restricted;	/* sw has an up/down path, and the neighbours are some of its
 				 * candidates */
 };
 
 /*
- * Which horizontal links a plan may use.
+ * The horizontal links that a plan may use:
  *
  * UP_DOWN	none
  * ACROSS	all; paths may go up, cross one such link, and go down: the turns of these
@@ -31,16 +30,19 @@ enum connect_links { CONNECT_UP_DOWN = 0, CONNECT_ACROSS, CONNECT_ANY, CONNECT_N
 struct connect {
 	enum connect_links links;
 	uint32_t n_turns;
-	struct ftr_turn *turn;		/* by (from, at, to) */
+	struct ftr_turn *turn;		/* sorted by (from, at, to) */
 	uint32_t n_entries;
-	struct connect_entry *entry;	/* by (col, sw) */
+	struct connect_entry *entry;	/* sorted by (col, sw) */
 	ftr_sw *via;
-	uint64_t pairs;		/* (end port, LID of an end port) connected by extra turns */
-	uint64_t longer;	/* pairs that have an up/down path but take a longer one: end
-				 * ports of a gateway for which there was no other solution */
-	bool any_longer;	/* such entries, also of gateways without end ports */
+	uint64_t pairs;		/* number of pairs (end port, LID of an end port) that extra turns
+				 * connect */
+	uint64_t longer;	/* number of pairs that have an up/down path but use a longer one:
+				 * those of end ports of a gateway for which there was no other
+				 * solution */
+	bool any_longer;	/* there are entries with such longer paths, also at gateways
+				 * without end ports */
 	bool complete;		/* every pair that links connect has a path */
-	bool horizontal;	/* links inside one rank are used */
+	bool horizontal;	/* horizontal links are used */
 };
 
 /*
@@ -56,17 +58,17 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* The groups of an entry, by pos; returns their number. */
+/* The groups of an entry, sorted by pos; returns their number. */
 uint32_t connect_candidates(const struct ftr_shape *sh,
 			    const struct connect *c,
 			    const struct connect_entry *e,
 			    const struct ftr_group **cand);
 
-/* The entry of a pair, NULL if there is none. */
+/* The entry of switch s for column l; NULL: there is none. */
 const struct connect_entry *connect_find(const struct connect *c, ftr_sw s,
 					 uint32_t l);
 
-/* Order of turns by (from, at, to), for qsort() and bsearch(). */
+/* Compare turns by (from, at, to), for qsort() and bsearch(). */
 int connect_turn_cmp(const void *x, const void *y);
 
 #endif

@@ -34,7 +34,7 @@ static enum ftr_status report_dmodc(const struct ftr_shape *sh,
 	return FTR_OK;
 }
 
-/* Horizontal links are used only if pairs have no path without them. */
+/* Plan the extra turns. Horizontal links are used only if pairs have no path without them. */
 static enum ftr_status plan_extra(const struct ftr_shape *sh,
 				  const struct ftr_route_opts *opts,
 				  struct ftr_arena *a, struct connect *extra,

@@ -25,17 +25,16 @@ enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     uint64_t *no_path,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* keep.c: allocate the bits for dmodc_tables and engine_finish; the caller frees
- * them with free(). *out NULL: not needed with these options. */
+/* keep.c: allocate the argument `displaced` of dmodc_tables and engine_finish; the caller frees it
+ * with free(). *out == NULL: not needed with these options. */
 enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 				 const struct ftr_tables *t, uint64_t **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * keep.c: replace entries of the closed form by those that opts say to keep, and search
- * over the entries that may move.  in: shape, full and use_full are given.  extra: entries
- * for extra turns, or NULL.  displaced: entries to be placed by
- * load if no entries are kept; or NULL.
+ * keep.c: replace entries of the closed form by those that opts say to keep, and search over the
+ * entries that may move. in: shape, full and use_full are set. extra: entries for extra turns, or
+ * NULL. displaced: the entries to be placed by load if no entries are kept; or NULL.
  */
 enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      const struct connect *extra,
@@ -58,7 +57,7 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 	     g < &(sh)->tree.groups[(sh)->tree.group_first[s] +		\
 				    (sh)->tree.n_up[s]]; g++)
 
-/* Set all figures of a routing to "none".  Kept are balance and the pointer order. */
+/* Clear all statistics of a routing, except balance and the pointer order. */
 static inline void engine_clear_stats(struct ftr_route_stats *stats)
 {
 	*stats = (struct ftr_route_stats){
@@ -67,28 +66,27 @@ static inline void engine_clear_stats(struct ftr_route_stats *stats)
 	};
 }
 
-/* Number of entries for destinations that have no port (closed_form.c). */
+/* The number of entries for destinations that have no port (closed_form.c). */
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t);
 
 /*
- * GATEWAYS: several gateways join the parts of the fabric (dmodc, if extra turns do not
- * suffice).  SFTREE: as GATEWAYS if the shape has upward paths (struct ftr_up_path) and
+ * ORDER_GATEWAYS: several gateways join the parts of the fabric (for dmodc, if extra turns do not
+ * suffice). ORDER_SFTREE: as ORDER_GATEWAYS if the shape has upward paths (struct ftr_up_path) and
  * some end ports have no up/down path by rank; otherwise one leaf joins the parts.
  */
 enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
 
-/* root.c.  Both return false if there is no memory.
- * roots_by_load: replace the root of each island, root[island], by a leaf with less load if
- * it would be a bottleneck.  avoid: not to be taken.
- * needs_gateways: does the order SFTREE have several gateways? */
+/* root.c. Both functions return false if out of memory. roots_by_load: if root[island] would be a
+ * bottleneck, replace it by a leaf with less load, but not by the switch `avoid`. needs_gateways:
+ * *needed: ORDER_SFTREE uses several gateways. */
 bool roots_by_load(const struct ftr_shape *sh, const uint32_t *island,
 		   ftr_sw avoid, ftr_sw *root,
 		   struct ftr_arena *arena) FTR_MUST_USE;
 bool needs_gateways(const struct ftr_shape *sh, const uint32_t *island,
 		    bool *needed, struct ftr_arena *arena) FTR_MUST_USE;
 
-/* Route as sftree does, over an order with several gateways between the parts of the
- * fabric (inverted_order.c). */
+/* Route as sftree does, but by an order with several gateways between the parts of the fabric
+ * (inverted_order.c). */
 enum ftr_status sftree_gateways(const struct ftr_shape *sh,
 				const struct ftr_route_opts *opts,
 				struct ftr_team *team, struct ftr_tables *out,

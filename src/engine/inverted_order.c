@@ -53,9 +53,10 @@
  * If the root would be a bottleneck because hosts are connected to switches of A, another
  * leaf is the root (root.c).
  *
- * Two chassis that only racks join are two parts of the fabric.  All traffic between them
- * that has no path by rank would cross the links of one anchor.  So two rules differ if
- * upward paths exist and some hosts have no path by rank, and for dmodc (ORDER_GATEWAYS):
+ * Two chassis that only racks join are two parts of the fabric.  With the rules above, all
+ * traffic between them that has no path by rank would cross the links of one anchor.  Two
+ * rules are therefore different for dmodc (ORDER_GATEWAYS), if upward paths exist and some
+ * hosts have no path by rank:
  *
  *	- the root is a switch that is not a leaf: one of those that reach the most top
  *	  switches, even if not all of them.  Then one of two chassis keeps all its paths
@@ -71,10 +72,10 @@
 #include "core/bytes.h"
 #include "engine/engine.h"
 
-/* The A of the root lacks at most 1 / ROOT_SHARE of the largest A; the same holds
- * for the switches that an anchor reaches. */
+/* The A of the root lacks at most 1 / ROOT_SHARE of the switches of the largest A. The same limit
+ * applies to the switches of a part that an anchor reaches. */
 #define ROOT_SHARE 4
-/* A part is joined at up to 1 / GATEWAY_SHARE of the leaves with an upward path into A. */
+/* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A are anchors of a part. */
 #define GATEWAY_SHARE 16
 
 #define NONE UINT32_MAX
@@ -82,33 +83,37 @@
 /* A switch with an upward path into A that may be the anchor of a part. */
 struct offer {
 	ftr_sw s;
-	uint32_t part, size;	/* switches of the part that s reaches by going up */
+	uint32_t part, size;	/* number of switches of the part that s reaches by going up */
 };
 
 struct ordering {
 	const struct ftr_shape *sh;
-	const ftr_sw *by_rank;	/* [n_sw] by (rank, index) */
+	const ftr_sw *by_rank;	/* [n_sw] switches, sorted by (rank, index) */
 	enum order_kind how;
-	uint32_t *island;	/* [n_sw] smallest switch of its island */
-	uint32_t *reach;	/* [n_sw] size of A, by column */
-	uint32_t *chain;	/* [n_sw] leaves above it and switches below it, by column */
-	uint32_t *tops;		/* [n_sw] top switches in A, by column */
-	ftr_sw *root;		/* [n_sw] by island */
-	uint8_t *kind;		/* [n_sw] OUTSIDE, CLIMBS, ... */
-	uint32_t *part;		/* [n_sw] smallest switch of its part */
-	ftr_sw *anchor;		/* [n_sw] by part, or NONE */
-	ftr_sw *above;		/* [n_sw] by part: the lowest of its anchors */
-	uint8_t *is_anchor;	/* [n_sw] */
+	uint32_t *island;	/* island[s]: smallest switch of the island of s */
+	uint32_t *reach;	/* reach[l]: number of switches in A if the root is the switch of
+				 * column l */
+	uint32_t *chain;	/* chain[l]: number of leaves above the switch of column l, itself
+				 * included, and of switches just below it */
+	uint32_t *tops;		/* tops[l]: number of top switches in A if the root is the switch of
+				 * column l */
+	ftr_sw *root;		/* root[i]: root of island i */
+	uint8_t *kind;		/* kind[s]: OUTSIDE, CLIMBS, ... */
+	uint32_t *part;		/* part[s]: smallest switch of the part of s */
+	ftr_sw *anchor;		/* anchor[p]: anchor of part p, or NONE */
+	ftr_sw *above;		/* above[p]: the lowest anchor of part p */
+	uint8_t *is_anchor;	/* is_anchor[s]: s is an anchor */
 	struct offer *offer;
 	uint32_t n_offers;
-	uint32_t *seen, stamp;	/* [n_sw] marks of the searches */
+	uint32_t *seen, stamp;	/* [n_sw] seen[s] == stamp: the current search has visited s */
 	uint32_t *best, *score;	/* [n_sw] scratch */
 	ftr_sw *queue;
-	/* the order as a list from low to high; NONE ends it */
+	/* the order as a list from low to high; NONE ends the list */
 	uint32_t *next, *prev, *place;
 	ftr_sw low, high;
 };
 
+/* CLIMBS: an upward path leads into A. BELOW_ANCHOR: placed by rule 3. */
 enum { OUTSIDE, CLIMBS, IN_A, BELOW_ANCHOR };
 
 static bool allocate(struct ordering *o, struct ftr_arena *a)
@@ -129,9 +134,8 @@ static bool allocate(struct ordering *o, struct ftr_arena *a)
 	       FTR_NEW(a, o->offer, o->sh->tree.group_first[n]);
 }
 
-/* For every column: |A|; the chain, that is, the leaves above it, itself included,
- * plus the switches just below it; and the top switches in A.  Rows of down-costs are
- * mostly infinite. */
+/* Set reach, chain and tops of every column. Most down-costs are infinite, so whole words of them
+ * are skipped. */
 static void measure_reach(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -155,8 +159,8 @@ static void measure_reach(struct ordering *o)
 	}
 }
 
-/* Is a a better root than b?  A leaf is better than another switch; on a tie, any switch is
- * better than `avoid`; then the smaller GUID is better. */
+/* Is switch a a better root than switch b? A leaf is better than another switch; on a tie, any
+ * switch is better than `avoid`; then the smaller GUID is better. */
 static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 		      ftr_sw avoid)
 {
@@ -179,12 +183,13 @@ static bool may_be_hub(const struct ordering *o, ftr_sw s, ftr_sw avoid)
 		(o->how == ORDER_SFTREE || sh->tree.n_up[s]);
 }
 
-/* Use as root, in place of a leaf, the highest switch from which all top switches
- * can be reached by going up, if there is one; ORDER_GATEWAYS: the most top switches. */
+/* ORDER_SFTREE: use as root, in place of a leaf, the highest switch from which all top switches can
+ * be reached by going up, if there is one. ORDER_GATEWAYS: use the highest of the switches that
+ * reach the most top switches. */
 static void choose_hubs(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
-	uint32_t n = sh->f->n_sw, *tops = o->score;	/* of an island */
+	uint32_t n = sh->f->n_sw, *tops = o->score;	/* by island */
 
 	memset(tops, 0, n * sizeof(*tops));
 	for (ftr_sw s = 0; s < n; s++) {
@@ -210,8 +215,8 @@ static void choose_roots(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
 	uint32_t n = sh->f->n_sw;
-	uint32_t *most = o->best;	/* largest A of a leaf, by island */
-	uint32_t *least = o->score;	/* shortest chain */
+	uint32_t *most = o->best;	/* size of the largest A of a leaf, by island */
+	uint32_t *least = o->score;	/* shortest chain of a leaf, by island */
 
 	memset(most, 0, n * sizeof(*most));
 	memset(least, 0xff, n * sizeof(*least));
@@ -238,8 +243,7 @@ static void choose_roots(struct ordering *o, ftr_sw avoid)
 	}
 }
 
-/* Find the switches in A and those with an upward path into A, from the top rank
- * down. */
+/* Set kind[] of all switches, from the top rank down. */
 static void sort_kinds(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -278,8 +282,8 @@ static bool is_in_part(const struct ordering *o, ftr_sw s, uint32_t part)
 	return o->kind[s] == OUTSIDE && o->part[s] == part;
 }
 
-/* Find the switches of one part that a reaches by going up. They are put into
- * o->queue and marked with a new stamp. Returns their number. */
+/* Find the switches of a part that a reaches by going up, put them into o->queue, and mark them in
+ * o->seen with a new stamp. Returns their number. */
 static uint32_t climb(struct ordering *o, ftr_sw a, uint32_t part)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -314,7 +318,7 @@ static void collect_offers(struct ordering *o)
 		for_each_up(sh, s, g) {
 			ftr_sw r = g->remote;
 
-			/* a part is searched once for each s */
+			/* each part is searched only once for s */
 			if (o->kind[r] != OUTSIDE || o->seen[r] > before)
 				continue;
 			o->offer[o->n_offers++] = (struct offer){
@@ -324,9 +328,9 @@ static void collect_offers(struct ordering *o)
 	}
 }
 
-/* Choose the anchor of each part.  Only offers that reach nearly as many switches of the part
- * as its best offer are considered.  The anchor is the switch that makes such offers for
- * the most parts; on a tie the one with the smallest GUID. */
+/* Choose the anchor of each part. Only offers that reach nearly as many switches of the part as its
+ * best offer are considered. The anchor is the switch with the most such offers; on a tie, the one
+ * with the smallest GUID. */
 static void choose_anchors(struct ordering *o)
 {
 	uint32_t n = o->sh->f->n_sw;
@@ -380,7 +384,7 @@ static bool same_above(const struct ordering *o, ftr_sw s, uint32_t part,
 	return !n;
 }
 
-/* The further anchors of each part, in ascending order. */
+/* Add further anchors to each part, in ascending order. */
 static void add_anchors(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -408,7 +412,7 @@ static void add_anchors(struct ordering *o)
 
 /* ---- placing ------------------------------------------------------------- */
 
-/* Put s just below t; t == NONE: at the top. */
+/* Put s just below t. t == NONE: put s at the top. */
 static void put_below(struct ordering *o, ftr_sw s, ftr_sw t)
 {
 	ftr_sw p = t == NONE ? o->high : o->prev[t];
@@ -433,8 +437,8 @@ static void number_places(struct ordering *o)
 		o->place[s] = ++at;
 }
 
-/* Rules 1 and 2 for all islands at once: switches of different islands are not
- * neighbours. Within a rank, anchors come last. */
+/* Apply rules 1 and 2 to all islands at once: switches of different islands are not neighbours.
+ * Within a rank, anchors come last. */
 static void place_most(struct ordering *o)
 {
 	const uint8_t *rank = o->sh->tree.rank;
@@ -456,16 +460,17 @@ static void place_most(struct ordering *o)
 			put_below(o, o->by_rank[k], NONE);
 }
 
-/* Rule 3 for one part. */
+/* Apply rule 3 to one part. */
 static void place_part(struct ordering *o, uint32_t part)
 {
 	ftr_sw at = o->above[part];
 	uint32_t n = o->sh->f->n_sw;
-	uint32_t up;		/* stamp of the switches that the anchor reaches by going up */
+	uint32_t up;		/* stamp of the switches of the part that the anchor reaches by
+				 * going up */
 
 	climb(o, o->anchor[part], part);
 	up = o->stamp++;
-	for (uint32_t k = n; k-- > 0;) {	/* those with an upward path to them */
+	for (uint32_t k = n; k-- > 0;) {	/* find the switches with an upward path to these */
 		ftr_sw s = o->by_rank[k];
 
 		if (!is_in_part(o, s, part) || o->seen[s] == up)
@@ -485,7 +490,7 @@ static void place_part(struct ordering *o, uint32_t part)
 			o->kind[s] = BELOW_ANCHOR;
 }
 
-/* Rule 4. place is 0 for switches without a place. */
+/* Apply rule 4. place[s] == 0: s has no place yet. */
 static void place_rest(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -526,7 +531,7 @@ static void place_all(struct ordering *o)
 	place_rest(o);
 }
 
-/* Level: the longest chain of neighbours below, in the order. */
+/* level[s]: the length of the longest path from s along which the order falls. */
 static enum ftr_status to_levels(const struct ordering *o, uint16_t *level,
 				 struct ftr_err *err)
 {
@@ -544,7 +549,7 @@ static enum ftr_status to_levels(const struct ordering *o, uint16_t *level,
 	return FTR_OK;
 }
 
-/* Switches by (rank, index). */
+/* All switches, sorted by (rank, index). */
 static ftr_sw *sort_by_rank(const struct ftr_shape *sh, struct ftr_arena *a)
 {
 	uint32_t n = sh->f->n_sw, first[258] = { 0 };

@@ -33,12 +33,14 @@ struct keeping {
 	const struct ftr_balance_input *in;
 	const struct ftr_keep *keep;
 	struct ftr_tables *t;
-	/* bits by (switch, LID), or NULL */
+	/* bits by (switch, LID), or NULL. movable: entries that the search may change; displaced:
+	 * entries to be placed by load */
 	uint64_t *movable, *displaced;
-	const struct connect *extra;	/* NULL: no extra turns */
-	uint8_t *gateway;	/* [n_sw] the switch has entries in extra even for columns to
-				 * which its cost is finite */
-	const uint32_t *col_of;	/* [max_lid + 1], UINT32_MAX: not routed */
+	const struct connect *extra;	/* entries for extra turns, or NULL */
+	uint8_t *gateway;	/* gateway[s]: extra has entries of s even for columns to which the
+				 * cost of s is finite */
+	const uint32_t *col_of;	/* col_of[lid]: column of the LID; UINT32_MAX: the LID is not
+				 * routed */
 };
 
 static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
@@ -47,7 +49,8 @@ static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
 	return in->use_full && in->use_full[l] ? in->full : in->shape;
 }
 
-/* The entry for extra turns, NULL if the entry follows from the costs. */
+/* The entry of s for column l in extra; NULL: there is none, the candidates follow from the
+ * costs. */
 static const struct connect_entry *extra_entry(const struct keeping *k,
 					       const struct ftr_shape *sh,
 					       ftr_sw s, uint32_t l)
@@ -58,11 +61,11 @@ static const struct connect_entry *extra_entry(const struct keeping *k,
 	return connect_find(k->extra, s, l);
 }
 
-/* Candidates of one column of a switch. */
+/* The candidates of a switch for column col, as ports. */
 struct valid {
 	uint32_t col;
 	struct ftr_port_set ports;
-	bool by_turn;		/* of a plan of extra turns */
+	bool by_turn;		/* the ports are from a plan of extra turns */
 };
 
 static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,
@@ -94,7 +97,8 @@ static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
 	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
 }
 
-/* Set an entry that differs from the preferred one. */
+/* Replace an entry that differs from the preferred one by an entry to be kept, if there is a valid
+ * one. */
 static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
 {
@@ -107,7 +111,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		return;
 	if (v->col != l)
 		find_valid(k, s, l, v);
-	if (!ftr_port_set_has(&v->ports, *entry))	/* the column of s itself */
+	if (!ftr_port_set_has(&v->ports, *entry))	/* the LID is in the column of s itself */
 		return;
 	if (ftr_port_set_has(&v->ports, prefer))
 		*entry = prefer;
@@ -115,7 +119,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		*entry = now;
 	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
-	/* a new switch has no preferred port: its nominal port is that of the closed form */
+	/* a new switch has no preferred port; its entry stays that of the closed form */
 	if (prefer != FTR_PORT_NONE && *entry != prefer && *entry != now &&
 	    k->displaced && !v->by_turn)
 		set_bit(k, k->displaced, s, lid);
@@ -164,7 +168,7 @@ static bool any(const uint64_t *bits, size_t n)
 	return false;
 }
 
-/* For the search: the candidates of an entry for extra turns. */
+/* Callback for the search: the candidates of an entry for extra turns. */
 static uint32_t extra_candidates(const void *ctx, ftr_sw s, uint32_t l,
 				 const struct ftr_group **cand)
 {
@@ -175,7 +179,7 @@ static uint32_t extra_candidates(const void *ctx, ftr_sw s, uint32_t l,
 		FTR_BALANCE_BY_COST;
 }
 
-/* Prepare the entries for extra turns; false: out of memory. */
+/* Prepare the use of the entries for extra turns; false: out of memory. */
 static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
 		      const struct connect *extra)
 {
@@ -193,7 +197,7 @@ static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
 	return true;
 }
 
-/* Keep all entries that can be kept. *displaced: some could not. */
+/* Keep all entries that can be kept. *displaced: some entries are movable. */
 static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 				bool *displaced, struct ftr_err *err)
 {
@@ -234,8 +238,8 @@ static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
 	}
 }
 
-/* Clear the entries whose bit is set, and place them by load. If there are any, *net is set
- * to a net that has the flows of the tables. */
+/* Clear the entries whose bit is set, and place them by load. If there are any, *net is set to a
+ * net that contains the flows of the tables. */
 static enum ftr_status place_displaced(const struct keeping *k,
 				       const uint64_t *bits, bool turns,
 				       struct ftr_team *team,

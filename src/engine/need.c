@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The pairs that need a path besides up/down routing (connect.c), and the order in which
+ * The pairs that need a path because up/down routing has none (connect.c), and the order in which
  * gateways are preferred.
  */
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static bool is_needed(struct plan *p, ftr_sw s, uint32_t l)
 		p->island[s] == p->island[p->sh->numbering.col_sw[l]];
 }
 
-/* Does a switch without end ports lack a path to a subnet manager? */
+/* Does the switch with costs `row` lack a path to a subnet manager? */
 static bool may_need(const struct plan *p, const uint8_t *row)
 {
 	for (uint32_t i = 0; i < p->opts->n_sm; i++)
@@ -48,7 +48,8 @@ static bool may_need(const struct plan *p, const uint8_t *row)
 		row[p->sh->numbering.col[p->opts->sm_switch]] == FTR_COST_INF;
 }
 
-/* Called first with pair NULL to count, then to fill pair. */
+/* List the switches that need a path, by column. The first call, with pair == NULL, counts them;
+ * the second call stores them in pair[], beginning at count[l] for column l. */
 static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
 {
 	const struct ftr_shape *sh = p->sh;
@@ -125,7 +126,7 @@ static int hub_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* The order of gateways: leaf switches with the most switches above them first, then
+/* Determine the order of gateways: leaf switches with the most switches above them first, then
  * those with the fewest hosts, then by GUID. */
 bool plan_find_hubs(struct plan *p)
 {

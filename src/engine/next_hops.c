@@ -16,9 +16,8 @@ bool plan_pool_add(struct plan *p, uint32_t c)
 	return true;
 }
 
-/* May t also use next hops with a longer path than by rank?  Only if it has no switches
- * below: then no switch above t routes downward through t to another column, so there
- * is no loop. */
+/* May t also use next hops with a longer path than by rank? Only if t has no switches below: then
+ * no switch above t routes downward through t to another column by rank, so there is no loop. */
 static bool goes_longer(const struct plan *p, ftr_sw t)
 {
 	return p->mode & LONGER && !p->sh->tree.n_down[t] && plan_by_rank(p, t);
@@ -49,7 +48,7 @@ const struct hop_list *plan_hops(struct plan *p, ftr_sw t)
 	h->first = p->n_pool;
 	h->n = 0;
 	h->some = h->longer = goes_longer(p, t);
-	if (!plan_by_rank(p, t)) {	/* not kept: t may get another label */
+	if (!plan_by_rank(p, t)) {	/* not stored as known, because t may get another label */
 		h->n = plan_pool_add(p, p->label[t].channel);
 		return h;
 	}

@@ -18,20 +18,20 @@
  *	link	k = z mod n		n nominal links of that group
  *
  * A destination is displaced if the group of its slot is missing or is not a candidate.
- * It then takes the slot
+ * It then moves to the slot
  *
  *	x + c mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
  * where a is the distance from the pod of the switch to the destination, in blocks of as many
- * destinations as the pod has hosts, and j, g, B are explained below.  The formula is chosen
- * for shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a
- * leaf receives from two.  So all displaced destinations at either end of a path move by the
- * same c, or by two values that differ by one, and few of them share a link. Over all
- * destinations c takes every value, which spreads all-to-all traffic.  B consecutive blocks
- * have the same c.  B is at least 2, so that half of the shifts use only one value of c, and
- * small enough that every value of c occurs twice.  A block has r > 1 periods if there are
- * fewer groups above than hosts of a leaf.  A shift then needs slot x in all periods of a
- * block at once, so period j = z mod r adds j times g = floor((W - 1) / r).
+ * destinations as the pod has hosts, and j, g, B are explained below. The formula is chosen for
+ * shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a leaf
+ * receives from two. So at either end of a path all displaced destinations move by the same c, or
+ * by two values that differ by one, and few of them share a link. Over all destinations c takes
+ * every value, which spreads all-to-all traffic. B consecutive blocks have the same c. B is at
+ * least 2, so that half of the shifts use only one value of c, and small enough that every value of
+ * c occurs twice. A block has r > 1 periods if there are fewer groups above than hosts of a leaf. A
+ * shift then needs slot x in all periods of a block at once, so period j = z mod r adds j times g =
+ * floor((W - 1) / r).
  *
  * If the group of that slot is missing as well, a list of slots that depends only on
  * (s, d) decides: the first slot with a candidate is taken.  So an entry changes only
@@ -41,27 +41,26 @@
  * placed again by the load of the links (balance/displaced.h, engine/keep.c) if
  * preferred tables are kept, and with FTR_PLACE_EVEN also if tables are balanced.
  *
- * If a link is lost and its group has other links, its destinations move to these links.
- * The other groups then get no more load.  In the opposite direction, the switch at the far
- * end must use the other links of the group in any case.
+ * If a link is lost and its group has other links, the destinations of the link move to these
+ * links. The load of the other groups does not grow. (The switch at the far end must use the other
+ * links of the group in any case.)
  *
  * Candidates without a slot are below the switch by rank.  In a PGFT there is only one at
  * a time.  If a leaf is connected to several switches of one plane, like a rack to the
  * leaf switches of a chassis, there are several.  Equation (3) then sends all hosts of
  * the leaf to one of them, because their d differ by less than Pi.
  *
- * deviation: the two nominal placements avoid this.  They route downward to a host over the
- * switches of its upward path (struct ftr_up_path, <ftr/shape.h>), that is, the switches to
- * which its own leaf would send it.  Leaves spread their hosts over all groups above, so the
- * switches above spread those hosts over all downward paths.  For the upward choice q is then
- * the number of the host among those whose upward path passes the same switch of the tier, not
- * floor(d / Pi), because the hosts that share a leaf switch of a chassis are not consecutive
- * in d.
+ * deviation: the other two placements avoid this. They route downward to a host over the switches
+ * of its upward path (struct ftr_up_path, <ftr/shape.h>), that is, the switches to which its own
+ * leaf would send it. Leaves spread their hosts over all groups above, so the switches above spread
+ * those hosts over all downward paths. For the upward choice q is then the number of the host among
+ * those whose upward path passes the same switch of the tier, not floor(d / Pi), because the hosts
+ * that share a leaf switch of a chassis are not consecutive in d.
  *
- * If no candidate is on the upward path of the host, or the destination is not a host,
- * each candidate gets a hash of (candidate, d) and the highest hash wins.  So the loss of
- * another candidate changes nothing.  All switches that have the winner as a candidate
- * take it.  So traffic to port 0 of a switch, which is slow, uses few links.
+ * If no candidate is on the upward path of the host, or the destination is not a host, each
+ * candidate gets a hash of (candidate, d) and the highest hash wins. So the loss of another
+ * candidate changes nothing. All switches that have the winner as a candidate choose it, so traffic
+ * to port 0 of a switch, which is slow, uses few links.
  *
  * If no leaf is connected in this way, there are no upward paths.  The modulo of equation (3)
  * then chooses among candidates without a slot.  Several of them occur only in the order
@@ -73,15 +72,15 @@
 #include "core/core.h"
 #include "engine/place.h"
 
-/* All numbers here are below 2^25: an index d is below 2^16 switches times 2^8
- * ports, plus a few LIDs. */
+/* All numbers in this file are below 2^25: an index d is below 2^16 switches times 2^8 ports, plus
+ * a few LIDs. */
 
 static int32_t floor_div(int32_t a, int32_t b)
 {
 	return a / b - (a % b < 0);
 }
 
-/* The remainder, 0 .. b-1. */
+/* The remainder of a / b, 0 .. b-1. */
 static uint32_t mod(int32_t a, uint32_t b)
 {
 	int32_t r = a % (int32_t)b;
@@ -153,8 +152,8 @@ void place_column(struct port_choice *pl, uint32_t l,
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* a: the distance in blocks from the pod of the switch to t. Classes other than
- * hosts are treated as if they had one index for each leaf. */
+/* The distance a, in blocks, from the pod of the switch to t. Destinations other than hosts are
+ * treated as if each leaf had one index. */
 static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 {
 	uint32_t size = t->cls == FTR_CLASS_HOST ? pl->block : pl->pod_leaves;
@@ -162,7 +161,7 @@ static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 	return (int32_t)(t->d / size) - pl->pod_first;
 }
 
-/* c, 1 .. W-1, for W > 1. */
+/* The displacement c, 1 .. W-1. W must be greater than 1. */
 static uint32_t displacement(const struct port_choice *pl, int32_t a,
 			     uint32_t period)
 {
@@ -171,8 +170,9 @@ static uint32_t displacement(const struct port_choice *pl, int32_t a,
 				 1), pl->w - 1);
 }
 
-/* The list of slots: x + c, x - c, their neighbours, then all others in order. If 3c
- * = 0 mod W, x - c is left out, because it would send two slots to one. */
+/* The slot for a destination of slot x. The first of these slots with a candidate is taken: x + c,
+ * x - c, the neighbours of these two, then all others in order. x - c is left out if 3c = 0 mod W,
+ * because two missing slots would then move to the same slot. */
 static uint32_t by_list(const struct port_choice *pl, uint32_t x, uint32_t c)
 {
 	const struct ftr_group *const *at = pl->at;
@@ -221,9 +221,9 @@ ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 	return FTR_PORT_NONE;
 }
 
-/* Link k = z mod n of the group. If it is lost, the first alive one from k + 1 +
- * floor(z / n) mod (n - 1) on, so that the destinations of different periods take
- * different links. */
+/* The port of link k = z mod n of the group. If this link is lost, the port of the first link that
+ * is present, from k + 1 + floor(z / n) mod (n - 1) on, so that the destinations of different
+ * periods use different links. */
 static ftr_port link_port(const struct ftr_shape *sh,
 			  const struct ftr_group *g, uint32_t z)
 {
@@ -252,8 +252,8 @@ static bool has_slot(const struct port_choice *pl, const struct ftr_group *g)
 	return pl->w && g->slot != FTR_SLOT_NONE;
 }
 
-/* The first of these that exists: the candidate that leads to a switch on the upward path of
- * t; the candidate in the slot of t; the candidate with the highest hash. */
+/* The first of the following that exists: the candidate that leads to a switch on the upward path
+ * of t; the candidate in the slot of t; the candidate with the highest hash. */
 static const struct ftr_group *downward_group(const struct port_choice *pl,
 					const struct ftr_dest *t, uint32_t q)
 {

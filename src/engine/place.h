@@ -22,25 +22,28 @@ struct port_choice {
 	const struct ftr_shape *sh;
 	enum ftr_placement how;
 	uint32_t pi;
-	const struct ftr_up_path *up_path;	/* [n_d] of its tier, or NULL */
-	uint32_t w;		/* nominal slots; 0: slots are not used */
-	uint32_t pod_leaves;	/* leaves of a block */
-	uint32_t block;		/* host indices of a block */
-	uint32_t r;		/* periods of a block */
-	int32_t b;		/* blocks that share one c */
+	const struct ftr_up_path *up_path;	/* [n_d] upward paths on the tier of the switch, or
+						 * NULL */
+	uint32_t w;		/* number of nominal slots; 0: slots are not used */
+	uint32_t pod_leaves;	/* number of leaves of a block */
+	uint32_t block;		/* number of host indices of a block */
+	uint32_t r;		/* number of periods of a block */
+	int32_t b;		/* number of blocks that share one c */
 	int32_t pod_first;	/* number of the block of the pod of the switch */
-	/* of the column */
+	/* set by place_column() */
 	uint32_t l;
 	const struct ftr_group *const *cand;
 	uint32_t n;
 	bool slots;		/* every candidate has a slot */
-	bool several;		/* several downward groups, chosen by upward paths */
-	const struct ftr_group *at[FTR_PORT_MAX + 1];	/* by slot */
-	bool displaced;		/* the last port is not in the group of its own slot */
+	bool several;		/* several downward groups are candidates; the choice is made by
+				 * upward paths */
+	const struct ftr_group *at[FTR_PORT_MAX + 1];	/* at[x]: candidate in slot x, or NULL */
+	bool displaced;		/* place_port() last returned a port that is not in the group of the
+				 * destination's own slot */
 };
 
-/* Equations (3) and (4) over the present groups and links. LITERAL and PLANES differ only in the
- * shape. */
+/* Does the placement use equations (3) and (4) over the present groups and links? LITERAL and
+ * PLANES differ only in the shape. */
 static inline bool place_literal(enum ftr_placement how)
 {
 	return how >= FTR_PLACE_LITERAL;
@@ -49,20 +52,20 @@ static inline bool place_literal(enum ftr_placement how)
 void place_switch(struct port_choice *pl, const struct ftr_shape *sh,
 		  enum ftr_placement how, ftr_sw s);
 
-/* For each column of s; each array has cost_stride elements.  paths: the number of groups
- * above s that lead closer, 0 if s must route downward.  one: the last of these groups, as
- * an index among the groups above; undefined if paths is 0.  must: not 0 if s must route
+/* Compute the following for each column of s; each array has cost_stride elements. paths: the
+ * number of groups above s that lead closer; 0 if s must route downward. one: the last of these
+ * groups, as an index among the groups above; undefined if paths is 0. must: not 0 if s must route
  * downward. */
 void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 		     uint8_t *one, uint8_t *must);
 
-/* cand[n]: the candidates of the column (C of equation (1)), by pos. The array must
- * stay valid while the column is used. */
+/* cand[n]: the candidates of column l (C of equation (1)), sorted by pos. The array must stay valid
+ * until the last place_port() for the column. */
 void place_column(struct port_choice *pl, uint32_t l,
 		  const struct ftr_group *const *cand, uint32_t n);
 
-/* q: if the destination is a host with an upward path, its number on the tier of the
- * switch; otherwise floor(d / Pi). */
+/* The number q of equation (3): if the destination is a host with an upward path, its number on the
+ * tier of the switch; otherwise floor(d / Pi). */
 static inline uint32_t place_number(const struct ftr_shape *sh,
 				    const struct ftr_up_path *up_path,
 				    uint64_t pi, const struct ftr_dest *t)
@@ -77,11 +80,11 @@ static inline uint32_t place_number(const struct ftr_shape *sh,
 const struct ftr_up_path *place_up_path(const struct ftr_shape *sh,
 					enum ftr_placement how, ftr_sw s);
 
-/* The port, FTR_PORT_NONE if there is no candidate. t: a destination of the column;
- * the column is not that of the switch itself. */
+/* The port for t, a destination of the column; the column is not that of the switch itself.
+ * FTR_PORT_NONE: there is no candidate. */
 ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t);
 
-/* The port of that nominal link of the group, FTR_PORT_NONE if it is lost. */
+/* The port of nominal link `link` of the group; FTR_PORT_NONE: it is lost. */
 ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 		    uint32_t link);
 

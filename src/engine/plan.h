@@ -9,82 +9,89 @@
 #include "engine/connect.h"
 #include "engine/turns.h"
 
-#define PLAN_STAGES 9		/* of a column, connect.c */
+#define PLAN_STAGES 9		/* stages of a column, see connect.c */
 
-/* Which switches must reach the end ports of a column: those with end ports, or all. */
+/* The switches that must reach the end ports of a column: those with end ports, or all. */
 enum { NEED_ENDS = 1, NEED_ALL = 2 };
 
-/* Modes of a stage (connect.c). */
+/* Mode of a stage, see connect.c. */
 enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
 
 struct step {
-	uint64_t key;		/* new turns, hops, place of the gateway */
+	uint64_t key;		/* number of new turns, hops, position of the gateway in the order
+				 * of gateways */
 	ftr_sw sw;
-	uint32_t channel;	/* out of sw */
+	uint32_t channel;	/* channel from sw */
 };
 
-struct hop_list {		/* next hops of a switch, as channels */
-	uint32_t first, n;	/* in plan.pool */
-	bool known;		/* first and n are set */
-	bool some;		/* some candidates are left out */
+struct hop_list {		/* the next hops of a switch, as channels */
+	uint32_t first, n;	/* plan.pool[first .. first + n - 1] */
+	bool known;		/* the list is valid */
+	bool some;		/* some candidates are not included */
 	bool longer;		/* next hops with a longer path than by rank are included */
-	bool used;		/* a path uses them: they stay for this column */
-	uint32_t total;		/* hops to the column (spread.c) */
+	bool used;		/* a path uses these next hops, so they do not change for this
+				 * column */
+	uint32_t total;		/* number of hops to the column */
 };
 
 enum { OPEN = 0, LABELLED, CONNECTED };
 
-/* A column that one stage connected without a new turn (alike.c). */
-struct like {
+/* A column that one stage connected without a new turn, see alike.c. */
+struct earlier_column {
 	uint32_t l, n_extra;
 	unsigned int mode;
-	bool apart;		/* first steps lead to different switches */
+	bool distinct;		/* all first steps lead to different switches */
 	const uint8_t *back;
-	struct step *step;	/* first steps */
+	struct step *step;	/* its first steps */
 	uint32_t n_steps, cap_steps;
-	uint32_t first, n;	/* in out->entry */
+	uint32_t first, n;	/* its entries: out->entry[first .. first + n - 1] */
 };
 
-#define PLAN_LIKES 16
+#define PLAN_EARLIER 16
 
 struct plan {
 	const struct ftr_shape *sh;
 	const struct ftr_route_opts *opts;
 	struct ftr_arena *arena;
 	struct turns turns;
-	uint32_t *island;	/* [n_sw] */
-	uint32_t *ends, *lids;	/* [n_sw] end ports with a LID, their LIDs */
-	uint8_t *need;		/* [n_sw] by column, NEED_... */
-	uint32_t *hub;		/* [n_sw] position in the order of gateways */
-	/* needed pairs by column */
-	uint32_t *pair_first;	/* [n_sw + 1] */
+	uint32_t *island;	/* island[s]: island of s */
+	uint32_t *ends, *lids;	/* ends[s]: end ports of s with a LID; lids[s]: LIDs of these end
+				 * ports */
+	uint8_t *need;		/* need[l]: NEED_... of column l */
+	uint32_t *hub;		/* hub[s]: position of s in the order of gateways */
+	/* The switches that need a path to column l are pair[pair_first[l]] .. pair[pair_first[l +
+	 * 1] - 1]. */
+	uint32_t *pair_first;	/* pair_first[l]: index in pair[] of the first switch for column
+				 * l */
 	ftr_sw *pair;
-	/* of the column */
+	/* for the current column */
 	uint32_t l;
-	const uint8_t *back;	/* costs from its switch to all columns */
+	const uint8_t *back;	/* back[l]: cost from the switch of the column to column l */
 	unsigned int mode;
-	uint32_t tries[PLAN_STAGES];	/* remaining failures allowed in all columns */
-	bool looking;		/* first pass: turns are still being found */
-	bool spread;		/* over all next hops that the turns allow (spread.c) */
-	/* at rest: between two columns */
-	uint8_t *state;		/* [n_sw] OPEN at rest */
-	uint8_t *needed;	/* [n_sw] 0 at rest */
-	struct step *label;	/* [n_sw] */
-	struct hop_list *hops;	/* [n_sw] not known at rest */
-	uint8_t *noted;		/* [n_sw] 1: the switch is in touched; 0 at rest */
-	ftr_sw *touched, *path, *connected;	/* [n_sw] */
+	uint32_t tries[PLAN_STAGES];	/* by stage: number of failures that are still permitted, in
+					 * all columns together */
+	bool looking;		/* the first pass, in which new turns are looked for */
+	bool spread;		/* give switches all next hops that the turns allow, see spread.c */
+	/* state of the switches. "At rest" means between two columns */
+	uint8_t *state;		/* state[s]: OPEN, LABELLED or CONNECTED; OPEN at rest */
+	uint8_t *needed;	/* needed[s]: s needs a path; 0 at rest */
+	struct step *label;	/* label[s]: best step from s so far */
+	struct hop_list *hops;	/* hops[s]: next hops of s; not known at rest */
+	uint8_t *noted;		/* noted[s]: s is in touched; 0 at rest */
+	ftr_sw *touched, *path, *connected;	/* [n_sw] each */
 	uint32_t n_touched, n_connected, left;
 	uint32_t *pool;
 	uint32_t n_pool, cap_pool;
 	struct step *heap;
 	uint32_t n_heap, cap_heap;
 	bool nomem;
-	/* like: earlier columns, the oldest is overwritten; steps: first steps of this column */
-	struct like like[PLAN_LIKES], steps;
-	uint32_t n_likes;	/* columns kept so far */
-	bool alone;		/* one stage connected this column, starting from `steps`, and
-				 * did not copy the paths of an earlier column */
-	/* results */
+	/* earlier: the latest columns that can be copied (ring buffer); steps: the first steps of
+	 * the current column */
+	struct earlier_column earlier[PLAN_EARLIER], steps;
+	uint32_t n_earlier;	/* number of columns stored so far */
+	bool one_stage;		/* one stage has connected this column, starting from `steps`, and
+				 * has not copied the paths of an earlier column */
+	/* the result, and its growing arrays */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;
 	uint64_t pairs;
@@ -102,8 +109,8 @@ void plan_count_ends(struct plan *p);
 bool plan_find_pairs(struct plan *p) FTR_MUST_USE;
 bool plan_find_hubs(struct plan *p) FTR_MUST_USE;
 
-/* Hops from s to the column by rank. They equal those of the opposite direction, and
- * one row then holds the values for all s and stays in the cache. */
+/* Hops from s to the column by rank. They are read from the row of the column's switch, because
+ * they equal those of the opposite direction; the row stays in the cache. */
 static inline uint8_t plan_cost(const struct plan *p, ftr_sw s)
 {
 	return p->back[p->sh->numbering.col[s]];
@@ -121,12 +128,12 @@ static inline void plan_touch(struct plan *p, ftr_sw s)
 	p->noted[s] = 1;
 }
 
-/* next_hops.c: the next hops of t towards the column, which is not that of t, in
- * p->pool.  plan_pool_add: add one to the pool; false: out of memory (p->nomem). */
+/* next_hops.c. plan_hops: the next hops of t towards the column, which is not that of t; they are
+ * in p->pool. plan_pool_add: add a channel to the pool; false: out of memory (p->nomem). */
 const struct hop_list *plan_hops(struct plan *p, ftr_sw t);
 bool plan_pool_add(struct plan *p, uint32_t c);
 
-/* spread.c: give the switches that were connected all next hops that the turns allow. */
+/* spread.c: give all next hops that the turns allow to the switches that were connected. */
 void plan_spread(struct plan *p);
 
 /* alike.c.  The first two are called while the heap holds the possible first steps of the
@@ -135,9 +142,9 @@ void plan_spread(struct plan *p);
  * plan_note_steps: store these first steps; false: out of memory.
  * plan_keep_column: store a column that these first steps have connected; its entries begin
  * at `first`. */
-const struct like *plan_find_alike(const struct plan *p);
+const struct earlier_column *plan_find_alike(const struct plan *p);
 bool plan_note_steps(struct plan *p) FTR_MUST_USE;
 void plan_keep_column(struct plan *p, uint32_t first);
-void plan_free_likes(struct plan *p);
+void plan_free_earlier(struct plan *p);
 
 #endif

@@ -20,19 +20,20 @@
 
 /* Loads are in flows per link, times SCALE. */
 #define SCALE 64u
-/* The root may exceed the load of the leaf switches by 1 / MARGIN. */
+/* The load of the root may exceed that of the leaf switches by 1 / MARGIN. */
 #define MARGIN 20u
 
 struct ends {
 	const struct ftr_shape *sh;
 	const uint32_t *island;
-	uint32_t *on;		/* [n_sw] end ports */
-	uint32_t *all;		/* [n_sw] by island */
-	uint32_t *inside;	/* [n_sw] in A, by column of the root */
-	uint64_t *squares;	/* [n_sw] sum of on^2 over A, by column of the root */
+	uint32_t *on;		/* on[s]: number of end ports on s */
+	uint32_t *all;		/* all[i]: number of end ports in island i */
+	uint32_t *inside;	/* inside[l]: number of end ports in A if the root is the switch of
+				 * column l */
+	uint64_t *squares;	/* squares[l]: sum of on^2 over that A */
 };
 
-/* False: out of memory. */
+/* Allocate the arrays of e, and count the end ports. False: out of memory. */
 static bool count_ends(struct ends *e, const struct ftr_shape *sh,
 		       const uint32_t *island, struct ftr_arena *a)
 {
@@ -54,7 +55,7 @@ static bool count_ends(struct ends *e, const struct ftr_shape *sh,
 	return true;
 }
 
-/* Add up the end ports in A for every leaf switch. */
+/* Set inside[] and squares[] for every leaf switch as the root. */
 static void measure_inside(struct ends *e)
 {
 	const struct ftr_shape *sh = e->sh;
@@ -94,7 +95,8 @@ static uint64_t own_load(const struct ends *e, ftr_sw s)
 	return links ? on * (e->all[e->island[s]] - on) * SCALE / links : 0;
 }
 
-/* Also consider every neighbour by itself: the links to it carry all of its flows. */
+/* The load of s as a root. Every neighbour is also considered separately, because all of its flows
+ * cross the links between it and s. */
 static uint64_t root_load(const struct ends *e, ftr_sw s)
 {
 	const struct ftr_shape_tree *t = &e->sh->tree;
@@ -113,7 +115,7 @@ static uint64_t root_load(const struct ends *e, ftr_sw s)
 	return own_load(e, s) + most;
 }
 
-/* The leaf switch of the island with the smallest load as a root. */
+/* The leaf switch of the island that has the smallest load as a root. */
 static ftr_sw lightest(const struct ends *e, uint32_t island, ftr_sw root,
 		       ftr_sw avoid)
 {

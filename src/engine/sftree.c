@@ -39,19 +39,21 @@ struct work {
 	enum ftr_placement how;
 	enum order_kind kind;
 	uint16_t *level;
-	struct ftr_shape *plain;	/* FTR_REORDER_KEEP */
-	struct ftr_shape *full;		/* FTR_REORDER_ALL, NULL: not needed */
-	uint8_t *use_full;		/* [n_sw] by column */
+	struct ftr_shape *plain;	/* the shape reordered with FTR_REORDER_KEEP */
+	struct ftr_shape *full;		/* the shape reordered with FTR_REORDER_ALL; NULL: not
+					 * needed */
+	uint8_t *use_full;		/* use_full[l]: column l is routed by full */
 };
 
-/* Does a machine word begin at column l, and is it equal in both rows? */
+/* Does a machine word begin at column l, with the same content in both rows? */
 static bool same_word(const uint8_t *a, const uint8_t *b, uint32_t l)
 {
 	return l % BYTES_WORD == 0 && bytes_word(a + l) == bytes_word(b + l);
 }
 
-/* Mark the columns that some switch reaches only without the limits of FTR_REORDER_KEEP: its
- * cost to them is finite in full and infinite in plain.  False: there are none. */
+/* In use_full, mark the columns that some switch reaches only without the limits of
+ * FTR_REORDER_KEEP: its cost to them is finite in full and infinite in plain. False: there are
+ * none. */
 static bool mark_columns(struct work *w)
 {
 	uint32_t n = w->sh->f->n_sw;
@@ -95,7 +97,7 @@ static bool has_gaps(const struct ftr_shape *sh)
 	return false;
 }
 
-/* Route the columns again that cannot be reached within the limits. */
+/* Route again the columns that some switch cannot reach within the limits of FTR_REORDER_KEEP. */
 static enum ftr_status fill_gaps(struct work *w)
 {
 	struct ftr_tables *t = NULL;
@@ -109,7 +111,7 @@ static enum ftr_status fill_gaps(struct work *w)
 	w->use_full = ftr_arena_zalloc(w->arena, w->sh->f->n_sw, 1);
 	if (!w->use_full)
 		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
-	if (!mark_columns(w)) {	/* only pairs in different islands have no path */
+	if (!mark_columns(w)) {	/* now only pairs in different islands have no path */
 		w->use_full = NULL;
 		return FTR_OK;
 	}
@@ -200,8 +202,9 @@ static bool connects_all(struct work *w)
 	return true;
 }
 
-/* Make w->plain over the order of the nominal fabric, if that connects everything;
- * *root FTR_SW_NONE: it does not, or the root is not in this fabric. */
+/* Make w->plain in the order of the nominal fabric. *root: the root of that order; FTR_SW_NONE:
+ * w->plain was not made, because the order does not connect all switches or the fabric lacks a
+ * switch of it. */
 static enum ftr_status by_nominal(struct work *w,
 				  const struct ftr_route_opts *opts,
 				  ftr_sw *root)

@@ -18,7 +18,8 @@
  */
 #include "engine/plan.h"
 
-/* Count the hops from s to the column, along the labels as far as there are any. */
+/* The number of hops from s to the column, along the labels up to the first switch with a path by
+ * rank. */
 static uint32_t count_hops(const struct plan *p, ftr_sw s)
 {
 	uint32_t n = 0;
@@ -28,7 +29,7 @@ static uint32_t count_hops(const struct plan *p, ftr_sw s)
 	return n + plan_cost(p, s);
 }
 
-/* Is t one hop nearer than s? */
+/* Is t one hop nearer to the column than s? */
 static bool is_nearer(const struct plan *p, ftr_sw s, ftr_sw t)
 {
 	uint32_t hops = p->hops[s].total - 1;
@@ -38,7 +39,7 @@ static bool is_nearer(const struct plan *p, ftr_sw s, ftr_sw t)
 	return p->state[t] == CONNECTED && p->hops[t].total == hops;
 }
 
-/* May a packet that arrives on channel c turn to every next hop of the switch there? */
+/* May a packet that arrives on channel c turn to every next hop of the switch at the end of c? */
 static bool may_pass(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -53,7 +54,7 @@ static bool may_pass(struct plan *p, uint32_t c)
 	return true;
 }
 
-/* May the packets of all switches whose label leads to s leave on channel c? */
+/* May the packets of all switches whose label is a step to s leave s on channel c? */
 static bool all_may_leave(const struct plan *p, ftr_sw s, uint32_t c)
 {
 	for_each_channel(&p->turns, s, b) {
@@ -89,7 +90,7 @@ void plan_spread(struct plan *p)
 {
 	uint32_t farthest = 0;
 
-	/* unless a stage restricted its next hops, a gateway has those by rank */
+	/* a gateway has its next hops by rank, unless a stage restricted them */
 	p->mode = ALLOWED | ALL;
 	for (uint32_t i = 0; i < p->n_connected; i++) {
 		ftr_sw s = p->connected[i];

@@ -9,7 +9,7 @@
  * dependencies.  The checker finds all of these.  The default mode of sftree has none.
  *
  * The paper writes the hop counts of the new paths into OpenSM's matrices (section 4.2,
- * get_path_length).  They are not used here; the same walk gives the longest path made.
+ * get_path_length). Here they are used only to report the longest new path.
  */
 #include <string.h>
 
@@ -58,7 +58,7 @@ static void choose_root(struct subtree *z, ftr_sw sm_switch)
 		z->root = sh->tree.n_leaf ? sh->numbering.col_sw[0] : 0;
 }
 
-/* Algorithm 2, lines 6 to 19: over a neighbour of the root in the same rank. */
+/* Algorithm 2, lines 6 to 19: connect the pair over a neighbour of the root in the same rank. */
 static void over_sibling(struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -79,7 +79,7 @@ static void over_sibling(struct subtree *z, ftr_sw src, ftr_sw dst)
 	}
 }
 
-/* Algorithm 2 for a pair without a path. */
+/* Algorithm 2 for one pair without a path. */
 static void connect(struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	if (z->found || entry(z, z->root, dst) != FTR_PORT_NONE)
@@ -89,8 +89,8 @@ static void connect(struct subtree *z, ftr_sw src, ftr_sw dst)
 		over_sibling(z, src, dst);
 }
 
-/* Section 4.2, get_path_length: the hops along the entries to the first switch with
- * a finite cost, plus that cost. 0 if the path does not get there. */
+/* Section 4.2, get_path_length: the hops along the entries to the first switch with a finite cost,
+ * plus that cost; 0: the path does not reach such a switch. */
 static uint32_t path_length(const struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	const struct ftr_shape *sh = z->sh;

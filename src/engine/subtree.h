@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * sFtree as published: Bogdanski et al. 2012, Algorithms 1 and 2, over tables of dmodc.
- * Same contract as route of an engine (<ftr/engine.h>), but opts must be given.  By
- * section 4.2 the leaf of the subnet manager is not taken as subtree root.  No order is
- * claimed (order_known = false), because the turns of these tables fit none.
+ * sFtree as published: Bogdanski et al. 2012, Algorithms 1 and 2, over tables of dmodc. Same
+ * contract as route of an engine (<ftr/engine.h>), but opts must be given. By section 4.2 the leaf
+ * of the subnet manager is not taken as subtree root. order_known is false: there is no order that
+ * permits all turns of these tables.
  */
 #ifndef FTR_ENGINE_SUBTREE_H
 #define FTR_ENGINE_SUBTREE_H

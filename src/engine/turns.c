@@ -2,9 +2,9 @@
 /*
  * The relation of turns.h, kept free of cycles.
  *
- * A turn from channel in to channel out closes a cycle if and only if in can be reached
- * from out.  The channels that can be reached from an out are computed once, and the set
- * grows with every turn that is admitted.  So the test reads a single bit.
+ * A turn from channel in to channel out closes a cycle if and only if in can be reached from out.
+ * The set of channels that can be reached from a channel is computed once, and grows with every
+ * turn that is admitted. So the test reads one bit.
  *
  * The search needs no explicit edges for base turns.  From a downward channel into v, all
  * downward channels of v can be reached.  From an upward channel into v from w, all channels
@@ -18,12 +18,14 @@
 #include "engine/turns.h"
 
 struct turns_reach {
-	uint64_t *bit;		/* [n] channels */
-	uint8_t *fan;		/* [n_sw] FAN_... done */
-	ftr_sw *from;		/* [n_sw] with FAN_BUT_ONE: the switch below that it was
-				 * entered from */
+	uint64_t *bit;		/* [n] bit c: channel c can be reached */
+	uint8_t *fan;		/* fan[s]: the channels of s that have been entered, FAN_... bits */
+	ftr_sw *from;		/* from[s], with FAN_BUT_ONE: the switch below from which s was
+				 * entered */
 };
 
+/* FAN_UP, FAN_DOWN: all upward or downward channels. FAN_BUT_ONE: all downward channels except the
+ * one to from[s]. */
 enum { FAN_UP = 1, FAN_DOWN = 2, FAN_BUT_ONE = 4 };
 
 void engine_islands(const struct ftr_shape *sh, uint32_t *island)
@@ -69,8 +71,8 @@ static bool allocate(struct turns *tn, bool horizontal)
 	       FTR_NEW(a, tn->known, tn->n + 1u) && FTR_NEW(a, tn->stack, tn->n + 1u);
 }
 
-/* Neighbours are mutual.  So visiting the switches in ascending order, and adding each to
- * the lists of its neighbours, sorts every list. */
+/* The channels of each switch must be sorted by neighbour. To this end the switches are visited in
+ * ascending order, and each switch is appended to the lists of its neighbours. */
 static bool number_channels(struct turns *tn, bool horizontal)
 {
 	const struct ftr_shape *sh = tn->sh;
@@ -105,7 +107,7 @@ static bool number_channels(struct turns *tn, bool horizontal)
 			tn->of_group[g] = c;
 		}
 	}
-	/* channels to s, in ascending order of their source */
+	/* channels to each switch, in ascending order of their source */
 	memcpy(next, tn->first, n_sw * sizeof(*next));
 	for (uint32_t c = 0; c < tn->n; c++)
 		tn->channel[next[tn->channel[c].to]++].back = c;
@@ -197,7 +199,8 @@ static void enter_up(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		enter(tn, r, tn->of_group[t->group_first[s] + k], depth);
 }
 
-/* Most of these channels lead to switches that have no downward channels. */
+/* Enter the downward channels of s except channel `but`. Most of them lead to switches without
+ * downward channels and are only marked. */
 static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		       uint32_t but, uint32_t *depth)
 {
@@ -217,7 +220,7 @@ static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 	}
 }
 
-/* Enter the channels that a packet can take after channel c by a base turn. */
+/* Enter the channels on which a packet can continue after channel c by a base turn. */
 static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 		       uint32_t *depth)
 {
@@ -243,7 +246,7 @@ static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 	}
 }
 
-/* Add c and all channels that can be reached from it. */
+/* Add c, and all channels that can be reached from c, to r. */
 static void extend(struct turns *tn, struct turns_reach *r, uint32_t c)
 {
 	uint32_t depth = 0;

@@ -24,16 +24,17 @@ enum turns_kind { CHANNEL_UP, CHANNEL_DOWN, CHANNEL_HORIZONTAL };
 
 struct turns_channel {
 	ftr_sw from, to;
-	uint32_t back;		/* the channel of the opposite direction */
-	uint32_t group;		/* index into sh->tree.groups */
-	uint32_t extra;		/* list of extra turns from this channel, TURNS_NONE: end */
-	uint32_t refused;	/* list of refused turns from this channel */
+	uint32_t back;		/* the channel in the opposite direction */
+	uint32_t group;		/* index in sh->tree.groups */
+	uint32_t extra;		/* first extra turn from this channel, index in turns.extra;
+				 * TURNS_NONE: none */
+	uint32_t refused;	/* first refused turn from this channel, index in turns.refused */
 	uint8_t kind;		/* enum turns_kind */
 };
 
 #define TURNS_NONE UINT32_MAX
 
-/* The number of groups of a switch; horizontal: with those inside one rank. */
+/* The number of groups of a switch; horizontal: groups of horizontal links are included. */
 static inline uint32_t turns_groups(const struct ftr_shape *sh, ftr_sw s,
 				    bool horizontal)
 {
@@ -44,18 +45,19 @@ static inline uint32_t turns_groups(const struct ftr_shape *sh, ftr_sw s,
 struct turns {
 	const struct ftr_shape *sh;
 	struct ftr_arena *arena;
-	uint32_t n;			/* channels */
+	uint32_t n;			/* number of channels */
 	struct turns_channel *channel;
-	uint32_t *first;		/* [n_sw + 1] channels of a switch, by
-					 * index of the neighbour */
-	uint32_t *of_group;		/* by index into sh->tree.groups */
+	uint32_t *first;		/* The channels from s are channel[first[s]] ..
+					 * channel[first[s + 1] - 1], sorted by neighbour. */
+	uint32_t *of_group;		/* of_group[g]: channel of sh->tree.groups[g] */
 	struct turns_extra {
 		uint32_t in, out, next;
-		bool both;		/* refused together with its opposite direction only */
+		bool both;		/* refused only together with its opposite direction */
 	} *extra, *refused;
 	uint32_t n_extra, cap_extra, n_refused, cap_refused;
-	struct turns_reach **reach;	/* [n] NULL: not computed yet */
-	uint32_t *known;		/* channels with a reach */
+	struct turns_reach **reach;	/* reach[c]: the channels that can be reached from c; NULL:
+					 * not computed yet */
+	uint32_t *known;		/* the channels c with reach[c] != NULL */
 	uint32_t n_known;
 	uint32_t *stack;		/* [n + 1] */
 };
@@ -63,8 +65,8 @@ struct turns {
 #define for_each_channel(tn, s, c)					\
 	for (uint32_t c = (tn)->first[s]; c < (tn)->first[(s) + 1]; c++)
 
-/* horizontal: links inside one rank are channels, too. False: out of memory.
- * turns_fini frees all memory that is not from the arena. */
+/* horizontal: horizontal links are channels, too. False: out of memory. turns_fini frees all memory
+ * that is not from the arena. */
 bool turns_init(struct turns *tn, const struct ftr_shape *sh, bool horizontal,
 		struct ftr_arena *arena) FTR_MUST_USE;
 void turns_fini(struct turns *tn);
@@ -72,11 +74,11 @@ void turns_fini(struct turns *tn);
 /* Add a turn without a test for cycles; false: out of memory. */
 bool turns_add(struct turns *tn, uint32_t in, uint32_t out) FTR_MUST_USE;
 
-/* Allow the turns of up/down routing between trees that horizontal links join
- * (across.c).  Called before any other turn is admitted.  False: out of memory. */
+/* across.c: allow the turns of up/down routing between trees that horizontal links join. Must be
+ * called before any other turn is admitted. False: out of memory. */
 bool turns_allow_across(struct turns *tn) FTR_MUST_USE;
 
-/* The channel from one switch to another, TURNS_NONE if they are not neighbours. */
+/* The channel from one switch to another; TURNS_NONE: they are not neighbours. */
 uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to);
 
 /* May a packet that arrived on channel in leave on channel out? */
@@ -89,8 +91,8 @@ bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
 
 /*
  * Allow the turns from channel in to each of out[n], which leave the switch where in
- * ends.  both: also allow the opposite turns, from the opposite channel of each out to the
- * opposite channel of in.  FTR_REFUSED: a cycle would arise, nothing is changed.
+ * ends. both: also allow the opposite turns, from the opposite channel of each out to the
+ * opposite channel of in. FTR_REFUSED: the turns would close a cycle; nothing is changed.
  * FTR_NOMEM.
  */
 enum ftr_status turns_admit(struct turns *tn, uint32_t in, const uint32_t *out,

@@ -15,9 +15,10 @@
  * rank only when all values on which the rank depends are final. Columns are computed in
  * segments of SEGMENT, by the functions that compute the rows of a whole shape.
  *
- * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP there are pairs (s, l) for which no switch
- * above routes downward through s, although a switch below s leads to l.  These pairs are
- * found from the down-costs when the incremental routing is made, and do not change afterwards.
+ * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP, the down-cost of some pairs (s, l) is
+ * infinite although a switch below s leads to l, so that no switch above s routes downward through
+ * s. These pairs are found from the down-costs when the incremental routing is made, and do not
+ * change afterwards.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -80,7 +81,7 @@ void incr_touch(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l)
 	list_switch(lv, job, s);
 }
 
-/* List the columns whose byte in flag is 1. */
+/* List the columns l with flag[l] == 1. */
 void incr_touch_row(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		    const uint8_t *flag)
 {
@@ -116,7 +117,7 @@ void incr_work_clear(struct ftr_incr *lv)
 
 /* ---- one row ---------------------------------------------------------- */
 
-/* The values of s for columns from .. from + n - 1. */
+/* Compute the values of s for columns from .. from + n - 1. */
 static void compute(const struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		    size_t from, size_t n, uint8_t *row)
 {
@@ -163,7 +164,7 @@ void incr_values_back(struct ftr_incr *lv)
 	}
 }
 
-/* Change a value and log the old one; false: no memory. */
+/* Change a value and log the old one; false: out of memory. */
 static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
 		uint8_t value)
 {
@@ -196,8 +197,8 @@ static void list_dependent(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 	}
 }
 
-/* Compute n columns of s from `from` on, and list the values and entries that depend on
- * the changed ones. */
+/* Compute n columns of s again, beginning with column `from`, and list the values and entries that
+ * depend on a changed one. */
 static bool update_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {
@@ -228,7 +229,7 @@ static bool update_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 	return true;
 }
 
-/* Update all listed switches of a rank.  No switch of the rank is listed meanwhile. */
+/* Update all listed switches of a rank. The updates add no switch of this rank to the list. */
 static bool update_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
 {
 	uint32_t *head = &lv->work[job].head[r];
@@ -261,8 +262,8 @@ static enum ftr_status not_its_costs(const struct ftr_incr *lv, ftr_sw s,
 			" are not those of its shape", lv->view.f->sw[s].guid);
 }
 
-/* Note in lv->keep the columns whose down-cost is infinite, although `row`, which was computed
- * from the switches below s, has a value. */
+/* Compare the down-costs of s with `row`, which was computed from the switches below s. Set
+ * lv->keep for the columns whose down-cost is infinite only in the shape. */
 static enum ftr_status find_kept(struct ftr_incr *lv, ftr_sw s,
 				 const uint8_t *row, struct ftr_err *err)
 {

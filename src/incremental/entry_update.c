@@ -2,13 +2,12 @@
 /*
  * Update of entries.
  *
- * All listed pairs (switch, column) are routed again, column by column, by the function
- * that a full routing uses, and entries that differ from the tables are
- * collected.  Switches are divided among the team.  A switch can change at most as many
- * entries as its columns have destinations, which is known in advance.  So each switch
- * gets its own section of one array and writes to it without locking.  The sections are
- * then compacted, in the order of switches.  To bound the memory, switches are processed
- * in batches of about BATCH entries.
+ * All listed pairs (switch, column) are routed again, column by column, by the function that a full
+ * routing uses, and entries that differ from the tables are collected. Switches are divided among
+ * the team. A switch can change at most as many entries as its listed columns have destinations,
+ * which is known in advance. So each switch gets its own section of one array and writes to it
+ * without locking. The sections are then compacted, in the order of switches. To bound the memory,
+ * switches are processed in batches of about BATCH entries.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +18,13 @@
 
 struct scratch {			/* scratch of one worker */
 	struct port_choice place;
-	uint8_t *after;		/* [max_lid + 1] */
+	uint8_t *after;		/* after[lid]: new entry for lid */
 	uint64_t *bit;		/* [max_lid + 1] bits, all 0 between two uses */
 };
 
 struct section {
 	ftr_sw sw;
-	uint32_t first, n;	/* its part of routing.change */
+	uint32_t first, n;	/* The changes of sw are routing.change[first .. first + n - 1]. */
 };
 
 struct routing {
@@ -33,8 +32,8 @@ struct routing {
 	struct scratch *scratch;
 	struct section *section;
 	uint32_t n_sections;
-	uint32_t first;		/* first section of this batch */
-	struct ftr_change *change;	/* of this batch */
+	uint32_t first;		/* first section of the current batch */
+	struct ftr_change *change;	/* changes of the current batch */
 };
 
 #define for_each_column(lv, s, l)					\
@@ -44,7 +43,7 @@ struct routing {
 		     b_ && (l = w_ * 64 + (uint32_t)__builtin_ctzll(b_), 1); \
 		     b_ &= b_ - 1)
 
-/* Sort the changes of a switch by LID, over a bit set of LIDs. */
+/* Sort the changes of a switch by LID, using a bit set of LIDs. */
 static void sort_changes(const struct routing *r, struct scratch *b,
 			 struct ftr_change *c, uint32_t n)
 {
@@ -71,7 +70,8 @@ static void sort_changes(const struct routing *r, struct scratch *b,
 	}
 }
 
-/* The port that the entry keeps, FTR_PORT_NONE if it is displaced. */
+/* The preferred port if it is valid, otherwise the present port if it is valid. FTR_PORT_NONE:
+ * neither is; the entry is displaced. */
 static ftr_port kept(const struct ftr_incr *lv, ftr_sw s, ftr_lid lid,
 		     const struct ftr_port_set *valid)
 {
@@ -82,7 +82,7 @@ static ftr_port kept(const struct ftr_incr *lv, ftr_sw s, ftr_lid lid,
 		ftr_port_set_has(valid, now) ? now : FTR_PORT_NONE;
 }
 
-/* Route one column of a switch; returns the number of changed entries. */
+/* Route column l of switch s; out: the changed entries. Returns their number. */
 static uint32_t route_column(const struct routing *r, struct scratch *b,
 			     ftr_sw s, uint32_t l, struct ftr_change *out)
 {
@@ -158,8 +158,8 @@ static bool make_room(struct ftr_incr *lv, uint64_t n)
 	return true;
 }
 
-/* The number of switches of one batch, from r->first on; *bound: the entries that
- * they may change. */
+/* The number of switches of the batch that begins with section r->first; *bound: the number of
+ * entries that these switches may change. */
 static uint32_t cut_batch(const struct routing *r, uint32_t *bound)
 {
 	const struct ftr_incr *lv = r->lv;

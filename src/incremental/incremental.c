@@ -124,7 +124,7 @@ void ftr_incr_free(struct ftr_incr *lv)
 
 /* ---- links that change ------------------------------------------------ */
 
-/* *link: the end with the smaller number of the link of an event; NONE: the link is not used for
+/* Find the link of an event. *link: the smaller of its two ends; NONE: the link is not used for
  * routing. */
 static enum ftr_status find_link(const struct ftr_incr *lv,
 				 const struct ftr_incr_event *e,
@@ -146,7 +146,7 @@ static enum ftr_status find_link(const struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* Set lv->toggled: the links whose state changes by the events as a whole. */
+/* Set lv->toggled to the links whose state changes by all events together. */
 static enum ftr_status find_toggled(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
 			       struct ftr_err *err)
@@ -165,7 +165,7 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 		if (!FTR_GROW(lv->toggled, lv->n_toggled, lv->cap_toggled))
 			return incr_nomem(lv, err);
 		lv->toggled[lv->n_toggled++] = c;
-		lv->want[c] = event[i].up;
+		lv->alive_after[c] = event[i].up;
 	}
 	if (lv->n_toggled)
 		qsort(lv->toggled, lv->n_toggled, sizeof(*lv->toggled),
@@ -173,7 +173,7 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 	for (uint32_t i = 0; i < lv->n_toggled; i++) {
 		uint32_t c = lv->toggled[i];
 
-		if (lv->want[c] != lv->alive[c] &&
+		if (lv->alive_after[c] != lv->alive[c] &&
 		    (!kept || lv->toggled[kept - 1] != c))
 			lv->toggled[kept++] = c;
 	}
@@ -183,8 +183,8 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 
 /* ---- an apply -------------------------------------------------------- */
 
-/* List the entries of a and b that depend, at the present costs, on the links between a and b.
- * b is above a. */
+/* List the entries of a and b that depend on the links between a and b at the present costs. b has
+ * the higher rank. */
 static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 {
 	uint8_t *flag = lv->row[0];
@@ -197,8 +197,8 @@ static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 	incr_touch_row(lv, JOB_ENTRY, a, flag);
 }
 
-/* The switches at the ends of a link.  A horizontal link (equal) has its ends in any order, and
- * no cost depends on it. */
+/* The switches at the ends of a link, by rank. equal: the link is horizontal, so no cost depends on
+ * it, and low and high are in any order. */
 struct ends {
 	ftr_sw low, high;
 	bool equal;
@@ -226,7 +226,7 @@ static void toggle_all(struct ftr_incr *lv)
 	}
 }
 
-/* Update links, groups and costs, and list the entries. */
+/* Update links, groups, costs and the plan, and list the entries. */
 static enum ftr_status update_costs(struct ftr_incr *lv, struct ftr_err *err)
 {
 	enum ftr_status st;
@@ -311,7 +311,7 @@ static enum ftr_status report_links(struct ftr_incr *lv, struct ftr_err *err)
 	return report_extra(lv, err);
 }
 
-static void take_back(struct ftr_incr *lv)
+static void revert(struct ftr_incr *lv)
 {
 	incr_place_back(lv);
 	incr_values_back(lv);
@@ -335,7 +335,7 @@ static enum ftr_status run_incremental(struct ftr_incr *lv, struct ftr_team *tea
 		st = report_links(lv, err);
 	incr_work_clear(lv);
 	if (st)
-		take_back(lv);
+		revert(lv);
 	return st;
 }
 
@@ -374,7 +374,7 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
-	take_back(lv);		/* needs the tables as they are now */
+	revert(lv);		/* needs the tables before they are changed back */
 	set_entries(lv, true);
 	return true;
 }

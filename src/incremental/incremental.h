@@ -11,29 +11,28 @@
  *	write_steps.c		the order in which changes may be written
  *
  * The view is a struct ftr_shape with its own groups, costs and down-costs, which change;
- * everything else is that of the shape it was made from.  Functions that route over a
- * shape can route over the view.  Each switch has room for all of its nominal groups.
- * Groups with a link that is alive are packed to the front of this room, in nominal order:
+ * everything else is that of the shape it was made from. Functions that route over a shape can
+ * route over the view. Each switch has room for all of its nominal groups. Groups with at least one
+ * live link are packed to the front of this room, in nominal order:
  *
  *	group_first[s]  |above|above|below|below|equal|  .  |  .  | group_first[s+1]
  *	                 <- n_up -> <- n_down -> n_equal
  *
- * Horizontal links (equal) go down and come up like all others, but no cost depends on them:
+ * Horizontal links (equal) fail and return like all others, but no cost depends on them:
  * only entries for extra turns use them (turn_update.c).
  *
- * An apply is a transaction.  Costs are changed in place and logged; new entries are
- * collected beside the tables.  The entries are written to the tables last, when nothing can
- * fail.  On an earlier failure, and on undo, the changes are reverted from the logs: costs,
- * links, plan, counts and counters of flows in take_back(), entries in ftr_incr_undo().
+ * ftr_incr_apply() is a transaction. Costs are changed in place and logged; new entries are
+ * collected beside the tables. The entries are written to the tables last, when nothing can fail.
+ * On an earlier failure, and on undo, the changes are reverted from the logs: costs, links, plan,
+ * counts and counters of flows in revert(), entries in ftr_incr_undo().
  *
- * Another design has two generations: apply updates the spare one, and undo swaps the two.
- * Here there is one generation and a log.  In both designs the work is proportional to the
- * values that change, and no table is copied.  But an apply may fail in the middle (no memory,
- * a refused turn). The spare generation would then be half changed, and would need the same
- * log to become valid again.  Every value would be written twice, and costs, tables and the
- * counters of flows (34 MB and more at 11,664 hosts) would be stored twice.  An undo in
- * constant time would be the only gain, and it is not needed: undo is called only after a
- * failed check.
+ * An alternative would keep two generations: apply would update the spare one, and undo would swap
+ * the two. Here there is one generation and a log. In both designs the work is proportional to the
+ * values that change, and no table is copied. But an apply may fail halfway (out of memory, a
+ * refused turn). The spare generation would then be half changed, and would need the same log to
+ * become valid again. Every value would be written twice, and costs, tables and the counters of
+ * flows (34 MB and more at 11,664 hosts) would be stored twice. An undo in constant time would be
+ * the only gain, and it is not needed: undo is called only after a failed check.
  */
 #ifndef FTR_INCREMENTAL_INCREMENTAL_H
 #define FTR_INCREMENTAL_INCREMENTAL_H
@@ -46,19 +45,19 @@
 
 #define NONE UINT32_MAX
 
-/* Rank of a neighbour: higher, lower or equal. */
+/* Rank of the switch at the other end: higher, lower or equal. */
 enum incr_side { INCR_UP, INCR_DOWN, INCR_EQUAL, INCR_N_SIDES };
 
 /* The nominal links between a switch and one neighbour. */
 struct incr_group {
-	struct ftr_group g;	/* g.first, g.n: its part of ftr_incr.port */
+	struct ftr_group g;	/* the links are ftr_incr.port[g.first .. g.first + g.n - 1] */
 	enum incr_side side;
 };
 
-/* The work lists: down-costs, costs and entries to be computed again. */
+/* The work lists: down-costs, costs and entries that must be computed again. */
 enum incr_job { JOB_DOWN, JOB_COST, JOB_ENTRY, N_JOBS };
 
-/* A down-cost or cost before it was changed. */
+/* The value of a down-cost or cost before a change. */
 struct incr_log {
 	ftr_sw sw;
 	uint32_t col;
@@ -71,8 +70,9 @@ struct incr_work {
 	uint64_t *bit;		/* [n_sw][ftr_incr.words] 1: the column is on the list */
 	uint8_t *listed;	/* [n_sw] 1: the switch is in the list of its rank */
 	uint8_t *whole;		/* [n_sw] 1: all columns are on the list, whatever the bits are */
-	uint32_t *head;		/* [n_ranks] first switch of each rank; NONE: no switch */
-	uint32_t *next;		/* [n_sw] next switch of the same rank; NONE: last */
+	uint32_t *head;		/* head[r]: first switch of rank r in the list; NONE: none */
+	uint32_t *next;		/* next[s]: switch after s in the list of its rank; NONE: s is the
+				 * last */
 };
 
 /* The connections of pairs without an up/down path. */
@@ -93,29 +93,30 @@ struct ftr_incr {
 	struct ftr_route_opts opts;
 	struct ftr_arena *arena;	/* same lifetime as this object */
 	struct ftr_tables *t;
-	const struct ftr_tables *prefer;	/* NULL: nothing is kept */
+	const struct ftr_tables *prefer;	/* the preferred tables; NULL: no entries are
+						 * kept */
 
 	/* The nominal links.  Every end of a link has a number; "a link" below is the number of
 	 * one of its ends. */
 	struct incr_group *group;
-	uint32_t *first;	/* [n_sw + 1] index in group[] of the first group of a switch */
-	uint32_t n_ends;
-	ftr_port *port;		/* [n_ends] */
-	uint8_t *port_pos;	/* [n_ends] position of the link in its group */
-	uint32_t *link_at;	/* [n_ports] the end at this port; NONE: no link */
-	uint32_t *group_of;	/* [n_ends] index in group[] */
-	uint32_t *far;		/* [n_ends] the other end of the link */
-	uint8_t *alive;		/* [n_ends] state of the link now */
-	uint8_t *want;		/* [n_ends] state after the events; set for the smaller of the
-				 * two ends only */
-	uint32_t *absent;	/* links that the fabric of the shape lacks */
+	uint32_t *first;	/* first[s]: index in group[] of the first group of s */
+	uint32_t n_ends;	/* number of ends of nominal links */
+	ftr_port *port;		/* port[e]: port of end e */
+	uint8_t *port_pos;	/* port_pos[e]: position of the link in its group */
+	uint32_t *link_at;	/* [n_ports] the end of a link at this port; NONE: no link */
+	uint32_t *group_of;	/* group_of[e]: index in group[] */
+	uint32_t *far;		/* far[e]: the other end of the link */
+	uint8_t *alive;		/* alive[e]: 1: the link is alive */
+	uint8_t *alive_after;	/* alive_after[e]: alive[e] after the events; set for the smaller of
+				 * the two ends only */
+	uint32_t *absent;	/* the links that the fabric of base lacks */
 	uint32_t n_absent;
-	uint64_t *dead;		/* [n_ports] bits, for ftr_incr_dead */
+	uint64_t *dead;		/* [n_ports] bits, see ftr_incr_dead */
 	/* the view's own arrays, writable */
 	struct ftr_group *view_group;
 	ftr_port *view_port;
 	uint8_t *view_port_pos;
-	uint32_t *n_side[INCR_N_SIDES];	/* n_up, n_down, n_equal */
+	uint32_t *n_side[INCR_N_SIDES];	/* by side: n_up, n_down and n_equal of the view */
 	uint8_t *cost, *down;
 	uint8_t *keep;		/* [n_sw][8 * words] bit (s, l): the down-cost of s for column l
 				 * stays infinite; NULL: no bit is set.  See cost_update.c */
@@ -129,31 +130,34 @@ struct ftr_incr {
 	/* placement of displaced entries (balance/displaced.h); NULL: there are no
 	 * preferred tables, or placement is literal */
 	struct displaced *displaced;
-	uint32_t *col_of;	/* [max_lid + 1] */
+	uint32_t *col_of;	/* col_of[lid]: column of the LID */
 	struct displaced_entry *entry;	/* [n_sw] scratch of placement_update.c */
 
 	uint32_t words;		/* 64-bit words that hold one bit for each switch */
 	struct incr_work work[N_JOBS];
 	uint8_t *row[2];	/* [cost_stride] scratch */
-	uint32_t *at;		/* [n_sw] scratch; all NONE between two uses */
+	uint32_t *at;		/* [n_sw] scratch: index of the change of a switch; all NONE between
+				 * two uses */
 
-	/* of the current apply, or of the last one */
-	uint32_t *toggled;	/* links that changed state */
+	/* state of the current apply, or of the last one */
+	uint32_t *toggled;	/* [n_toggled] the links that change state */
 	uint32_t n_toggled, cap_toggled;
 	uint8_t *had;		/* [n_toggled] 1: a link joined the two switches before the apply */
 	struct incr_log *log;
 	uint32_t n_log, cap_log;
 	struct ftr_change *change;
 	uint32_t cap_change;
-	uint32_t *by_lid;	/* indices of changes, by LID */
+	uint32_t *by_lid;	/* The changes of lid are change[by_lid[i]], lid_first[lid] <= i <
+				 * lid_first[lid + 1]. */
 	uint32_t *lid_first;	/* [max_lid + 2] */
 	bool placed;		/* the counters of displaced include the changes */
 	struct ftr_arena *last;		/* holds the write steps and the links of the result */
-	struct ftr_link *extra;	/* links that are alive but not in the fabric */
+	struct ftr_link *extra;	/* live links that are not in the fabric of base */
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
-	struct incr_pairs pairs, before;	/* pairs: now; before: before the last apply */
+	struct incr_pairs pairs, before;	/* counts of the present tables, and before the last
+						 * apply */
 };
 
 static inline uint8_t *incr_cost(const struct ftr_incr *lv, ftr_sw s)
@@ -166,7 +170,7 @@ static inline uint8_t *incr_down(const struct ftr_incr *lv, ftr_sw s)
 	return lv->down + (size_t)s * lv->view.reach.cost_stride;
 }
 
-/* The switch at the far end of a link; nominal. */
+/* The switch at the far end of a nominal link. */
 static inline ftr_sw incr_remote(const struct ftr_incr *lv, uint32_t link)
 {
 	return lv->group[lv->group_of[link]].g.remote;
@@ -177,7 +181,7 @@ static inline enum incr_side incr_side(const struct ftr_incr *lv, uint32_t link)
 	return lv->group[lv->group_of[link]].side;
 }
 
-/* The link of s that an entry with port p uses, NONE: no link to a switch. */
+/* The link at port p of s; NONE: there is no link to a switch. */
 static inline uint32_t incr_link(const struct ftr_incr *lv, ftr_sw s,
 				 ftr_port p)
 {
@@ -187,7 +191,7 @@ static inline uint32_t incr_link(const struct ftr_incr *lv, ftr_sw s,
 }
 
 /* view.c */
-/* Is there a link between s and t that is alive? */
+/* Is there a live link between s and t? */
 bool incr_adjacent(const struct ftr_incr *lv, ftr_sw s, ftr_sw t);
 enum ftr_status incr_links(struct ftr_incr *lv,
 			   const struct ftr_shape *nominal,
@@ -204,37 +208,37 @@ void incr_touch_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s);
 void incr_work_clear(struct ftr_incr *lv);
 /* Restore all logged values. */
 void incr_values_back(struct ftr_incr *lv);
-/* Compute the values on the work lists of costs; changes are logged. */
+/* Compute the costs and down-costs on the work lists again; changes are logged. */
 enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err);
-/* Verify the costs of the view and compute lv->keep. */
+/* Verify the costs of the view and set lv->keep. */
 enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
 
-/* turn_update.c: make the plan; update it after the costs, and complete the list of
- * entries; restore the plan that was valid before the update. */
+/* turn_update.c. incr_extra_new: make the plan. incr_extra: update the plan after the costs, and
+ * complete the list of entries. incr_extra_back: restore the plan from before the update. */
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
 void incr_extra_back(struct ftr_incr *lv);
-/* May a packet that came to `at` from `from` continue to `to`? True if the two hops are
- * up-then-down, or if they are an extra turn of the plan. */
+/* May a packet that came from switch `from` to switch `at` go on to switch `to`? True if it goes up
+ * and then down, or if this is an extra turn of the plan. */
 bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to);
 static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 {
 	return &lv->plan[lv->planned].c;
 }
 
-/* entry_update.c: fill lv->change from the list of entries; the tables are not
- * changed. */
+/* entry_update.c: compute the listed entries and store the differences in lv->change; the tables
+ * are not changed. */
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 			     struct ftr_err *err);
 
-/* placement_update.c: make the counters; place the changes with DISPLACED_PLACE and set
- * by_lid; undo the placement.  Undo it before the links are reset to their state before
- * the events. */
+/* placement_update.c. incr_place_new: make the counters. incr_place: place the changes with
+ * DISPLACED_PLACE, and set by_lid. incr_place_back: revert the placement; must be called before the
+ * links get their old state. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place_back(struct ftr_incr *lv);
 
-/* write_steps.c: fill the rest of lv->result. */
+/* write_steps.c: set the other members of lv->result. */
 enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err);
 
 static inline enum ftr_status incr_nomem(const struct ftr_incr *lv,

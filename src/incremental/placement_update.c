@@ -32,7 +32,7 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	return st;
 }
 
-/* Make the changes of a LID, or take them back. */
+/* Make the changes of a LID in the counters, or (back) revert them. */
 static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 {
 	const uint32_t *list = lv->by_lid + lv->lid_first[lid];
@@ -72,7 +72,8 @@ static bool place_lids(struct ftr_incr *lv, bool back)
 
 static void sort_by_lid(struct ftr_incr *lv)
 {
-	uint32_t *first = lv->lid_first + 1;	/* finally: the end of each LID's changes */
+	uint32_t *first = lv->lid_first + 1;	/* at the end of this function: first[lid] is the
+						 * end of the changes of lid */
 	uint32_t n = lv->result.n_changes;
 
 	for (uint32_t i = 0; i < n; i++)

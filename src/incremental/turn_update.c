@@ -2,12 +2,11 @@
 /*
  * Update of the pairs without an up/down path.
  *
- * dmodc connects these by extra turns (engine/connect.c).  There are few of them, so all
- * are planned again, over the view, after the costs have been updated.  The entries of the
- * old and of the new plan are then listed.  Turns that the tables use stay admitted, so
- * the turns of packets under way are among those of the new relation.  A restored link may
- * close a cycle with such a turn.  The apply is then refused, and a full routing is
- * needed.
+ * dmodc connects these pairs by extra turns (engine/connect.c). There are few such pairs, so all
+ * are planned again, over the view, after the costs have been updated. The entries of the old and
+ * of the new plan are then listed. Turns that the tables use stay admitted, so the new plan permits
+ * the turns of packets under way. A restored link may close a cycle with such a turn. The apply is
+ * then refused, and a full routing is needed.
  *
  * Horizontal links.  If horizontal links join several trees, no pair of hosts in different
  * trees has an up/down path.  The plan begins with the kind of links that the tables use (enum
@@ -44,7 +43,7 @@ bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to)
 	return has_turn(incr_plan(lv), (struct ftr_turn){ from, at, to });
 }
 
-/* True if the plan has all those of the n turns whose links are alive. */
+/* True if the plan has each of the n turns whose two links are alive. */
 static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
 		      const struct ftr_turn *t, uint32_t n)
 {
@@ -87,10 +86,10 @@ static enum ftr_status plan(struct ftr_incr *lv, enum connect_links links,
 	return connect_plan(&lv->view, &o, links, whole, p->arena, &p->c, err);
 }
 
-/* Try the kinds of links from `links` on: make the first plan that connects all pairs and keeps
- * the turns in use, which are the first n_used turns of `turn`.  If there is none, make a plan
- * with the kind `links`, although some pairs then have no path.  FTR_REFUSED if that plan does
- * not keep the turns in use, either. */
+/* Plan with the kinds of links from `links` on. The first plan is taken that connects all pairs and
+ * keeps the turns in use, which are the first n_used elements of `turn`. If there is none, the plan
+ * uses kind `links` and leaves some pairs without a path. FTR_REFUSED if that plan does not keep
+ * the turns in use, either. */
 static enum ftr_status plan_with_fewest_links(struct ftr_incr *lv, enum connect_links links,
 				  const struct ftr_turn *turn, uint32_t n,
 				  uint32_t n_used, struct ftr_err *err)
@@ -140,8 +139,8 @@ static bool joins_leaves(const struct ftr_incr *lv,
 		lv->view.numbering.col[e->sw] < lv->view.tree.n_leaf;
 }
 
-/* Correct the counts of pairs: by the costs alone, every pair without an up/down path counts as
- * unreachable, also if extra turns connect it. */
+/* Correct the counts of pairs. By the costs alone, every pair without an up/down path was counted
+ * as unreachable, even if extra turns connect it. */
 static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 			const struct connect *now)
 {

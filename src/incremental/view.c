@@ -13,9 +13,9 @@
 /* The shape that defines the nominal links: the nominal shape, or the shape itself. */
 struct source {
 	const struct ftr_shape *sh;
-	ftr_sw *here;		/* [sh->f->n_sw] for each switch of sh: the switch in
-				 * lv->base, FTR_SW_NONE: none */
-	ftr_sw *there;		/* [n_sw] for each switch of lv->base: the switch in sh */
+	ftr_sw *here;		/* here[t]: index in lv->base of switch t of sh; FTR_SW_NONE:
+				 * none */
+	ftr_sw *there;		/* there[s]: index in sh of switch s of lv->base */
 };
 
 static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
@@ -33,7 +33,7 @@ static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
 	    !FTR_NEW(a, lv->group_of, f->n_ports) ||
 	    !FTR_NEW(a, lv->far, f->n_ports) ||
 	    !FTR_ZNEW(a, lv->alive, f->n_ports) ||
-	    !FTR_ZNEW(a, lv->want, f->n_ports) ||
+	    !FTR_ZNEW(a, lv->alive_after, f->n_ports) ||
 	    !FTR_ZNEW(a, lv->dead, f->n_ports / 64 + 1u) ||
 	    !FTR_ZNEW(a, lv->view_group, n_groups) ||
 	    !FTR_ZNEW(a, lv->view_port, f->n_ports) ||
@@ -95,10 +95,10 @@ static enum incr_side side_of(const struct ftr_shape *sh, ftr_sw s, ftr_sw remot
 		rank[remote] < rank[s] ? INCR_DOWN : INCR_EQUAL;
 }
 
-/* True if the k-th nominal group of s leads to this side and may be used for routing.  A group
- * that is horizontal in the nominal shape, but leads up or down by the ranks of the present
- * shape, is used only if it is a group of the present shape. */
-static bool wanted(const struct ftr_incr *lv, const struct source *src,
+/* True if the k-th nominal group of s leads to this side and may be used for routing. By the ranks
+ * of the present shape a group may lead up or down although it is horizontal in the nominal shape.
+ * Such a group is used only if the present shape has it. */
+static bool is_usable(const struct ftr_incr *lv, const struct source *src,
 		   ftr_sw s, uint32_t k, enum incr_side side)
 {
 	const struct ftr_shape *sh = lv->base;
@@ -153,7 +153,7 @@ static void add_groups(struct ftr_incr *lv, const struct source *src, ftr_sw s)
 	lv->first[s + 1] = lv->first[s];
 	for (int side = INCR_UP; side < INCR_N_SIDES; side++)
 		for (uint32_t k = 0; k < n; k++)
-			if (wanted(lv, src, s, k, (enum incr_side)side))
+			if (is_usable(lv, src, s, k, (enum incr_side)side))
 				add_group(lv, src, s,
 					  &sh->tree.groups[sh->tree.group_first[t] + k],
 					  (enum incr_side)side);
@@ -184,7 +184,7 @@ static enum ftr_status join_ends(struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* List the nominal links that the fabric lacks; they are dead from the start. */
+/* List the nominal links that the fabric lacks. They are dead at first. */
 static enum ftr_status note_absent(struct ftr_incr *lv, struct ftr_err *err)
 {
 	uint32_t n = 0;
@@ -287,7 +287,7 @@ static void flip_end(struct ftr_incr *lv, uint32_t link)
 	lv->dead[bit / 64] ^= (uint64_t)1 << bit % 64;
 }
 
-/* The caller packs the groups afterwards. */
+/* The caller must call incr_pack() for both switches afterwards. */
 void incr_toggle(struct ftr_incr *lv, uint32_t link)
 {
 	flip_end(lv, link);

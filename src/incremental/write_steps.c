@@ -4,11 +4,11 @@
  *
  * Changed entries are written downstream first (tables/write_order.h). Here the first step is 0.
  *
- * An entry of a switch y turns upward if its new port leads up, and a switch x above y
- * has a changed entry whose old port leads down to y over a link that is alive. (If x
- * kept its entry, the new tables would have a turn at y, but their paths go strictly up,
- * then down.) These entries, and all that wait for them, get steps of their own after all
- * others (drain steps):
+ * An entry of a switch y is said to turn upward if its new port leads up, and a switch x above y
+ * has a changed entry whose old port leads down to y over a live link. (If x kept its entry, the
+ * new tables would have a turn at y, but their paths go strictly up, then down.) Entries that turn
+ * upward, and all entries that wait for them, get separate steps after all others (drain steps),
+ * one for each level:
  *
  *	level(y) = 1 + the greatest level of the entry that y waits for and of the
  *		   entries that led down to y, if they have a level; else 0
@@ -16,14 +16,13 @@
  * Both kinds of dependence lead from higher ranks to lower ones, so one pass by descending rank
  * is sufficient.
  *
- * Proof that the tables work during the writes: a written entry is right if the packets that it
- * forwards follow their final path.  An entry is written after those downstream, so every
- * other entry on its final path is written already or does not change.  So it is right at
- * once, and stays right.  A packet follows old entries to the first written one, and its final
- * path from there.  It cannot reach an old entry again, because every switch on a written
- * final path leads along that path.  So there is no loop.  An entry that becomes FTR_PORT_NONE
- * waits for nothing.  It has lost all its up/down paths, the old one included, so no packet
- * that could arrive passes it.
+ * Proof that packets arrive during the writes: a written entry is right if the packets that it
+ * forwards follow their final path. An entry is written after those downstream, so every other
+ * entry on its final path is written already or does not change. So it is right at once, and stays
+ * right. A packet follows old entries to the first written one, and its final path from there. It
+ * cannot reach an old entry again, because every switch on a written final path leads along that
+ * path. So there is no loop. An entry that becomes FTR_PORT_NONE waits for nothing. It has lost all
+ * its up/down paths, the old one included, so no packet that could arrive passes it.
  *
  * Only with excluded pairs (ftr_incr.keep) may a path still work although its cost is
  * infinite.  For such a pair, an entry that becomes FTR_PORT_NONE is written after all
@@ -36,7 +35,7 @@
 #include "incremental/incremental.h"
 #include "tables/write_order.h"
 
-/* Limit for the passes of levels() with extra turns. */
+/* greatest number of passes of find_levels() */
 #define MAX_PASSES 16
 
 enum { DRAIN = 1, BEFORE_DRAIN = 2 };
@@ -44,14 +43,15 @@ enum { DRAIN = 1, BEFORE_DRAIN = 2 };
 struct steps {
 	struct ftr_incr *lv;
 	const struct ftr_change *change;
-	uint16_t *write_step;	/* by change: its step, or its level if it is marked DRAIN */
-	uint8_t *mark;		/* by change */
-	struct write_order order;	/* step[] is WRITE_NEVER if the change is marked DRAIN */
-	uint32_t *drain;	/* [n_sw] */
+	uint16_t *write_step;	/* write_step[i]: step of change i, or its level if it is marked
+				 * DRAIN */
+	uint8_t *mark;		/* mark[i]: DRAIN, BEFORE_DRAIN or both */
+	struct write_order order;	/* step[i] is WRITE_NEVER if change i is marked DRAIN */
+	uint32_t *drain;	/* [n_sw] changes of a LID that are marked DRAIN */
 	uint32_t n_normal, n_levels;
 };
 
-/* The switch to which port p of s leads, NONE: none. */
+/* The switch to which port p of s leads; NONE: it leads to no switch. */
 static ftr_sw next_switch(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 {
 	uint32_t c = incr_link(lv, s, p);
@@ -66,8 +66,8 @@ static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 	return c != NONE && incr_side(lv, c) == INCR_UP;
 }
 
-/* The next change on the final path of i.  An entry that becomes FTR_PORT_NONE is skipped:
- * it waits for no other entry, and no other entry waits for it. */
+/* The next change on the final path of change i; NONE: there is none. A change to FTR_PORT_NONE is
+ * skipped, because it waits for no other change, and no other change waits for it. */
 static uint32_t waits_for(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -91,9 +91,9 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return k == NONE ? WRITE_ARRIVES : k;
 }
 
-/* A packet may follow the old entry of change i and then the new entry of the next switch.  If it
- * would turn upward there (with extra turns: make a U-turn or a turn that is not allowed),
- * return the change of that entry; otherwise NONE. */
+/* A packet may follow the old entry of change i and then the new entry of the next switch. If the
+ * packet would turn upward there, return the change of that new entry; otherwise NONE. With extra
+ * turns, the turn is bad if it is a U-turn or not allowed. */
 static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -120,8 +120,7 @@ static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 
 /* ---- one LID --------------------------------------------------------- */
 
-/* Compute the step of i. If i waits for a change that is in the drain steps, i is put into
- * the drain steps, too. */
+/* Compute the step of change i. If i waits for a change that is marked DRAIN, mark i, too. */
 static void find_step(struct steps *z, uint32_t i)
 {
 	uint32_t step;
@@ -155,10 +154,10 @@ static bool raise(struct steps *z, uint32_t i, uint32_t level)
 	return raised;
 }
 
-/* Compute the levels of the n changes in list, which are in the drain steps.  With extra turns,
- * one pass may not be enough; if changes wait for each other in a cycle, no order is right, and
- * the checker refuses the result. */
-static void levels(struct steps *z, uint32_t *list, uint32_t n)
+/* Compute the levels of the n changes in list, which are marked DRAIN. With extra turns, one pass
+ * may not be enough. If changes wait for each other in a cycle, no order is right, and the checker
+ * refuses the result. */
+static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 {
 	bool again = true;
 
@@ -228,7 +227,7 @@ static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 		if (z->mark[list[i]] & DRAIN)
 			drain[n_drain++] = list[i];
 	if (any)
-		levels(z, drain, n_drain);
+		find_levels(z, drain, n_drain);
 	if (z->lv->keep)
 		missing_last(z, list, n, n_drain);
 }

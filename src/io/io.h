@@ -70,10 +70,9 @@ bool ftr_text_open(struct ftr_text *t, const char *path, bool own,
 		   struct ftr_err *err) FTR_MUST_USE;
 void ftr_text_close(struct ftr_text *t);
 bool ftr_text_line(struct ftr_text *t, struct ftr_cur *c) FTR_MUST_USE;
-/* As ftr_text_line(), but skips blank lines and lines that start with '#'. */
+/* Like ftr_text_line(), but skips blank lines and lines that start with '#'. */
 bool ftr_text_meaningful(struct ftr_text *t, struct ftr_cur *c) FTR_MUST_USE;
-/* Call fn for every line that ftr_text_meaningful() returns. Ends at the first error, of
- * reading or from fn. */
+/* Call fn for every line that ftr_text_meaningful() returns, until reading or fn fails. */
 typedef bool (*ftr_line_fn)(void *ctx, struct ftr_cur *line);
 bool ftr_text_each(struct ftr_text *t, ftr_line_fn fn, void *ctx) FTR_MUST_USE;
 /* Read the whole file, malloc()ed; FTR_LIMIT if it is larger than FTR_SLURP_MAX bytes,
@@ -138,7 +137,7 @@ bool ftr_cur_find(struct ftr_cur *c, const char *s);
 bool ftr_cur_gap(const struct ftr_cur *c);
 /* True before "0x" and at least one more character. */
 bool ftr_cur_hex_follows(const struct ftr_cur *c);
-/* As ftr_cur_uint(), but anything else than such a number is the error "expected WHAT".
+/* Like ftr_cur_uint(), but anything else than such a number is the error "expected WHAT".
  * ftr_text_next() skips blanks first, as ftr_text_mark() does before the character. */
 bool ftr_text_uint(struct ftr_text *t, struct ftr_cur *c, unsigned int base,
 		   uint64_t max, const char *what, uint64_t *out) FTR_MUST_USE;

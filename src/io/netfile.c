@@ -37,23 +37,23 @@ struct rate {			/* masks of enabled rates, with the bits of ibsim */
 struct net {
 	struct ftr_raw *r;
 	struct ftr_text *t;
-	uint64_t guid[FTR_NODE_ROUTER + 1];	/* next GUID, by node type */
+	uint64_t guid[FTR_NODE_ROUTER + 1];	/* next GUID of each node type */
 	uint64_t base[FTR_NODE_ROUTER + 1];	/* last GUID set by a guid line */
 	struct rate rate;
 	bool rated;		/* the last port line gave width and speed */
 	uint8_t n_lid[2];	/* LIDs of the last port line of a switch [1],
 				 * of an end node [0] */
-	struct ftr_cur prefix;	/* of module=; NULL: none */
+	struct ftr_cur prefix;	/* the prefix that a module= line gave; NULL: none */
 	uint32_t node;		/* the open record, or FTR_RAW_NONE */
 };
 
 /* The rest of a record or port line after its head. */
 struct tail {
 	struct ftr_cur desc;	/* NULL: none */
-	ftr_lid lid[2];		/* in order of appearance */
+	ftr_lid lid[2];		/* in the order of the line */
 	unsigned int n_lid;
 	uint8_t lmc;
-	uint8_t width, speed;	/* as in 4xQDR */
+	uint8_t width, speed;	/* from a word like 4xQDR */
 	struct rate rate;
 };
 

@@ -5,8 +5,8 @@
  *
  * The file holds the nodes that a sweep could find: end ports and end nodes without a link
  * are left out.  Double quotes in names become ', because the format has no way to quote
- * them; control characters are not in the names of a fabric.  An unknown width is written as 0x and an unknown
- * speed as '?' (4x?), which readers take as unknown.
+ * them.  Names of a fabric contain no control characters.  An unknown width is written as 0x
+ * and an unknown speed as '?' (4x?), which readers take as unknown.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,15 +17,15 @@
 struct writer {
 	FILE *out;
 	const struct ftr_fabric *f;
-	uint32_t *first;	/* [n_nodes + 1] into by_node */
-	ftr_ep *by_node;	/* end ports, ascending port number per node */
+	ftr_ep *by_node;	/* [n_ep] end ports, by node and port number */
+	uint32_t *first;	/* [n_nodes + 1] index in by_node of the first port of a node */
 };
 
 struct name {
 	char s[FTR_NAME_MAX + 1];
 };
 
-/* A quote in a name would end it. */
+/* A copy of the name with single quotes, because a double quote would end the name. */
 static struct name clean(const char *name)
 {
 	struct name n;
@@ -50,8 +50,8 @@ static bool group_nodes(struct writer *w)
 		w->first[f->ep[e].node + 2]++;
 	for (uint32_t n = 0; n < f->n_nodes; n++)
 		w->first[n + 2] += w->first[n + 1];
-	/* first[n + 1] is the position for the next port of n, and at the end the
-	 * start of n + 1 */
+	/* During this loop first[n + 1] is the position for the next port of node n.  After it,
+	 * first[n + 1] is the position of the first port of node n + 1. */
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		w->by_node[w->first[f->ep[e].node + 1]++] = e;
 	for (uint32_t n = 0; n < f->n_nodes; n++)

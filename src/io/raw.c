@@ -14,8 +14,8 @@
  * A tolerant reading notes a one-sided link and leaves it out; OpenSM would not use it
  * either.
  *
- * Nodes are found by the hash of their id.  Of two ids with the same hash, the second one
- * to come is under the next free key.
+ * Nodes are found by the hash of their id.  If two ids have the same hash, the node that is
+ * added later is stored under the next free key.
  *
  * If one end reports the LID or the port GUID of the other, the value must agree with the
  * other's own record.  If that record has no value, the reported one is used.

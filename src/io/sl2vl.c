@@ -28,10 +28,11 @@ struct reader {
 	struct ftr_sl2vl *map;
 	uint8_t *reported;		/* [n_sw] */
 	struct ftr_parts parts;
-	uint32_t open_line;	/* first line of the open section of OpenSM's form; 0: none */
+	/* the section being read, in OpenSM's form */
+	uint32_t open_line;	/* its first line; 0: no section is being read */
 	bool ours;		/* the section belongs to a switch of f */
 	ftr_sw sw;
-	int64_t in;		/* in port of its last line; -1: none yet */
+	int64_t in;		/* input port of the last line read; -1: none yet */
 };
 
 /* ---- reading ----------------------------------------------------------- */

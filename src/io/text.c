@@ -191,7 +191,7 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 		st = ftr_source_read(s, *buf + *len, cap - *len, &got);
 		if (st || !got)
 			return st;
-		/* reject at once: a large sparse file consists of NULs */
+		/* reject immediately: a large sparse file consists of NULs */
 		if (memchr(*buf + *len, '\0', got))
 			return ftr_fail(err, FTR_PARSE, "%s: NUL byte; this is not a text file",
 					path);

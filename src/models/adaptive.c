@@ -27,8 +27,8 @@
  */
 #include "models/tiers.h"
 
-/* The papers give no value. This is much longer than a few U-turns of one packet under
- * load, and much shorter than a fault. */
+/* The papers give no value. This is much longer than the time in which a packet makes a few
+ * U-turns under load, and much shorter than a fault lasts. */
 #define TIMEOUT (100 * FTR_SIM_US)
 
 enum { FIELD_NONE = 0, FIELD_DOWN = 1, FIELD_PORT = 2 };

@@ -7,7 +7,7 @@
  * on local information: the port and the VL (virtual layer) by which the packet
  * came and, for switch faults, the port field of the header. VL 0 is the normal
  * layer NL, VL 1 is ML or ML1, VL 2 is ML2. The switches keep no state, so a
- * repaired link is used at once.
+ * repaired link is used immediately.
  *
  * R_det links (section VI.A, steps of section V.C):
  *	1	The packet goes up in NL; by another upward port if the port

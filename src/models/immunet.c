@@ -34,8 +34,8 @@
  * time of a link and a switch, and no bandwidth.
  *
  * Before the first fault, a torus whose switches are numbered row by row has
- * the rings of the paper, one for each line and direction, visited dimension by
- * dimension. Any other fabric, and a torus with one_ring, has the ring of a
+ * the rings of the paper: one for each line and direction. A packet takes them dimension
+ * by dimension. Any other fabric, and a torus with one_ring, has a single ring: that of a
  * breadth-first tree from switch 0.
  *
  * deviation: t is also at least one above the t of the level that the switch
@@ -283,8 +283,8 @@ static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
 
 	x->signal[what].next = x->free_signal;
 	x->free_signal = (uint32_t)what;
-	/* ignore signals over a link that has gone down, and, further below,
-	 * signals of an earlier level */
+	/* ignore signals over a link that has gone down; signals of an earlier level are
+	 * ignored below */
 	if (g.kind != SIGNAL_OPEN && !is_usable(v, g.to, g.port))
 		return;
 	if (g.kind == SIGNAL_EMERGENCY) {
@@ -388,7 +388,8 @@ static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
 	return s - at * t->stride[d] + (at + by) % t->k[d] * t->stride[d];
 }
 
-/* Find the next dimension: the shortest ring through switch 0 with this stride. */
+/* Find the next dimension: the shortest ring through switch 0 in which the numbers of neighbours
+ * differ by the stride. */
 static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f,
 			   uint32_t stride)
 {
@@ -510,7 +511,8 @@ static void exit_by(struct ftr_sim_exit *e, unsigned int port, unsigned int vl,
 				    (uint8_t)rank, false, note };
 }
 
-/* The port into the ring for switch d. */
+/* The port by which switch s sends a packet for switch d into the ring: towards d in the tree if d
+ * is below s, otherwise to the parent.  The root uses its first port of the ring. */
 static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
 			  unsigned int n_ports)
 {
@@ -564,7 +566,7 @@ static bool in_ring(const struct immunet *x, ftr_sw s, ftr_port port)
 	return k->next[port];
 }
 
-/* The exit into the ring, or further along it. */
+/* The exit by which a packet enters the ring or continues in it. */
 static unsigned int safe_exit(const struct immunet *x,
 			      const struct ftr_sim_view *v, ftr_sw s, ftr_sw d,
 			      ftr_port in, bool ring, struct ftr_sim_exit *e)
@@ -596,7 +598,7 @@ static bool been_round(const struct immunet *x, ftr_sw s,
 	       (p->vector & 0xffff) > 2 * x->n;
 }
 
-/* True if VL 1 of the link is adaptive, too: it is in no ring. */
+/* True if VL 1 of the link is used adaptively, like VL 0, because it belongs to no ring. */
 static bool two_vls(const struct immunet *x, ftr_sw s, ftr_port out)
 {
 	return x->node[s].open && !in_ring(x, s, out) && !x->o.one_vl;

@@ -7,7 +7,7 @@
  *
  * A record is one line, or several if it would be longer than LINE_MAX_BYTES:
  * the first line holds everything but the lists, which continue in the
- * following lines.  The writer's thread writes all lines of a record at once.
+ * following lines.  The writer's thread writes all lines of a record together.
  *
  * "switch-down" is written when a switch has lost its last link to another
  * switch, "switch-up" when the switch has one again. "switch-up" comes with the repair
@@ -329,9 +329,9 @@ static char *record_text(const struct rr_repair *r, const char *links, uint32_t 
 	return text;
 }
 
-/* The text of a record, and its length; NULL: no memory.  The record is composed twice, because
- * every line contains the number of lines, which is known only after the first time.  The first
- * time uses the longest possible number, so no line of the second time is too long. */
+/* The text of a record, and its length; NULL: no memory.  Every line contains the number of lines,
+ * so a draft is composed first, to count the lines.  The draft has the longest possible number in
+ * place of this count, so no line of the final text is too long. */
 static char *compose(const struct rr_repair *r, size_t *size)
 {
 	char *links = list_text(r), *draft = NULL, *text = NULL;

@@ -32,8 +32,8 @@ struct ibf_metrics {
 	enum ibf_sm_state state;
 	double state_seconds[IBF_N_SM_STATES];
 	uint64_t sweeps, routings, refusals, reroutes, failed_writes;
-	/* of the last routing by one of our engines; 0: none yet */
-	double routed;		/* seconds since 1970 */
+	/* the last routing by one of our engines */
+	double routed;		/* seconds since 1970; 0: none yet */
 	double routing_ms[IBF_ROUTING_PHASES];
 	uint64_t changed_entries;
 	uint32_t switches, links, end_ports;
@@ -44,10 +44,10 @@ struct ibf_metrics {
 	uint64_t load_max, load_least;	/* most loaded link and its lower bound,
 					 * all-to-all, in flows */
 	uint32_t held;		/* damped links */
-	/* of the last reroute */
+	/* the last reroute */
 	double rerouted;	/* time of its trap, seconds since 1970 */
-	double reroute_ms[IBF_REROUTE_PHASES];	/* since its trap; negative: not
-						 * reached */
+	double reroute_ms[IBF_REROUTE_PHASES];	/* from the trap to the end of a phase;
+						 * negative: not reached */
 };
 
 void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m);

@@ -2,8 +2,8 @@
 /*
  * The nominal fabric of the plugin, and its state file.
  *
- * A fault changes few routes, because destinations are numbered by the nominal fabric, the
- * union of all parts seen so far, and not by the parts that are alive (<ftr/nominal.h>). The
+ * Destinations are numbered by the nominal fabric, the union of all parts seen so far, and not
+ * by the parts that are alive (<ftr/nominal.h>). Therefore a fault changes few routes. The
  * nominal fabric is kept in memory between routings.  Between two runs of OpenSM it is kept in
  * a file in OpenSM's cache directory, beside guid2lid.
  *

@@ -94,9 +94,9 @@ struct ibf_timing {
 /* (source, LID) pairs without a path that the engine does not promise to serve. */
 struct ibf_unserved {
 	uint64_t hosts;		/* host to host */
-	uint64_t apart;		/* of those, pairs that no links connect */
+	uint64_t apart;		/* host to host, not physically connected */
 	uint64_t mixed;		/* host to switch, switch to host */
-	uint64_t others;	/* switches, Aggregation Nodes */
+	uint64_t others;	/* pairs of switches or Aggregation Nodes */
 };
 
 struct ibf_changes {
@@ -106,8 +106,8 @@ struct ibf_changes {
 
 /* The cost of reading the switches' tables, see adopt.c. */
 struct ibf_adopted {
-	uint64_t blocks, failed;	/* blocks: requested; failed: those of them that
-					 * were not answered */
+	uint64_t blocks;	/* blocks requested */
+	uint64_t failed;	/* blocks that were not answered */
 	double ms;
 };
 
@@ -225,8 +225,8 @@ struct ibf_generation *ibf_generation_get(struct ibf_generation *gen);
 void ibf_generation_put(struct ibf_generation *gen);
 /* The shape of the nominal fabric of gen; NULL: there is none. */
 const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen);
-/* True if the last routing was by an engine that is not ours.  With OpenSM's lock
- * held, or on the sweeper's thread. */
+/* True if an engine that is not ours made the last routing.  The caller holds OpenSM's lock, or
+ * is the sweeper's thread. */
 bool ibf_other_routed(const struct ibf_plugin *p);
 
 /* snapshot.c */
@@ -304,8 +304,8 @@ void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
 /* Events of a sweep, in this order, on the sweeper's thread and without a lock:
  *  sweep_start	a heavy sweep begins
  *  discovered	discovery is over; may wait until a write has ended
- *  routed	the switches have new tables: those of gen; NULL: of an engine that is
- *		not ours
+ *  routed	the switches have the new tables of gen; NULL: the tables of an engine
+ *		that is not ours
  * post: RR_EV_ROUTING (OpenSM's exclusive lock is held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
 void ibf_fast_sweep_start(struct ibf_fast *f);
 void ibf_fast_discovered(struct ibf_fast *f);

@@ -24,7 +24,7 @@
  * ranks, so any mixture of old and new entries is free of loops and credit
  * loops; and the result is verified like all tables.
  *
- * An entry that a fault displaces is placed at once, by the load of the links
+ * An entry that a fault displaces is placed immediately, by the load of the links
  * (balance/displaced.h).  When the sweep is over, a second search places all
  * displaced entries again, shifts included.  If the gain is large enough, the next sweep
  * applies the result to these entries only.
@@ -585,7 +585,8 @@ static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
 }
 
-/* gen is the first routing, or its fabric is complete. */
+/* Make the tables of gen the preferred tables.  gen is the first routing, or its fabric is
+ * complete. */
 static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;

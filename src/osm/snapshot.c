@@ -172,8 +172,8 @@ static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
 	return FTR_OK;
 }
 
-/* The name from the node-name-map; for an Aggregation Node its NodeDescription,
- * which identifies it.  raw: buffer for that. */
+/* The name from the node-name-map; for an Aggregation Node the NodeDescription, which identifies
+ * it as such.  raw: buffer for the NodeDescription. */
 static const char *end_name(const osm_node_t *node,
 			    char raw[IB_NODE_DESCRIPTION_SIZE + 1])
 {

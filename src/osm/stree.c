@@ -56,8 +56,8 @@ static bool covers(const struct ibf_stree *t, ftr_sw s)
 	return true;
 }
 
-/* The switch of the lowest rank that covers all members; of several, the one that the hash
- * selects.  The first pass counts them, the second finds it. */
+/* The switch of the lowest rank that covers all members.  If several switches of that rank do,
+ * the hash selects one: the first loop counts them, the second one finds it. */
 static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 {
 	uint32_t n_sw = t->shape->f->n_sw, n = 0;

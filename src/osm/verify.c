@@ -135,7 +135,7 @@ static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 /* A switch whose hosts cannot reach all other hosts. */
 struct lacking {
 	ftr_sw sw;
-	uint64_t lids;		/* LIDs of hosts that it cannot reach */
+	uint64_t lids;		/* LIDs of hosts that the switch cannot reach */
 };
 
 static int lacking_cmp(const void *x, const void *y)

@@ -106,8 +106,8 @@ static bool slow_links(struct drawing *z)
 
 /* ---- switches ------------------------------------------------------------ */
 
-/* The pod of the next rank above s.  Switches of one rank below the same pod should have
- * the same number of upward links. */
+/* The pod of the next rank above s.  Switches of the same rank that are below one pod should
+ * have the same number of upward links. */
 static uint32_t peers_of(const struct drawing *z, ftr_sw s)
 {
 	uint32_t r = z->sh->tree.rank[s] + 1u, pod = z->pod_of[s];

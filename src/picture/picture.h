@@ -15,8 +15,9 @@ struct drawing {
 	struct ftr_picture *p;
 	struct ftr_arena *keep;		/* becomes p->arena */
 	struct ftr_arena *scratch;
-	uint32_t *pod_of, *block_of;	/* also in p */
-	struct ftr_picture_pod *pod;	/* also in p */
+	/* writable pointers to members of p */
+	uint32_t *pod_of, *block_of;
+	struct ftr_picture_pod *pod;
 };
 
 /* Number of links from s to higher ranks. */

@@ -20,7 +20,7 @@ struct rr_damp {
 
 /* Report an event at time `now` that a sweep must see. */
 void rr_damp_want(struct rr_damp *d, double now);
-/* As rr_damp_want(), but the sweep is due at once. */
+/* Like rr_damp_want(), but the sweep is due immediately. */
 void rr_damp_hurry(struct rr_damp *d, double now);
 /* The time at which the sweep is due; negative: no sweep is wanted. */
 double rr_damp_due(const struct rr_damp *d);

@@ -45,14 +45,14 @@
 /* After this time without an answer, in ms, the other route is used as well. The value is
  * well above the round trip of a management packet, and well below its timeout. */
 #define HEDGE_MS 2
-/* A switch that has just sent a trap normally answers.  One that does not
- * answer within this time is left to the sweep, so that it does not delay the
- * others. */
+/* Limits are multiples of the timeout of a packet.  A switch that has just sent a trap
+ * normally answers.  If it does not answer within LIMIT_TIMEOUTS, it is left to the sweep, so
+ * that it does not delay the others. */
 #define LIMIT_TIMEOUTS 2.5
 /* The same limit for neighbours of a silent switch, which have sent no trap. */
 #define NEIGHBOUR_TIMEOUTS 0.05
-/* If a route works, the other one is used only after this share of a timeout without an
- * answer. */
+/* Used instead of HEDGE_MS if every switch has answered over its first route: the second route
+ * is then used only after this share of the timeout. */
 #define PATIENCE_TIMEOUTS 0.25
 
 /* ---- jobs --------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static bool listed(const struct rr_link *out, uint32_t n,
 	return false;
 }
 
-/* A port in Init carries no data: a link that died and returned at once counts
+/* A port in Init carries no data: a link that died and returned immediately counts
  * as dead until OpenSM has set it Active.  While OpenSM sets up the whole
  * fabric, Init means nothing. */
 static bool is_dead(const struct rr_view *v, unsigned int state)
@@ -378,8 +378,8 @@ static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 	return ok;
 }
 
-/* Run all requests: first those that are not skipped, then the others of each switch that has
- * answered its first one. */
+/* Run the requests that are not skipped.  Then run the skipped requests of each switch that has
+ * answered its first request. */
 static void run_all(struct rr *f, struct probe *p, bool all_answered)
 {
 	double hedge = all_answered ? patience(f) : HEDGE_MS;

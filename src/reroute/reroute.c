@@ -504,8 +504,8 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 	return done;
 }
 
-/* Leave those of the n links to OpenSM that are still not in use.  sweep_over: the next routing
- * uses them as OpenSM sees them; otherwise they are probed again at the end of the sweep. */
+/* Leave to OpenSM all links, of these n, that are still not in use.  sweep_over: the next routing
+ * uses these links as OpenSM sees them; otherwise they are probed again at the end of the sweep. */
 static void leave_to_sweep(struct rr *f, const struct rr_link *c,
 			   uint32_t n, bool sweep_over)
 {

@@ -62,7 +62,7 @@ struct rr_link {
 
 /* A thread that builds a planner for a view (ddlr.c). */
 struct rr_maker {
-	struct rr_maker *next;	/* in the list of abandoned makers */
+	struct rr_maker *next;	/* next abandoned maker */
 	struct rr *f;
 	struct rr_routing gen;
 	pthread_t thread;
@@ -245,12 +245,12 @@ void rr_routing_put(struct rr_routing *gen);	/* owner NULL is accepted */
 /* Post one event to the state machine, at the current time; returns a set of
  * enum rr_action. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev);
-/* As rr_post(), but the caller holds the mutex. */
+/* Like rr_post(), but the caller holds the mutex. */
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
 bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
 					 * mutex */
 void rr_want_sweep(struct rr *f);	/* requested when it is due (damp.h) */
-void rr_sweep_now(struct rr *f);	/* requested at once */
+void rr_sweep_now(struct rr *f);	/* requested immediately */
 /* Set *err for finding i of rep and return FTR_REFUSED.  what: the message up to the name of the
  * finding. */
 enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
@@ -264,8 +264,8 @@ void rr_fini(struct rr *f);
  * list of repairs that the last discovery has seen; the caller completes,
  * records and frees them. */
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
-/* The worker takes its next job; it holds the mutex. False: there is none
- * before rr_timer() or an event. */
+/* The worker takes its next job; it holds the mutex.  False: it has nothing to do until the time
+ * of rr_timer() or the next event. */
 bool rr_take(struct rr *f, struct rr_task *t);
 /* Run the job from start to end; called without the mutex. */
 void rr_do(struct rr *f, struct rr_task *t);
@@ -284,7 +284,7 @@ void rr_repair_returns(struct rr *f, bool swept);
 /* Report an unfinished transition in its current state, because another job
  * interrupts it. */
 void rr_repair_settle(struct rr *f);
-/* Continue the transition; only when transition_due has passed. */
+/* Write the next round of the transition.  Call this only after transition_due. */
 void rr_repair_continue(struct rr *f);
 void rr_repair_free(struct rr_repair *r);	/* NULL is accepted */
 
@@ -293,7 +293,8 @@ enum rr_note {
 	RR_NOTE_DOWN,		/* a port is Down: routings leave the link out */
 	RR_NOTE_REPAIRED,	/* the change of the link was repaired; true: it is damped now */
 	RR_NOTE_RETURN,		/* the link is RETURNING again; false: the table is full */
-	RR_NOTE_LEFT,		/* not taken into use: routings use it as OpenSM sees it */
+	RR_NOTE_LEFT,		/* the fast path could not take the link into use: routings use
+				 * it as OpenSM sees it */
 };
 bool rr_note(struct rr *f, enum rr_note what, const struct rr_link *c);
 bool rr_is_damped(struct rr *f, const struct rr_link *c);
@@ -347,8 +348,8 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v);
 bool rr_ddlr_ready(struct rr *f);
 /* Report that a link which the planner does not know has returned. */
 void rr_ddlr_returned(struct rr *f);
-/* Free the planners that no view waits for; all: also those that are still being
- * built, after waiting for them. */
+/* Free the planners that are finished and that no view needs.  all: also wait for the planners
+ * that are still being built, and free them. */
 void rr_ddlr_reap(struct rr *f, bool all);
 void rr_ddlr_drop(struct rr_view *v);
 /* Local repair; true if all planned entries were written. */

@@ -27,9 +27,9 @@ struct rr_smp {
 	uint32_t mod;
 	uint64_t m_key;		/* in network byte order */
 	struct rr_dr route[2];
-	unsigned int n_routes;	/* 0: fails at once */
+	unsigned int n_routes;	/* 0: fails immediately */
 	const uint8_t *payload;	/* RR_SMP_DATA bytes to Set; NULL: Get */
-	bool skip;		/* not run; its results stay as they are */
+	bool skip;		/* do not send this request, and leave its results as they are */
 	/* results */
 	enum rr_smp_state state;
 	double at;		/* time of the answer, by the clock of rr_ops */

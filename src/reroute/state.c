@@ -124,7 +124,7 @@ static void forget_tables(struct rr_state *s)
 }
 
 /* A sweep begins.  Two changes of the tables are not reported by an event of their own: OpenSM
- * wrote tables, lost packets, and sweeps again at once; or another manager wrote tables before
+ * wrote tables, lost packets, and sweeps again immediately; or another manager wrote tables before
  * this one became master again.  In both cases it is unknown what the switches hold. */
 static unsigned int on_sweep_start(struct rr_state *s,
 				   const struct rr_event *ev, double now)

@@ -106,7 +106,7 @@ enum rr_event_kind {
 	/* The job has ended [yes: its traps must be handled again; init: a port
 	 * in use was in Init; due: time of the next round of a transition]. */
 	RR_EV_SMP_DONE,
-	/* A sweep is wanted [yes: at once]. */
+	/* A sweep is wanted [yes: immediately]. */
 	RR_EV_WANT_SWEEP,
 	RR_N_EVENTS
 };

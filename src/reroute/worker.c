@@ -9,7 +9,7 @@
  *	a sweep is done		take returning links into use
  *	a sweep is due		request a heavy sweep from OpenSM
  *
- * Links that died are routed around at once, whatever OpenSM is doing, with one
+ * Links that died are routed around immediately, whatever OpenSM is doing, with one
  * exception: traps wait from the end of a discovery to the end of routing.  A discovery
  * that was under way when a link died may have seen the link alive. rr_left_out keeps
  * such links out of the next routing, which would otherwise undo the repair.
@@ -20,7 +20,7 @@
  * When the sweep is done (SUBNET_UP), the worker finds their ports Active and
  * takes them into use, downstream switches first, so that no packet is lost.
  *
- * If anything fails here, the worker always requests a sweep at once.
+ * If anything fails here, the worker always requests a sweep immediately.
  */
 #include <stdlib.h>
 #include <string.h>

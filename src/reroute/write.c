@@ -165,8 +165,7 @@ static bool leads_to_doubtful(const struct push *p, const struct write *w)
 /* ---- packets that get lost ---------------------------------------------- */
 
 /* Another link, not yet reported, may have died on the routes of these packets.
- * The first packets have a short timeout, so that this is found out for all of
- * them at once. */
+ * The first packets have a short timeout, so that such a link is soon detected. */
 #define QUICK_TIMEOUTS 0.5
 
 /* proven NULL: add the outgoing port of each link of the route to set.  Otherwise add both ends
@@ -257,7 +256,7 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
  * ms: these switches may only be slow. */
 #define LATE_MS 10
 
-/* Write the packets of one step. late: only those for late switches; otherwise all others. */
+/* Write the packets of one step: with late, those for late switches; otherwise all others. */
 static void write_some(struct push *p, uint32_t first, uint32_t end,
 		       bool late)
 {
@@ -387,7 +386,7 @@ static void note_writes(struct push *p)
 	r->sets_lost = !text;
 }
 
-/* ---- all of it ---------------------------------------------------------- */
+/* ---- a whole write ------------------------------------------------------ */
 
 /* Add to the counts, because a repair may be written in several parts. */
 static void count(struct push *p)

@@ -7,8 +7,8 @@
 
 #include "shape/shape.h"
 
-/* True if some switch above s routes to the column downward through s; then s must
- * route downward as well. */
+/* True if some switch above s routes to the column downward through s; then s must route to the
+ * column downward, too. */
 static bool must_descend(const struct ftr_shape *sh, ftr_sw s,
 			 const struct ftr_cost_column *c)
 {

@@ -22,12 +22,12 @@
  *    in place of LOW_SHARE: chips that are connected to many spines but to few rows have
  *    only a small share of neighbours with a height.
  *
- * A new result replaces the best one so far if it leads to clearly less congestion
- * (congestion.c; the amount is the square of the greatest load, times the sum of the squares of
- * all loads): less than GAIN times as much, or less than DEEP_GAIN times as much if it has
- * more ranks.  If it has fewer ranks, any smaller amount suffices.  The new result must
- * not leave many more pairs without an up/down path. In trees whose hosts are all on
- * leaves, all sets lead to the same heights, and no congestion is estimated.
+ * A new result replaces the best one so far if it leads to clearly less congestion: less than GAIN
+ * times as much, or less than DEEP_GAIN times as much if it has more ranks. If it has fewer ranks,
+ * any smaller amount suffices. (The amount of congestion is the square of the greatest load, times
+ * the sum of the squares of all loads; see congestion.c.) The new result must not leave many more
+ * pairs without an up/down path. In trees whose hosts are all on leaves, all sets lead to the same
+ * heights, and no congestion is estimated.
  *
  * A fabric has no levels if every switch has hosts and none is above the others: a ring, a
  * mesh, a HyperX.  Rule 5 makes many of its links horizontal, so they are not used.  If such a
@@ -36,24 +36,22 @@
  *
  * If the administrator gives roots, they decide the ranks, and only rule 1 is used.
  *
- * Rule 7.  One more host can change the result of rules 1 and 6, and then nearly all tables
- * change.  So, if the ranks of an earlier shape are given, they are kept unless the
- * inferred ranks are much better. Much better means that the amount of congestion, or the
- * number of pairs without an up/down path, is less than KEEP_GAIN times as much. That is
- * a tenth less load on every link. A smaller gain is not worth new tables, and the
- * estimate is not more exact. If the inferred ranking has fewer ranks, it need only be as
- * good. So an error from the time when the fabric was first seen incomplete, for example
- * a spine below the leaves, is not kept. Switches that are new, or were stubs, have the
- * inferred ranks; so have those whose links would all be horizontal with their earlier
- * ranks, because these links were moved.
+ * Rule 7. One more host can change the result of rules 1 and 6, and then nearly all tables change.
+ * So, if the ranks of an earlier shape are given, they are kept unless the inferred ranks are much
+ * better. Much better means that the amount of congestion, or the number of pairs without an
+ * up/down path, is less than KEEP_GAIN times as much. That corresponds to a tenth less load on
+ * every link. A smaller gain is not worth new tables, and the estimate is not exact enough to show
+ * it. If the inferred ranking has fewer ranks, it need only be as good. So an error from the time
+ * when the fabric was first seen incomplete, for example a spine below the leaves, is not kept.
+ * Switches that are new, or were stubs, have the inferred ranks; so have those whose links would
+ * all be horizontal with their earlier ranks, because these links were moved.
  *
- * Such a shape is restored exactly from its fabric and the ranks of all its switches, which are
- * in the state file.  Consider the difference between the rank of a switch and its
- * inferred rank. If the earlier rank was kept, this difference is the same as before; all
- * other switches have one common difference. So the most frequent difference is the same
- * as before (find_shift). And if a switch keeps its earlier rank because that of a
- * neighbour differs, the neighbour keeps its rank for the same reason, so their links
- * stay vertical.
+ * Such a shape can be made again exactly from its fabric and the ranks of all its switches, which
+ * are in the state file. To see this, consider the difference between the rank of a switch and its
+ * inferred rank. If the earlier rank was kept, this difference is the same as before; all other
+ * switches have one common difference. So the most frequent difference is the same as before
+ * (find_shift). And if a switch keeps its earlier rank because that of a neighbour differs, the
+ * neighbour keeps its rank for the same reason, so their links stay vertical.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,56 +62,58 @@
 #define LOW_SHARE 8
 #define LEAST_SHARE 64
 #define MAX_CUTS 8
-#define MAX_FLAT 64		/* switches of a fabric without levels */
+#define MAX_FLAT 64		/* greatest number of switches of a fabric that is ranked from each
+				 * of its switches */
 #define MIN_GAP 1.1		/* smallest ratio of the two values beside a gap */
-#define GAIN 0.9		/* a better ranking has less than this times the congestion of
-				 * the best so far */
+#define GAIN 0.9		/* A better ranking has less than GAIN times the congestion of the
+				 * best so far. */
 #define DEEP_GAIN 0.5		/* used instead of GAIN and of KEEP_GAIN if the new
 				 * ranking has more ranks */
-#define KEEP_GAIN 0.66		/* largest congestion of a ranking that replaces an earlier one,
-				 * relative to the earlier one: 0.9 times the load, to the
-				 * fourth power */
+#define KEEP_GAIN 0.66		/* A ranking replaces an earlier one if it has less than KEEP_GAIN
+				 * times its congestion, which is about 0.9 times the load, to the
+				 * fourth power. */
 #define NO_MORE 1.001		/* used instead of KEEP_GAIN if the new ranking has fewer
 				 * ranks; above 1 because of rounding */
-#define MORE_APART 0.1		/* additional pairs without an up/down path, as a share of the
-				 * pairs of hosts on different switches */
+#define MORE_APART 0.1		/* greatest number of additional pairs without an up/down path, as a
+				 * share of the pairs of hosts on different switches */
 
 struct ranking {
 	int32_t *height;
-	uint8_t *seeds;		/* leaf seeds */
+	uint8_t *seeds;		/* seeds[s]: s is a leaf seed */
 	uint8_t *is_leaf, *is_stub;
 	struct congestion cost;
 	bool estimated;		/* cost is valid */
 };
 
-/* Numbers of hosts of a switch, and of its links to other switches. */
-struct mix {
+/* The ratio hosts / links: number of hosts of a switch, and number of its links to other
+ * switches. */
+struct host_ratio {
 	uint32_t hosts, links;
 };
 
-/* Descending order of the ratio hosts / links. */
-static int mix_cmp(const void *x, const void *y)
+/* Compare ratios, for descending order. */
+static int ratio_cmp(const void *x, const void *y)
 {
-	const struct mix *a = x, *b = y;
+	const struct host_ratio *a = x, *b = y;
 	uint64_t p = (uint64_t)a->hosts * b->links;
 	uint64_t q = (uint64_t)b->hosts * a->links;
 
 	return (p < q) - (p > q);
 }
 
-/* Find the largest gaps in the descending sequence mix[n].  cut[k] is the last mix above the
- * k-th largest gap.  Returns the number of gaps, at most MAX_CUTS. */
-static uint32_t find_cuts(const struct mix *mix, uint32_t n, struct mix *cut)
+/* Find the largest gaps in the descending sequence of n ratios. cut[k] is the last ratio before the
+ * k-th largest gap. Returns the number of gaps, at most MAX_CUTS. */
+static uint32_t find_cuts(const struct host_ratio *host_ratio, uint32_t n, struct host_ratio *cut)
 {
 	double gap[MAX_CUTS];
 	uint32_t n_cuts = 0;
 
 	for (uint32_t i = 0; i + 1 < n; i++) {
-		double ratio = (double)mix[i].hosts * mix[i + 1].links /
-			((double)mix[i + 1].hosts * mix[i].links);
+		double ratio = (double)host_ratio[i].hosts * host_ratio[i + 1].links /
+			((double)host_ratio[i + 1].hosts * host_ratio[i].links);
 		uint32_t k;
 
-		if (!mix[i].links || ratio < MIN_GAP)
+		if (!host_ratio[i].links || ratio < MIN_GAP)
 			continue;
 		if (n_cuts < MAX_CUTS)
 			n_cuts++;
@@ -124,7 +124,7 @@ static uint32_t find_cuts(const struct mix *mix, uint32_t n, struct mix *cut)
 			cut[k] = cut[k - 1];
 		}
 		gap[k] = ratio;
-		cut[k] = mix[i];
+		cut[k] = host_ratio[i];
 	}
 	return n_cuts;
 }
@@ -175,7 +175,7 @@ static bool is_better(const struct shaping *z, const struct ranking *a,
 	return amount(a) < (p > q ? DEEP_GAIN : p < q ? 1 : GAIN) * amount(b);
 }
 
-/* Replace *best by r if r is better and differs from the n_old rankings in old. */
+/* Replace *best by r if r is better and differs from the n_old rankings in old[]. */
 static enum ftr_status compare(struct shaping *z, struct ranking *r,
 			       const struct ranking *old, uint32_t n_old,
 			       struct ranking **best)
@@ -196,28 +196,28 @@ static enum ftr_status compare(struct shaping *z, struct ranking *r,
 	return st;
 }
 
-/* The mixes of all switches with hosts, descending; returns their number. */
-static uint32_t sorted_mixes(const struct shaping *z, struct mix *mix)
+/* The ratios of all switches with hosts, descending; returns their number. */
+static uint32_t sorted_ratios(const struct shaping *z, struct host_ratio *host_ratio)
 {
 	uint32_t n = 0;
 
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
 		if (z->hosts[s])
-			mix[n++] = (struct mix){ z->hosts[s], rank_links(z, s) };
-	qsort(mix, n, sizeof(*mix), mix_cmp);
+			host_ratio[n++] = (struct host_ratio){ z->hosts[s], rank_links(z, s) };
+	qsort(host_ratio, n, sizeof(*host_ratio), ratio_cmp);
 	return n;
 }
 
 /* Set the leaf seeds to the switches whose ratio of hosts to links is at least that of cut.
  * Returns false if these switches have less than half of the hosts. */
-static bool seed_mixes(struct shaping *z, const struct mix *cut)
+static bool seed_by_ratio(struct shaping *z, const struct host_ratio *cut)
 {
 	uint64_t seeds = 0, all = 0;
 
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		struct mix m = { z->hosts[s], rank_links(z, s) };
+		struct host_ratio m = { z->hosts[s], rank_links(z, s) };
 
-		z->is_leaf[s] = m.hosts && mix_cmp(&m, cut) <= 0;
+		z->is_leaf[s] = m.hosts && ratio_cmp(&m, cut) <= 0;
 		seeds += z->is_leaf[s] ? m.hosts : 0;
 		all += m.hosts;
 	}
@@ -235,7 +235,8 @@ static bool is_flat(const struct shaping *z, const int32_t *height)
 	return true;
 }
 
-/* A switch in the order of rank_from(), from the root downward. */
+/* The position of a switch in the order of rank_from(). A smaller position is higher in the
+ * tree. */
 struct by_depth {
 	int32_t depth;
 	uint32_t links;
@@ -253,9 +254,9 @@ static int depth_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Rank the component of root.  Every link leads up to the end that is closer to root; if both
- * are equally close, to the one with more links, then to the one with the lower index.  The
- * height of a switch is one more than that of the highest switch below it. */
+/* Rank the component of root. Every link leads up to the end that is closer to root. If both ends
+ * are equally close, the link leads up to the end with more links, or else with the lower index.
+ * The height of a switch is one more than that of the highest switch below it. */
 static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 				 int32_t *height)
 {
@@ -343,7 +344,7 @@ static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
 		const struct ftr_old_rank *r = old_rank(z, s);
 
-		/* only an inferred ranking that is refused later is out of range */
+		/* a height can be out of range only in an inferred ranking that is refused later */
 		if (r && height[s] > -MAX_RANKS && height[s] < MAX_RANKS)
 			count[r->rank - height[s] + MAX_RANKS]++;
 	}
@@ -439,15 +440,15 @@ enum ftr_status shape_heights(struct shaping *z)
 {
 	uint32_t n = z->f->n_sw, n_cuts, k;
 	uint32_t *tmp = ftr_arena_alloc(z->scratch, n, sizeof(*tmp));
-	struct mix cut[MAX_CUTS];
-	struct mix *mix = ftr_arena_alloc(z->scratch, n, sizeof(*mix));
+	struct host_ratio cut[MAX_CUTS];
+	struct host_ratio *host_ratio = ftr_arena_alloc(z->scratch, n, sizeof(*host_ratio));
 	struct ranking r[MAX_CUTS + 2], flat[2], old, *best = r;
 	bool given = z->opts->roots.n > 0;
 	enum ftr_status st;
 
-	if (!tmp || !mix)
+	if (!tmp || !host_ratio)
 		return shape_nomem(z);
-	n_cuts = find_cuts(mix, sorted_mixes(z, mix), cut);
+	n_cuts = find_cuts(host_ratio, sorted_ratios(z, host_ratio), cut);
 	for (k = 0; k < (given ? 1 : n_cuts + 2); k++) {
 		bool enough = true;
 
@@ -457,7 +458,7 @@ enum ftr_status shape_heights(struct shaping *z)
 		if (!k)
 			rank_seed_leaves(z, tmp);
 		else if (k <= n_cuts)
-			enough = seed_mixes(z, &cut[k - 1]);
+			enough = seed_by_ratio(z, &cut[k - 1]);
 		else
 			memcpy(z->is_leaf, best->seeds, n);
 		memcpy(r[k].seeds, z->is_leaf, n);

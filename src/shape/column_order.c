@@ -18,10 +18,10 @@
  *  - A leaf with ports of multi-port hosts is rotated so that the ports of one host are
  *    on different planes, as far as the links permit.
  *
- * Each other class has its own indices, computed in the same way over all switches, so
- * that it does not disturb the balance of the compute nodes.
+ * Each class of destinations other than hosts has its own indices, computed in the same way over
+ * all switches, so that it does not disturb the balance of the compute nodes.
  *
- *	d = (position of the column) * stride of the class + offset in it
+ *	d = (position of the column) * stride of the class + offset in the column
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,20 +30,23 @@
 
 struct leaf_key {
 	ftr_sw sw;
-	const char *name;	/* with FTR_LEAF_BY_NAME the smallest host name; otherwise, or
-				 * without hosts, NULL: sorted last */
+	const char *name;	/* with FTR_LEAF_BY_NAME: the smallest host name; NULL: there are no
+				 * hosts, or the order is another one. Leaves without a name are
+				 * sorted last */
 };
 
 struct ordering {
 	struct shaping *z;
-	struct leaf_key *leaf;	/* in base order: GUID or name */
+	struct leaf_key *leaf;	/* leaves in base order, that is, by GUID or by name */
 	uint32_t n_leaf;
-	uint32_t *base;		/* [n_sw] position of a leaf in base order */
-	uint32_t *pod_key;	/* [n_ranks][n_sw]: first leaf of its pod */
-	ftr_ep *ep_by_sw;	/* end ports by (switch, offset) */
-	uint32_t *ep_first;	/* [n_sw + 1] */
-	uint32_t *offset;	/* [n_ep] offset inside its switch and class */
-	uint8_t *cls;		/* [n_ep] enum ftr_class */
+	uint32_t *base;		/* base[s]: position of leaf s in base order */
+	uint32_t *pod_key;	/* pod_key[r * n_sw + s]: position of the first leaf of the pod of s
+				 * at rank r */
+	ftr_ep *ep_by_sw;	/* end ports, sorted by (switch, offset) */
+	uint32_t *ep_first;	/* ep_first[s]: index in ep_by_sw[] of the first end port of s */
+	uint32_t *offset;	/* offset[e]: offset of end port e among those of its switch and
+				 * class */
+	uint8_t *cls;		/* cls[e]: enum ftr_class */
 	uint32_t stride[FTR_N_CLASSES];
 };
 
@@ -149,7 +152,7 @@ static bool below(const struct shaping *z, ftr_sw s, uint32_t l)
 	return z->rank[s] < l || (z->is_leaf[s] && z->is_stub[s]);
 }
 
-/* Set pod_key: for every rank, the first leaf (base order) of the pod of each switch. */
+/* Set pod_key. A pod is identified by its first leaf in base order. */
 static enum ftr_status pods(struct ordering *o)
 {
 	const struct shaping *z = o->z;
@@ -188,8 +191,8 @@ static enum ftr_status pods(struct ordering *o)
 	return FTR_OK;
 }
 
-/* Order of columns: leaves first, by their pods from the highest rank down, then by base
- * order; the other switches follow by (rank, index). */
+/* The order of columns: leaves first, by their pods from the highest rank down, then by base order;
+ * then the other switches by (rank, index). */
 static int col_cmp(const void *x, const void *y, void *ctx)
 {
 	const struct ordering *o = ctx;
@@ -269,7 +272,7 @@ static enum ftr_status pods_of_switches(struct ordering *o)
 
 /* ---- offsets inside a switch ------------------------------------------- */
 
-/* Mark the port numbers that carry a host on at least one leaf. */
+/* Mark the port numbers to which a host is connected on at least one leaf. */
 static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 {
 	const struct shaping *z = o->z;
@@ -281,8 +284,8 @@ static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 			is_host_port[z->f->ep[e].sw_port] = 1;
 }
 
-/* Number the hosts of leaf s by port number, with gaps for missing ones. False: the number
- * of ports that may carry a host exceeds the stride. */
+/* Place the hosts of leaf s by port number, with gaps for missing hosts. False: the number of ports
+ * that may have a host exceeds the stride. */
 static bool number_by_port(struct ordering *o, ftr_sw s,
 			  const uint8_t *is_host_port)
 {
@@ -350,7 +353,7 @@ static void set_offsets(struct ordering *o)
 
 /* ---- multi-port hosts -------------------------------------------------- */
 
-/* Slots that the ports of a node use already, at most MAX_TAKEN. */
+/* The slots that the ports of a node already use, at most MAX_TAKEN. */
 #define MAX_TAKEN 8
 
 struct taken {
@@ -376,8 +379,8 @@ static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
 		FTR_MAX(sh->numbering.n_slots[s], 1u);
 }
 
-/* The rotation of leaf s for which the fewest ports of multi-port hosts are in a slot
- * that their host uses on another leaf. */
+/* The rotation of leaf s for which the fewest ports of multi-port hosts are in a slot that another
+ * port of the same host uses. */
 static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
 			  const uint32_t *ports, const struct taken *taken)
 {

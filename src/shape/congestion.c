@@ -20,27 +20,28 @@
 #include "shape/rank.h"
 
 #define FAR UINT32_MAX
-/* Limit of (columns * pairs of neighbours); in larger fabrics only every k-th column is used.
- * All flows to these columns meet below the top, so the links down to them would seem
- * overloaded.  Therefore only links that lead up are compared: all of them carry about 1/k of
- * their load with all columns. */
+/* Limit of (columns * pairs of neighbours). In larger fabrics only every k-th column is used. All
+ * flows to these columns meet below the top, so the links down to them would seem overloaded.
+ * Therefore only links that lead up are then compared: each of them has about 1/k of its load with
+ * all columns. */
 #define MAX_WORK 250000
 
 struct estimate {
 	const struct shaping *z;
 	const int32_t *height;
-	uint64_t *order;	/* [n] (height, index) of switches, ascending */
+	uint64_t *order;	/* [n] height << 32 | index of the switches, ascending */
 	uint32_t n;		/* number of switches with a height */
-	/* towards the current column, for each switch */
-	uint32_t *cost, *down;	/* FAR: no path */
-	uint8_t *must;		/* the switch has to route downward */
-	double *flow;		/* flows to each host of the column */
+	/* for the current column, [n_sw] each */
+	uint32_t *cost, *down;	/* costs and down-costs; FAR: no path */
+	uint8_t *must;		/* must[s]: s must route downward */
+	double *flow;		/* flow[s]: number of flows that pass s to each host of the
+				 * column */
 	ftr_sw *by_cost;	/* switches by ascending cost */
 	uint32_t *first;	/* scratch of sort_by_cost() */
-	double *load;		/* parallel to z->nbr: flows to this neighbour */
-	uint32_t step;		/* every step-th column is taken */
-	double pairs, apart;	/* pairs: pairs of hosts that links connect; apart: those
-				 * of them without a path */
+	double *load;		/* load[k]: flows to neighbour z->nbr[k] */
+	uint32_t step;		/* every step-th column is used */
+	double pairs, apart;	/* pairs: number of pairs of hosts that links connect; apart: number
+				 * of these pairs that have no path */
 };
 
 static void sort_switches(struct estimate *e)
@@ -92,7 +93,7 @@ static uint32_t costs(struct estimate *e, ftr_sw col)
 	return greatest;
 }
 
-/* Sort the switches that have a path by cost; returns their number. */
+/* Sort the switches that have a path by cost, into by_cost; returns their number. */
 static uint32_t sort_by_cost(struct estimate *e, uint32_t greatest)
 {
 	uint32_t n = 0;
@@ -125,7 +126,8 @@ static bool is_candidate(const struct estimate *e, ftr_sw s, ftr_sw t)
 	return is_below(e, t, s) && e->down[t] < e->cost[s];
 }
 
-/* Divide the flows at s among the links to its next hops. */
+/* Divide the flows at s among the links to the next hops of s. hosts: number of hosts of the
+ * column. */
 static void divide(struct estimate *e, ftr_sw s, uint32_t hosts)
 {
 	uint32_t n_links = 0;
@@ -144,7 +146,7 @@ static void divide(struct estimate *e, ftr_sw s, uint32_t hosts)
 	}
 }
 
-/* Push the flows of all hosts that can reach switch col to the hosts of col.  uf: the connected
+/* Send the flows of all hosts that can reach switch col to the hosts of col. uf: the connected
  * components. */
 static void push(struct estimate *e, ftr_sw col, uint32_t *uf)
 {

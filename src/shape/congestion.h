@@ -8,17 +8,17 @@
 #include "shape/shape.h"
 
 /*
- * Congestion of all-to-all traffic, less is better.  There is one flow between every two
- * hosts on different switches.  Each switch divides its flows evenly among the links to its
- * candidates.  A pair that links connect, but without an up/down path, counts in max and in
- * squares like an average pair.  In addition, max grows as if all of these pairs made their
- * extra turn at the switch with the most links.
+ * Congestion of all-to-all traffic, less is better. There is one flow between every two hosts on
+ * different switches. Each switch divides its flows evenly among the links to its candidates. A
+ * pair that is physically connected but has no up/down path counts in max and in squares like an
+ * average pair. In addition, max grows as if all of these pairs made their extra turn at the switch
+ * with the most links.
  */
 struct congestion {
 	double max;		/* flows on the most loaded link */
 	double squares;		/* sum over all links of the squares of their flows */
-	double apart;		/* pairs without an up/down path, as a share of the pairs that
-				 * links connect, 0 .. 1 */
+	double apart;		/* pairs without an up/down path, as a share of the pairs that are
+				 * physically connected, 0 .. 1 */
 };
 
 /*

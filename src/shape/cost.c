@@ -2,9 +2,9 @@
 /*
  * Costs, down-costs and dividers: Gliksberg et al. 2020, Procedure 1.
  *
- * The paper pushes the row of costs of a switch to its neighbours.  Here every row is
- * pulled from the rows of the neighbours, so that each row has one writer and the
- * switches of a rank can be divided among the team.  Ranks are barriers:
+ * In the paper each switch updates the rows of costs of its neighbours. Here each switch computes
+ * its own row from the rows of its neighbours, so that each row has one writer and the switches of
+ * a rank can be divided among the team. A rank begins when the rank before it is complete:
  *
  *	ascending	down[s] = min over switches g below: down[g] + 1
  *	descending	must[s] = some switch g above has cost[g] > down[s]
@@ -54,20 +54,20 @@ void cost_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
 
 struct costing {
 	const struct shaping *z;
-	const ftr_sw *list;	/* switches of the rank being worked on */
+	const ftr_sw *list;	/* switches of the current rank */
 	uint8_t *cost, *down;
-	uint8_t *must;		/* one row for each worker */
+	uint8_t *must;		/* scratch: a row for each worker */
 	uint8_t *inf;		/* a row of FTR_COST_INF */
 	size_t stride;
 };
 
 /*
- * FTR_REORDER_KEEP (reorder.c).  If the paths to be kept lead from s to a column over a
- * neighbour that is above s in the new order, s gets no down-cost for that column.
- * Otherwise a switch above could route downward through s, s would have to go down as well,
+ * FTR_REORDER_KEEP (reorder.c): remove some down-costs of s. If the paths to be kept lead from s to
+ * a column over a neighbour that is above s in the new order, s gets no down-cost for that column.
+ * Otherwise a switch above could route downward through s, s would have to route downward as well,
  * and all its traffic to that column would share its few downward links.
  */
-static void forget_kept(const struct costing *c, unsigned int worker, ftr_sw s,
+static void remove_down_costs(const struct costing *c, unsigned int worker, ftr_sw s,
 			uint8_t *down)
 {
 	const struct ftr_shape *sh = c->z->sh, *old = c->z->keep_to;
@@ -96,7 +96,7 @@ static void pull_down(void *ctx, unsigned int worker, uint32_t begin,
 
 		cost_down_row(sh, s, 0, c->stride, row);
 		if (c->z->keep_to)
-			forget_kept(c, worker, s, row);
+			remove_down_costs(c, worker, s, row);
 	}
 }
 
@@ -122,10 +122,9 @@ static void run_rank(struct costing *c, uint32_t r, ftr_team_fn fn)
 	ftr_team_run(c->z->team, first[r + 1] - first[r], 16, fn, c);
 }
 
-/* Pi: Gliksberg et al. 2020, section 3.3, over the nominal groups. Switches are visited by
- * ascending rank, so the divider of a switch is final before it is used. The divider of a
- * switch is the greatest product (divider * number of groups above) of the switches below
- * it. */
+/* The dividers Pi: Gliksberg et al. 2020, section 3.3, over the nominal groups. The divider of a
+ * switch is the greatest product (divider * number of groups above) of the switches below it.
+ * Switches are visited by ascending rank, so the divider of a switch is final before it is used. */
 enum ftr_status shape_dividers(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;

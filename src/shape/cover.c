@@ -69,8 +69,7 @@ static void switches(struct cover *c)
 	}
 }
 
-/* The difference between two end ports that have the same GUID and a link each; NULL:
- * none. */
+/* How two end ports with the same GUID and a link each differ; NULL: they do not differ. */
 static const char *difference(const struct cover *c,
 			      const struct ftr_endport *a,
 			      const struct ftr_endport *b, bool names)
@@ -143,7 +142,7 @@ static void links(struct cover *c)
 
 /* ---- another fabric? --------------------------------------------------- */
 
-/* Number of nodes or links: in f, in n, and in both. */
+/* Numbers of nodes or of links: in f, in n, and in both. */
 struct common {
 	uint32_t f, n, both;
 };
@@ -162,8 +161,9 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Decide whether f and n have so little in common that f is another fabric. If one side
- * has no end ports, the switches decide alone; links are judged in the same way. */
+/* Decide by nodes or by links whether f and n have so little in common that f is another fabric.
+ * Nodes: both switches and end ports must have little in common, or only the switches if one side
+ * has no end ports. Links: the same rule. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;

@@ -9,7 +9,7 @@
 
 #include "shape/shape.h"
 
-/* Order of destinations inside a column. */
+/* The order of destinations inside a column. */
 static int dest_cmp(const void *x, const void *y)
 {
 	const struct ftr_dest *a = x, *b = y;

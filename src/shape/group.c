@@ -13,11 +13,11 @@
  * the same planes, and therefore make the same choice.  (opts.by_guid: the order of the
  * paper.)
  *
- * One union-find serves all ranks.  From the top rank down, the switches of rank r + 1 are
- * added to it, then the groups of rank r are ordered by the representative (the smallest
- * index, which is the smallest GUID).  Stubs, which connect only switches that lower switches
- * already connect, are left out; otherwise an empty leaf that looks like a top switch would
- * merge all planes into one.
+ * One union-find serves all ranks. From the top rank down, the switches of rank r + 1 are added to
+ * it, then the groups of rank r are ordered by the representative of the plane (the smallest index,
+ * which is the smallest GUID). Stubs, which connect only switches that lower switches already
+ * connect, are left out; otherwise an empty leaf that looks like a top switch would merge all
+ * planes into one.
  *
  * If two slots of a switch lead to one plane, the shape has upward paths (upward_paths.c).  To
  * detect this, a second union-find leaves out empty leaves only.  All other stubs are
@@ -31,14 +31,14 @@
 
 #include "shape/shape.h"
 
-/* A group while it is being ordered. */
+/* A group that is being ordered. */
 struct draft {
 	struct ftr_group g;
 	enum { ABOVE, BELOW, BESIDE } side;
 	uint32_t plane;
 };
 
-/* A nominal neighbour above, with its sort key. */
+/* A nominal neighbour above a switch, with its sort key. */
 struct slot {
 	uint32_t plane;
 	ftr_sw remote;
@@ -55,7 +55,7 @@ static int draft_cmp(const void *x, const void *y)
 	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
 }
 
-/* True if s is left out of planes. stubs: leave out empty leaves only. */
+/* True if s is left out of planes. stubs: only empty leaves are left out, other stubs are not. */
 static bool left_out(const struct shaping *z, ftr_sw s, bool stubs)
 {
 	return z->is_stub[s] && (!stubs || z->is_leaf[s]);
@@ -75,7 +75,7 @@ static void join_rank(const struct shaping *z, uint32_t *uf, uint32_t r,
 	}
 }
 
-/* Draft the groups of s, sorted; returns their number. */
+/* Set d[] to the groups of s, sorted; returns their number. */
 static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			     struct draft *d)
 {
@@ -99,7 +99,7 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 	return n;
 }
 
-/* Count the horizontal links, each once. */
+/* Count the horizontal links, each link once. */
 static void count_horizontal(struct shaping *z)
 {
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
@@ -173,8 +173,8 @@ static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 	return twice;
 }
 
-/* Store the ports in the order of groups, with their nominal positions. In a group that
- * lacks links, the present ones get the first positions. */
+/* Store the ports in the order of groups, with their nominal positions. In a group that lacks links,
+ * the present links get the first positions. */
 static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 {
 	uint32_t n = z->nbr_first[z->f->n_sw], next = 0;
@@ -197,13 +197,13 @@ static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 	return FTR_OK;
 }
 
-/* Memory of this step. */
+/* The arrays of shape_group(). */
 struct grouping {
-	uint32_t *uf, *all;	/* [n_sw] planes; uf leaves out all stubs, all leaves out
-				 * empty leaves only */
+	uint32_t *uf, *all;	/* [n_sw] union-finds of planes: uf leaves out all stubs, all leaves
+				 * out empty leaves only */
 	ftr_sw *seen;
 	struct slot *slot;
-	uint32_t *n_up, *n_down, *n_equal, *n_slots;	/* published */
+	uint32_t *n_up, *n_down, *n_equal, *n_slots;	/* these become part of the shape */
 	struct ftr_group *groups;
 };
 

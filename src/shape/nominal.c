@@ -12,7 +12,7 @@
 
 /* ---- options ----------------------------------------------------------- */
 
-/* Hash the list as a set: order and repetitions do not matter. */
+/* Add the list to the hash, as a set: order and repetitions do not matter. */
 static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 {
 	uint64_t *list = ftr_reallocarray(NULL, g->n + 1u, sizeof(*list));
@@ -37,14 +37,13 @@ static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 	return true;
 }
 
-/* A list that is not given has the same hash as an empty one. */
+/* The hash of all lists. A list that is not given has the same hash as an empty one. */
 static bool hash_lists(uint64_t *hash, const struct ftr_shape_opts *opts)
 {
 	uint8_t mode = (uint8_t)opts->roots_mode;
 
 	*hash = FTR_HASH_INIT;
-	if (opts->roots.n && mode)	/* mode 0 is left out of the hash, as in earlier
-					 * versions */
+	if (opts->roots.n && mode)	/* mode 0 is not hashed, as in earlier versions */
 		*hash = ftr_hash(*hash, &mode, 1);
 	return hash_list(hash, &opts->roots) && hash_list(hash, &opts->cn) &&
 	       hash_list(hash, &opts->io);
@@ -56,7 +55,7 @@ void ftr_nominal_free(struct ftr_nominal *n)
 {
 	if (!n)
 		return;
-	/* both were made for this object; const only for its users */
+	/* both were made for this object; they are const only for its users */
 	ftr_shape_free((struct ftr_shape *)(uintptr_t)n->shape);
 	ftr_fabric_free((struct ftr_fabric *)(uintptr_t)n->f);
 	free(n);
@@ -67,8 +66,8 @@ static enum ftr_status no_memory(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
 }
 
-/* The ranks of n that may be kept.  Switches without a link that leads up or down are left out:
- * they may get their first links.  False: no memory. */
+/* The ranks of n that may be kept. Switches without a link that leads up or down are left out: such
+ * a switch may get its first links. False: out of memory. */
 static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
 		     struct ftr_old_ranks *out)
 {
@@ -85,9 +84,8 @@ static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
 	return r != NULL;
 }
 
-/* Set opts->old to the ranks that are to be kept: the ranks of old, or the given ones if
- * old is NULL. Ranks that were found with another fabric or other GUID lists are not
- * kept. False: no memory. */
+/* Set opts->old to the ranks to be kept: those of old, or the given ones if old is NULL. Ranks that
+ * were found with another fabric or other GUID lists are not kept. False: out of memory. */
 static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *old, bool other,
 		       uint64_t lists, struct ftr_arena *a, struct ftr_old_ranks *space)
 {
@@ -100,7 +98,7 @@ static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *ol
 	return true;
 }
 
-/* Make an object of united, which is consumed even on failure. */
+/* Make a nominal object of united. united is consumed, even on failure. */
 static enum ftr_status wrap(struct ftr_fabric *united,
 			    const struct ftr_shape_opts *opts, uint64_t lists,
 			    struct ftr_team *team, struct ftr_nominal **out,
@@ -145,7 +143,7 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 	return FTR_OK;
 }
 
-/* Start again with f alone; all of f counts as new. */
+/* Begin a new nominal fabric with f alone; all of f counts as new. */
 static bool start_over(struct cover *c, struct ftr_arena *a, bool names)
 {
 	struct ftr_nominal_change seen = c->change;

@@ -16,9 +16,10 @@
 
 struct projection {
 	struct shaping *z;
-	const struct ftr_shape *n;	/* nominal */
+	const struct ftr_shape *n;	/* the nominal shape */
 	struct cover c;
-	ftr_sw *sw;		/* [nominal n_sw] switch in the fabric, FTR_SW_NONE: none */
+	ftr_sw *sw;		/* sw[t]: switch of the fabric for nominal switch t; FTR_SW_NONE:
+				 * none */
 };
 
 static enum ftr_status prepare(struct projection *p)
@@ -78,8 +79,8 @@ struct present {
 	uint32_t n, n_ports;
 };
 
-/* Add group g of the nominal shape, with those of its links that are in the fabric;
- * false: none of them is. */
+/* Add group g of the nominal shape, with those of its links that are in the fabric. False: none of
+ * its links is in the fabric. */
 static bool add_present_group(const struct projection *p, struct present *l,
 			 ftr_sw s, const struct ftr_group *g)
 {
@@ -221,8 +222,8 @@ static enum ftr_status up_paths(struct projection *p)
 	return FTR_OK;
 }
 
-/* True if the nominal link at port q of the nominal switch t is missing in the fabric.  s: this
- * switch in the fabric. */
+/* True if the fabric lacks the nominal link at port q of nominal switch t, although it has both
+ * switches. s: switch t in the fabric. */
 static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
 		      unsigned int q)
 {

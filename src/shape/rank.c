@@ -2,10 +2,10 @@
 /*
  * Ranks: which links lead up.
  *
- * Gliksberg et al. 2020, section 3.1, take leaf switches as the lowest level and derive
- * the other levels breadth first.  Real fabrics do not satisfy this: a few hosts are
- * connected to middle and top switches, some leaves have fewer hosts than others, some
- * leaves are connected only to other leaves. So ranks are inferred by these rules:
+ * Gliksberg et al. 2020, section 3.1, take leaf switches as the lowest level and derive the other
+ * levels breadth first. Real fabrics are not built like this: a few hosts are connected to middle
+ * and top switches, some leaves have fewer hosts than others, and some leaves are connected only to
+ * other leaves. So ranks are inferred by these rules:
  *
  *  1. Leaf seeds.  T is the number of hosts on the switch of the median host: half of the
  *     hosts share their switch with fewer hosts, half with more.  A switch is a
@@ -28,7 +28,7 @@
  *     with a leaf is an empty leaf: it counts as a leaf in the order of leaves, so a rack
  *     that is switched off keeps its place.
  *  4. Hanging leaves.  A leaf that has no neighbour above it, but other leaves as
- *     neighbours, is placed below those, step by step.
+ *     neighbours, is placed below these leaves, step by step.
  *  5. A component in which all switches have the same height (two switches back to back,
  *     a ring) is ranked breadth first from its switch with the most neighbours.  This
  *     connects everything, but is not well balanced.
@@ -54,7 +54,8 @@
 
 /* ---- adjacency --------------------------------------------------------- */
 
-/* Links of s to other switches as (far switch << 8 | own port), sorted. */
+/* Set key[] to the links of s to other switches, as (far switch << 8 | own port), sorted; returns
+ * their number. */
 static uint32_t sorted_links(const struct ftr_fabric *f, ftr_sw s,
 			     uint64_t *key)
 {
@@ -119,7 +120,7 @@ static uint32_t n_nbrs(const struct shaping *z, ftr_sw s)
 
 /* ---- heights ----------------------------------------------------------- */
 
-/* Number of hosts on the switch of the median host; 0: no hosts. */
+/* The number of hosts on the switch of the median host; 0: there are no hosts. */
 static uint32_t typical_hosts(const struct shaping *z, uint32_t *tmp)
 {
 	uint64_t total = 0, sum = 0;
@@ -148,7 +149,7 @@ void rank_seed_leaves(struct shaping *z, uint32_t *tmp)
 	}
 }
 
-/* Rule 2: number of neighbours with a height, and of all neighbours. */
+/* A share of rule 2: number of neighbours with a height, and number of all neighbours. */
 struct share {
 	uint32_t low, all;
 };
@@ -158,7 +159,7 @@ static bool larger(struct share a, struct share b)
 	return (uint64_t)a.low * b.all > (uint64_t)b.low * a.all;
 }
 
-/* Set the shares (rule 2).  A switch that has a height gets the share 0.  Returns the
+/* Set the share of every switch (rule 2). A switch that has a height gets the share 0. Returns the
  * largest share. */
 static struct share shares(const struct shaping *z, const int32_t *height,
 			   struct share *share)
@@ -212,7 +213,8 @@ static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 	return true;
 }
 
-/* Apply rule 3 from the lowest height up; uf joins all switches below height h. */
+/* Apply rule 3 from the lowest height up. uf: union-find that joins all switches below the current
+ * height. */
 static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 			uint32_t *uf)
 {
@@ -286,7 +288,7 @@ static void empty_leaves(struct shaping *z, const int32_t *height,
 			z->is_leaf[s] = connected_as_leaf(z, height, s, shared);
 }
 
-/* Apply rule 4 breadth first over the leaves, from those with a neighbour above. */
+/* Apply rule 4: a breadth-first search over the leaves, from those with a neighbour above. */
 static void hang_leaves(const struct shaping *z, int32_t *height,
 			ftr_sw *queue, uint8_t *seen)
 {
@@ -340,7 +342,8 @@ static void flat_components(const struct shaping *z, int32_t *height,
 			    int32_t *depth, ftr_sw *queue, uint32_t *uf)
 {
 	const struct ftr_fabric *f = z->f;
-	uint32_t *best = uf + f->n_sw;	/* root of a component */
+	uint32_t *best = uf + f->n_sw;	/* best[c]: switch of component c with the most
+					 * neighbours */
 
 	rank_components(z, uf);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -353,7 +356,7 @@ static void flat_components(const struct shaping *z, int32_t *height,
 		if (best[c] == FTR_SW_NONE || n_nbrs(z, s) > n_nbrs(z, best[c]))
 			best[c] = s;
 	}
-	/* Discard components with two heights. */
+	/* Discard components with more than one height. */
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for_each_nbr(z, s, n)
 			if (height[n->sw] != height[s])
@@ -413,13 +416,13 @@ uint32_t rank_height_range(const struct shaping *z, const int32_t *height)
 
 struct roots {
 	struct shaping *z;
-	const int32_t *height;	/* inferred */
-	int32_t *depth;		/* distance from the roots found so far */
+	const int32_t *height;	/* the inferred heights */
+	int32_t *depth;		/* depth[s]: distance of s from the roots found so far */
 	ftr_sw *queue;
 	uint8_t *is_root;
-	/* of the roots that are listed */
-	int32_t lowest;		/* the least height */
-	uint32_t nbrs;		/* the least number of neighbours */
+	/* of the listed roots */
+	int32_t lowest;		/* least height */
+	uint32_t nbrs;		/* least number of neighbours */
 };
 
 static void set_depths(struct roots *r)
@@ -434,7 +437,7 @@ static void set_depths(struct roots *r)
 	rank_bfs(r->z, r->depth, r->queue, tail);
 }
 
-/* False: the list names no switch of the fabric. */
+/* Mark the listed roots. False: none of them is in the fabric. */
 static bool mark_listed(struct roots *r)
 {
 	const struct ftr_fabric *f = r->z->f;
@@ -446,7 +449,8 @@ static bool mark_listed(struct roots *r)
 	for (uint32_t i = 0; i < roots->n; i++) {
 		ftr_sw s = ftr_fabric_find_sw(f, roots->guid[i]);
 
-		if (s == FTR_SW_NONE)	/* a switch that was replaced */
+		if (s == FTR_SW_NONE)	/* the list may have the GUID of a switch that was
+					 * replaced */
 			s = ftr_fabric_find_holder(f, roots->guid[i]);
 		if (s == FTR_SW_NONE)
 			continue;
@@ -472,8 +476,8 @@ static bool is_unlisted(const struct roots *r, ftr_sw s)
 	return true;
 }
 
-/* Find the switches that are evidently missing from the list. Each one found may make
- * others evident, so the search is repeated until it finds none. */
+/* Find the switches that are evidently missing from the list. A switch that is found may reveal
+ * others, so the search is repeated until it finds none. */
 static enum ftr_status find_unlisted(struct roots *r)
 {
 	struct shaping *z = r->z;
@@ -585,7 +589,7 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 				n_ranks, MAX_RANKS);
 	if (!FTR_NEW(z->keep, z->rank, f->n_sw))
 		return shape_nomem(z);
-	/* A switch without a height has no hosts near it: any rank is valid. */
+	/* A switch without a height is not connected to any leaf, so any rank is valid. */
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		z->rank[s] = height[s] == NO_HEIGHT ? 0 :
 			(uint8_t)(height[s] - min);

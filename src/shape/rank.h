@@ -8,11 +8,11 @@
 #include "shape/shape.h"
 
 #define NO_HEIGHT INT32_MIN
-#define MAX_RANKS 128		/* keeps 2 * (ranks - 1) below FTR_COST_INF */
+#define MAX_RANKS 128		/* ensures that 2 * (ranks - 1) is below FTR_COST_INF */
 
-/* Number of links from s to other switches. */
+/* The number of links from s to other switches. */
 uint32_t rank_links(const struct shaping *z, ftr_sw s);
-/* Set the leaf seeds, z->is_leaf, by rule 1; tmp: [n_sw]. */
+/* Set z->is_leaf to the leaf seeds, by rule 1; tmp: [n_sw] scratch. */
 void rank_seed_leaves(struct shaping *z, uint32_t *tmp);
 /*
  * Apply rules 2 to 5 to the leaf seeds in z->is_leaf.  Sets height[s] of each switch to its
@@ -21,13 +21,13 @@ void rank_seed_leaves(struct shaping *z, uint32_t *tmp);
  */
 enum ftr_status rank_heights(struct shaping *z, int32_t *height,
 			     uint32_t low_share) FTR_MUST_USE;
-/* Difference between the greatest and the least height; 0 if no switch has a height. */
+/* The difference between the greatest and the least height; 0 if no switch has a height. */
 uint32_t rank_height_range(const struct shaping *z, const int32_t *height);
 /* Breadth-first search from queue[0 .. n-1], whose depth[] is set; all other depths must be
  * NO_HEIGHT.  Sets depth[] of the switches that are reached, and appends them to queue.
  * Returns their number, with the first n. */
 uint32_t rank_bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue, uint32_t n);
-/* Set uf to the connected components by all links. */
+/* Set uf, a union-find of switches, to the connected components by all links. */
 void rank_components(const struct shaping *z, uint32_t *uf);
 
 #endif

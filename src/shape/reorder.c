@@ -81,8 +81,8 @@ static enum ftr_status split_groups(struct shaping *z,
 	return FTR_OK;
 }
 
-/* Fail if a cost has the greatest value below infinity: a longer path may then have
- * been cut off. */
+/* Fail if a cost is the greatest value below infinity, because longer paths may then have been cut
+ * off. */
 static enum ftr_status no_overflow(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;

@@ -2,33 +2,34 @@
 /*
  * Replaced switches: a new GUID at the links of an old one.
  *
- * A place of the nominal fabric is free if no switch of the fabric holds it.  Each link of
- * a switch without a place is a vote.  If the nominal fabric connects the far end of the
- * link to a free place, the vote is for that place; otherwise it is against all places.
- * Links to switches without a place do not vote.  A switch takes the place with the most
- * votes if they are more than half of all votes.  Between places with equal votes, the
- * number of links at the same port of the switch as in the nominal fabric decides.  If two
- * switches claim one place, the one with more votes gets it.
+ * A place of the nominal fabric is free if no switch of the fabric holds it. Each link of a switch
+ * without a place is a vote. If the nominal fabric connects the far end of the link to a free
+ * place, the vote is for that place; otherwise it is against all places. A link to a switch without
+ * a place has no vote. A switch takes the place with the most votes if these are more than half of
+ * all votes of its links. Between places with equal votes, the number of links at the same port of
+ * the switch as in the nominal fabric decides. If two switches claim one place, the one with more
+ * votes gets it.
  *
  * Every switch found gives its neighbours new votes, so rounds are repeated until one
- * finds nothing.  In this way two neighbours that were replaced together are found.  A
- * round uses only the results of earlier rounds, so the order of switches does not matter.
- * A tie gives the place to neither.
+ * finds nothing. In this way two neighbours that were replaced together are found. A
+ * round uses only the results of earlier rounds, so the order of switches does not
+ * matter. If the two best claims are equal, neither switch gets the place.
  */
 #include <string.h>
 
 #include "shape/cover.h"
 
 struct claim {
-	ftr_sw place;		/* FTR_SW_NONE: none */
-	uint32_t votes, strong;	/* strong: votes of links at their nominal port */
+	ftr_sw place;		/* the place that is claimed; FTR_SW_NONE: none */
+	uint32_t votes, strong;	/* strong: number of those votes whose link is at its nominal
+				 * port */
 };
 
 struct replace {
 	struct cover *c;
-	ftr_sw *here;		/* [n->n_sw] the switch of f in that place */
-	struct claim *claim;	/* [f->n_sw] */
-	ftr_sw *best;		/* [n->n_sw] the switch with the best claim */
+	ftr_sw *here;		/* here[t]: switch of f in place t, or FTR_SW_NONE */
+	struct claim *claim;	/* claim[s]: the claim of switch s */
+	ftr_sw *best;		/* best[t]: switch with the best claim to place t */
 	struct claim *tally;	/* [FTR_PORT_MAX] scratch */
 };
 
@@ -37,9 +38,9 @@ static bool better(struct claim a, struct claim b)
 	return a.votes != b.votes ? a.votes > b.votes : a.strong > b.strong;
 }
 
-/* The vote of port p of s.  *place: the free place to which the nominal fabric connects
- * the far end, or FTR_SW_NONE; *strong: true if the nominal fabric connects the far end
- * to port p of that place. False: no vote. */
+/* The vote of port p of s. *place: the free place to which the nominal fabric connects the far end
+ * of the link; FTR_SW_NONE: none. *strong: the nominal fabric connects the far end to port p of
+ * that place. False: the port has no vote. */
 static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 		 ftr_sw *place, bool *strong)
 {
@@ -76,7 +77,7 @@ static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 	return true;
 }
 
-/* The place that s claims. */
+/* The place that s claims by the votes of its links; place == FTR_SW_NONE: s claims none. */
 static struct claim claim_of(const struct replace *r, ftr_sw s)
 {
 	struct claim none = { FTR_SW_NONE, 0, 0 }, best = none;
@@ -111,7 +112,7 @@ static struct claim claim_of(const struct replace *r, ftr_sw s)
 	return tie || 2 * best.votes <= all ? none : best;
 }
 
-/* Run one round; false: it has found nothing. */
+/* Run one round; false: it has found no replaced switch. */
 static bool round_of(struct replace *r)
 {
 	struct cover *c = r->c;
@@ -132,7 +133,7 @@ static bool round_of(struct replace *r)
 		if (*b == FTR_SW_NONE || better(r->claim[s], r->claim[*b]))
 			*b = s;
 	}
-	for (ftr_sw s = 0; s < n_f; s++) {	/* a tie: neither gets it */
+	for (ftr_sw s = 0; s < n_f; s++) {	/* equal claims: neither switch gets the place */
 		ftr_sw t = r->claim[s].place;
 
 		if (t == FTR_SW_NONE || r->best[t] == FTR_SW_NONE ||
@@ -161,9 +162,9 @@ static bool is_end_node(const struct ftr_fabric *f, uint64_t guid)
 	return false;
 }
 
-/* Resolve conflicts of GUIDs: only the holder of a place may have the GUID of the place.  A
- * switch that has returned but has no place takes the place with its own GUID, and the switch
- * that held this place loses it.  Each switch moves at most once. */
+/* Resolve conflicts of GUIDs: only the holder of a place may have the GUID of the place. A switch
+ * that has returned, and has no place, takes the place with its own GUID; the switch that held this
+ * place loses it. Each switch moves at most once. */
 static void settle_guids(struct replace *r)
 {
 	const struct ftr_fabric *f = r->c->f, *n = r->c->n;

@@ -10,7 +10,7 @@
 
 #include "shape/shape.h"
 
-/* A sorted copy of a GUID list in scratch memory; NULL: no memory. */
+/* A sorted copy of a GUID list in scratch memory; NULL: out of memory. */
 static uint64_t *sorted(struct shaping *z, const struct ftr_guids *g)
 {
 	uint64_t *copy = ftr_arena_alloc(z->scratch, g->n, sizeof(*copy));
@@ -27,7 +27,7 @@ static bool listed(const uint64_t *list, uint32_t n, uint64_t guid)
 	return bsearch(&guid, list, n, sizeof(*list), ftr_u64_cmp) != NULL;
 }
 
-/* Count the hosts according to the lists; false: there are none. */
+/* Set ep_host and hosts according to the lists; false: there are no hosts. */
 static bool count_hosts(struct shaping *z, const uint64_t *cn, uint32_t n_cn,
 			const uint64_t *io, uint32_t n_io)
 {
@@ -57,11 +57,11 @@ static bool names_none(const struct ftr_fabric *f, const struct ftr_guids *g)
 }
 
 /*
- * Find the end ports that are hosts.  A list of compute nodes decides, if given;
- * otherwise every channel adapter is a host except I/O nodes and Aggregation Nodes.
- * Routers never are.  If the list names no port of the fabric, the tree would have no
- * leaves.  (The list has node GUIDs instead of port GUIDs, for example, or all of its nodes
- * are switched off.)  The list is then ignored, and cn_unknown is set in the shape.
+ * Find the end ports that are hosts. A list of compute nodes decides, if given; otherwise
+ * every channel adapter is a host except I/O nodes and Aggregation Nodes. Routers are
+ * never hosts. If the list names no port of the fabric, the tree would have no leaves.
+ * (The list has node GUIDs instead of port GUIDs, for example, or all of its nodes are
+ * switched off.) The list is then ignored, and cn_unknown is set in the shape.
  */
 enum ftr_status shape_hosts(struct shaping *z)
 {

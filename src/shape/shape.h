@@ -14,8 +14,8 @@
  * With a nominal shape, the step of project.c replaces all of these except cost. nominal.c
  * keeps the nominal fabric: unite.c is the union, cover.c and replace.c compare.
  *
- * struct shaping holds the state.  Results go into the arena of the shape, the rest into
- * a scratch arena that is freed at the end.
+ * struct shaping holds the state.  Results ("published") are in the arena of the shape, all
+ * other data in a scratch arena that is freed at the end.
  */
 #ifndef FTR_SHAPE_SHAPE_H
 #define FTR_SHAPE_SHAPE_H
@@ -23,11 +23,13 @@
 #include "core/core.h"
 #include <ftr/shape.h>
 
-/* Distinct switch neighbours of a switch, ascending by index. */
+/* A switch that is a neighbour of another switch. The neighbours of each switch are stored in
+ * ascending order. */
 struct nbr {
 	ftr_sw sw;
 	uint32_t links;
-	uint32_t first;		/* ports: shaping.nbr_port[first ..] */
+	uint32_t first;		/* the ports that lead to it: shaping.nbr_port[first .. first +
+				 * links - 1] */
 };
 
 struct shaping {
@@ -39,21 +41,27 @@ struct shaping {
 	struct ftr_arena *keep;		/* becomes sh->arena */
 	struct ftr_arena *scratch;
 
-	uint8_t *ep_host;		/* [n_ep] the end port is a host */
-	uint32_t *hosts;		/* [n_sw] number of hosts */
-	uint32_t *ends;			/* [n_sw] end ports without Aggregation Nodes */
-	uint32_t *nbr_first;		/* [n_sw + 1], published as group_first */
+	uint8_t *ep_host;		/* ep_host[e]: end port e is a host */
+	uint32_t *hosts;		/* hosts[s]: number of hosts on s */
+	uint32_t *ends;			/* ends[s]: number of end ports on s, without Aggregation
+					 * Nodes */
+	uint32_t *nbr_first;		/* nbr_first[s]: index in nbr[] of the first neighbour of s;
+					 * becomes tree.group_first */
 	struct nbr *nbr;
 	ftr_port *nbr_port;
-	uint8_t *is_leaf;		/* [n_sw] leaf switch, or empty leaf (rank.c) */
-	uint8_t *is_stub;		/* [n_sw] stub: left out of planes; published */
-	int32_t *height;		/* [n_sw] inferred; NO_HEIGHT (rank.h): none */
-	uint8_t *rank;			/* [n_sw], published */
-	const struct ftr_shape *keep_to;	/* reorder.c: paths to keep */
-	struct slots *slots;		/* state of slots.c */
+	uint8_t *is_leaf;		/* is_leaf[s]: s is a leaf switch, or an empty leaf
+					 * (rank.c) */
+	uint8_t *is_stub;		/* is_stub[s]: s is a stub, which is left out of planes;
+					 * becomes tree.stub */
+	int32_t *height;		/* height[s]: inferred height; NO_HEIGHT (rank.h): none */
+	uint8_t *rank;			/* rank[s]: rank of s; becomes tree.rank */
+	const struct ftr_shape *keep_to;	/* shape whose paths are to be kept (reorder.c), or
+						 * NULL */
+	struct slots *slots;		/* see slots.c */
 	bool shared_plane;		/* two slots of a switch lead to one plane */
-	ftr_sw *by_rank;		/* [n_sw] ascending (rank, index) */
-	uint32_t *rank_first;		/* [n_ranks + 1] into by_rank */
+	ftr_sw *by_rank;		/* [n_sw] switches by ascending (rank, index) */
+	uint32_t *rank_first;		/* rank_first[r]: index in by_rank[] of the first switch of
+					 * rank r */
 };
 
 #define for_each_nbr(z, s, n)						\
@@ -74,25 +82,24 @@ enum ftr_status shape_cost(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_dividers(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_project(struct shaping *z) FTR_MUST_USE;
 
-/* Free the scratch arena. On success (st is FTR_OK) set *out, else free the shape, too. Returns
- * st. */
+/* Free the scratch arena. If st is FTR_OK, set *out; otherwise also free the shape. Returns st. */
 enum ftr_status shape_end(struct shaping *z, enum ftr_status st, struct ftr_shape **out);
 
-/* Publish rank, by_rank and rank_first (rank.c). z->rank must be set. */
+/* Set by_rank and rank_first, and the ranks in the shape (rank.c). z->rank must be set. */
 enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks) FTR_MUST_USE;
-/* Destinations of the LIDs of f, from the indices of their owners. */
+/* Set the destinations of the LIDs of f, from the indices d of their owners. */
 enum ftr_status shape_dests(struct shaping *z) FTR_MUST_USE;
 
-/* slots.c: the switches inferred to be above s in the undamaged fabric, linked or not,
- * ascending.  The list may lack neighbours above s that were not inferred. Sets *above, which
- * is valid until the next call, and returns their number. */
+/* slots.c: the switches that are inferred to be above s in the undamaged fabric, linked to s or
+ * not, in ascending order. There may be further neighbours above s that were not inferred. Sets
+ * *above, which is valid until the next call, and returns the number of switches. */
 uint32_t shape_inferred_above(const struct shaping *z, ftr_sw s,
 			      const ftr_sw **above);
-/* Nominal number of links between a and b, which have `links` now. */
+/* The nominal number of links between a and b, which have `links` at present. */
 uint32_t shape_nominal_links(const struct shaping *z, ftr_sw a, ftr_sw b,
 			     uint32_t links);
 
-/* FTR_NOMEM with its message. */
+/* Returns FTR_NOMEM and sets its message. */
 static inline enum ftr_status shape_nomem(struct shaping *z)
 {
 	return ftr_fail(z->err, FTR_NOMEM,

@@ -12,8 +12,8 @@
  *    most frequent number of links (on a tie the larger, because a missing link reduces
  *    the number).  Groups with more links keep them.
  *  - A missing link leaves a free port at both ends.  So if one switch of a pair has no
- *    free port, the pair lacks no link.  A switch with fewer free ports than missing links
- *    is not damaged but was built like this: nothing is inferred for it.
+ *    free port, the pair lacks no link.  If a switch has fewer free ports than missing
+ *    links, it was built like this and is not damaged: nothing is inferred for it.
  *
  * MESH_SHARE lies between 2/3 (if every leaf is connected to two of three spines, this is
  * the design, not damage) and 3/4.  It recognises the following share of the meshes of
@@ -47,26 +47,26 @@
 #define NO_MESH UINT32_MAX
 
 struct mesh {
-	uint32_t low, n_low;	/* switches of the lower rank: slots.member[low .. low +
+	uint32_t low, n_low;	/* the switches of the lower rank are slots.member[low .. low +
 				 * n_low - 1] */
-	uint32_t up, n_up;	/* switches of the upper rank, in the same form; only those with
-				 * enough free ports (see admit()) */
-	uint32_t links;	/* nominal links of a pair */
+	uint32_t up, n_up;	/* the switches of the upper rank are slots.member[up .. up + n_up -
+				 * 1]; only those with enough free ports (see admit()) */
+	uint32_t links;	/* nominal number of links of a pair */
 };
 
 struct slots {
-	uint32_t *low_mesh;	/* [n_sw] mesh in which the switch is a lower one;
-				 * NO_MESH: nothing is inferred */
-	uint32_t *up_mesh;	/* [n_sw] mesh in which the switch is an upper one */
+	uint32_t *low_mesh;	/* low_mesh[s]: mesh in which s is a lower switch; NO_MESH: nothing
+				 * is inferred */
+	uint32_t *up_mesh;	/* up_mesh[s]: mesh in which s is an upper switch, or NO_MESH */
 	struct mesh *mesh;
 	ftr_sw *member;
-	uint32_t *open;		/* [n_sw] number of ports without a link */
-	ftr_sw *above;		/* the last answer of shape_inferred_above */
+	uint32_t *open;		/* open[s]: number of ports of s without a link */
+	ftr_sw *above;		/* the last result of shape_inferred_above */
 };
 
 /* ---- meshes ------------------------------------------------------------ */
 
-/* True if t is one rank above s and both may be in a mesh. */
+/* True if t is one rank above s and both switches may be in a mesh. */
 static bool meshed(const struct shaping *z, ftr_sw s, ftr_sw t)
 {
 	return z->rank[t] == z->rank[s] + 1u && !z->is_stub[s] &&
@@ -108,7 +108,7 @@ static void collect(const struct shaping *z, struct slots *w, uint32_t *uf,
 	for (uint32_t c = 0; c < n; c++) {
 		struct mesh *m = &w->mesh[c];
 
-		if (!m->n_up)		/* no switch above: no mesh */
+		if (!m->n_up)		/* without an upper switch there is no mesh */
 			continue;
 		m->low = next;
 		m->up = next += m->n_low;
@@ -122,8 +122,8 @@ static void collect(const struct shaping *z, struct slots *w, uint32_t *uf,
 	}
 }
 
-/* Returns the number of linked pairs, and sets m->links to the most frequent number
- * of links of a pair. */
+/* Set m->links to the most frequent number of links of a pair. Returns the number of linked
+ * pairs. */
 static uint32_t survey(const struct shaping *z, const struct slots *w,
 		       struct mesh *m)
 {
@@ -146,9 +146,8 @@ static uint32_t survey(const struct shaping *z, const struct slots *w,
 	return pairs;
 }
 
-/* Number of links that are missing between s and those of the n switches in other[] that
- * have a free port.
- * have: [n_sw] scratch, all zero before and after. */
+/* The number of links that are missing between s and those of the n switches in other[] that have a
+ * free port. have: [n_sw] scratch, all 0 before and after the call. */
 static uint32_t lacking(const struct shaping *z, const struct slots *w,
 			const struct mesh *m, ftr_sw s, const ftr_sw *other,
 			uint32_t n, uint32_t *have)
@@ -165,8 +164,8 @@ static uint32_t lacking(const struct shaping *z, const struct slots *w,
 	return sum;
 }
 
-/* Assign to the mesh its members that have a free port for each link that they lack.  Other
- * upper switches are removed from the mesh. */
+/* Assign to the mesh its members that have a free port for each link that they lack. Other upper
+ * switches are removed from member[]. */
 static void admit(const struct shaping *z, struct slots *w, uint32_t id,
 		  uint32_t *have)
 {
@@ -221,7 +220,7 @@ enum ftr_status shape_meshes(struct shaping *z)
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* True if links of the pair may be missing: both have a free port. */
+/* True if links of the pair may be missing: both switches have a free port. */
 static bool both_open(const struct slots *w, ftr_sw a, ftr_sw b)
 {
 	return w->open[a] && w->open[b];

@@ -27,10 +27,10 @@ struct unite {
 	struct ftr_nominal_change *change;
 	struct ftr_builder *b;
 	struct ftr_err *err;
-	ftr_sw *sw;		/* [n->n_sw] switch in f, FTR_SW_NONE: none */
-	ftr_ep *ep;		/* [n->n_ep] end port in f, FTR_EP_NONE: none */
-	ftr_ep *by_node;	/* [f->n_ep] by (node GUID, port) */
-	uint8_t *removed;	/* [n->n_sw] 1: the switch is not in the union */
+	ftr_sw *sw;		/* sw[t]: switch of f in place t; FTR_SW_NONE: none */
+	ftr_ep *ep;		/* ep[e]: end port of f that corresponds to e; FTR_EP_NONE: none */
+	ftr_ep *by_node;	/* [f->n_ep] end ports of f, sorted by (node GUID, port) */
+	uint8_t *removed;	/* removed[t]: 1: switch t of n is not in the union */
 };
 
 /* ---- state of the fabric ------------------------------------------------ */
@@ -46,7 +46,7 @@ static int node_cmp(const void *x, const void *y, void *ctx)
 	return (a->port_num > b->port_num) - (a->port_num < b->port_num);
 }
 
-/* True if the fabric has an end port with a link at node and port (0: any port). */
+/* True if the fabric has an end port with a link at this node and port; port 0: any port. */
 static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 {
 	uint32_t lo = 0, hi = u->f->n_ep;
@@ -72,7 +72,7 @@ static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 	return false;
 }
 
-/* State of port p of the nominal switch t in the fabric: no link, a link, no such port. */
+/* The state in the fabric of a port of a nominal switch: no link, a link, no such port. */
 enum at { AT_NOTHING, AT_LINK, AT_NO_PORT };
 
 static enum at state_of(const struct unite *u, ftr_sw t, unsigned int p)
@@ -101,7 +101,7 @@ static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 
 enum fate { IN_FABRIC, KEEP, CONTRADICTED };
 
-/* Fate of the nominal link between two switches at port p of t. */
+/* Decide about the nominal link between two switches at port p of t. */
 static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(u->n, t, p);
@@ -113,7 +113,7 @@ static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 	return near == AT_LINK && same_there(u, t, p) ? IN_FABRIC : CONTRADICTED;
 }
 
-/* Fate of the nominal end port e, which has a link. */
+/* Decide about the nominal end port e, which has a link. */
 static enum fate ep_fate(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->n->ep[e];
@@ -130,7 +130,7 @@ static enum fate ep_fate(const struct unite *u, ftr_ep e)
 
 /* ---- the fabric -------------------------------------------------------- */
 
-/* The GUID under which switch s of the fabric is entered. */
+/* The GUID under which switch s of the fabric is entered into the union. */
 static uint64_t place(const struct unite *u, ftr_sw s)
 {
 	return u->n && u->c->sw[s] != FTR_SW_NONE ?
@@ -160,7 +160,8 @@ static enum ftr_status add_end(const struct unite *u, const struct ftr_endport *
 					      u->err);
 }
 
-/* If the fabric does not report an LMC or a name, the nominal one is kept. */
+/* Add switch s of the fabric. An LMC or name that the fabric does not report is taken from the
+ * nominal fabric. */
 static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
 {
 	const struct ftr_switch *w = &u->f->sw[s], *old;

@@ -23,18 +23,18 @@
  * consecutive in d, as in PGFTs, q_k is floor(d / Pi_k) of Gliksberg et al. 2020, equation
  * (3).  Indices without a host are also counted, so that a new host changes no number.
  *
- * Effect, now that a search balances the tables: upward paths help before the search and at
- * depth load.  On tests/perf/chassis.awk with 140 racks, before the search, the most loaded
- * link of all-to-all is 1.50 times the bound instead of 2.16, and the mean over the
- * shifts of the most loaded link is 8.1 flows instead of 10.7; at depth load this mean is
- * 8.3 instead of 8.9. At depth full they gain 1 %. For the racks of tests/seeds/racks.awk
- * they help only before the search (1.59 instead of 5.66).
+ * Because a search balances the tables, upward paths help only before the search and at depth load.
+ * On tests/perf/chassis.awk with 140 racks, before the search, the most loaded link of all-to-all
+ * is 1.50 times the bound instead of 2.16, and the mean over the shifts of the most loaded link is
+ * 8.1 flows instead of 10.7; at depth load this mean is 8.3 instead of 8.9. At depth full they gain
+ * 1 %. For the racks of tests/seeds/racks.awk they help only before the search (1.59 instead of
+ * 5.66).
  */
 #include <string.h>
 
 #include "shape/shape.h"
 
-/* The neighbour above u in a slot, FTR_SW_NONE if it is missing. */
+/* The neighbour above u in a slot; FTR_SW_NONE: it is missing. */
 static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[u]];
@@ -45,8 +45,8 @@ static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 	return FTR_SW_NONE;
 }
 
-/* Extend the paths of all hosts on tier r by one step, then number the hosts whose path
- * passes tier r + 1. */
+/* Extend by one step the paths of all hosts that pass tier r, then number the hosts whose path
+ * passes tier r + 1. next: [n_sw] scratch. */
 static void climb(const struct ftr_shape *sh, struct ftr_up_path *at,
 		  uint32_t r, uint32_t *next)
 {

@@ -29,7 +29,7 @@ static void orphan(struct sim *m, struct orphans *o, uint32_t p)
 		o->p[o->n++] = p;
 }
 
-/* Make orphans of all packets in queue n, which is on the list of (c, vl). */
+/* Make orphans of all packets in queue n, which is on the list of channel c and VL vl. */
 static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
 			struct orphans *o)
 {

@@ -105,7 +105,7 @@ struct packet {
 	uint32_t at;		/* port whose buffer holds it */
 	uint32_t id;		/* unique, also if its index is used again */
 	uint32_t nodes;		/* first of its own nodes, or NONE */
-	uint16_t epoch;		/* of the channel it is on */
+	uint16_t epoch;		/* epoch of the packet's channel when the packet started */
 	uint8_t vl;
 	bool cut;
 	bool parked;		/* has no exit yet */

@@ -179,8 +179,8 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 	send(m, c, p, vl);
 }
 
-/* Choose a packet for an output of a switch. If none can start, the turn stays with the
- * same VL: unsuccessful calls have no effect. */
+/* Choose a packet for an output of a switch. If no packet can start, the call has no effect: it
+ * remains the turn of the same VL. */
 static void choose(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];

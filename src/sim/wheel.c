@@ -4,7 +4,7 @@
  *
  * A slot holds the events of 2^shift ps, sorted by time; events at equal times
  * stay in the order in which they were added. When the slots are empty, the wheel
- * turns: its WHEEL_SLOTS slots then begin with that of the first later event. With
+ * turns: the first of its WHEEL_SLOTS slots is then the slot of the first later event. With
  * about one event per slot, which sim_net() aims at, the mean time of an operation
  * is constant.
  */

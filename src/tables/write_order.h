@@ -38,7 +38,7 @@ struct write_order {
 	 * may have been given a step before: next then sets *base to the latest of these
 	 * steps.  *base is 0 before the call. */
 	uint32_t (*next)(const void *ctx, uint32_t i, uint32_t *base);
-	uint32_t *step;		/* by change: 1 .. limit, WRITE_UNKNOWN or WRITE_NEVER */
+	uint32_t *step;		/* step of each change: 1 .. limit, WRITE_UNKNOWN or WRITE_NEVER */
 	struct write_wait *stack;	/* scratch, room for all changes */
 	uint32_t limit;
 };

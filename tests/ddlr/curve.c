@@ -80,8 +80,8 @@ static bool routed(const struct ftr_fabric *f, const char *engine)
 
 /*
  * The detours of Sem-Jacobsen et al. 2011 without their layers.  Switch c sends the packets
- * of the dead link over its first upward link by which they arrive.  If there is none, it
- * sends them down, to a switch that has a route over another switch above it.
+ * of the dead link over its first upward link from which they reach the LID.  If there is no
+ * such link, it sends them down, to a switch that has a route over another switch above it.
  */
 static void naive_repair(struct world *w, ftr_lid lid, ftr_sw c)
 {

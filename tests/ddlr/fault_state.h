@@ -23,7 +23,7 @@ struct world {
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_port;	/* [n_ports] */
 	uint8_t *arrives;	/* [n_sw * (max_lid + 1)] packets arrive now */
-	uint32_t n_links;	/* between switches, each once */
+	uint32_t n_links;	/* number of links between switches; each is in link[] once */
 	struct { ftr_sw sw; ftr_port port; } *link;
 	uint32_t n_inner;	/* switches without hosts */
 	ftr_sw *inner;

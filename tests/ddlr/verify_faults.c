@@ -4,11 +4,11 @@
  * ones of larger trees.
  *
  *	verify			the sample of make check
- *	verify long [ROW..]	all rows (make verify-ddlr), or only these, counted
- *				from 1
+ *	verify long [ROW..]	all rows (make verify-ddlr), or only the given rows,
+ *				which are numbered from 1
  *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
- *				KINDS l, s or ls; N random sets instead of all,
- *				from number FIRST of that SEED on
+ *				KINDS l, s or ls; N random sets instead of all:
+ *				those with numbers FIRST, FIRST + 1, ... of SEED
  *	verify SHAPE FAULTS KINDS VLS =A,B,C
  *				this set, faults by number, in this order
  *	verify plugin SHAPE ...	the same, with recovery as the plugin does it: see
@@ -482,7 +482,7 @@ static void random_sets(const struct job *j, uint32_t first, uint32_t end,
 	}
 }
 
-/* Sets of FAULTS numbers each; runs every one TRIES times. */
+/* Runs each set of faults in the text `sets` TRIES times.  A set is j->faults numbers. */
 static void given_sets(const struct job *j, const char *sets, uint32_t end,
 		       struct tally *t)
 {
@@ -558,7 +558,7 @@ static const struct job sample[] = {
 	{ "kary:4,3", 3, "ls", 2, 13, false },
 };
 
-/* All fault sets of the small trees in all orders; 100,000 or more random sets of the others. */
+/* Small trees: all fault sets in all orders.  Larger trees: 100,000 or more random sets. */
 static const struct job full[] = {
 	{ "kary:2,2", 1, "ls", 1, 0, true },
 	{ "kary:2,3", 1, "ls", 1, 0, true },

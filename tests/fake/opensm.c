@@ -321,7 +321,7 @@ static osm_physp_t *far_end(struct fake *h, const struct ftr_swport *port)
 	return &h->ep_node[port->peer]->physp_table[port->peer_port];
 }
 
-/* As in osm_port_info_rcv.c: a port that is Down loses its remote end at once. */
+/* As in osm_port_info_rcv.c: a port that is Down loses its remote end immediately. */
 static void learn_port(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 {
 	const struct ftr_swport *port = ftr_fabric_port(h->fab, s, p);
@@ -445,13 +445,25 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		fake_fail("out of memory");
 }
 
+/* Every call of complib_init_v2() starts a thread and allocates memory; a second call loses the
+ * memory of the first. */
+static void init_complib(void)
+{
+	static bool done;
+
+	if (!done && complib_init_v2())
+		fake_fail("complib");
+	done = true;
+}
+
 static void make_osm(struct fake *h, const struct fake_opts *o)
 {
 	osm_opensm_t *osm = must(calloc(1, sizeof(*osm)));
 	osm_subn_t *subn = &osm->subn;
 
 	h->osm = osm;
-	if (complib_init_v2() || cl_plock_init(&osm->lock) ||
+	init_complib();
+	if (cl_plock_init(&osm->lock) ||
 	    cl_disp_init(&osm->disp, 2, "disp") ||
 	    cl_ptr_vector_init(&subn->port_lid_tbl, 64, 64))
 		fake_fail("complib");

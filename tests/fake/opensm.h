@@ -43,12 +43,13 @@ struct fake_packet {
 				 * transport */
 	uint32_t number;	/* per sender, from 0; copies have the same
 				 * number */
-	ftr_sw to;		/* end of its route; NONE: ends at a dead link */
+	ftr_sw to;		/* switch at the end of the route; NONE: the route has a dead
+				 * link */
 };
 
 struct fake_fate {
 	bool lose_request, lose_answer;
-	bool refuse;		/* the transport refuses to send it */
+	bool refuse;		/* the transport refuses to send the packet */
 	bool to_host;		/* its loss is reported to OpenSM, not to its
 				 * sender */
 	unsigned int copies;	/* number of duplicate answers */
@@ -72,7 +73,7 @@ typedef void (*fake_fate_fn)(void *ctx, const struct fake_packet *p,
 enum fake_moment {
 	FAKE_SWEEP_BEGINS,	/* after HEAVY_SWEEP_START */
 	FAKE_DISCOVERING,	/* half of the switches have been read */
-	FAKE_DISCOVERED,	/* all have been read, no event reported yet */
+	FAKE_DISCOVERED,	/* all switches have been read, no event reported yet */
 	FAKE_BEFORE_ROUTING,	/* after HEAVY_SWEEP_DONE and drop manager */
 	FAKE_LOCKED,		/* lock held, no engine called yet */
 	FAKE_ROUTING,		/* engine done, lock held, no packet sent yet */
@@ -171,7 +172,7 @@ struct fake_opts {
 struct fake_look {
 	uint64_t seen;
 	double until;
-	bool over;	/* all other threads wait, and none has a time at which it stops waiting */
+	bool over;	/* all other threads wait, and none of them has a timeout */
 };
 
 /* Wait until expr is true.  It is evaluated whenever all other threads wait, before time goes
@@ -249,7 +250,7 @@ unsigned int fake_events(struct fake *h, const char *text);
  * Every pair of hosts that links can connect is connected, and no other pair.
  */
 void fake_check_healed(struct fake *h);
-/* As fake_check_healed, for engines with paths that are not up/down. */
+/* Like fake_check_healed, for engines with paths that are not up/down. */
 void fake_check_connected(struct fake *h);
 /* There is no forwarding loop and no credit loop. */
 void fake_check_sound(struct fake *h);
@@ -268,7 +269,7 @@ void fake_check_quiet_sweep(struct fake *h);
 /* After a repair: the fabric is repaired, OpenSM's copy equals the switches'
  * tables, the plugin requests a sweep, and that sweep is quiet. */
 void fake_check_repaired(struct fake *h);
-/* As fake_check_repaired, for faults that occurred one by one: packets may have been lost on
+/* Like fake_check_repaired, for faults that occurred one by one: packets may have been lost on
  * links not yet known to be dead, and blocks that were sent twice are written
  * again. */
 void fake_check_repaired_in_parts(struct fake *h);

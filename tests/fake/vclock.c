@@ -27,8 +27,8 @@
 #include "fake/opensm.h"
 #include "osm/clock.h"
 
-/* In ms.  An answer that is held is due even later.  The clock never advances to a time that
- * is so far away. */
+/* In ms.  The clock never advances to a time that is as far away as this.  Answers that a test
+ * holds are due even later. */
 #define FOREVER 1e11
 /* No two readings are equal, so that "before" and "after" are always different. */
 #define TICK_MS 1e-6

@@ -20,8 +20,7 @@ struct oracle_place {
 	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: there are none */
 };
 
-/* One step of a host's up path, on one rank. sw is a switch of the complete
- * fabric. */
+/* One step of the upward path of a host, on one rank.  sw is a switch of the complete fabric. */
 struct oracle_step {
 	bool known;
 	ftr_sw sw;

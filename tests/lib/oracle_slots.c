@@ -89,8 +89,8 @@ static struct mesh mesh_of(const struct ftr_shape *sh, ftr_sw s)
 	return m;
 }
 
-/* True if s has enough free ports for all links that it lacks to members on the
- * other side of the mesh; only members with a free port of their own count. */
+/* True if s has enough free ports for all links that are missing between s and those members on
+ * the other side of the mesh that have a free port. */
 static bool eligible(const struct ftr_shape *sh, const struct mesh *m, ftr_sw s)
 {
 	unsigned int lacks = 0;

@@ -389,7 +389,7 @@ void world_graph(struct world *w, uint32_t max_sw)
 				  ftr_rng_below(&w->rng, 2 * n), &w->f, &err));
 }
 
-/* Replace the ranks by the levels of an inverted order; w->sh becomes a shape with them. */
+/* Replace the ranks by the levels of an inverted order; w->sh becomes a shape with these levels. */
 static void invert(struct world *w)
 {
 	struct ftr_arena *a = ftr_arena_new();

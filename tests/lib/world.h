@@ -49,8 +49,8 @@ enum world_kind { WORLD_WHOLE, WORLD_LATE, WORLD_INVERTED };
 void world_start(struct world *w, enum world_kind kind);
 void world_stop(struct world *w);
 
-/* Random events into e, which has room for world_room(). Call world_note() to
- * record them. */
+/* world_events() writes random events to e, which has room for world_room() of them, and returns
+ * their number. world_note() records events. */
 size_t world_room(const struct world *w);
 uint32_t world_events(struct world *w, struct ftr_incr_event *e);
 void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n);

@@ -4,9 +4,9 @@
  *
  *	bench_bound NETFILE [ROUNDS]
  *
- * Prints the bound by cuts, in flows, and two numbers as multiples of it: no routing
- * has a most loaded link below the first; the second has been reached by
- * dividing every flow among many paths (<ftr/balance.h>).
+ * Prints the bound by cuts, in flows, and two multiples of it: the lower bound by weights
+ * for the load of the most loaded link under any routing, and the load of that link after
+ * every flow has been divided among many paths (<ftr/balance.h>).
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -375,7 +375,7 @@ static ftr_port best_port(const struct counted *x, const struct ftr_tables *t,
 	return best;
 }
 
-/* Make the moves of a sweep again in the tables t before it; `after`: those after it. */
+/* Make the moves of a sweep again.  t: the tables before the sweep; after: the tables after it. */
 static void replay(const struct counted *x, struct ftr_tables *t,
 		   const struct ftr_tables *after, uint32_t target,
 		   uint64_t seed)
@@ -522,7 +522,7 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 
-	/* depth 0: only place displaced entries; the search is cancelled at once */
+	/* depth 0: only place displaced entries; the search is cancelled immediately */
 	opts.balance = depth ? depth : FTR_BALANCE_LOAD;
 	opts.cancelled = depth ? NULL : at_once;
 	ck_assert(!ftr_tables_new(r->f, false, &t, &err));

@@ -251,8 +251,8 @@ static bool meets(const struct scene *z, const struct ftr_tables *tx,
 	return u != FTR_SW_NONE && rank[u] > rank[y];
 }
 
-/* The number of turns upward after a downward link that only a mixture of the old and the new
- * table has. */
+/* The number of turns (upward after a downward link) that exist in a mixture of the old and the new
+ * tables, but not in either of them. */
 static uint64_t slow_mixed(const struct scene *z)
 {
 	uint64_t n = 0;

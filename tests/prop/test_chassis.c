@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Leaves that connect to several switches of one plane, as racks connect to a
- * chassis: even load where the literal rule gives an uneven one, and sftree with the paths of
- * dmodc. (test_place compares entry by entry.)
+ * chassis: the load is even where that of the literal rule is uneven, and sftree has the paths
+ * of dmodc. (test_place compares entry by entry.)
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */

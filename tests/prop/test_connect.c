@@ -137,8 +137,8 @@ static void no_credit_loop(const struct both *b)
 		      b->seed, rep.harmful, (int)rep.cdg);
 }
 
-/* With the order and turns that the engine claims, the checker proves the tables
- * without building the graph; without them it cannot. */
+/* With the order and turns that the engine claims, the checker proves the tables free of
+ * cycles without building the graph; without the claims it cannot. */
 static void claims_prove(const struct both *b)
 {
 	struct ftr_check_opts opts = {
@@ -164,8 +164,8 @@ static void claims_prove(const struct both *b)
 		      ": the checker has a proof without the claims", b->seed);
 }
 
-/* Entries with an up/down path equal those of `paths updown`. At a gateway whose
- * choice was restricted they may differ, but have the same hop count. */
+/* Entries with an up/down path equal the entries with `paths updown`. At a gateway whose
+ * choice was restricted they may differ from these, but have the same hop count. */
 static void others_keep(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -335,7 +335,7 @@ static uint64_t host_pairs_apart(const struct both *b)
 	return n;
 }
 
-/* At most one of 20 fabrics may be above the usual limit, and always one. */
+/* At most one of 20 fabrics may be above the usual limit; with fewer than 20, one fabric may. */
 static void few_above(uint32_t above, uint32_t n)
 {
 	ck_assert_msg(above <= FTR_MAX(n / 20, 1u), "%u of %u fabrics are above the limit",

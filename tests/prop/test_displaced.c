@@ -92,7 +92,7 @@ static void stop(struct kept *k)
 static void check_entry(const struct kept *k, ftr_sw s,
 			const struct ftr_dest *d)
 {
-	const struct ftr_shape *v = &k->w->lv->view;	/* checked by tests of its own */
+	const struct ftr_shape *v = &k->w->lv->view;	/* other tests check the view */
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
 	ftr_port is = ftr_tables_get(ftr_incr_tables(k->lv), s, d->lid);
 	ftr_port was = ftr_tables_get(k->before, s, d->lid);

@@ -369,8 +369,8 @@ static struct ftr_builder *chain(uint64_t first)
 	return b;
 }
 
-/* A chain of 120 switches grows by 300 switches.  The only leaf is then at the new end, so the
- * inferred heights of the old switches are above 299.  The growth is refused. */
+/* A chain of 120 switches grows by 300 switches.  The only leaf is then the last of the new
+ * switches, so the inferred heights of the old switches are above 299.  The growth is refused. */
 START_TEST(too_many_ranks)
 {
 	struct ftr_fabric *part = edit_seal(chain(301)), *whole;
@@ -389,8 +389,8 @@ START_TEST(too_many_ranks)
 }
 END_TEST
 
-/* Switches 1 to 8 with eight hosts each are the leaves below the spines 11 to 22.  Switch 30 is
- * at first a leaf with one host, then a spine, and its host is on switch 1. */
+/* Switches 1 to 8 with eight hosts each are the leaves below the spines 11 to 22.  Switch 30 is a
+ * leaf with one host; if spine is true, it is a spine, and the host is on switch 1. */
 static struct ftr_fabric *leaf_or_spine(bool spine)
 {
 	struct ftr_builder *b = ftr_builder_new();

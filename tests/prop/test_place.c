@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Placement over random trees and random sequences of faults: equality with the
- * oracle, changed entries at their lower bound, balance of displaced entries.
+ * Placement over random trees and random sequences of faults: the entries equal those of
+ * the oracle, the number of changed entries is the least possible, and displaced entries
+ * are balanced.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -148,8 +149,8 @@ START_TEST(wide_trees_equal_the_oracle)
 }
 END_TEST
 
-/* Every leaf has trunks of two links to the first spine, of three to the second, and of either
- * size to the others: the ports of a leaf repeat only after six links of a slot. */
+/* Every leaf has two links to the first spine, three to the second, and two or three to each other
+ * spine.  So the sequence of links of a leaf repeats only after six destinations of a slot. */
 static struct ftr_fabric *trunks(uint64_t seed)
 {
 	uint32_t leaves, spines, hosts;
@@ -248,8 +249,8 @@ END_TEST
 /* The dead parts of a fabric. */
 struct state {
 	const struct ftr_fabric *f;
-	uint8_t *port;		/* [n_ports] of the lower switch of a link */
-	uint8_t *sw;
+	uint8_t *port;		/* [n_ports] 1: dead link; set at its lower-numbered end */
+	uint8_t *sw;		/* [n_sw] 1: dead */
 };
 
 static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)

@@ -88,7 +88,7 @@ static struct ftr_shape *shape(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* True if the ranks without the list of roots are those with it.  Consumes f. */
+/* True if the inferred ranks of f equal its ranks with the given roots.  Consumes f. */
 static bool ranked_as_with(struct ftr_fabric *f, const uint64_t *root,
 			   uint32_t n)
 {

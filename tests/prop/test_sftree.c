@@ -153,7 +153,7 @@ static bool link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !(l->set >> (bit - 1) & 1);
 }
 
-/* All links except number n_links, counted in the order of the calls. */
+/* False only for link number n_links; links are numbered in the order of the calls. */
 static bool nth_link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			   ftr_port p)
 {

@@ -282,7 +282,7 @@ END_TEST
  * different middle switches and close a cycle with others.  The plugin's check
  * refuses such tables; the default mode has no cycle in any.
  *
- *	t0  t1  t2  t3		three of the four t's to every m
+ *	t0  t1  t2  t3		every m is connected to three of the four top switches
  *	 | \/ ...
  *	m0  m1 | m2  m3 | m4  m5
  *	 |\ /|    |\ /|    |\ /|

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The simulation against a slow one, on small trees with random VLs.
+ * Compares the simulation with a slow simulation, on small trees with random VLs.
  *
- * The slow one keeps whole packets in plain arrays and looks at all of them and at
+ * The slow simulation keeps whole packets in plain arrays and looks at all of them and at
  * every channel at every instant. It derives the free room in a buffer from the
  * packets that took room and the credits not yet returned.  It implements the
  * contract of <ftr/sim.h> and shares no code with the simulation: no timing wheel,
@@ -28,7 +28,8 @@ static struct ftr_err err;
 
 struct pkt {
 	bool used, waiting, delivered;
-	uint32_t source, ch;	/* channel on which it is, or by which it came */
+	uint32_t source;
+	uint32_t ch;		/* channel on which the packet is, or by which it came */
 	ftr_lid lid;
 	unsigned int sl, vl, hops;
 	uint64_t sent;
@@ -70,7 +71,7 @@ struct slow {
 	struct turn turn[MAX_CH][MAX_V];
 	unsigned int vl_number[MAX_CH];
 	int64_t left[MAX_CH];
-	uint32_t cursor[512];		/* [source] next of its pairs */
+	uint32_t cursor[512];		/* next pair of each source */
 	uint64_t now, sent[MAX_CH], hops, delivered;
 	double latency;
 };
@@ -397,7 +398,7 @@ static void random_vls(struct ftr_rng *rng, const struct ftr_fabric *f,
 						   &err));
 }
 
-/* Some sources, one to three destinations each. */
+/* Pairs of some sources, with one to three destinations for each. */
 static uint32_t random_pairs(struct ftr_rng *rng, const struct ftr_fabric *f,
 			     struct ftr_load_pair *pair)
 {

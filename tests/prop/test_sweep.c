@@ -48,7 +48,7 @@ struct slow_sweep {
 	const struct balance_dest *d;
 	ftr_sw to;
 	bool sends[FTR_PORT_MAX];	/* sources whose flows pass the entry */
-	uint32_t hosts;			/* that they have */
+	uint32_t hosts;			/* number of hosts of these sources */
 };
 
 static uint32_t slow_link(const struct slow_sweep *z, ftr_sw s)
@@ -131,7 +131,8 @@ static void set_sends(struct slow_sweep *z, ftr_sw s)
 	}
 }
 
-/* The price of the path through a port: that of the present path from where they meet. */
+/* The price of the path through a port.  From the switch at which it meets the present path, it has
+ * the price of the present path. */
 static double slow_through(struct slow_sweep *z, ftr_sw s, ftr_port port)
 {
 	ftr_sw on[FTR_PORT_MAX + 1], at;
@@ -298,7 +299,7 @@ START_TEST(choices_are_the_cheapest)
 		ck_assert(balance_cand_new(&cand, a, f->n_sw));
 		ck_assert(!balance_sweep(&c, &w, NULL, &err));
 		for (uint32_t k = 0; k < net->first[f->n_sw]; k++) {
-			uint32_t d = net->turn[k];
+			uint32_t d = net->sweep_order[k];
 
 			z.d = &net->dest[d];
 			z.to = sh->numbering.col_sw[z.d->col];

@@ -53,7 +53,7 @@ struct writing {
 	const struct ftr_incr_result *r;
 	struct ftr_tables *old;		/* before the apply */
 	struct ftr_tables *now;
-	struct ftr_tables *late;	/* at the last drain */
+	struct ftr_tables *late;	/* the tables at the last drain */
 };
 
 static bool link_up(const struct world *w, ftr_sw s, ftr_port p, ftr_sw *to,

@@ -22,8 +22,8 @@ for k in 8 16; do
 		cycles "links crossed, mean"
 done
 
-# Before a fault all paths are shortest: the mean distance of k x k, k even, is
-# k/2 * n / (n - 1).
+# Before a fault all paths are shortest paths: on a torus of k x k = n switches, k even, the mean
+# distance is k/2 * n / (n - 1).
 for k in 8 16; do
 	least=$(awk -v k=$k 'BEGIN { n = k * k; print k / 2 * n / (n - 1) }')
 	b=$(mean 3 $((warm / 2)) "$warm" "$k"-*)

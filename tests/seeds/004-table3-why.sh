@@ -52,8 +52,8 @@ sssp_rows() {
 sssp_rows 648 "$flat"
 sssp_rows '648 + rack switches' "$deep"
 
-# Flows between ports 0 on the link with most of them, and the bandwidth of these flows, of
-# 16 Gbit/s, when each port 0 sends 2 Gbit/s spread evenly over all others.
+# The most loaded link by flows between ports 0: the number of these flows, and the part of its
+# 16 Gbit/s that they take when each port 0 sends 2 Gbit/s spread evenly over all others.
 flows_csv=$out/004-table3-switch-flows.csv
 echo 'tree,engine,pairs of switches,without a path,flows on the worst link,Gbit/s of 16' >"$flows_csv"
 # flow_rows NAME SHAPE

@@ -3,9 +3,10 @@
 #
 # Bogdanski et al. 2012, table III: throughput of hosts and of ports 0, both sending at full
 # rate, on a 648-port switch and on one with a layer of rack switches.  The paper does not
-# give the cabling of the second tree.  It is a PGFT of 648 hosts and three levels here, as
-# in BENCHMARKS.md, and racks of two switches joined by horizontal links, like the module
-# that the paper cites (racks.awk).  Each engine runs with hosts alone and with the paper's load.
+# give the cabling of the second tree.  Two trees take its place here: a PGFT of 648 hosts and
+# three levels, as in BENCHMARKS.md; and the 648-port switch with racks of two switches joined
+# by horizontal links, like the module that the paper cites (racks.awk).  Each engine runs
+# with hosts alone and with the paper's load.
 # The paper does not give the size of input buffers either, so a third run has the paper's load
 # and 800 blocks per input, as in the single-VL examples of the published model.
 

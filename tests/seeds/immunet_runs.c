@@ -5,9 +5,10 @@
  *	immunet KEY=VALUE...
  *
  * Times are cycles: the time of a phit of 4 bytes on a link, 320 ps at 100 Gbit/s.  Prints
- * a CSV (first cycle of a part; phits delivered per cycle; channels between switches
- * crossed, and latency, means over the delivered packets; packets lost) and then "# NAME
- * VALUE" lines for the whole run.  Traffic and faults are drawn from the given seed; the
+ * CSV with a line for each part of the run: its first cycle; phits delivered per cycle;
+ * number of channels between switches that a delivered packet has crossed (mean); latency
+ * of a delivered packet (mean); packets lost.  Then prints "# NAME VALUE" lines for the
+ * whole run.  Traffic and faults are drawn from the given seed; the
  * faults leave the network connected.
  */
 #include <stdio.h>

@@ -10,15 +10,16 @@
  * same routing functions over dmodc's tables, and counts the packets at the links.  Time
  * advances in cycles.  A switch has first-in first-out queues at each output:
  *
- *	-M direct	one per VL, and no buffers at inputs: a packet crosses a link when
- *			its queue at the next switch has a place for it
- *	-M inputs	the same, and a buffer per input and VL, whose first packet moves to
- *			an output queue when that has a place
- *	-M virtual	like direct, but a queue per input, output and VL
+ *	-M direct	one queue per VL, and no buffers at inputs: a packet crosses a link
+ *			when its queue at the next switch has room for it
+ *	-M inputs	the same, and a buffer per input and VL; the first packet of the
+ *			buffer moves to an output queue when that queue has room
+ *	-M virtual	like direct, but with a queue per input, output and VL
  *
- * A packet with several exits takes the one with the emptiest queue, or (-1) a random one
- * and then waits for it.  Its head may move on one cycle after it has left a switch.  Its
- * place becomes free when its tail has left, or (-e) when its head has left.
+ * A packet with several exits takes the one with the emptiest queue, or (-1) takes a random
+ * one and waits for it.  The head of a packet may move on one cycle after it has left a
+ * switch.  The room of the packet becomes free when its tail has left, or (-e) when its head
+ * has left.
  *
  *	-n N,N,...	numbers of faults.  All but the last are present from the start.
  *			The last one may be any link: its effect is the mean over all
@@ -39,7 +40,7 @@
  *	wire, queue	packets on one direction of a link between switches, and in the queue
  *			or queues for that direction
  *	up, down	wire + queue of upward and of downward directions
- *	input		packets in the buffers at its far end (-M inputs)
+ *	input		packets in the buffers at the far end of that direction (-M inputs)
  *	latency		mean time from the host's link to the destination, in cycles of the
  *			paper
  */
@@ -108,9 +109,11 @@ static struct {
 	uint8_t *turn;		/* [n_ports + n_ep] */
 	struct queue *q, *in;
 	uint32_t n_q;
-	uint32_t *waits;	/* [n_ep] packets that a host has not sent yet, and */
-	uint32_t *first;	/* the first of them, or UINT32_MAX */
-	struct queue **back[HOLD_MAX + 1];	/* queues whose place becomes free, by cycle */
+	uint32_t *waits;	/* [n_ep] number of packets that a host has not sent yet */
+	uint32_t *first;	/* [n_ep] the first packet that a host has not sent yet, or
+				 * UINT32_MAX */
+	/* for each of the next cycles: the queues in which room becomes free */
+	struct queue **back[HOLD_MAX + 1];
 	uint32_t n_back[HOLD_MAX + 1], cap_back[HOLD_MAX + 1];
 	uint64_t delivered, latency;
 	double wire, queue, up_sum, down_sum, input;
@@ -160,8 +163,8 @@ static void put(struct queue *q, uint32_t p)
 	q->held++;
 }
 
-/* The first packet of q starts to leave: its place becomes free when its tail has left, with
- * -e at once. */
+/* The first packet of q starts to leave: its room becomes free when its tail has left; with -e,
+ * immediately. */
 static uint32_t take(struct queue *q)
 {
 	uint32_t p = q->p[q->first];
@@ -470,8 +473,8 @@ static bool full(const struct queue *q, unsigned int room)
 	return q->n >= room;
 }
 
-/* True if the first packet of a queue of output i can leave at some time; alive[] and
- * in_alive[]: the queues that have a place or will have one. */
+/* True if the first packet of queue q of output i can leave now or later.  alive[] and in_alive[]:
+ * 1 for the output queues and input buffers that have room now or later. */
 static bool lives(uint32_t i, const struct queue *q, const uint8_t *alive,
 		  const uint8_t *in_alive)
 {

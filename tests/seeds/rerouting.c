@@ -16,8 +16,8 @@
  *	no_way		packets lost for any other reason, from the start on
  *	deadlock	cycles after which one was found; empty: none
  *	hops		mean number of links crossed by a packet
- *	tier		of the last fault's link: 0 above the leaf switches, and so on;
- *			empty: a switch, or no fault
+ *	tier		tier of the link that failed last: 0 above the leaf switches, and so
+ *			on; empty: a switch failed last, or nothing failed
  *
  * A cycle is that of Sem-Jacobsen et al. 2011, section IX-A: 512 ns, in which a link of
  * 2 Gbit/s (1x SDR in FABRIC) carries 128 bytes.  Packets have 256 bytes.
@@ -193,8 +193,8 @@ static unsigned int adaptive_switches_4c(void *state,
 	return n;
 }
 
-/* Not a step: takes one of several exits at once, whatever the state of its queue is, as if
- * packets waited in queues of the outputs. */
+/* Not a step of the paper: chooses one of several exits immediately, whatever the state of its
+ * queue is, as if packets waited in queues of the outputs. */
 static unsigned int adaptive_links_once(void *state,
 					const struct ftr_sim_view *v,
 					ftr_sw s, ftr_port in,

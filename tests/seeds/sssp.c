@@ -22,7 +22,7 @@
 
 static struct ftr_fabric *f;
 static struct ftr_tables *t;
-static uint64_t *weight;	/* [n_ports] of the channel that leaves by that port */
+static uint64_t *weight;	/* [n_ports] weight of the channel out of a port */
 static uint64_t *dist;		/* [n_sw] */
 static uint64_t *senders;	/* [n_sw] hosts, and later all senders that pass through */
 static ftr_port *out;		/* [n_sw] */

@@ -253,7 +253,7 @@ static void connected(unsigned int most, uint32_t sets)
 /* ---- states of packets --------------------------------------------------------- */
 
 /* A packet for a host of leaf `to` in the queue of channel `at` (index of the sending port),
- * with this header.  at NONE: the packet comes from a host of `from`. */
+ * with this header.  If `at` is NONE, the packet comes from a host of `from`. */
 struct state {
 	uint32_t at;
 	ftr_sw from, to;
@@ -372,7 +372,7 @@ static bool explore(void)
 /* ---- the subfunction --------------------------------------------------------------- */
 
 static uint8_t *under;		/* [n_sw * n_sw] u is in the subtree of top t */
-static ftr_sw *chosen;		/* [n_sw] T(s) of a U-turn switch s */
+static ftr_sw *chosen;		/* [n_sw] the top switch T(s) for a U-turn switch s */
 static uint8_t *sound;		/* [n_sw] subtree of a top: lowest rank of a switch
 				 * above which it has no fault */
 

@@ -11,9 +11,9 @@
 #				engine.  $DIR/roots, if it exists, is the
 #				root_guid_file, DIR/order the guid_routing_order_file
 #
-# ENGINE may be "ftree+roots" (ftree with connect_roots), or any engine with "+vls"
-# ("dfsssp+vls"): with qos on; DIR/ENGINE.psl then has the SLs of the paths, and VL = SL
-# everywhere.
+# ENGINE may be "ftree+roots" (ftree with connect_roots).  With "+vls" after any engine
+# ("dfsssp+vls"), qos is on, DIR/ENGINE.psl has the SLs of the paths, and every switch maps
+# SL n to VL n.
 
 SIM_BUILD=$build
 SIM_SCRIPTS=$top/scripts

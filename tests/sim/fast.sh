@@ -68,7 +68,7 @@ event_is() {
 }
 
 # The manual describes every member of the last event.
-told_of() {
+event_is_documented() {
 	local key
 	event event >/dev/null
 	for key in $("$SIM_BUILD/jsonq" --keys "$T/event.json" | sort -u); do
@@ -117,7 +117,7 @@ case_fast_link_3_levels() {
 	[[ $(event cables.0.up) == false &&
 	   $(event reconcile.entries) == 0 && $(event failed) == 0 ]] ||
 		fail "the event says: $(cat "$T/event.json")"
-	told_of
+	event_is_documented
 	replayed
 	sweeps_change_nothing
 	down
@@ -381,7 +381,7 @@ lossy_round() {
 }
 
 # Lost packets: LFT writes (LinearForwardingTable is 0x19; ibsim expects decimal, 25),
-# then PortInfo (0x15, 21).  ibsim does not execute a lost request, and at once reports
+# then PortInfo (0x15, 21).  ibsim does not execute a lost request, and immediately reports
 # the timeout that the kernel would report later.  So requests are lost but answers never
 # are, and no answer is late.
 case_fast_lossy() {
@@ -415,9 +415,9 @@ case_fast_off() {
 	down
 }
 
-# told_by_144 on|off: save how OpenSM reacts to trap 144, with fast_reroute on or off.  A port
+# react_to_144 on|off: save how OpenSM reacts to trap 144, with fast_reroute on or off.  A port
 # whose width has changed sends the trap.
-told_by_144() {
+react_to_144() {
 	local lid port
 	T=$T/$1
 	mkdir "$T"
@@ -433,7 +433,7 @@ told_by_144() {
 	same_as before after || fail "trap 144 changes tables"
 	not_logged 'IBF00[45]'
 	quiet
-	osm_log sm | grep -o 'num:1[0-9]*\|IBF002\|SUBNET UP' >"$T/logged"
+	osm_log sm | grep -o 'num:1[0-9]*\|IBF002\|SUBNET UP' >"$T/reaction"
 	down
 }
 
@@ -446,10 +446,10 @@ switch_of_a_host() {
 
 # OpenSM alone handles traps that are not about links, with and without the fast path.
 case_fast_other_traps() {
-	(told_by_144 on)
-	(told_by_144 off)
-	diff "$T/on/logged" "$T/off/logged" >&2 || fail "the reaction to trap 144 differs from that of stock opensm"
-	note "$(paste -sd ' ' "$T/on/logged")"
+	(react_to_144 on)
+	(react_to_144 off)
+	diff "$T/on/reaction" "$T/off/reaction" >&2 || fail "the reaction to trap 144 differs from that of stock opensm"
+	note "$(paste -sd ' ' "$T/on/reaction")"
 }
 
 # A link that goes up and down repeatedly is damped, and sweeps still follow.  After a
@@ -562,11 +562,11 @@ moment() {
 	exec {fd}<&-
 }
 
-# Number of times that a manager ended before the trap (before), before it logged the
+# Number of times that a manager ended before the trap (untrapped), before it logged the
 # repair (open), with unacknowledged writes (broken), and after the repair (done).
-declare -A ends=([before]=0 [open]=0 [broken]=0 [done]=0)
+declare -A ends=([untrapped]=0 [open]=0 [broken]=0 [done]=0)
 count_end() {
-	local end=before
+	local end=untrapped
 	! osm_said "$1" "$trapped" || end=open
 	! osm_said "$1" 'IBF1(09|10)' || end=broken
 	! osm_said "$1" 'IBF004: ' || end="done"
@@ -574,7 +574,7 @@ count_end() {
 	ends[$end]=$((ends[$end] + 1))
 }
 note_ends() {
-	note "seed $seed: ended ${ends[before]} times before the trap," \
+	note "seed $seed: ended ${ends[untrapped]} times before the trap," \
 		"${ends[open]} before the repair was logged, ${ends[broken]}" \
 		"with writes unacknowledged, ${ends[done]} after the repair was logged"
 }

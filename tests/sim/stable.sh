@@ -29,8 +29,8 @@ restart() {
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
-# opensm is restarted while a link is down: the tables are the same as before the restart, and once
-# the link is restored they are those from before the fault.
+# opensm is restarted while a link is down: the tables are the same as before the restart.  Once
+# the link is restored, the tables are the same as before the fault.
 case_stable_restart() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 81
 	up </dev/null

@@ -183,7 +183,7 @@ START_TEST(bounds_by_hand)
 }
 END_TEST
 
-/* Islands exchange no flows: each of the two is a tree of its own. */
+/* Islands exchange no flows: each of the two islands has the bound of its own tree. */
 START_TEST(islands_are_bounded_alone)
 {
 	struct ftr_builder *b = ftr_builder_new();

@@ -120,8 +120,8 @@ START_TEST(right_tables)
 }
 END_TEST
 
-/* The effect of one changed entry of the tree.  Every case includes the two missing entries
- * that the tree has anyway: from each spine to the other one. */
+/* The effect of one changed entry of the tree.  Every case also counts two entries that are
+ * missing in the unchanged tables: each spine has none for the other spine. */
 struct fault {
 	const char *what;
 	ftr_sw sw;

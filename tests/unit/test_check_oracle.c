@@ -307,8 +307,8 @@ static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 	}
 }
 
-/* Kind 0: random entries only; 1 to 3: shortest paths, with random entries (1) or missing
- * ones (2, 3) where there is no path; 4 and 5: up/down paths. */
+/* Kind 0: random entries only.  Kinds 1 to 3: shortest paths; where there is no path, entries are
+ * random (1) or missing (2, 3).  Kinds 4 and 5: up/down paths. */
 static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 {
 	uint32_t kind = ftr_rng_below(g, 6);

@@ -38,7 +38,7 @@ START_TEST(arena_aligns_and_keeps)
 }
 END_TEST
 
-/* A large chunk is whole huge pages, and what is left of it is used. */
+/* A large chunk consists of whole huge pages, and its unused rest serves later allocations. */
 START_TEST(arena_grows_by_huge_pages)
 {
 	const size_t huge = (size_t)2 << 20;

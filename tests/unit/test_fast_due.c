@@ -202,7 +202,7 @@ static void settle_transition(struct fake *h)
 	fake_settle(h);
 	fake_until(!transition_pends(h));
 	fake_settle(h);
-	/* waits for 4 us: every reading advances the virtual clock by 1 ns */
+	/* every reading advances the virtual clock by 1 ns, so this loop ends */
 	while (rr_now(&h->fast->rr) < h->fast->rr.view->drained_at)
 		;
 }
@@ -245,9 +245,8 @@ START_TEST(test_planner_is_kept)
 }
 END_TEST
 
-/* Detours are checked before they are written.  _i 1: the tables have loops that
- * the planner does not know, and the detours are refused; 0: the tables have
- * no loops. */
+/* Detours are checked before they are written.  _i 1: the tables have loops that the planner does
+ * not know of, so the detours are refused.  _i 0: the tables have no loops. */
 START_TEST(test_detours_are_checked)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -214,7 +214,7 @@ static void check_rest(struct json_object *rest, int64_t switches)
 	ck_assert(switches || !number(rest, "entries"));
 }
 
-/* Without a sweep the line is written at once. */
+/* Without a sweep the line is written immediately. */
 static void check_times(struct json_object *o, bool swept)
 {
 	struct json_object *ms = get(o, "ms");
@@ -245,7 +245,8 @@ struct entry {
 /* All changes of tables by Sets of the plugin, in the order of the writes. */
 static struct {
 	struct entry *entry;
-	size_t n, checked;	/* checked: the number of these that events listed */
+	size_t n;		/* number of entries */
+	size_t checked;		/* number of entries that the events listed */
 	uint8_t *lft;		/* [n_sw * (FTR_LID_MAX + 1)] the tables before a write */
 	bool *plugin;		/* [n_sw * BLOCKS] the last Set was sent by the plugin */
 } record;

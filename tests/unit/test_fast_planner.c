@@ -15,7 +15,7 @@
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
 static atomic_bool hold;	/* hold threads that make a planner */
-static atomic_uint started, held, stopped;	/* numbers of these threads */
+static atomic_uint started, held, stopped;	/* numbers of such threads */
 static atomic_uint running, most;	/* threads at present, and the most at any time */
 
 struct question {
@@ -88,8 +88,8 @@ static struct fake *planning(void)
 	return h;
 }
 
-/* A fault is repaired without the planner, which is useless then and is stopped.  The planner
- * of the next routing repairs the next fault. */
+/* A fault is repaired before the planner is ready.  The planner is then useless and is stopped.
+ * The planner of the next routing repairs the next fault. */
 START_TEST(test_fault)
 {
 	struct fake *h = planning();

@@ -46,7 +46,7 @@ static bool is_writing(struct fake *h)
 	return is;
 }
 
-/* Wait until a write that a reroute has overtaken has ended. */
+/* When the reroute has computed its tables, wait until the worker's write has ended. */
 static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 {
 	bool *ended = ctx;
@@ -57,8 +57,8 @@ static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 	*ended = true;
 }
 
-/* Number of Sets of a repair in several steps, undisturbed or overtaken by a reroute in its first
- * step. */
+/* Number of Sets that a repair in several steps sends.  overtaken: a reroute begins during the
+ * first step. */
 static unsigned int sets_of_repair(bool overtaken)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -287,7 +287,8 @@ static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* The worker was about to write changes of tables that have been replaced. */
+/* When the worker is about to write, OpenSM has replaced the tables on which the changes are
+ * based. */
 START_TEST(test_routing_overtakes)
 {
 	struct late l = {
@@ -308,7 +309,7 @@ START_TEST(test_routing_overtakes)
 	h->moment = answer_late;
 	h->moment_ctx = &l;
 	fake_set_fate(h, hold_answers, &l);
-	/* a fault that is in the new tables and not in the old ones */
+	/* the new tables avoid the failed link, the old ones do not */
 	fake_link_quietly(h, s, fake_uplink(h, s, 1), false);
 	ck_assert(fake_sweep(h));
 	ck_assert(l.done);
@@ -329,7 +330,7 @@ END_TEST
 
 struct unknown {
 	struct plan cut;
-	bool known;		/* the plugin knows of the cut and repairs it at once */
+	bool known;		/* the plugin knows of the cut and repairs it immediately */
 	bool lose;		/* a packet of OpenSM is lost */
 	uint32_t sets;		/* Sets of the plugin */
 };
@@ -374,7 +375,7 @@ static void watch(struct fake *h, struct unknown *u)
 	fake_set_fate(h, lose_first, u);
 }
 
-/* OpenSM reroutes, loses a packet and sweeps at once, without an event for the
+/* OpenSM reroutes, loses a packet and sweeps immediately, without an event for the
  * tables that it has written: the worker must not continue from the earlier tables. */
 START_TEST(test_reroute_then_sweep)
 {
@@ -608,8 +609,8 @@ static void blink(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, true);
 }
 
-/* A link goes down and up again after a discovery has seen it up: it stays in Init, because
- * the link manager does not look at it again. */
+/* A link goes down and up again after a discovery has seen it up.  Its ports stay in Init, because
+ * the link manager does not examine the link again. */
 START_TEST(test_short_failure_after_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

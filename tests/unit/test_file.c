@@ -87,7 +87,7 @@ START_TEST(fifo)
 
 	ck_assert(!mkfifo(path, 0666));
 	check_refused("not a regular file");
-	/* the same if a process has opened the other end of the FIFO */
+	/* the FIFO is refused, too, if a process has opened its other end */
 	reader = open(path, O_RDONLY | O_NONBLOCK);
 	ck_assert_int_ge(reader, 0);
 	check_refused("not a regular file");

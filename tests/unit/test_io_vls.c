@@ -505,8 +505,8 @@ static void same_as_line(enum form form, const char *text, size_t cut,
 }
 
 /* A text that is cut inside a line is refused, unless the missing part of the line has no
- * meaning.  (Exceptions: pairs, and a last number that is still valid when cut.)  No cut
- * has a worse effect than an error. */
+ * meaning.  (Exceptions: pairs, and a last number that is still valid when cut.)  A cut text
+ * never has a worse effect than an error. */
 START_TEST(cuts)
 {
 	const char *text = sound[_i].text;

@@ -79,8 +79,8 @@ START_TEST(places)
 }
 END_TEST
 
-/* The number of inferred missing links equals the number removed, and they are
- * between switches that lack them. */
+/* The number of inferred missing links equals the number of removed links, and every inferred
+ * link is between two switches from which links were removed. */
 START_TEST(missing)
 {
 	struct ftr_fabric *f = fabric_of("2;6,12;1,6;1,2", 9);

@@ -320,7 +320,7 @@ static void scene_fini(struct scene *c)
 /* Positions of the subnet managers: OpenSM's own end port, and others that it knows. */
 struct managers {
 	ftr_ep own;
-	uint64_t other[3];	/* port GUIDs; for a switch, that of port 0 */
+	uint64_t other[3];	/* port GUIDs; for a switch, the GUID of port 0 */
 	uint32_t n_other;
 };
 

@@ -488,8 +488,8 @@ START_TEST(guid_lists)
 }
 END_TEST
 
-/* The published order: the leaves of a pod are adjacent, with gaps where a leaf has
- * fewer hosts or one is missing in the middle; names are in natural order. */
+/* The host order: the leaves of a pod are adjacent, with gaps where a leaf has fewer hosts than
+ * others, or where a host in the middle is missing; names are in natural order. */
 START_TEST(host_order)
 {
 	/* pods {A, C} and {B, D}, listed alternately */
@@ -520,8 +520,8 @@ START_TEST(host_order)
 }
 END_TEST
 
-/* Hosts on upper switches follow those of the leaves; I/O nodes and Aggregation Nodes have no
- * place. */
+/* In the host order, hosts on upper switches come after the hosts of the leaves.  I/O nodes and
+ * Aggregation Nodes have no place in this order. */
 START_TEST(order_of_hosts_on_spines)
 {
 	struct ftr_fabric *f = draw("A: S T h4\nB: S T h5\nC: S T h5\nS: h2\n"
@@ -636,9 +636,9 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 /*
- * I/O nodes on switches of their own, which are not leaves by the list of compute nodes.
- * These switches get the lowest rank nevertheless, because otherwise they could not reach
- * each other.  D is connected to one spine only.
+ * I/O nodes on switches without compute nodes (by the list of compute nodes).  These switches
+ * get the lowest rank nevertheless, because otherwise they could not reach each other.  D is
+ * connected to one spine only.
  *
  *	rank 1     S1      S2
  *	          /|\ \  / | \
@@ -667,8 +667,8 @@ START_TEST(io_leaves_of_their_own)
 }
 END_TEST
 
-/* A leaf whose hosts are all switched off keeps its place and its indices, so that
- * no other leaf's change. */
+/* A leaf whose hosts are all switched off keeps its place and its indices, so that the indices of
+ * other leaves do not change. */
 START_TEST(leaf_without_hosts_keeps_its_place)
 {
 	static const char all[] = "A: S1 S2 h2\nB: S1 S2 h2\nC: S1 S2 h2\n"

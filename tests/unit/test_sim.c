@@ -531,7 +531,7 @@ START_TEST(bad_tables)
 	r = run_test_sim(&c);
 	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_WRONG_END], 200);
 	ftr_sim_result_fini(&r, 1);
-	/* to a port without a link, and beyond the switch */
+	/* to a port without a link, and to a port that the switch does not have */
 	for (uint8_t p = 4; p < 6; p++) {
 		*net_at(&n, 1, n.f->ep[2].lid) = p;
 		r = run_test_sim(&c);

@@ -241,7 +241,7 @@ START_TEST(figure_2)
 	ck_assert_uint_eq(k.vl[1], 0);
 	ck_assert_uint_eq(k.at[3], b);
 	ck_assert_uint_eq(k.vl[2], 0);
-	/* b tries the ports of D in ML, from the first one on, until one leads to s */
+	/* b tries the ports of D in ML, beginning with the first, until a port leads to s */
 	for (at = 3; k.at[at] == b; at += 2, i++) {
 		ck_assert_uint_eq(k.at[at + 1], above(&w, b, i));
 		ck_assert_uint_eq(k.vl[at], 1);
@@ -257,7 +257,7 @@ START_TEST(figure_2)
 }
 END_TEST
 
-/* Figure 3: k = 4, two dead switches in the middle tier of a two-hop group; two
+/* Figure 3: k = 4, two dead switches in the middle tier of a two-hop group.  The packet goes two
  * tiers down and two up again, in three layers. */
 START_TEST(figure_3)
 {
@@ -282,7 +282,7 @@ START_TEST(figure_3)
 		ck_assert_uint_eq(w.sh->tree.rank[k.at[i]], rank[i]);
 	ck_assert_uint_eq(k.at[3], k.at[1]);
 	ck_assert_uint_ne(k.at[5], k.at[3]);
-	/* NL down, ML1 out of b, ML2 out of m' and c', ML1, NL */
+	/* the VLs: NL (0) down to c, ML1 (1) out of b, ML2 (2) out of m' and c', then ML1 */
 	ck_assert_uint_eq(k.vl[2], 0);
 	ck_assert_uint_eq(k.vl[3], 0);
 	ck_assert_uint_eq(k.vl[4], 1);
@@ -471,15 +471,15 @@ END_TEST
 struct step {
 	const char *step;
 	unsigned int rank;
-	bool above, below_s, dead;	/* the packet comes from above; its host is below
-	 * the switch; the downward link is dead */
+	bool above, below_s;	/* the packet comes from above; its host is below the switch */
+	bool dead;		/* the link down to its host is dead */
 	unsigned int vl;
-	uint16_t field;			/* 0: -1, 1: -2, 2: a port is stored */
-	/* expected exits */
-	bool up, back;	/* they lead up; they include the arrival port */
-	unsigned int n, out_vl;
-	uint16_t out_field;	/* 2: the arrival port is stored */
-	unsigned int by;	/* position in D of the port from above */
+	uint16_t field;		/* port field of its header: 0: -1, 1: -2, 2: a port */
+	bool up;		/* expected: all exits lead up */
+	bool back;		/* expected: all exits lead out of the arrival port */
+	unsigned int n, out_vl;	/* expected: number of exits, and their VL */
+	uint16_t out_field;	/* expected, like field; 2: the arrival port */
+	unsigned int by;	/* position in D of the arrival port, if above is true */
 	unsigned int to;	/* expected: 1 + position in D of the exit; 0: any */
 };
 
@@ -538,14 +538,14 @@ static void try_step(struct world *w, const struct step *x)
 			break;
 	}
 	other = ftr_tables_get(w->t, s, p.dlid);
-	/* from above by the first upward port; from below by a port that is not
-	 * the packet's downward next hop */
+	/* the arrival port: from above, upward port number x->by; from below, a downward port
+	 * that is not the next hop of the packet */
 	in = t->port[t->first[s] + (x->above ? x->by : t->n_up[s])];
 	if (in == other)
 		in = t->port[t->first[s] + (x->above ? 0 : t->n_up[s]) + 1];
 	if (x->dead)
 		cut(w, s, other);
-	/* a stored port is one that leads down to a switch */
+	/* field 2: store a port that leads down to a switch */
 	other = x->rank ? t->port[t->first[s] + t->n_up[s] + 1] : 0;
 	p.field = (uint16_t)(x->field == 2 ? 2 + other : x->field);
 	n = w->fn->route(w->state, &w->v, s, in, x->vl, &p, e, &why);

@@ -199,8 +199,8 @@ static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 		.link_ps = 10000, .switch_ps = 100000, .change = g,
 		.n_changes = n, .run_ps = 100 * FTR_SIM_US, .n_series = 10,
 		.arg = &opts, .queues = queues, .spare_dead = true,
-		/* only at the end: a ring that will be replaced by that of the next level
-		 * may be stuck until then */
+		/* check for deadlocks only at the end: a ring may be stuck until the ring of
+		 * the next level replaces it */
 		.check_ps = 90 * FTR_SIM_US,
 	};
 

@@ -64,7 +64,8 @@ static void message(void *state, const struct ftr_sim_view *v, uint64_t what,
 		ftr_sim_send(v, 0, 1, does.bytes, does.after, what);
 }
 
-/* To hosts of this switch directly; otherwise by port 1, or by port 2 with rank does.rank. */
+/* Routes packets to a host of this switch to its port, all others to port 1.  If does.rank is not
+ * 0, port 2 is a second exit of that rank. */
 static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 			  ftr_port in, unsigned int vl,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e,
@@ -155,8 +156,8 @@ START_TEST(messages_alone)
 }
 END_TEST
 
-/* Packets at full load get half of the channel if messages are sent as well, or all of it
- * if messages have lower priority; messages get the rest. */
+/* At full load, packets and messages each get half of the channel; if messages have lower
+ * priority, packets get the whole channel. */
 START_TEST(shares)
 {
 	uint64_t packets;
@@ -186,7 +187,7 @@ START_TEST(shares)
 }
 END_TEST
 
-/* Messages on the link, or waiting for it, when it dies are lost and counted. */
+/* When a link dies, the messages on it and those that wait for it are lost and counted. */
 START_TEST(messages_on_a_dying_link)
 {
 	const struct ftr_sim_change g[] = {
@@ -206,10 +207,10 @@ START_TEST(messages_on_a_dying_link)
 }
 END_TEST
 
-/* Two hosts at full rate: the second link is used when the first is busy or, as a
- * last resort, only when the buffer behind the first is full.  The buffer never fills if it
- * has room for all bytes that arrive until their credits have returned; with room for one
- * packet it does. */
+/* Two hosts send at full rate.  The second link is used when the first is busy; as a last resort
+ * (_i > 0), only when the buffer at the end of the first link is full.  With room for one packet
+ * the buffer fills.  It never fills if it has room for all bytes that arrive before their credits
+ * return. */
 START_TEST(last_resort)
 {
 	does.rank = 1;

@@ -103,8 +103,8 @@ static inline void kill_switch(struct world *w, ftr_sw s)
 struct walk {
 	unsigned int n;		/* number of switches visited, or LOST */
 	ftr_sw at[256];
-	uint8_t vl[256];	/* VL on which the packet left that switch */
-	uint64_t vector[256];	/* header after that switch */
+	uint8_t vl[256];	/* VL on which the packet left at[i] */
+	uint64_t vector[256];	/* vector in the header when the packet left at[i] */
 	struct ftr_sim_packet p;
 };
 

@@ -5,13 +5,14 @@
 
 const canvas = document.getElementById('map'), ctx = canvas.getContext('2d');
 const RANKS = D.fabric.ranks;
-const HEIGHT = Math.max(1, RANKS - 1);	// rows
-const MARGIN = 46, TOP = 60, BOTTOM = 110;	// pixels; hosts are below
-const LINKS_MAX = 4000;			// if more are visible, bundles are drawn
+const HEIGHT = Math.max(1, RANKS - 1);	// distance of the first row from the last one, in rows
+const MARGIN = 46, TOP = 60, BOTTOM = 110;	// in pixels; hosts are drawn in the space at the bottom
+const LINKS_MAX = 4000;			// if more links are visible, bundles are drawn instead
 
 const view = { x: 0, y: 0, zoom: 1, w: 800, h: 500, dpr: 1 };
 const state = { set: 0, pattern: 'all', sw: -1, link: -1, ep: -1, a: -1, b: -1, missing: -1,
-	there: [], back: [], bundle: null };
+	there: [], back: [],	// directed links of the paths from host a to host b, and back
+	bundle: null };
 let colour = {};
 
 const worldX = Math.max(1, D.fabric.width);
@@ -35,8 +36,8 @@ function readColours() {
 const loadNow = () => D.sets[state.set].loads[state.pattern] || null;
 // The greater load of the two directions.
 const loadOf = (load, l) => Math.max(load.load[2 * l.i], load.load[2 * l.i + 1]);
-// The end of the colour scale.  An even load is in its middle, and only links that carry
-// much more are dark.
+// The load at the end of the colour scale.  An even load has the colour in the middle; only
+// links that carry much more are dark.
 const scaleEnd = (load) => Math.max(load.max, 2 * boundOf(state.set, load));
 function heat(value, max) {
 	const n = colour.heat.length;
@@ -62,7 +63,7 @@ function ends(l) {
 		x1: swX(hi) + off(hi), y1: swY(hi) + (flat ? -1 : swHeight(hi) / 2), flat };
 }
 
-const inSight = (e) => Math.max(e.x0, e.x1) >= 0 && Math.min(e.x0, e.x1) <= view.w;
+const isVisible = (e) => Math.max(e.x0, e.x1) >= 0 && Math.min(e.x0, e.x1) <= view.w;
 
 function trace(e) {
 	ctx.moveTo(e.x0, e.y0);
@@ -74,7 +75,7 @@ function trace(e) {
 
 // ---- bundles ----------------------------------------------------------------------
 
-// All links between two blocks.
+// A bundle is the set of all links between two blocks.
 const bundles = [];
 (function () {
 	const at = new Map();
@@ -152,17 +153,18 @@ function drawBlockTexts(aggregated) {
 
 const hostsShown = () => scaleX() > 30;
 
-// Many lines are thin, so that they do not merge into an area.
+// The width of lines if n links are drawn.  Many lines are drawn thin, so that they do not merge
+// into an area.
 const lineWidth = (n) => Math.max(0.3, Math.min(1.3, 0.3 * view.w / Math.max(1, n)));
 
-// Draws links coloured by load, one canvas path per colour.
+// Draws links in the colours of their loads, all links of a colour as one canvas path.
 function drawLinks(list, load) {
 	const levels = colour.heat.map(() => []);
 	const max = load ? scaleEnd(load) : 0;
 	let seen = 0;
 	for (const l of list) {
 		levels[load ? heat(loadOf(load, l), max) : 2].push(l);
-		seen += inSight({ x0: swX(l.a), x1: swX(l.b) });
+		seen += isVisible({ x0: swX(l.a), x1: swX(l.b) });
 	}
 	const width = lineWidth(seen);
 	levels.forEach((links, i) => {
@@ -190,7 +192,7 @@ function drawBundles(load) {
 	}
 	for (const b of [...bundles].sort((p, q) => p.mean - q.mean)) {
 		const e = bundleEnds(b);
-		if (!inSight(e))
+		if (!isVisible(e))
 			continue;
 		ctx.strokeStyle = colour.heat[load ? heat(b.mean, max) : 2];
 		ctx.lineWidth = Math.max(0.8, Math.min(12, Math.sqrt(b.links.length) / 2));
@@ -297,7 +299,7 @@ function drawSwitch(s) {
 		ctx.fillText(name, x, y, w - 4);
 }
 
-// Position of end port e: hosts below leaves, others above their switch.
+// The position of end port e: hosts below leaves, others above their switch.
 function epAt(e) {
 	const s = SW[e.sw], w = swWidth(s.i), shown = s.hosts;
 	const cell = Math.max(5, Math.min(11, w / 4)), cols = Math.max(1, Math.floor(w / cell));
@@ -402,7 +404,7 @@ function draw() {
 	drawBlocks();
 	let list = LINKS.filter((l) => !deadLinks[state.set].has(l.i));
 	if (list.length > LINKS_MAX)
-		list = list.filter((l) => inSight({ x0: swX(l.a), x1: swX(l.b) }));
+		list = list.filter((l) => isVisible({ x0: swX(l.a), x1: swX(l.b) }));
 	view.aggregated = list.length > LINKS_MAX;
 	if (view.aggregated)
 		drawBundles(load);
@@ -430,7 +432,7 @@ function redraw() {
 		frame = requestAnimationFrame(draw);
 }
 
-// ---- what is where ----------------------------------------------------------------
+// ---- the object at a point ----------------------------------------------------------
 
 function distance(e, x, y) {
 	const dx = e.x1 - e.x0, dy = e.y1 - e.y0, n = dx * dx + dy * dy;
@@ -438,7 +440,7 @@ function distance(e, x, y) {
 	return Math.hypot(e.x0 + t * dx - x, e.y0 + t * dy - y);
 }
 
-// {kind, i} of the object nearest to a point, or null.
+// The object nearest to (x, y), as { kind, i }; null: no object is near.
 function pick(x, y) {
 	let best = null, near = 6;
 	for (const e of EP) {
@@ -525,7 +527,7 @@ function fit() {
 	redraw();
 }
 
-// Scrolls to these x, zoomed in enough to distinguish links.
+// Makes the coordinates xs visible, with a zoom at which links can be distinguished.
 function show(xs) {
 	if (!xs.length)
 		return;

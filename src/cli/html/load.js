@@ -4,12 +4,13 @@
 
 const PATTERNS = { all: 'all-to-all', shift: 'worst shift', pairs: 'given traffic' };
 
-// The end of a link with the lower rank, and whether directed link d leads up.
+// The switch at the end of link l with the lower rank.
 const lower = (l) => (SW[l.a].rank <= SW[l.b].rank ? l.a : l.b);
+// Does directed link d lead up?
 const goesUp = (d) => from(d) === lower(LINKS[d >> 1]) &&
 	SW[from(d)].rank !== SW[to(d)].rank;
 
-// Number of upward links of each pod in the fabric of set k.
+// upLinks[k][pod]: number of upward links of a pod in the fabric of set k.
 const upLinks = D.sets.map((s, k) => {
 	const up = new Uint32Array(PODS.length);
 	for (const l of LINKS) {
@@ -20,7 +21,8 @@ const upLinks = D.sets.map((s, k) => {
 	return up;
 });
 
-// Load of directed link d if the load of its pod is spread evenly; 0 if not known.
+// The load of directed link d if the load of its pod were spread evenly over the upward links of
+// the pod; 0: unknown.
 function leastOf(k, load, d) {
 	const l = LINKS[d >> 1], pod = SW[lower(l)].pod;
 	if (pod < 0 || SW[l.a].rank === SW[l.b].rank || !upLinks[k][pod])
@@ -28,7 +30,7 @@ function leastOf(k, load, d) {
 	return (goesUp(d) ? load.out[pod] : load.in[pod]) / upLinks[k][pod];
 }
 
-// Lower bound on the most loaded link if all flows arrive.
+// A lower bound of the load of the most loaded link, if all flows arrive.
 function boundOf(k, load) {
 	let max = 0;
 	upLinks[k].forEach((n, i) => {
@@ -63,7 +65,8 @@ function bins(values, width, n) {
 	return count;
 }
 
-// Histogram of links by load (bars), and with evenly spread load (dashed outline).
+// A histogram of links by load (bars), and by load if every pod spread its flows evenly (dashed
+// outline).
 function histogram(k, load) {
 	const w = 380, h = 130, left = 40, bottom = 18, top = 8;
 	const real = [], even = [];
@@ -90,9 +93,9 @@ function histogram(k, load) {
 		r.append(svg('title', {}, `${plural(c, 'link')} with ${num(i * width)}${width > 1 ? ` to ${num((i + 1) * width - 1)}` : ''} flows`));
 		root.append(r);
 	});
-	let way = `M${px(0)} ${h - bottom}`;
-	b.forEach((c, i) => { way += `L${px(i)} ${py(c)}L${px(i + 1)} ${py(c)}`; });
-	root.append(svg('path', { class: 'least', d: `${way}L${px(n)} ${h - bottom}` }));
+	let outline = `M${px(0)} ${h - bottom}`;
+	b.forEach((c, i) => { outline += `L${px(i)} ${py(c)}L${px(i + 1)} ${py(c)}`; });
+	root.append(svg('path', { class: 'least', d: `${outline}L${px(n)} ${h - bottom}` }));
 	root.append(svg('line', { class: 'axis', x1: left, x2: w, y1: h - bottom, y2: h - bottom }));
 	root.append(svg('text', { x: left, y: h - 5 }, '0'));
 	root.append(svg('text', { x: w - 4, y: h - 5, 'text-anchor': 'end' }, plural(n * width - 1, 'flow')));

@@ -40,7 +40,7 @@ function showCycle(d) {
 	show([SW[from(d)].x, SW[to(d)].x]);
 }
 
-// Sets one end of a path; when both are set, the path is shown.
+// Sets end port e as end 'a' or 'b' of a path.  When both ends are set, the path is shown.
 function pathEnd(which, e) {
 	const { a, b } = state;
 	clearSelection();
@@ -244,10 +244,10 @@ document.addEventListener('keydown', (ev) => {
 const HITS = 30;
 let hits = [], chosen = 0;
 function search(text) {
-	const want = text.trim().toLowerCase().replace(/^0x/, '');
-	const match = (o) => o.name.toLowerCase().includes(want) || o.guid.includes(want);
+	const query = text.trim().toLowerCase().replace(/^0x/, '');
+	const match = (o) => o.name.toLowerCase().includes(query) || o.guid.includes(query);
 	hits = [];
-	if (want) {
+	if (query) {
 		for (const s of SW)
 			if (hits.length < HITS && match(s))
 				hits.push({ text: `switch ${swName(s.i)}`, go: () => selectSwitch(s.i) });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // The data of the page, and lookups: names, neighbours, paths.
 // Links are numbered from 0; directed link 2 i leads from end a to end b of link i,
-// 2 i + 1 from b to a.
+// directed link 2 i + 1 from b to a.
 'use strict';
 
 const D = JSON.parse(document.getElementById('data').textContent);
@@ -20,7 +20,7 @@ const LINKS = D.links.map((v, i) => ({
 	state: v[6], nth: 0, of: 1,
 }));
 const PODS = D.pods.map((v) => ({
-	rank: v[0], home: v[1], span: v[2], switches: v[3], hosts: v[4], up: v[5],
+	rank: v[0], first: v[1], leaves: v[2], switches: v[3], hosts: v[4], up: v[5],
 }));
 const BLOCKS = D.blocks.map((v, i) => ({
 	i, rank: v[0], x0: v[1], x1: v[2], n: v[3], hosts: 0,
@@ -39,7 +39,7 @@ const OLD = 1, NEW = 2;
 const ODD = { few: 1, stub: 2, horizontal: 4, skip: 8 };
 const NOT_ON_LEAF = 1, NO_LINK = 2;
 
-// Directed links by [switch][port] at which they leave.
+// exits[s].get(p): the directed link that leaves switch s by port p.
 const exits = SW.map(() => new Map());
 
 function joinAll() {
@@ -74,7 +74,8 @@ joinAll();
 const byThousands = new Intl.NumberFormat('en-US');
 const num = (n) => byThousands.format(n);
 const plural = (n, one, many) => `${num(n)} ${n === 1 ? one : many || one + 's'}`;
-// The characters that all names begin and end with, as whole words.
+// The number of characters that all names of switches share: a at the beginning, z at the end.
+// Only whole words are counted.
 const SHARED = (function () {
 	const names = SW.map((s) => s.name).filter((n) => n);
 	let a = names.length > 1 ? names[0].length : 0, z = a;
@@ -93,10 +94,11 @@ const SHARED = (function () {
 })();
 const shortName = (s) => (s.name.length > SHARED.a + SHARED.z ?
 	s.name.slice(SHARED.a, s.name.length - SHARED.z) : s.name);
-// Name of a switch in lists: without the characters that all names share, if there are at least 8
-// of these.
+// The name of a switch in lists.  The characters that all names share are omitted if there are at
+// least 8 of them.
 const briefName = (s) => (SHARED.a + SHARED.z >= 8 && swName(s) === SW[s].name ? shortName(SW[s]) : swName(s));
-// The GUID is added to a name that is not unique, and replaces a missing name.
+// Makes a function that returns a unique name of all[i]: the GUID is added to a name that is not
+// unique, and replaces a missing name.
 function uniqueNames(all, kind) {
 	const seen = new Map();
 	for (const o of all)
@@ -114,14 +116,14 @@ const dirName = (d) => `${briefName(from(d))} port ${fromPort(d)} → ${briefNam
 
 // ---- tables -------------------------------------------------------------------
 
-// The tables of a set, or null if the page does not contain them.  One byte for each
-// switch and end port: the output port, 255 for none.
+// tables.get(k): the tables of set k; null: the page does not contain them.  Element
+// s * EP.length + e is the port by which switch s sends to end port e; 255: no entry.
 const tables = new Map();
 const REF = 2, CODES = 256;
 
-// A row begins with the number + 1 of an earlier row, or 0.  Then come the port of every code, and
-// one code per end port, sorted by switch and port; both as their XOR with the earlier row
-// (html_tables.c).
+// Decodes tables.  A row has 1 + the number of an earlier row, or 0; then the port of each code;
+// then the code of each end port, sorted by switch and port.  If the row names an earlier row, its
+// ports and codes are XORed with those of the earlier row (html_tables.c).
 function decode(bytes) {
 	const n = EP.length, t = new Uint8Array(SW.length * n);
 	const sw = (e) => (e.sw < 0 ? 2 ** 32 : e.sw);
@@ -179,8 +181,9 @@ function walk(t, k, a, b) {
 	}
 }
 
-// Destinations of packets on directed link d, and the switches with hosts that these
-// packets come from.  All switches are visited once per destination.
+// The users of directed link d.  dests: destinations of packets on d.  sources: switches whose
+// hosts send these packets, with the number of destinations.  All switches are visited once per
+// destination.
 function users(t, k, d) {
 	const dests = [], sources = new Map();
 	const n = EP.length, s0 = from(d), port = fromPort(d);
@@ -194,11 +197,11 @@ function users(t, k, d) {
 		for (const s of SW) {
 			if (!s.hosts.length)
 				continue;
-			const way = [];
+			const visited = [];
 			let x = s.i, hit = 2;
 			while (!mark[x]) {
 				mark[x] = 2;
-				way.push(x);
+				visited.push(x);
 				const q = exits[x].get(t[x * n + e]);
 				if (q === undefined || deadLinks[k].has(q >> 1))
 					break;
@@ -206,7 +209,7 @@ function users(t, k, d) {
 			}
 			if (mark[x] === 1)
 				hit = 1;
-			for (const y of way)
+			for (const y of visited)
 				mark[y] = hit;
 			if (mark[s.i] === 1)
 				sources.set(s.i, (sources.get(s.i) || 0) + 1);
@@ -215,7 +218,7 @@ function users(t, k, d) {
 	return { dests, sources };
 }
 
-// Switches that only link l connects to the rest of the set's fabric.
+// The switches that link l alone connects to the rest of the fabric of set k.
 function cutOff(k, l) {
 	const seen = new Uint8Array(SW.length), queue = [l.a];
 	seen[l.a] = 1;

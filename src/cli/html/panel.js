@@ -95,7 +95,7 @@ function pairText(m) {
 	return `${plural(m.n, 'link')} missing${m.inferred ? ' (inferred)' : ''}: ${briefName(m.low)} – ${briefName(m.up)}`;
 }
 
-// A finding of doctor: each detail links to its location, if the page has it.
+// A detail of a finding of doctor, as a link to its location if the page has it.
 function doctorDetail(d) {
 	const s = swByGuid.get(d.guid), e = epByGuid.get(d.guid);
 	if (s === undefined)

@@ -7,7 +7,8 @@
 
 function hex(c) { return index("0123456789abcdef", c) - 1 }
 
-# 64 hex digits as base64: 32 bytes, ten times three and two.
+# Converts 64 hex digits (32 bytes) to base64.  Three hex digits give two base64 digits; the last
+# three are completed with zeros.
 function base64(h,   i, n, out, digits) {
 	digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	h = substr(h, 1, 64) "00"
@@ -18,7 +19,7 @@ function base64(h,   i, n, out, digits) {
 	return substr(out, 1, 43) "="
 }
 
-# Put a backslash before every character c of s.
+# Puts a backslash before every character c of s.
 function escape(s, c,   at, out) {
 	while ((at = index(s, c))) {
 		out = out substr(s, 1, at - 1) "\\" c
