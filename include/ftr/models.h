@@ -30,7 +30,7 @@ struct ftr_sim_immunet {
 	uint8_t moves;		/* how often a packet may move into the ring, 0: 4 */
 	uint8_t inject;		/* space that a host's packet requires in the first
 				 * buffer, in packets; 0: 1, or 2 in the ring */
-	bool every_way;		/* forward a distance once per shortest path on which
+	bool every_path;		/* forward a distance once per shortest path on which
 				 * it arrives */
 	uint64_t merge_ps;	/* forward a distance again if it arrives at least
 				 * this long after it was last forwarded; 0: forward

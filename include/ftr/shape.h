@@ -47,7 +47,7 @@
  * Slot      The nominal position of an upward group among the upward groups of
  *           its switch: 0 .. n_slots[s]-1, ascending with pos.  A slot without a
  *           group belongs to a missing neighbour.  Each link of a group has a
- *           nominal position in the same sense (group_place).
+ *           nominal position in the same sense (port_pos).
  *
  * up_path   The nominal upward path of a host of class FTR_CLASS_HOST: the path
  *           by which its own leaf would send it upward.  On each tier the host
@@ -212,7 +212,7 @@ struct ftr_shape_tree {
 	const ftr_port *group_ports;
 	/* parallel to group_ports: nominal position of the link in its group,
 	 * 0 .. n_nominal-1, ascending */
-	const uint8_t *group_place;
+	const uint8_t *port_pos;
 };
 
 /* The numbers that the closed form uses. */

@@ -22,7 +22,7 @@
  * If the most loaded link is still above the limit after these sweeps, the sweeps of depth load
  * even out the all-to-all load, and then sweeps at a high cost improve the shifts again.  With
  * this step depth full is worse than depth load (by the product of both figures) on 28 of the 3,093
- * routings of tests/prop/test_balance; without it, on 167.
+ * routings of tests/prop/test_balance_recount; without it, on 167.
  *
  * After every sweep the flows are counted exactly, and the best tables are kept.  They are
  * compared by the most loaded link of all-to-all traffic if that is above the limit, then by

@@ -42,7 +42,7 @@ struct dual {
 
 /* ---- lightest paths -------------------------------------------------------- */
 
-static void place(struct dual *d, ftr_sw s, uint32_t i)
+static void heap_set(struct dual *d, ftr_sw s, uint32_t i)
 {
 	d->heap[i] = s;
 	d->at[s] = i;
@@ -52,8 +52,8 @@ static void rise(struct dual *d, ftr_sw s, uint32_t i)
 {
 	for (; i && d->dist[s] < d->dist[d->heap[(i - 1) / 2]];
 	     i = (i - 1) / 2)
-		place(d, d->heap[(i - 1) / 2], i);
-	place(d, s, i);
+		heap_set(d, d->heap[(i - 1) / 2], i);
+	heap_set(d, s, i);
 }
 
 static ftr_sw take_nearest(struct dual *d)
@@ -67,10 +67,10 @@ static ftr_sw take_nearest(struct dual *d)
 			k++;
 		if (d->dist[d->heap[k]] >= d->dist[s])
 			break;
-		place(d, d->heap[k], i);
+		heap_set(d, d->heap[k], i);
 		i = k;
 	}
-	place(d, s, i);
+	heap_set(d, s, i);
 	d->at[nearest] = BALANCE_NONE;
 	return nearest;
 }
@@ -106,7 +106,7 @@ static void find_paths(struct dual *d, ftr_sw to)
 	d->dist[to] = 0;
 	d->n_order = 0;
 	d->n_heap = 1;
-	place(d, to, 0);
+	heap_set(d, to, 0);
 	while (d->n_heap) {
 		ftr_sw s = take_nearest(d);
 

@@ -46,7 +46,7 @@ static bool number_links(struct ftr_cdg *g)
 				.from = s, .to = port->peer,
 				.from_port = (ftr_port)p,
 				.to_port = port->peer_port,
-				.from_place = (uint8_t)(n - g->first_link[s]),
+				.from_index = (uint8_t)(n - g->first_link[s]),
 				.down_since = DYN_ALIVE,
 			};
 			n++;
@@ -56,8 +56,8 @@ static bool number_links(struct ftr_cdg *g)
 	for (uint32_t i = 0; i < n; i++) {
 		struct dyn_link *l = &g->link[i];
 
-		l->to_place = g->link[dyn_link_of(g, l->to,
-						  l->to_port)].from_place;
+		l->to_index = g->link[dyn_link_of(g, l->to,
+						  l->to_port)].from_index;
 	}
 	return true;
 }
@@ -171,8 +171,8 @@ static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 
 		l->row_len = deg * g->n_vl;
 		l->row = (uint32_t)g->count_first[l->to] +
-			l->to_place * g->n_vl * l->row_len;
-		l->vl_at = (uint32_t)g->vl_first[l->to] + l->to_place * deg;
+			l->to_index * g->n_vl * l->row_len;
+		l->vl_at = (uint32_t)g->vl_first[l->to] + l->to_index * deg;
 	}
 	return FTR_ZNEW(g->arena, g->count, *n) != NULL;
 }
@@ -348,7 +348,7 @@ static void set_down(struct ftr_cdg *g, uint32_t link, uint32_t since)
 {
 	struct dyn_link *l = &g->link[link];
 
-	g->link[g->first_link[l->to] + l->to_place].down_since = since;
+	g->link[g->first_link[l->to] + l->to_index].down_since = since;
 	l->down_since = since;
 }
 

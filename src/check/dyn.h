@@ -9,12 +9,11 @@
  *	dynorder.c	the order of the vertices that proves the graph acyclic
  *
  * Directed links between switches are numbered by the port that sends. Those of one switch are
- * consecutive: the link at "place i of s" is link first_link[s] + i. The other direction of this
- * link arrives at the same place.
+ * consecutive: link i out of s is first_link[s] + i. Its reverse is link i into s.
  *
  *	vertex		link * n_vl + VL
- *	count[]		one square per switch: row = (place in, VL),
- *			column = (place out, VL)
+ *	count[]		one square per switch: row = (index in, VL),
+ *			column = (index out, VL)
  */
 #ifndef FTR_CHECK_DYN_H
 #define FTR_CHECK_DYN_H
@@ -29,10 +28,10 @@
 struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
-	uint8_t from_place, to_place;
+	uint8_t from_index, to_index;
 	uint32_t row, row_len;	/* row: index in count[] of its row for VL 0; row_len: length of a
 				 * row */
-	uint32_t vl_at;	/* index in link_vl[] of its row, which has a VL for each place out of
+	uint32_t vl_at;	/* index in link_vl[] of its row, which has a VL for each index out of
 			 * `to` */
 	uint32_t down_since;	/* epoch in which the link went down, or DYN_ALIVE */
 	uint32_t unused;
@@ -81,8 +80,8 @@ struct ftr_cdg {
 	struct dyn_link *link;
 	uint32_t *link_of;	/* link_of[s << 8 | p]: link out of port p of s; DYN_NONE: no link
 				 * to a switch */
-	uint8_t *link_vl;		/* [n_sl][vl_square] for each switch a square: VL by (place
-					 * in, place out), or FTR_VL_DROP */
+	uint8_t *link_vl;		/* [n_sl][vl_square] for each switch a square: VL by (index
+					 * in, index out), or FTR_VL_DROP */
 	uint64_t *vl_first;	/* vl_first[s]: index of the square of s, for the first SL */
 	bool plain;		/* all packets are on VL 0 */
 	uint64_t vl_square;	/* number of bytes of link_vl[] for one SL */
@@ -106,7 +105,7 @@ struct ftr_cdg {
 	uint64_t *label;
 	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
 	/* [n_vertices][words] sets of present and former edges: out_bits from v, in_bits to v. Bit:
-	 * place of the other link at the switch between the two links * n_vl + its VL. An edge is
+	 * index of the other link at the switch between the two links * n_vl + its VL. An edge is
 	 * present if its count[] is not 0 */
 	uint64_t *out_bits, *in_bits;
 	uint32_t words;
@@ -149,14 +148,14 @@ static inline uint32_t dyn_link_of(const struct ftr_cdg *g, ftr_sw s,
 	return g->link_of[(size_t)s << 8 | (p & 255)];
 }
 
-/* The VL on which a packet that came over link l leaves by the link at place out. */
+/* The VL on which a packet that came over link l leaves by the link of index out. */
 static inline unsigned int dyn_vl(const struct ftr_cdg *g, uint32_t sl,
 				  const struct dyn_link *l, unsigned int out)
 {
 	return g->plain ? 0 : g->link_vl[sl * g->vl_square + l->vl_at + out];
 }
 
-/* Index in count[] of the edge from VL link_vl of link l to VL vl_out of the link at place out of
+/* Index in count[] of the edge from VL link_vl of link l to VL vl_out of the link of index out of
  * the switch where l ends. */
 static inline uint32_t dyn_edge_at(const struct ftr_cdg *g,
 				   const struct dyn_link *l, unsigned int link_vl,
@@ -202,7 +201,7 @@ static inline bool dyn_stopped(const struct ftr_cdg *g)
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* false: out of memory */
-/* Before the vertices are ordered: note the edge from v to VL vl of the link at place out. */
+/* Before the vertices are ordered: note the edge from v to VL vl of the link of index out. */
 static inline void dyn_order_note(struct ftr_cdg *g, uint32_t v,
 				  unsigned int out, unsigned int vl)
 {

@@ -130,19 +130,19 @@ static uint32_t add_edges(const struct all *a, const struct dyn_link *in,
 {
 	struct ftr_cdg *g = a->g;
 	uint32_t out = dyn_link_of(g, in->to, p);
-	unsigned int place, vl;
+	unsigned int index, vl;
 	uint32_t *edge;
 
 	if (out == DYN_NONE)
 		return NOWHERE;
-	place = out - g->first_link[in->to];
-	vl = dyn_vl(g, a->sl, in, place);
+	index = out - g->first_link[in->to];
+	vl = dyn_vl(g, a->sl, in, index);
 	if (vl == FTR_VL_DROP)
 		return DROPPED;
-	edge = &g->count[dyn_edge_at(g, in, link_vl, place, vl)];
+	edge = &g->count[dyn_edge_at(g, in, link_vl, index, vl)];
 	if (!*edge)
 		dyn_order_note(g, (uint32_t)(in - g->link) * g->n_vl + link_vl,
-			       place, vl);
+			       index, vl);
 	*edge += n;
 	return in->to * g->n_vl + vl;
 }

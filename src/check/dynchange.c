@@ -166,7 +166,7 @@ static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 static enum outcome add_edge(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 			     unsigned int v, uint32_t out, unsigned int w)
 {
-	uint32_t at = dyn_edge_at(g, &g->link[in], v, g->link[out].from_place,
+	uint32_t at = dyn_edge_at(g, &g->link[in], v, g->link[out].from_index,
 				  w);
 
 	if (!FTR_GROW(t->edge, t->n_edge, t->cap_edge))
@@ -190,7 +190,7 @@ static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 
 	if (out == DYN_NONE || dyn_is_down(g, out) || dyn_is_down(g, in))
 		return DONE;
-	link_vl = dyn_vl(g, sl, l, g->link[out].from_place);
+	link_vl = dyn_vl(g, sl, l, g->link[out].from_index);
 	if (link_vl == FTR_VL_DROP)
 		return DONE;
 	r = add_edge(g, t, in, vl_in, out, link_vl);
@@ -234,7 +234,7 @@ static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 		for (uint32_t i = 0; !r && i < dyn_degree(g, s); i++) {
 			const struct dyn_link *l =
 				&g->link[g->first_link[s] + i];
-			uint32_t in = g->first_link[l->to] + l->to_place;
+			uint32_t in = g->first_link[l->to] + l->to_index;
 
 			vls = occupied(g, t, in, t->lid, sl);
 			for (; !r && vls; vls &= vls - 1)

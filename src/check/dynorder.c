@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of the vertices: every edge leads from a lower to a higher place.
+ * The order of the vertices: every edge leads from a lower to a higher label.
  *
  * After D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm
  * for directed acyclic graphs", ACM JEA 11, 2006. An edge v -> w with v before
@@ -8,12 +8,12 @@
  * that w reaches, and those that reach v. If the two sets meet, the edge closes
  * a cycle.
  *
- * deviation: the paper finds both sets and redistributes their places. Here the searches for both
+ * deviation: the paper finds both sets and redistributes their positions. Here the searches for both
  * sets alternate until the first is complete. Only this set is moved: the vertices that w reaches
  * are moved behind v, or those that reach v are moved before w. One set is often very small: a VL
- * that no packet used before reaches no vertex, although many vertices may reach v. The places are
+ * that no packet used before reaches no vertex, although many vertices may reach v. The positions are
  * labels with gaps in a list (Dietz and Sleator 1987), so that moving a vertex changes no other
- * place. All labels are assigned again when a gap is exhausted.
+ * position. All labels are assigned again when a gap is exhausted.
  *
  * The order stays valid when an edge is removed, so removal needs no work. Vertices of
  * links that are down are treated as if they had no edges.
@@ -55,14 +55,14 @@ static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 
 static void note_in(struct ftr_cdg *g, uint32_t v, uint32_t w)
 {
-	uint32_t i = g->link[v / g->n_vl].to_place * g->n_vl + v % g->n_vl;
+	uint32_t i = g->link[v / g->n_vl].to_index * g->n_vl + v % g->n_vl;
 
 	g->in_bits[(size_t)w * g->words + i / 64] |= UINT64_C(1) << i % 64;
 }
 
 static void note(struct ftr_cdg *g, uint32_t v, uint32_t w)
 {
-	dyn_order_note(g, v, g->link[w / g->n_vl].from_place, w % g->n_vl);
+	dyn_order_note(g, v, g->link[w / g->n_vl].from_index, w % g->n_vl);
 	note_in(g, v, w);
 }
 
@@ -203,19 +203,19 @@ static void go_back(struct ftr_cdg *g, struct search *z)
 	for (uint32_t k = 0; k < g->words; k++)
 		for (uint64_t left = bits[k]; left; left &= left - 1) {
 			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
-			/* l: the link at that place; in: the opposite direction of l, which ends
+			/* l: the link of that index; in: the opposite direction of l, which ends
 			 * here */
 			const struct dyn_link *l =
 				&g->link[g->first_link[out->from] +
 					 i / g->n_vl];
-			uint32_t in = g->first_link[l->to] + l->to_place;
+			uint32_t in = g->first_link[l->to] + l->to_index;
 			uint32_t v = in * g->n_vl + i % g->n_vl;
 
 			if (g->mark[v] & BACKWARD || g->label[v] < z->low ||
 			    dyn_is_down(g, in))
 				continue;
 			if (g->count[dyn_edge_at(g, &g->link[in], i % g->n_vl,
-						 out->from_place,
+						 out->from_index,
 						 w % g->n_vl)])
 				find(g, z, v, BACKWARD);
 			else

@@ -49,11 +49,11 @@ INLINE bool follow(const struct walk *w, uint32_t link, unsigned int link_vl,
 		if (out == DYN_NONE)
 			return true;
 		if (!plain)
-			link_vl = dyn_vl(g, w->sl, in, g->link[out].from_place);
+			link_vl = dyn_vl(g, w->sl, in, g->link[out].from_index);
 		if (!plain && link_vl == FTR_VL_DROP)
 			return true;
-		at = plain ? in->row + g->link[out].from_place :
-			dyn_edge_at(g, in, from, g->link[out].from_place, link_vl);
+		at = plain ? in->row + g->link[out].from_index :
+			dyn_edge_at(g, in, from, g->link[out].from_index, link_vl);
 		if (by)
 			g->count[at] += by;
 		else if (!w->fn(g, at, link * g->n_vl + from,

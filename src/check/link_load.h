@@ -47,14 +47,14 @@ struct ftr_load {
 	struct ftr_arena *arena;
 	uint32_t n;		/* number of places in the order */
 	ftr_ep *order;		/* order[i]: end port at place i; FTR_EP_NONE: a gap */
-	uint32_t n_live;
-	uint32_t *live;		/* [n_live] places that are not gaps */
-	uint8_t *entry;		/* entry[s * n_live + i]: entry of switch s for place live[i],
+	uint32_t n_filled;
+	uint32_t *filled;	/* [n_filled] places that are not gaps */
+	uint8_t *entry;		/* entry[s * n_filled + i]: entry of switch s for place filled[i],
 				 * copied from the tables in the order in which it is read */
-	uint32_t n_leaf;	/* number of switches with a live place */
+	uint32_t n_leaf;	/* number of switches with a filled place */
 	uint32_t *leaf;		/* leaf[s]: index of s in leaf_sw[], or LOAD_NONE */
 	ftr_sw *leaf_sw;	/* [n_leaf] */
-	uint32_t *hosts;	/* hosts[s]: number of live places on s */
+	uint32_t *hosts;	/* hosts[s]: number of filled places on s */
 	uint32_t n_links;
 	struct load_hop *hop;	/* hop[p]: link and far end of port p, an index in f->ports */
 	uint32_t *link_port;	/* link_port[l]: index in f->ports of the port that sends */
@@ -85,9 +85,9 @@ static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
 
 /* The paths from all switches to one destination; one per worker. */
 struct load_tree {
-	struct load_hop *batch;	/* batch[i * n_sw + s]: next hop of s to destination live[first +
+	struct load_hop *batch;	/* batch[i * n_sw + s]: next hop of s to destination filled[first +
 				 * i] */
-	uint32_t first, end;	/* batch has the destinations live[first .. end-1] */
+	uint32_t first, end;	/* batch has the destinations filled[first .. end-1] */
 	const struct load_hop *to;	/* to[s]: next hop of s to the current destination */
 	uint32_t *open;		/* open[s]: number of predecessors of s that are not yet in the
 				 * queue */
@@ -98,13 +98,13 @@ struct load_tree {
 };
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *out);
-/* Compute the paths to the destination live[i]. The function is faster if i ascends from
+/* Compute the paths to the destination filled[i]. The function is faster if i ascends from
  * call to call, because the entries are read for LOAD_BATCH destinations at a time. */
 void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t i);
 
 bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,
 		  struct load_sum *out);
-/* Add the flows to the destination live[i], whose paths are in t, to w. */
+/* Add the flows to the destination filled[i], whose paths are in t, to w. */
 void load_sum_add(const struct ftr_load *ld, const struct load_tree *t,
 		  uint32_t i, struct load_sum *w);
 /* Add the flows of part to sum. */

@@ -69,7 +69,7 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
  * the copy every read of an entry would then miss the cache. */
 static bool set_entries(struct ftr_load *ld)
 {
-	const uint32_t n = ld->n_live;
+	const uint32_t n = ld->n_filled;
 	ftr_lid *lid = ftr_malloc(((size_t)n + 1) * sizeof(*lid));
 
 	ld->entry = ftr_arena_alloc(ld->arena, (size_t)ld->f->n_sw * n,
@@ -79,7 +79,7 @@ static bool set_entries(struct ftr_load *ld)
 		return false;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		lid[i] = ld->f->ep[ld->order[ld->live[i]]].lid;
+		lid[i] = ld->f->ep[ld->order[ld->filled[i]]].lid;
 	for (ftr_sw s = 0; s < ld->f->n_sw; s++) {
 		const uint8_t *row = ld->t->lft + (size_t)s * ld->t->stride;
 
@@ -95,7 +95,7 @@ static bool set_order(struct ftr_load *ld, const ftr_ep *order)
 	const struct ftr_fabric *f = ld->f;
 	struct ftr_arena *a = ld->arena;
 
-	if (!FTR_NEW(a, ld->order, ld->n) || !FTR_NEW(a, ld->live, ld->n) ||
+	if (!FTR_NEW(a, ld->order, ld->n) || !FTR_NEW(a, ld->filled, ld->n) ||
 	    !FTR_NEW(a, ld->leaf, f->n_sw) || !FTR_NEW(a, ld->leaf_sw, f->n_sw) ||
 	    !FTR_ZNEW(a, ld->hosts, f->n_sw))
 		return false;
@@ -108,7 +108,7 @@ static bool set_order(struct ftr_load *ld, const ftr_ep *order)
 		ld->order[i] = e;
 		if (e == FTR_EP_NONE)
 			continue;
-		ld->live[ld->n_live++] = i;
+		ld->filled[ld->n_filled++] = i;
 		if (!ld->hosts[f->ep[e].sw]++) {
 			ld->leaf[f->ep[e].sw] = ld->n_leaf;
 			ld->leaf_sw[ld->n_leaf++] = f->ep[e].sw;
@@ -137,7 +137,7 @@ static bool set_links(struct ftr_load *ld)
 
 /* ---- the paths ----------------------------------------------------------- */
 
-/* Compute the paths to the destination live[i] in w; returns the number of hops of the longest. */
+/* Compute the paths to the destination filled[i] in w; returns the number of hops of the longest. */
 static uint32_t longest_to(const struct ftr_load *ld, struct load_tree *w,
 			   uint32_t i)
 {
@@ -175,7 +175,7 @@ static void write_paths(void *ctx, unsigned int worker, uint32_t begin,
 	struct load_tree *w = &b->tree[worker];
 
 	for (uint32_t i = begin; i < end; i++) {
-		uint32_t place = ld->live[i], longest = longest_to(ld, w, i);
+		uint32_t place = ld->filled[i], longest = longest_to(ld, w, i);
 
 		b->longest[worker] = FTR_MAX(b->longest[worker], longest);
 		if (ld->path && longest > ld->hops)
@@ -234,8 +234,8 @@ static bool compute_paths(struct ftr_load *ld, uint64_t table_max,
 
 	if (!new_trees(&b, workers, tmp))
 		return false;
-	for (uint32_t i = 0; bytes <= table_max && i < ld->n_live;
-	     i += ld->n_live / SAMPLE + 1) {
+	for (uint32_t i = 0; bytes <= table_max && i < ld->n_filled;
+	     i += ld->n_filled / SAMPLE + 1) {
 		uint32_t hops = longest_to(ld, b.tree, i);
 
 		longest = FTR_MAX(longest, hops);
@@ -249,14 +249,14 @@ static bool compute_paths(struct ftr_load *ld, uint64_t table_max,
 			return false;
 		if (!new_sums(&b, workers, tmp))
 			return false;
-		ftr_team_run(team, ld->n_live, CHUNK, write_paths, &b);
+		ftr_team_run(team, ld->n_filled, CHUNK, write_paths, &b);
 		for (unsigned int i = 0; i < workers; i++)
 			longest = FTR_MAX(longest, b.longest[i]);
 	} while (ld->path && longest > ld->hops);
 	for (unsigned int i = 1; i < workers; i++)
 		load_sum_merge(ld, &b.sum[i], &b.sum[0]);
 	ld->all = b.sum[0];
-	if (ld->path && ld->n_live < ld->n)
+	if (ld->path && ld->n_filled < ld->n)
 		write_gaps(ld);
 	return true;
 }

@@ -29,7 +29,7 @@ enum kind { SHIFT, PERMUTATION, BISECTION };
 
 struct part {
 	uint16_t *load;		/* [n_links + LOAD_PSEUDO] flows */
-	uint32_t *perm;		/* [n_live] scratch: a permutation */
+	uint32_t *perm;		/* [n_filled] scratch: a permutation */
 	uint32_t *walk;		/* [n_sw] scratch: a path */
 	uint64_t flows, lost, sum_load, sum_used;
 };
@@ -91,39 +91,39 @@ static uint64_t add_shift(const struct family *y, struct part *w, uint32_t k)
 		add_words(w->load, load_path(ld, run->sw, 0),
 			  (size_t)(run->n - n) * ld->hops);
 	}
-	for (uint32_t i = 0; !ld->path && i < ld->n_live; i++) {
-		uint32_t j = (uint32_t)(((uint64_t)ld->live[i] + k) % ld->n);
+	for (uint32_t i = 0; !ld->path && i < ld->n_filled; i++) {
+		uint32_t j = (uint32_t)(((uint64_t)ld->filled[i] + k) % ld->n);
 
 		if (ld->order[j] == FTR_EP_NONE)
 			w->load[ld->n_links + LOAD_GAP]++;
 		else
-			add_flow(ld, w, ld->live[i], j);
+			add_flow(ld, w, ld->filled[i], j);
 	}
-	return ld->n_live - w->load[ld->n_links + LOAD_GAP];
+	return ld->n_filled - w->load[ld->n_links + LOAD_GAP];
 }
 
 /* Add the flows of a pattern; returns their number. */
 static uint64_t add_pattern(const struct family *y, struct part *w, uint32_t at)
 {
 	const struct ftr_load *ld = y->ld;
-	uint32_t half = ld->n_live / 2;
+	uint32_t half = ld->n_filled / 2;
 	uint64_t flows = 0;
 	struct ftr_rng rng;
 
 	if (y->kind == SHIFT)
 		return add_shift(y, w, y->k[at]);
 	ftr_rng_seed(&rng, y->seed[at]);
-	ftr_rng_perm(&rng, w->perm, ld->n_live);
+	ftr_rng_perm(&rng, w->perm, ld->n_filled);
 	if (y->kind == BISECTION) {
 		for (uint32_t i = 0; i < half; i++)
-			add_flow(ld, w, ld->live[w->perm[i]],
-				 ld->live[w->perm[half + i]]);
+			add_flow(ld, w, ld->filled[w->perm[i]],
+				 ld->filled[w->perm[half + i]]);
 		return half;
 	}
-	for (uint32_t i = 0; i < ld->n_live; i++) {
+	for (uint32_t i = 0; i < ld->n_filled; i++) {
 		if (w->perm[i] == i)
 			continue;
-		add_flow(ld, w, ld->live[i], ld->live[w->perm[i]]);
+		add_flow(ld, w, ld->filled[i], ld->filled[w->perm[i]]);
 		flows++;
 	}
 	return flows;
@@ -173,7 +173,7 @@ static bool new_parts(struct family *y, struct ftr_arena *a,
 		struct part *w = &y->part[i];
 
 		if (!FTR_NEW(a, w->load, (size_t)ld->n_links + LOAD_PSEUDO) ||
-		    !FTR_NEW(a, w->perm, ld->n_live) ||
+		    !FTR_NEW(a, w->perm, ld->n_filled) ||
 		    !FTR_NEW(a, w->walk, ld->f->n_sw))
 			return false;
 	}
@@ -183,7 +183,7 @@ static bool new_parts(struct family *y, struct ftr_arena *a,
 static void summarise(const struct family *y, unsigned int workers,
 		      struct ftr_load_report *r)
 {
-	r->hosts = y->ld->n_live;
+	r->hosts = y->ld->n_filled;
 	r->patterns = y->n;
 	for (unsigned int i = 0; i < workers; i++) {
 		r->flows += y->part[i].flows;
@@ -233,7 +233,7 @@ static enum ftr_status run_loadrun(struct family *y, struct ftr_arena *a,
 	bool ok = new_parts(y, a, ftr_team_size(team));
 
 	if (ok && !y->n) {
-		r.hosts = y->ld->n_live;
+		r.hosts = y->ld->n_filled;
 		r.links = y->ld->n_links;
 	} else if (ok) {
 		ftr_team_run(team, y->n, 1, count_patterns, y);
@@ -255,10 +255,10 @@ static bool set_runs(struct family *y, struct ftr_arena *a)
 	const struct ftr_load *ld = y->ld;
 	struct run *at = NULL;
 
-	if (!FTR_NEW(a, y->run, ld->n_live))
+	if (!FTR_NEW(a, y->run, ld->n_filled))
 		return false;
-	for (uint32_t i = 0; i < ld->n_live; i++) {
-		uint32_t place = ld->live[i];
+	for (uint32_t i = 0; i < ld->n_filled; i++) {
+		uint32_t place = ld->filled[i];
 		ftr_sw s = ld->f->ep[ld->order[place]].sw;
 
 		if (!at || at->sw != s || at->first + at->n != place) {

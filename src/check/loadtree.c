@@ -46,7 +46,7 @@ static void fill_queue(struct load_tree *w, uint32_t n_sw)
 
 static ftr_lid lid_of(const struct ftr_load *ld, uint32_t i)
 {
-	return ld->f->ep[ld->order[ld->live[i]]].lid;
+	return ld->f->ep[ld->order[ld->filled[i]]].lid;
 }
 
 static void read_batch(const struct ftr_load *ld, struct load_tree *w,
@@ -55,9 +55,9 @@ static void read_batch(const struct ftr_load *ld, struct load_tree *w,
 	const uint32_t n = ld->f->n_sw;
 
 	w->first = i;
-	w->end = FTR_MIN(i + LOAD_BATCH, ld->n_live);
+	w->end = FTR_MIN(i + LOAD_BATCH, ld->n_filled);
 	for (ftr_sw s = 0; s < n; s++) {
-		const uint8_t *entry = ld->entry + (size_t)s * ld->n_live + i;
+		const uint8_t *entry = ld->entry + (size_t)s * ld->n_filled + i;
 
 		for (uint32_t d = 0; d < w->end - i; d++)
 			w->batch[(size_t)d * n + s] = load_next(ld, s, entry[d]);
@@ -121,7 +121,7 @@ bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,
 void load_sum_add(const struct ftr_load *ld, const struct load_tree *t,
 		  uint32_t at, struct load_sum *w)
 {
-	const ftr_sw own = ld->f->ep[ld->order[ld->live[at]]].sw;
+	const ftr_sw own = ld->f->ep[ld->order[ld->filled[at]]].sw;
 	uint64_t in = 0;
 
 	memcpy(w->sources, ld->hosts, ld->f->n_sw * sizeof(*w->sources));
@@ -160,9 +160,9 @@ static uint64_t most_sent(const struct ftr_load *ld, const uint32_t *arrive)
 {
 	uint64_t max = 0;
 
-	for (uint32_t i = 0; i < ld->n_live; i++) {
+	for (uint32_t i = 0; i < ld->n_filled; i++) {
 		const struct ftr_endport *e =
-			&ld->f->ep[ld->order[ld->live[i]]];
+			&ld->f->ep[ld->order[ld->filled[i]]];
 		bool delivered = ftr_tables_get(ld->t, e->sw, e->lid) ==
 			e->sw_port;
 
@@ -175,9 +175,9 @@ void ftr_load_all(const struct ftr_load *ld, uint64_t *by_port,
 		  struct ftr_load_report *out)
 {
 	const struct load_sum *sum = &ld->all;
-	struct ftr_load_report r = { .hosts = ld->n_live, .patterns = 1 };
+	struct ftr_load_report r = { .hosts = ld->n_filled, .patterns = 1 };
 
-	r.flows = ld->n_live ? (uint64_t)ld->n_live * (ld->n_live - 1) : 0;
+	r.flows = ld->n_filled ? (uint64_t)ld->n_filled * (ld->n_filled - 1) : 0;
 	r.lost = r.flows - sum->flows;
 	r.host_max = FTR_MAX(sum->host_max, most_sent(ld, sum->arrive));
 	load_report_one(ld, sum->load, &r);

@@ -306,8 +306,8 @@ static void json_details(struct json_object *o, const struct doc_result *r)
 		if (!r->detail[k])
 			continue;
 		e = cli_json_element(places);
-		cli_json_guid(e, "guid", r->place[k].guid);
-		cli_json_num(e, "port", r->place[k].port);
+		cli_json_guid(e, "guid", r->location[k].guid);
+		cli_json_num(e, "port", r->location[k].port);
 	}
 }
 

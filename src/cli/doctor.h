@@ -34,7 +34,7 @@ enum doc_verdict {
 #define DOC_DETAILS 10
 
 /* Location of a detail: a port of a node; port 0: the node itself; GUID 0: none. */
-struct doc_place {
+struct doc_location {
 	uint64_t guid;
 	unsigned int port;
 };
@@ -45,7 +45,7 @@ struct doc_result {
 	char text[512];		/* the finding, or why it was not checked */
 	char remedy[512];	/* recommended action, "" if there is none */
 	char *detail[DOC_DETAILS];	/* malloc()ed lines, at most DOC_DETAILS */
-	struct doc_place place[DOC_DETAILS];
+	struct doc_location location[DOC_DETAILS];
 	uint32_t n_details;	/* number found, may exceed DOC_DETAILS */
 };
 

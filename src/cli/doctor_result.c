@@ -41,5 +41,5 @@ void doc_detail(struct doc_result *r, const char *fmt, ...)
 void doc_at(struct doc_result *r, uint64_t guid, unsigned int port)
 {
 	if (r->n_details && r->n_details <= DOC_DETAILS)
-		r->place[r->n_details - 1] = (struct doc_place){ guid, port };
+		r->location[r->n_details - 1] = (struct doc_location){ guid, port };
 }

@@ -211,12 +211,12 @@ static const struct ftr_group *slot_group(struct port_choice *pl,
 ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 		    uint32_t link)
 {
-	const uint8_t *place = sh->tree.group_place + g->first;
+	const uint8_t *pos = sh->tree.port_pos + g->first;
 
 	if (g->n == g->n_nominal)
 		return sh->tree.group_ports[g->first + link];
 	for (uint32_t i = 0; i < g->n; i++)
-		if (place[i] == link)
+		if (pos[i] == link)
 			return sh->tree.group_ports[g->first + i];
 	return FTR_PORT_NONE;
 }

@@ -102,7 +102,7 @@ struct ftr_incr {
 	uint32_t *first;	/* first[s]: index in group[] of the first group of s */
 	uint32_t n_ends;	/* number of ends of nominal links */
 	ftr_port *port;		/* port[e]: port of end e */
-	uint8_t *place;		/* place[e]: place of the link in its group */
+	uint8_t *port_pos;	/* port_pos[e]: position of the link in its group */
 	uint32_t *link_at;	/* [n_ports] the end of a link at this port; NONE: no link */
 	uint32_t *group_of;	/* group_of[e]: index in group[] */
 	uint32_t *far;		/* far[e]: the other end of the link */
@@ -115,7 +115,7 @@ struct ftr_incr {
 	/* the view's own arrays, writable */
 	struct ftr_group *view_group;
 	ftr_port *view_port;
-	uint8_t *view_place;
+	uint8_t *view_port_pos;
 	uint32_t *n_side[INCR_N_SIDES];	/* by side: n_up, n_down and n_equal of the view */
 	uint8_t *cost, *down;
 	uint8_t *keep;		/* [n_sw][8 * words] bit (s, l): the down-cost of s for column l

@@ -28,7 +28,7 @@ static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
 	if (!FTR_ZNEW(a, lv->group, n_groups) ||
 	    !FTR_ZNEW(a, lv->first, n + 1u) ||
 	    !FTR_NEW(a, lv->port, f->n_ports) ||
-	    !FTR_NEW(a, lv->place, f->n_ports) ||
+	    !FTR_NEW(a, lv->port_pos, f->n_ports) ||
 	    !FTR_NEW(a, lv->link_at, f->n_ports) ||
 	    !FTR_NEW(a, lv->group_of, f->n_ports) ||
 	    !FTR_NEW(a, lv->far, f->n_ports) ||
@@ -37,7 +37,7 @@ static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
 	    !FTR_ZNEW(a, lv->dead, f->n_ports / 64 + 1u) ||
 	    !FTR_ZNEW(a, lv->view_group, n_groups) ||
 	    !FTR_ZNEW(a, lv->view_port, f->n_ports) ||
-	    !FTR_ZNEW(a, lv->view_place, f->n_ports) ||
+	    !FTR_ZNEW(a, lv->view_port_pos, f->n_ports) ||
 	    !FTR_ZNEW(a, lv->n_side[INCR_UP], n) ||
 	    !FTR_ZNEW(a, lv->n_side[INCR_DOWN], n) ||
 	    !FTR_ZNEW(a, lv->n_side[INCR_EQUAL], n))
@@ -134,7 +134,7 @@ static void add_group(struct ftr_incr *lv, const struct source *src, ftr_sw s,
 		if (p > f->sw[s].n_ports)
 			continue;
 		lv->port[c] = p;
-		lv->place[c] = src->sh->tree.group_place[from->first + i];
+		lv->port_pos[c] = src->sh->tree.port_pos[from->first + i];
 		lv->alive[c] = ftr_fabric_port(f, s, p)->peer_kind ==
 			FTR_PEER_SW;
 		lv->group_of[c] = at;
@@ -228,7 +228,7 @@ void incr_pack(struct ftr_incr *lv, ftr_sw s)
 			if (!lv->alive[c])
 				continue;
 			lv->view_port[g->g.first + n] = lv->port[c];
-			lv->view_place[g->g.first + n++] = lv->place[c];
+			lv->view_port_pos[g->g.first + n++] = lv->port_pos[c];
 		}
 		if (!n)
 			continue;
@@ -271,7 +271,7 @@ enum ftr_status incr_links(struct ftr_incr *lv,
 	lv->view.tree.group_first = lv->first;
 	lv->view.tree.groups = lv->view_group;
 	lv->view.tree.group_ports = lv->view_port;
-	lv->view.tree.group_place = lv->view_place;
+	lv->view.tree.port_pos = lv->view_port_pos;
 	lv->view.tree.n_up = lv->n_side[INCR_UP];
 	lv->view.tree.n_down = lv->n_side[INCR_DOWN];
 	lv->view.tree.n_equal = lv->n_side[INCR_EQUAL];

@@ -45,7 +45,7 @@
  * would follow. (own_count selects the plain count.)
  *
  * deviation: a distance that is received twice is forwarded once. By the text of
- * the paper it is forwarded for every minimal path (every_way selects this). The
+ * the paper it is forwarded for every minimal path (every_path selects this). The
  * numbers in its table 1 result if a distance is forwarded once, or if it is
  * forwarded again only for copies that arrive late (merge_ps). The resulting tables are the same.
  *
@@ -81,7 +81,7 @@ struct immunet_signal {
 	uint16_t dist;
 };
 
-static bool is_way(const struct ftr_sim_view *v, ftr_sw s, unsigned int p)
+static bool is_usable(const struct ftr_sim_view *v, ftr_sw s, unsigned int p)
 {
 	return p && v->up[v->f->sw[s].first_port + p] &&
 	       ftr_fabric_port(v->f, s, (ftr_port)p)->peer_kind == FTR_PEER_SW;
@@ -142,7 +142,7 @@ static void send_signal(struct immunet *x, const struct ftr_sim_view *v, ftr_sw 
 		.port = q->peer_port, .kind = (uint8_t)kind, .dist = dist,
 	};
 
-	if (!is_way(v, s, p))
+	if (!is_usable(v, s, p))
 		return;
 	x->n_safe += kind == SIGNAL_SAFE;
 	x->n_origins += kind == SIGNAL_SAFE && about == s;
@@ -266,7 +266,7 @@ static void hear_distance(struct immunet *x, const struct ftr_sim_view *v,
 		return;
 	x->last_update = v->now;
 	x->ports[i] = g->dist == x->dist[i] ? x->ports[i] | bit : bit;
-	if (g->dist == x->dist[i] && !x->o.every_way && !again(x, v, i))
+	if (g->dist == x->dist[i] && !x->o.every_path && !again(x, v, i))
 		return;
 	x->dist[i] = g->dist;
 	if (x->reported)
@@ -285,7 +285,7 @@ static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
 	x->free_signal = (uint32_t)what;
 	/* ignore signals over a link that has gone down; signals of an earlier level are
 	 * ignored below */
-	if (g.kind != SIGNAL_OPEN && !is_way(v, g.to, g.port))
+	if (g.kind != SIGNAL_OPEN && !is_usable(v, g.to, g.port))
 		return;
 	if (g.kind == SIGNAL_EMERGENCY) {
 		if (g.level > k->level)
@@ -416,15 +416,15 @@ static enum ftr_status find_torus(struct immunet *x, const struct ftr_fabric *f,
 		t->d = 0;
 		return FTR_OK;
 	}
-	if (!FTR_ZNEW(x->arena, t->way, (size_t)x->n * 2 * t->d))
+	if (!FTR_ZNEW(x->arena, t->port, (size_t)x->n * 2 * t->d))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for a torus of %u switches",
 				x->n);
 	for (uint32_t i = 0; i < x->n * 2 * t->d; i++) {
 		uint32_t s = i / (2 * t->d), d = i % (2 * t->d) / 2;
 
-		t->way[i] = port_to(f, s, step_to(t, d, s, i % 2 ?
+		t->port[i] = port_to(f, s, step_to(t, d, s, i % 2 ?
 						  t->k[d] - 1 : 1));
-		if (!t->way[i]) {
+		if (!t->port[i]) {
 			t->d = 0;
 			return FTR_OK;
 		}
@@ -542,14 +542,14 @@ static unsigned int dimension_exit(const struct immunet *x,
 		uint32_t at = s / t->stride[i] % t->k[i];
 		uint32_t to = d / t->stride[i] % t->k[i];
 		uint32_t far = (to + t->k[i] - at) % t->k[i];
-		const ftr_port *way = &t->way[s * 2 * t->d + 2 * i];
+		const ftr_port *port = &t->port[s * 2 * t->d + 2 * i];
 		unsigned int back = 2 * far > t->k[i];
 
 		if (!far)
 			continue;
-		if (!is_way(v, s, way[back]))
+		if (!is_usable(v, s, port[back]))
 			return 0;
-		exit_by(e, way[back], 1, ring && in == way[!back] ? 1 : 2, 1,
+		exit_by(e, port[back], 1, ring && in == port[!back] ? 1 : 2, 1,
 			IN_DIMENSION);
 		return 1;
 	}
@@ -614,7 +614,7 @@ static unsigned int adaptive_exits(const struct immunet *x,
 	for (; m && n < FTR_SIM_EXITS - 2; m &= m - 1) {
 		ftr_port out = (ftr_port)(__builtin_ctzll(m) + 1);
 
-		if (!is_way(v, s, out))
+		if (!is_usable(v, s, out))
 			continue;
 		exit_by(&e[n++], out, 0, 1, 0, ADAPTIVE);
 		if (two_vls(x, s, out))

@@ -22,7 +22,7 @@ struct immunet_node {
 struct immunet_torus {
 	unsigned int d;		/* number of dimensions; 0: not a torus */
 	uint32_t k[FTR_TORUS_MAX_D], stride[FTR_TORUS_MAX_D];
-	ftr_port *way;		/* [n * 2d] ports forward and back by dimension */
+	ftr_port *port;		/* [n * 2d] ports forward and back by dimension */
 };
 
 struct immunet {

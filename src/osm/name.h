@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Names and numbers for messages. */
 #ifndef IBF_NAME_H
 #define IBF_NAME_H
 

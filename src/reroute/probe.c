@@ -64,10 +64,10 @@ struct probe {
 	uint32_t n, cap_job, cap_link;
 };
 
-/* Run n jobs: `tries` packets for each, within `limit` ms.  hedge: as in struct
- * rr_smp_policy. */
-static void run(struct rr *f, struct rr_smp *job, uint32_t n, unsigned int tries,
-		double hedge, double limit)
+/* Send n jobs and wait for the answers: `tries` packets for each, within `limit` ms.
+ * hedge: as in struct rr_smp_policy. */
+static void send_jobs(struct rr *f, struct rr_smp *job, uint32_t n,
+		      unsigned int tries, double hedge, double limit)
 {
 	struct rr_smp_policy policy = {
 		.window = f->window, .timeout = f->timeout, .tries = tries,
@@ -200,7 +200,7 @@ static double patience(const struct rr *f)
 
 static void ask_ports(struct rr *f, struct probe *p, double hedge)
 {
-	run(f, p->job, p->n, 4, hedge, LIMIT_TIMEOUTS * f->timeout);
+	send_jobs(f, p->job, p->n, 4, hedge, LIMIT_TIMEOUTS * f->timeout);
 }
 
 /* Remove from c the links that are back at one end only, and return the new number. */
@@ -276,7 +276,7 @@ static void try_routes(struct rr *f, struct target *target, uint32_t n)
 		job[i].n_routes = i % 2 < t->n && !t->answered && !t->dead;
 		job[i].route[0] = t->route[i % 2];
 	}
-	run(f, job, 2 * n, 1, 0, HEDGE_MS);
+	send_jobs(f, job, 2 * n, 1, 0, HEDGE_MS);
 	for (uint32_t i = 0; i < n; i++) {
 		if (target[i].answered)
 			continue;
@@ -304,7 +304,7 @@ static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n,
 		if (!add(q, &target[i].hop, &to_hop, 1))
 			return false;
 	}
-	run(f, q->job, q->n, 2, 0, patience(f));
+	send_jobs(f, q->job, q->n, 2, 0, patience(f));
 	for (uint32_t i = 0; i < n; i++) {
 		struct target *t = &target[i];
 
@@ -443,7 +443,7 @@ static bool find_other_link(const struct rr_view *v, ftr_sw s,
 
 static void ask_briefly(struct rr *f, struct rr_smp *job, uint32_t n)
 {
-	run(f, job, n, 2, 0, FTR_MAX(2 * HEDGE_MS, patience(f)));
+	send_jobs(f, job, n, 2, 0, FTR_MAX(2 * HEDGE_MS, patience(f)));
 }
 
 /* For each switch at a far end, ask another of its neighbours about the link between the two.
@@ -602,7 +602,7 @@ static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 
 	if (grown) {
 		*out = grown;
-		run(f, q.job, q.n, 2, 0, NEIGHBOUR_TIMEOUTS * f->timeout);
+		send_jobs(f, q.job, q.n, 2, 0, NEIGHBOUR_TIMEOUTS * f->timeout);
 		n = add_changed(f, &q, grown, n, unknown);
 		for (uint32_t i = 0; i < q.n; i++)
 			if (reports_link(&q.job[i]))

@@ -237,15 +237,15 @@ static bool is_flat(const struct shaping *z, const int32_t *height)
 
 /* The position of a switch in the order of rank_from(). A smaller position is higher in the
  * tree. */
-struct place {
+struct by_depth {
 	int32_t depth;
 	uint32_t links;
 	ftr_sw sw;
 };
 
-static int place_cmp(const void *x, const void *y)
+static int depth_cmp(const void *x, const void *y)
 {
-	const struct place *a = x, *b = y;
+	const struct by_depth *a = x, *b = y;
 
 	if (a->depth != b->depth)
 		return a->depth < b->depth ? -1 : 1;
@@ -261,12 +261,12 @@ static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 				 int32_t *height)
 {
 	uint32_t n = z->f->n_sw;
-	struct place *place;
+	struct by_depth *order;
 	int32_t *depth;
 	ftr_sw *list;
 
 	if (!FTR_NEW(z->scratch, depth, n) || !FTR_NEW(z->scratch, list, n) ||
-	    !FTR_NEW(z->scratch, place, n))
+	    !FTR_NEW(z->scratch, order, n))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++)
 		depth[s] = NO_HEIGHT;
@@ -274,19 +274,19 @@ static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 	list[0] = root;
 	n = rank_bfs(z, depth, list, 1);
 	for (uint32_t i = 0; i < n; i++) {
-		place[i] = (struct place){
+		order[i] = (struct by_depth){
 			depth[list[i]], rank_links(z, list[i]), list[i],
 		};
 		height[list[i]] = NO_HEIGHT;
 	}
-	qsort(place, n, sizeof(*place), place_cmp);
+	qsort(order, n, sizeof(*order), depth_cmp);
 	while (n-- > 0) {
 		int32_t h = 0;
 
-		for_each_nbr(z, place[n].sw, t)
+		for_each_nbr(z, order[n].sw, t)
 			if (height[t->sw] != NO_HEIGHT)
 				h = FTR_MAX(h, height[t->sw] + 1);
-		height[place[n].sw] = h;
+		height[order[n].sw] = h;
 	}
 	return FTR_OK;
 }

@@ -21,7 +21,7 @@
  * Each class of destinations other than hosts has its own indices, computed in the same way over
  * all switches, so that it does not disturb the balance of the compute nodes.
  *
- *	d = (position of the column) * stride of the class + place in the column
+ *	d = (position of the column) * stride of the class + offset in the column
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +42,9 @@ struct ordering {
 	uint32_t *base;		/* base[s]: position of leaf s in base order */
 	uint32_t *pod_key;	/* pod_key[r * n_sw + s]: position of the first leaf of the pod of s
 				 * at rank r */
-	ftr_ep *ep_by_sw;	/* end ports, sorted by (switch, place) */
+	ftr_ep *ep_by_sw;	/* end ports, sorted by (switch, offset) */
 	uint32_t *ep_first;	/* ep_first[s]: index in ep_by_sw[] of the first end port of s */
-	uint32_t *place;	/* place[e]: place of end port e among those of its switch and
+	uint32_t *offset;	/* offset[e]: offset of end port e among those of its switch and
 				 * class */
 	uint8_t *cls;		/* cls[e]: enum ftr_class */
 	uint32_t stride[FTR_N_CLASSES];
@@ -76,7 +76,7 @@ static enum ftr_status sort_endports(struct ordering *o)
 
 	if (!FTR_NEW(z->scratch, o->ep_by_sw, f->n_ep) ||
 	    !FTR_ZNEW(z->scratch, o->ep_first, f->n_sw + 2u) ||
-	    !FTR_ZNEW(z->scratch, o->place, f->n_ep) ||
+	    !FTR_ZNEW(z->scratch, o->offset, f->n_ep) ||
 	    !FTR_ZNEW(z->scratch, o->cls, f->n_ep))
 		return shape_nomem(o->z);
 	at = o->ep_first + 1;
@@ -270,7 +270,7 @@ static enum ftr_status pods_of_switches(struct ordering *o)
 	return FTR_OK;
 }
 
-/* ---- places inside a switch -------------------------------------------- */
+/* ---- offsets inside a switch ------------------------------------------- */
 
 /* Mark the port numbers to which a host is connected on at least one leaf. */
 static void host_ports(const struct ordering *o, uint8_t *is_host_port)
@@ -286,11 +286,11 @@ static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 
 /* Place the hosts of leaf s by port number, with gaps for missing hosts. False: the number of ports
  * that may have a host exceeds the stride. */
-static bool place_by_port(struct ordering *o, ftr_sw s,
+static bool number_by_port(struct ordering *o, ftr_sw s,
 			  const uint8_t *is_host_port)
 {
 	const struct ftr_fabric *f = o->z->f;
-	uint32_t place[FTR_PORT_MAX + 1], n = 0;
+	uint32_t offset[FTR_PORT_MAX + 1], n = 0;
 
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 		const struct ftr_swport *port = ftr_fabric_port(f, s, p);
@@ -298,23 +298,23 @@ static bool place_by_port(struct ordering *o, ftr_sw s,
 			(port->peer_kind == FTR_PEER_EP &&
 			 o->cls[port->peer] != FTR_CLASS_HOST);
 
-		place[p] = n;
+		offset[p] = n;
 		n += is_host_port[p] && !taken;
 	}
 	if (n > o->stride[FTR_CLASS_HOST])
 		return false;
 	for_each_ep(o, s, e)
 		if (o->cls[*e] == FTR_CLASS_HOST)
-			o->place[*e] = place[f->ep[*e].sw_port];
+			o->offset[*e] = offset[f->ep[*e].sw_port];
 	return true;
 }
 
-static void place_in_order(struct ordering *o, ftr_sw s)
+static void number_in_order(struct ordering *o, ftr_sw s)
 {
 	uint32_t n[FTR_N_CLASSES] = { 0 };
 
 	for_each_ep(o, s, e)
-		o->place[*e] = n[o->cls[*e]]++;
+		o->offset[*e] = n[o->cls[*e]]++;
 }
 
 static void classify(struct ordering *o)
@@ -337,7 +337,7 @@ static void classify(struct ordering *o)
 	z->sh->numbering.stride = o->stride[FTR_CLASS_HOST];
 }
 
-static void places(struct ordering *o)
+static void set_offsets(struct ordering *o)
 {
 	const struct shaping *z = o->z;
 	uint8_t is_host_port[FTR_PORT_MAX + 1];
@@ -345,9 +345,9 @@ static void places(struct ordering *o)
 	classify(o);
 	host_ports(o, is_host_port);
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
-		place_in_order(o, s);
+		number_in_order(o, s);
 		if (z->is_leaf[s] && z->opts->leaf_order == FTR_LEAF_BY_GUID)
-			place_by_port(o, s, is_host_port);
+			number_by_port(o, s, is_host_port);
 	}
 }
 
@@ -375,7 +375,7 @@ static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
 	const struct ftr_shape *sh = o->z->sh;
 	uint32_t stride = o->stride[FTR_CLASS_HOST];
 
-	return (sh->numbering.col[s] * stride + (o->place[e] + rotation) % stride) %
+	return (sh->numbering.col[s] * stride + (o->offset[e] + rotation) % stride) %
 		FTR_MAX(sh->numbering.n_slots[s], 1u);
 }
 
@@ -429,7 +429,7 @@ static enum ftr_status spread_multiport(struct ordering *o)
 				continue;
 			if (t->n < MAX_TAKEN)
 				t->slot[t->n++] = slot_of(o, s, *e, rotation);
-			o->place[*e] = (o->place[*e] + rotation) % stride;
+			o->offset[*e] = (o->offset[*e] + rotation) % stride;
 		}
 	}
 	return FTR_OK;
@@ -452,7 +452,7 @@ static enum ftr_status publish(const struct ordering *o)
 		if (f->ep[e].sw != FTR_SW_NONE)
 			ep[e] = (struct ftr_ep_index){
 				.d = sh->numbering.col[f->ep[e].sw] *
-					o->stride[o->cls[e]] + o->place[e],
+					o->stride[o->cls[e]] + o->offset[e],
 				.cls = o->cls[e],
 				.host = z->ep_host[e],
 			};
@@ -477,7 +477,7 @@ enum ftr_status shape_order(struct shaping *z)
 		if (st)
 			return st;
 	}
-	places(&o);
+	set_offsets(&o);
 	st = spread_multiport(&o);
 	if (!st)
 		st = publish(&o);

@@ -173,15 +173,15 @@ static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 	return twice;
 }
 
-/* Store the ports in the order of groups, with their nominal places. In a group that lacks links,
- * the present links get the first places. */
+/* Store the ports in the order of groups, with their nominal positions. In a group that lacks links,
+ * the present links get the first positions. */
 static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 {
 	uint32_t n = z->nbr_first[z->f->n_sw], next = 0;
 	ftr_port *port = ftr_arena_alloc(z->keep, z->f->n_ports, 1);
-	uint8_t *place = ftr_arena_alloc(z->keep, z->f->n_ports, 1);
+	uint8_t *port_pos = ftr_arena_alloc(z->keep, z->f->n_ports, 1);
 
-	if (!port || !place)
+	if (!port || !port_pos)
 		return shape_nomem(z);
 	for (uint32_t g = 0; g < n; g++) {
 		const ftr_port *from = z->nbr_port + groups[g].first;
@@ -189,11 +189,11 @@ static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 		groups[g].first = next;
 		for (uint32_t i = 0; i < groups[g].n; i++) {
 			port[next] = from[i];
-			place[next++] = (uint8_t)i;
+			port_pos[next++] = (uint8_t)i;
 		}
 	}
 	z->sh->tree.group_ports = port;
-	z->sh->tree.group_place = place;
+	z->sh->tree.port_pos = port_pos;
 	return FTR_OK;
 }
 

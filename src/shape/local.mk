@@ -3,6 +3,6 @@ libftrcore_la_SOURCES += src/shape/shape.h src/shape/shape.c src/shape/candidate
 	src/shape/congestion.c src/shape/congestion.h \
 	src/shape/group.c src/shape/column_order.c src/shape/cost.c src/shape/cost.h src/shape/dest.c \
 	src/shape/reorder.c src/shape/slots.c src/shape/upward_paths.c \
-	src/shape/cover.c src/shape/cover.h src/shape/nominal_union.c \
+	src/shape/cover.c src/shape/cover.h src/shape/nominal.c \
 	src/shape/project.c src/shape/replace.c src/shape/unite.c \
 	src/shape/unite.h

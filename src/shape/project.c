@@ -75,7 +75,7 @@ static enum ftr_status switches(struct projection *p)
 struct present {
 	struct ftr_group *group;
 	ftr_port *port;
-	uint8_t *place;
+	uint8_t *port_pos;
 	uint32_t n, n_ports;
 };
 
@@ -95,7 +95,7 @@ static bool add_present_group(const struct projection *p, struct present *l,
 		if (ftr_fabric_port(p->z->f, s, port)->peer_kind != FTR_PEER_SW)
 			continue;
 		l->port[l->n_ports] = port;
-		l->place[l->n_ports++] = p->n->tree.group_place[g->first + i];
+		l->port_pos[l->n_ports++] = p->n->tree.port_pos[g->first + i];
 	}
 	out->n = l->n_ports - out->first;
 	l->n += out->n != 0;
@@ -113,7 +113,7 @@ static enum ftr_status groups(struct projection *p)
 	    !FTR_ZNEW(z->keep, n_down, n) || !FTR_ZNEW(z->keep, n_equal, n) ||
 	    !FTR_NEW(z->keep, l.group, nsh->tree.group_first[nsh->f->n_sw] + 1u) ||
 	    !FTR_NEW(z->keep, l.port, z->f->n_ports) ||
-	    !FTR_NEW(z->keep, l.place, z->f->n_ports))
+	    !FTR_NEW(z->keep, l.port_pos, z->f->n_ports))
 		return shape_nomem(z);
 	for (ftr_sw s = 0; s < n; s++) {
 		ftr_sw t = p->c.sw[s];
@@ -143,7 +143,7 @@ static enum ftr_status groups(struct projection *p)
 	z->sh->tree.n_equal = n_equal;
 	z->sh->tree.groups = l.group;
 	z->sh->tree.group_ports = l.port;
-	z->sh->tree.group_place = l.place;
+	z->sh->tree.port_pos = l.port_pos;
 	return FTR_OK;
 }
 
@@ -177,23 +177,23 @@ static enum ftr_status endports(struct projection *p)
 	struct shaping *z = p->z;
 	const struct ftr_fabric *f = z->f;
 	struct ftr_shape *sh = z->sh;
-	struct ftr_ep_index *place = ftr_arena_zalloc(z->keep, f->n_ep,
-						      sizeof(*place));
+	struct ftr_ep_index *ep_index = ftr_arena_zalloc(z->keep, f->n_ep,
+							 sizeof(*ep_index));
 	uint32_t *hosts = ftr_arena_zalloc(z->keep, sh->tree.n_leaf + 1u,
 					   sizeof(*hosts));
 
-	if (!place || !hosts)
+	if (!ep_index || !hosts)
 		return shape_nomem(z);
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		if (f->ep[e].sw == FTR_SW_NONE)
 			continue;
-		place[e] = p->n->numbering.ep_index[p->c.ep[e]];
-		if (place[e].cls == FTR_CLASS_HOST)
+		ep_index[e] = p->n->numbering.ep_index[p->c.ep[e]];
+		if (ep_index[e].cls == FTR_CLASS_HOST)
 			hosts[sh->numbering.col[f->ep[e].sw]]++;
 		else
-			sh->tree.n_odd += place[e].host;
+			sh->tree.n_odd += ep_index[e].host;
 	}
-	sh->numbering.ep_index = place;
+	sh->numbering.ep_index = ep_index;
 	sh->tree.leaf_hosts = hosts;
 	sh->numbering.n_d = p->n->numbering.n_d;
 	sh->numbering.stride = p->n->numbering.stride;

@@ -2,14 +2,17 @@
 /*
  * The steps from a fabric to a shape, in this order:
  *
- *	hosts	the end ports that count as hosts, and their number per switch
- *	rank	adjacency, leaf switches, heights, ranks
- *	slots	the nominal neighbours above a switch, known or inferred
- *	group	port groups in a common order, planes, slots
- *	order	pods, columns, destinations and their index d
- *	cost	cost, down-cost; dividers
+ *	shape.c		the end ports that count as hosts, and their number per switch
+ *	rank.c		adjacency, leaf switches, heights, ranks; choice.c and
+ *			congestion.c choose among several ranks
+ *	slots.c		the nominal neighbours above a switch, known or inferred
+ *	group.c		port groups in a common order, planes, slots
+ *	column_order.c	pods, columns, index d; dest.c: the destinations
+ *	upward_paths.c	the nominal upward paths of hosts, where the closed form needs them
+ *	cost.c		cost, down-cost; dividers
  *
- * With a nominal shape, the step of project.c replaces all of these except cost.
+ * With a nominal shape, the step of project.c replaces all of these except cost. nominal.c
+ * keeps the nominal fabric: unite.c is the union, cover.c and replace.c compare.
  *
  * struct shaping holds the state.  Results ("published") are in the arena of the shape, all
  * other data in a scratch arena that is freed at the end.

@@ -163,7 +163,7 @@ struct source {
 	uint8_t sl, vl;
 	bool active, has_head, waiting;	/* waiting: EV_MAKE is pending */
 	bool saturated;
-	uint32_t under_way;	/* number of packets in the network */
+	uint32_t in_flight;	/* number of packets in the network */
 };
 
 struct sim {

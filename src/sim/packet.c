@@ -45,8 +45,8 @@ void sim_packet_free(struct sim *m, uint32_t p)
 {
 	struct source *x = &m->src[m->pkt[p].h.source];
 
-	x->under_way--;
-	if (m->conf->window && x->under_way + 1 == m->conf->window)
+	x->in_flight--;
+	if (m->conf->window && x->in_flight + 1 == m->conf->window)
 		touch(m, m->n_ports + m->pkt[p].h.source);
 	m->pkt[p].next = m->free_pkt;
 	m->pkt[p].id = NONE;

@@ -222,7 +222,7 @@ static void inject(struct sim *m, uint32_t c)
 	struct packet *k;
 
 	if (!sim_source_head(m, st) || held(m, st) ||
-	    (m->conf->window && x->under_way >= m->conf->window) ||
+	    (m->conf->window && x->in_flight >= m->conf->window) ||
 	    m->credit[c * m->n_vls + x->vl] < (int32_t)m->conf->bytes)
 		return;
 	p = sim_packet_new(m);
@@ -236,7 +236,7 @@ static void inject(struct sim *m, uint32_t c)
 	k->made = x->saturated ? m->now : x->made;
 	k->sent = m->now;
 	k->at = NONE;
-	x->under_way++;
+	x->in_flight++;
 	result_injected(m, k);
 	send(m, c, p, x->vl);
 	x->has_head = false;

@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ddlr/state.h"
+#include "ddlr/fault_state.h"
 
 struct row {
 	uint64_t physical, local[2], updown, full, naive[2];
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 		uint32_t set[16];
 		bool joined[17];
 
-		draw(&rng, w[0]->n_cables, set, n);
+		draw(&rng, w[0]->n_links, set, n);
 		full_run(w[0], set, n, row, joined);
 		for (unsigned int l = 0; l < 2; l++) {
 			local_run(w[l], set, n, row, joined, l + 1);

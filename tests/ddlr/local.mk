@@ -1,7 +1,7 @@
 # Local repairs: make check runs a sample, make verify-ddlr all of it.
 check_PROGRAMS += tests/ddlr/verify
-tests_ddlr_verify_SOURCES = tests/ddlr/verify.c tests/ddlr/state.c \
-	tests/ddlr/state.h
+tests_ddlr_verify_SOURCES = tests/ddlr/verify_faults.c tests/ddlr/fault_state.c \
+	tests/ddlr/fault_state.h
 tests_ddlr_verify_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
 tests_ddlr_verify_LDADD = libftrcore.la
 
@@ -11,19 +11,19 @@ verify-ddlr: tests/ddlr/verify
 
 # make ddlr-loss prints the table of docs/ddlr.md: when the entries of a repair take
 # effect, and how many packets are lost until then.
-EXTRA_PROGRAMS += tests/ddlr/stages
-tests_ddlr_stages_SOURCES = tests/ddlr/stages.c
-tests_ddlr_stages_LDADD = libftrcore.la
+EXTRA_PROGRAMS += tests/ddlr/write_times
+tests_ddlr_write_times_SOURCES = tests/ddlr/write_times.c
+tests_ddlr_write_times_LDADD = libftrcore.la
 
 .PHONY: ddlr-loss
-ddlr-loss: tests/ddlr/stages ibfattree
+ddlr-loss: tests/ddlr/write_times ibfattree
 	$(srcdir)/tests/ddlr/loss .
 EXTRA_DIST += tests/ddlr/loss
 
 # The curves of docs/ddlr.md: make ddlr-curves writes CSV and SVG there.
 EXTRA_PROGRAMS += tests/ddlr/curve
-tests_ddlr_curve_SOURCES = tests/ddlr/curve.c tests/ddlr/state.c \
-	tests/ddlr/state.h
+tests_ddlr_curve_SOURCES = tests/ddlr/curve.c tests/ddlr/fault_state.c \
+	tests/ddlr/fault_state.h
 tests_ddlr_curve_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
 tests_ddlr_curve_LDADD = libftrcore.la
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include <ftr/check.h>
 
 struct scene {

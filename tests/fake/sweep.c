@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 
 static void moment(struct fake *h, enum fake_moment m)
 {

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "osm/clock.h"
 
 /* In ms.  The clock never advances to a time that is as far away as this.  Answers that a test

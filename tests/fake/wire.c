@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include <vendor/osm_vendor_api.h>
 
 #define OSM_TIMEOUT_MS 20

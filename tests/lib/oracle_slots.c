@@ -234,7 +234,7 @@ void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed)
 			else
 				ck_assert_uint_eq(g->slot, FTR_SLOT_NONE);
 			for (uint32_t i = 0; i < g->n; i++)
-				ck_assert_uint_eq(sh->tree.group_place[g->first + i],
+				ck_assert_uint_eq(sh->tree.port_pos[g->first + i],
 						  i);
 		}
 	}
@@ -305,7 +305,7 @@ static unsigned int place_of(const struct ftr_shape *n,
 {
 	for (uint32_t i = 0; i < g->n; i++)
 		if (n->tree.group_ports[g->first + i] == p)
-			return n->tree.group_place[g->first + i];
+			return n->tree.port_pos[g->first + i];
 	return 999;
 }
 
@@ -340,10 +340,10 @@ static void check_groups_of(const struct ftr_shape *sh,
 
 			ck_assert_uint_eq(ftr_fabric_port(sh->f, s, p)->peer,
 					  g->remote);
-			ck_assert_uint_eq(sh->tree.group_place[g->first + i],
+			ck_assert_uint_eq(sh->tree.port_pos[g->first + i],
 					  place_of(n, o, p));
-			ck_assert(!i || sh->tree.group_place[g->first + i - 1] <
-				  sh->tree.group_place[g->first + i]);
+			ck_assert(!i || sh->tree.port_pos[g->first + i - 1] <
+				  sh->tree.port_pos[g->first + i]);
 		}
 		ports += g->n;
 		last = o;

@@ -174,7 +174,7 @@ struct ftr_fabric *trees_chassis(struct ftr_rng *r)
 	uint32_t n_leaves = 3 + ftr_rng_below(r, 7);
 	uint32_t n_up = 2 + ftr_rng_below(r, n_chips - 1);
 	uint32_t n_hosts = 1 + ftr_rng_below(r, 5);
-	uint32_t n_cables = 1 + ftr_rng_below(r, 2);
+	uint32_t n_links = 1 + ftr_rng_below(r, 2);
 	uint32_t mid = n_boxes * (n_chips + n_spines), leaf = mid + n_mid;
 	struct cabling c;
 
@@ -187,7 +187,7 @@ struct ftr_fabric *trees_chassis(struct ftr_rng *r)
 				     chips + n_chips + i % n_spines, 1);
 		for (uint32_t i = n_mid ? mid : leaf;
 		     i < (n_mid ? leaf : leaf + n_leaves); i++)
-			cabling_hang(&c, r, i, chips, n_chips, n_up, n_cables);
+			cabling_hang(&c, r, i, chips, n_chips, n_up, n_links);
 	}
 	for (uint32_t i = 0; i < n_leaves; i++) {
 		cabling_hosts(&c, leaf + i, 1 + ftr_rng_below(r, n_hosts));

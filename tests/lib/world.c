@@ -55,7 +55,7 @@ static void slow_groups(const struct world *w, struct slow *o)
 				if (w->dead[w->f->sw[s].first_port + p])
 					continue;
 				place[g.first + alive] =
-					sh->tree.group_place[g.first + i];
+					sh->tree.port_pos[g.first + i];
 				ports[g.first + alive++] = p;
 			}
 			g.n = alive;
@@ -70,7 +70,7 @@ static void slow_groups(const struct world *w, struct slow *o)
 	}
 	o->sh.tree.groups = groups;
 	o->sh.tree.group_ports = ports;
-	o->sh.tree.group_place = place;
+	o->sh.tree.port_pos = place;
 	o->sh.tree.n_up = n_up;
 	o->sh.tree.n_down = n_down;
 }
@@ -182,7 +182,7 @@ static void slow_free(struct slow *o)
 {
 	free((void *)(uintptr_t)o->sh.tree.groups);
 	free((void *)(uintptr_t)o->sh.tree.group_ports);
-	free((void *)(uintptr_t)o->sh.tree.group_place);
+	free((void *)(uintptr_t)o->sh.tree.port_pos);
 	free((void *)(uintptr_t)o->sh.tree.n_up);
 	free((void *)(uintptr_t)o->sh.tree.n_down);
 	free((void *)(uintptr_t)o->sh.reach.cost);

@@ -36,10 +36,10 @@ tests_prop_test_old_ranks_SOURCES = tests/prop/test_old_ranks.c
 tests_prop_test_old_ranks_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_old_ranks_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/prop/test_nominal
-tests_prop_test_nominal_SOURCES = tests/prop/test_nominal.c
-tests_prop_test_nominal_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_nominal_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/prop/test_nominal_random
+tests_prop_test_nominal_random_SOURCES = tests/prop/test_nominal_random.c
+tests_prop_test_nominal_random_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_nominal_random_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_replace
 tests_prop_test_replace_SOURCES = tests/prop/test_replace.c
@@ -73,10 +73,10 @@ tests_prop_test_root_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 libftrtest_la_SOURCES += tests/lib/world.c tests/lib/world.h
 
-check_PROGRAMS += tests/prop/test_balance
-tests_prop_test_balance_SOURCES = tests/prop/test_balance.c
-tests_prop_test_balance_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_balance_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/prop/test_balance_recount
+tests_prop_test_balance_recount_SOURCES = tests/prop/test_balance_recount.c
+tests_prop_test_balance_recount_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_balance_recount_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_sweep
 tests_prop_test_sweep_SOURCES = tests/prop/test_sweep.c
@@ -93,10 +93,10 @@ tests_prop_test_incremental_SOURCES = tests/prop/test_incremental.c
 tests_prop_test_incremental_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_incremental_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/prop/test_stages
-tests_prop_test_stages_SOURCES = tests/prop/test_stages.c
-tests_prop_test_stages_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_stages_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/prop/test_write_steps
+tests_prop_test_write_steps_SOURCES = tests/prop/test_write_steps.c
+tests_prop_test_write_steps_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_write_steps_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_changes
 tests_prop_test_changes_SOURCES = tests/prop/test_changes.c
@@ -113,10 +113,10 @@ tests_prop_test_cdg_SOURCES = tests/prop/test_cdg.c
 tests_prop_test_cdg_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_cdg_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
-check_PROGRAMS += tests/prop/test_sim
-tests_prop_test_sim_SOURCES = tests/prop/test_sim.c
-tests_prop_test_sim_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
-tests_prop_test_sim_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+check_PROGRAMS += tests/prop/test_sim_slow
+tests_prop_test_sim_slow_SOURCES = tests/prop/test_sim_slow.c
+tests_prop_test_sim_slow_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_sim_slow_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/prop/test_odd
 tests_prop_test_odd_SOURCES = tests/prop/test_odd.c

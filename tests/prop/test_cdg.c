@@ -193,7 +193,7 @@ static bool has_edge(const struct ftr_cdg *g, struct ftr_channel a,
 	    a.vl >= g->n_vl || b.vl >= g->n_vl)
 		return false;
 	return g->count[dyn_edge_at(g, &g->link[in], a.vl,
-				    g->link[out].from_place, b.vl)] > 0;
+				    g->link[out].from_index, b.vl)] > 0;
 }
 
 static bool graph_has(const struct world *w, uint32_t a, unsigned int va,

@@ -122,7 +122,7 @@ START_TEST(trees_equal_the_oracle)
 }
 END_TEST
 
-/* Shapes with enough slots for all parts of the preference list, with several windows per
+/* Shapes with enough slots for all parts of the preference list, with several periods per
  * block (src/engine/place.c), and with trunks (parallel links). */
 static const char *const wide[] = {
 	"2;10,8;1,10;1,1", "2;12,6;1,4;1,3", "2;14,6;1,7;1,1",

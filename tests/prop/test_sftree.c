@@ -116,10 +116,10 @@ START_TEST(no_trees_at_all)
 END_TEST
 
 /* Every set of up to three faults of small trees: bit i of a set is the i-th link
- * between switches or, if i >= n_cables, the (i - n_cables)-th switch with its hosts. */
+ * between switches or, if i >= n_links, the (i - n_links)-th switch with its hosts. */
 struct lost {
 	uint64_t set;
-	unsigned int n_cables;
+	unsigned int n_links;
 };
 
 static bool sw_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s)
@@ -127,7 +127,7 @@ static bool sw_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s)
 	const struct lost *l = ctx;
 
 	(void)f;
-	return !(l->set >> (l->n_cables + s) & 1);
+	return !(l->set >> (l->n_links + s) & 1);
 }
 
 static bool ep_lives(void *ctx, const struct ftr_fabric *f, ftr_ep e)
@@ -153,7 +153,7 @@ static bool link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !(l->set >> (bit - 1) & 1);
 }
 
-/* False only for link number n_cables; links are numbered in the order of the calls. */
+/* False only for link number n_links; links are numbered in the order of the calls. */
 static bool nth_link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			   ftr_port p)
 {
@@ -162,7 +162,7 @@ static bool nth_link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	(void)f;
 	(void)s;
 	(void)p;
-	return l->set++ != l->n_cables;
+	return l->set++ != l->n_links;
 }
 
 static void lose(const struct ftr_fabric *f, uint64_t set)
@@ -342,7 +342,7 @@ START_TEST(one_lost_link_moves_no_root)
 					     .ctx = &l };
 		struct both b = { 0 };
 
-		l.n_cables = i;
+		l.n_links = i;
 		ck_assert(!ftr_fabric_copy_if(f, &filter, &b.f, &err));
 		ck_assert_uint_eq(b.f->n_sw_links, f->n_sw_links - 1);
 		route(&b, NULL, NULL);

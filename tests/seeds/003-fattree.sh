@@ -51,8 +51,8 @@ rate() { awk -v b="$1" -v us="$2" 'BEGIN { printf "%.4g\n", b / 4 / (us / 0.0003
 		g=("immunet-$p"-*)
 		b=$(mean 2 $((warm / 2)) "$warm" "${g[@]}")
 		a=$(mean 2 $((warm + 50000)) 1000000 "${g[@]}")
-		us() { awk -v c="$(told "$1" "${g[@]}")" 'BEGIN { printf "%.2f\n", c * 0.00032 }'; }
-		echo "immunet,$((p * 4)),$(us opened),$(us updated),$(told lost "${g[@]}"),0,$b,$a,$(loss "$b" "$a")"
+		us() { awk -v c="$(mean_of "$1" "${g[@]}")" 'BEGIN { printf "%.2f\n", c * 0.00032 }'; }
+		echo "immunet,$((p * 4)),$(us opened),$(us updated),$(mean_of lost "${g[@]}"),0,$b,$a,$(loss "$b" "$a")"
 	done
 	for o in "${ours[@]}"; do
 		IFS=: read -r name heal text <<<"$o"

@@ -33,16 +33,16 @@ done | runs
 			a=$(mean 2 $((warm + n * gap + run / 2)) 10000000 "${g[@]}")
 			label="$n ${kind/switches/routers}"
 			((n > 1)) || label=${label%s}
-			echo "$label,$gap,$b,$(least "$warm" "${g[@]}"),$a,$(loss "$b" "$a"),$(told updated "${g[@]}"),$(told emergencies "${g[@]}"),$(told lost "${g[@]}"),$(told lost_wire "${g[@]}"),$(told lost_switch "${g[@]}"),$(told lost_given_up "${g[@]}")"
+			echo "$label,$gap,$b,$(least "$warm" "${g[@]}"),$a,$(loss "$b" "$a"),$(mean_of updated "${g[@]}"),$(mean_of emergencies "${g[@]}"),$(mean_of lost "${g[@]}"),$(mean_of lost_wire "${g[@]}"),$(mean_of lost_switch "${g[@]}"),$(mean_of lost_given_up "${g[@]}")"
 		done
 	done
 } >"$out/003-fig12.csv"
 claim "no deadlock, no ring over a failed link, and all packets are accounted for" \
-	"$(told deadlock ./*-*) == 0 && $(told broken ./*-*) == 0 && $(told balance ./*-*) == 0"
+	"$(mean_of deadlock ./*-*) == 0 && $(mean_of broken ./*-*) == 0 && $(mean_of balance ./*-*) == 0"
 claim "failed links: only packets on these links are lost" \
-	"$(told lost links-*) == $(told lost_wire links-*)"
+	"$(mean_of lost links-*) == $(mean_of lost_wire links-*)"
 claim "failed routers: only packets in them, on their links, or for them are lost" \
-	"$(told lost switches-*) == $(told lost_wire switches-*) + $(told lost_switch switches-*) + $(told lost_given_up switches-*)"
+	"$(mean_of lost switches-*) == $(mean_of lost_wire switches-*) + $(mean_of lost_switch switches-*) + $(mean_of lost_given_up switches-*)"
 last=$(mean 2 $((warm + run / 2)) 10000000 links-65-0-*)
 claim "65 of 128 links failed, so that only a tree is left: packets still arrive" \
 	"$last > 0.3"

@@ -30,13 +30,13 @@ done | runs
 		a=$(mean 2 $((warm + n * gap + run / 2)) 10000000 "${g[@]}")
 		label="$n ${kind/switches/routers}"
 		((n > 1)) || label=${label%s}
-		echo "$label,$gap,$b,$(least "$warm" "${g[@]}"),$a,$(loss "$b" "$a"),$(told updated "${g[@]}"),$(told emergencies "${g[@]}"),$(told lost "${g[@]}"),$(told lost_wire "${g[@]}"),$(told lost_switch "${g[@]}"),$(told lost_given_up "${g[@]}")"
+		echo "$label,$gap,$b,$(least "$warm" "${g[@]}"),$a,$(loss "$b" "$a"),$(mean_of updated "${g[@]}"),$(mean_of emergencies "${g[@]}"),$(mean_of lost "${g[@]}"),$(mean_of lost_wire "${g[@]}"),$(mean_of lost_switch "${g[@]}"),$(mean_of lost_given_up "${g[@]}")"
 	done
 } >"$out/003-fig13.csv"
 claim "no deadlock, no ring over a failed link, and all packets are accounted for" \
-	"$(told deadlock ./*-*) == 0 && $(told broken ./*-*) == 0 && $(told balance ./*-*) == 0"
+	"$(mean_of deadlock ./*-*) == 0 && $(mean_of broken ./*-*) == 0 && $(mean_of balance ./*-*) == 0"
 claim "failed links: only packets on these links are lost" \
-	"$(told lost links-*) == $(told lost_wire links-*)"
+	"$(mean_of lost links-*) == $(mean_of lost_wire links-*)"
 b=$(mean 2 $((warm / 2)) "$warm" links-35-0-*)
 a=$(mean 2 $((warm + run / 2)) 10000000 links-35-0-*)
 claim "35 failed links cost more than a third of the throughput" "$a < 0.67 * $b"

@@ -66,7 +66,7 @@ claim "priority for packets in transit: 16x16 and 8x8 recover" \
 name="transit first; 3 moves; buffers of 2"
 claim "priority in transit, 3 moves, buffers of 2: the loss is near that of the paper (5 %; 15 to 17 %)" \
 	"$(at 003-injection "$name" '8x8 loss %') > 0.5 && $(at 003-injection "$name" '8x8 loss %') < 6 && $(at 003-injection "$name" '16x16 loss %') > 10 && $(at 003-injection "$name" '16x16 loss %') < 24"
-claim "no deadlock" "$(told deadlock v-*) == 0"
+claim "no deadlock" "$(mean_of deadlock v-*) == 0"
 
 # Table 1: packets in transit first, 3 moves, buffers of 2.  Control packets of different
 # sizes (in phits), sent after all other packets or in turn with them.
@@ -90,9 +90,9 @@ done | runs
 	echo "phits of a control packet,8x8 cycles,8x8 distance packets,16x16 cycles,16x16 distance packets"
 	[[ ! $long ]] || echo "paper,9945,12240,36125,244908"
 	for i in "${!kinds[@]}"; do
-		line="${kinds[i]},$(told updated t-"$i"-8-*),$(told distance t-"$i"-8-*)"
+		line="${kinds[i]},$(mean_of updated t-"$i"-8-*),$(mean_of distance t-"$i"-8-*)"
 		[[ ! $long ]] ||
-			line+=",$(told updated t-"$i"-16-*),$(told distance t-"$i"-16-*)"
+			line+=",$(mean_of updated t-"$i"-16-*),$(mean_of distance t-"$i"-16-*)"
 		echo "$line"
 	done
 } >"$out/003-injection-table1.csv"

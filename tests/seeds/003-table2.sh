@@ -43,7 +43,7 @@ cycles() {
 	for f; do
 		grep -q '^# done' "$f" || { echo "$f: not all packets arrived" >&2; return 1; }
 	done
-	told 'done' "$@" | awk '{ printf "%.0f\n", 1.5 * $1 }'
+	mean_of 'done' "$@" | awk '{ printf "%.0f\n", 1.5 * $1 }'
 }
 # Processor cycles in addition to those without a fault, as the paper gives them.
 paper() {
@@ -76,7 +76,7 @@ more() {
 }
 claim "FFT: the communication takes longer with 17 failed links than without" "$(more FFT 17) > 0"
 claim "no deadlock, no ring over a failed link, and all packets are accounted for" \
-	"$(told deadlock ./*-*) == 0 && $(told broken ./*-*) == 0 && $(told balance ./*-*) == 0"
+	"$(mean_of deadlock ./*-*) == 0 && $(mean_of broken ./*-*) == 0 && $(mean_of balance ./*-*) == 0"
 for p in FFT ${long:+Radix LU}; do
 	claim "$p: the more links fail, the longer the communication takes" \
 		"${long:+$(more "$p" 3) < $(more "$p" 9) &&} $(more "$p" 9) < $(more "$p" 17)"

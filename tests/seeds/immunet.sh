@@ -11,8 +11,8 @@ runs() {
 		"$1/immunet" "${w[@]:1}" >"${w[0]}"' _ "$build" '{}'
 }
 
-# told NAME FILE...: mean of the "# NAME VALUE" lines; 0 without such a line.
-told() {
+# mean_of NAME FILE...: mean of the "# NAME VALUE" lines; 0 without such a line.
+mean_of() {
 	local name=$1
 	shift
 	awk -v name="$name" '$1 == "#" && $2 == name { sum += $3 }

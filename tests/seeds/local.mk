@@ -1,11 +1,11 @@
 # Programs of tests/seeds/run.  They are built at the top of the build directory, because
 # the directory tests/seeds goes into releases as it is.
 noinst_PROGRAMS += rerouting immunet outputs sssp static closed
-rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/state.c \
-	tests/ddlr/state.h
+rerouting_SOURCES = tests/seeds/rerouting.c tests/ddlr/fault_state.c \
+	tests/ddlr/fault_state.h
 rerouting_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tests
 rerouting_LDADD = libftrcore.la
-immunet_SOURCES = tests/seeds/immunet.c
+immunet_SOURCES = tests/seeds/immunet_runs.c
 immunet_LDADD = libftrcore.la
 outputs_SOURCES = tests/seeds/outputs.c
 outputs_LDADD = libftrcore.la

@@ -52,7 +52,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ddlr/state.h"
+#include "ddlr/fault_state.h"
 #include <ftr/sim.h>
 
 #define CYCLE (512 * FTR_SIM_NS)
@@ -343,9 +343,9 @@ static struct world *new_world(unsigned int vls)
 static void draw(struct set *x, uint64_t seed)
 {
 	const struct world *w = x->w[0];
-	uint32_t first = strcmp(job.kind, "switches") ? 0 : w->n_cables;
+	uint32_t first = strcmp(job.kind, "switches") ? 0 : w->n_links;
 	uint32_t end = strcmp(job.kind, "links") ? world_n_faults(w) :
-		w->n_cables;
+		w->n_links;
 	struct ftr_rng rng;
 
 	ftr_rng_seed(&rng, seed);
@@ -409,10 +409,10 @@ static void heal(struct world *w, struct ftr_event e)
 static void suffer(struct set *x, unsigned int i)
 {
 	struct ftr_event e = world_fault(x->w[0], x->fault[i], false);
-	bool cable = e.kind == FTR_EVENT_LINK_DOWN;
+	bool link = e.kind == FTR_EVENT_LINK_DOWN;
 
 	x->change[i] = (struct ftr_sim_change){
-		.kind = cable ? FTR_SIM_LINK_DOWN : FTR_SIM_SWITCH_DOWN,
+		.kind = link ? FTR_SIM_LINK_DOWN : FTR_SIM_SWITCH_DOWN,
 		.sw = e.sw, .port = e.port,
 	};
 	for (unsigned int l = 0; l < FTR_MAX(job.vls, 1); l++)

@@ -27,7 +27,7 @@ healed_locally() {
 	fi
 	reconciled
 	n=$(stage_event local switches)
-	[[ $n == [1-3] ]] || fail "stage one wrote to '$n' switches, not to 1 to 3"
+	[[ $n == [1-3] ]] || fail "the local repair wrote to '$n' switches, not to 1 to 3"
 	[[ $(stage_event local failed) == 0 ]] || fail "writes were lost"
 	walk cut --switch-sources
 	agreed cut

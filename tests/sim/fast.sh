@@ -564,23 +564,23 @@ moment() {
 
 # Number of times that a manager ended before the trap (untrapped), before it logged the
 # repair (open), with unacknowledged writes (broken), and after the repair (done).
-declare -A stages=([untrapped]=0 [open]=0 [broken]=0 [done]=0)
-count_stage() {
-	local stage=untrapped
-	! osm_said "$1" "$trapped" || stage=open
-	! osm_said "$1" 'IBF1(09|10)' || stage=broken
-	! osm_said "$1" 'IBF004: ' || stage="done"
-	echo "$m: $stage" >&2
-	stages[$stage]=$((stages[$stage] + 1))
+declare -A ends=([untrapped]=0 [open]=0 [broken]=0 [done]=0)
+count_end() {
+	local end=untrapped
+	! osm_said "$1" "$trapped" || end=open
+	! osm_said "$1" 'IBF1(09|10)' || end=broken
+	! osm_said "$1" 'IBF004: ' || end="done"
+	echo "$m: $end" >&2
+	ends[$end]=$((ends[$end] + 1))
 }
-tell_stages() {
-	note "seed $seed: ended ${stages[untrapped]} times before the trap," \
-		"${stages[open]} before the repair was logged, ${stages[broken]}" \
-		"with writes unacknowledged, ${stages[done]} after the repair was logged"
+note_ends() {
+	note "seed $seed: ended ${ends[untrapped]} times before the trap," \
+		"${ends[open]} before the repair was logged, ${ends[broken]}" \
+		"with writes unacknowledged, ${ends[done]} after the repair was logged"
 }
 
 # True if a manager ended during a repair.
-met() { ((stages[open] + stages[broken])); }
+met() { ((ends[open] + ends[broken])); }
 
 # next_moment N: set m to the Nth moment; false: stop.  If no manager has ended during a repair
 # so far, more moments are tried, up to 12 in all; the note beside the result has the numbers.
@@ -638,7 +638,7 @@ case_fast_handover() {
 		# shellcheck disable=SC2086
 		moment $m
 		osm_kill "$manager"
-		count_stage "$manager"
+		count_end "$manager"
 		was=$manager
 		is_manager "$standby" "${OSM_HOST[$standby]}"
 		standby=$was
@@ -649,7 +649,7 @@ case_fast_handover() {
 		mend_it
 		until_same before after
 	done
-	tell_stages
+	note_ends
 	never_logged 'IBF113'
 	down
 }
@@ -668,7 +668,7 @@ case_fast_stopped() {
 		# shellcheck disable=SC2086
 		moment $m
 		osm_stop sm || fail "opensm ended with status $?"
-		count_stage sm
+		count_end sm
 		osm_start sm < <(plugin_conf < <(fast_conf))
 		osm_wait sm "$patience" 'SUBNET UP'
 		until_healed cut
@@ -677,7 +677,7 @@ case_fast_stopped() {
 		mend_it
 		until_same before after
 	done
-	tell_stages
+	note_ends
 	down
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 
 /* An action that is done once, at one moment. */
 struct plan {

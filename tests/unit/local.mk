@@ -102,7 +102,7 @@ tests_unit_test_osm_stree_LDADD = libibfcore.la $(CHECK_TEST_LDADD)
 
 # The plugin in a fake OpenSM; only the structures and the dispatcher are real.
 check_LTLIBRARIES += libfake.la
-libfake_la_SOURCES = tests/fake/host.c tests/fake/host.h tests/fake/judge.c \
+libfake_la_SOURCES = tests/fake/opensm.c tests/fake/opensm.h tests/fake/judge.c \
 	tests/fake/sweep.c tests/fake/vclock.c tests/fake/wire.c
 libfake_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSM_CFLAGS) -I$(top_srcdir)/tests
 libfake_la_CFLAGS = $(CHECK_TEST_CFLAGS)

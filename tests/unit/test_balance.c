@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The search for balance: bounds known by hand, fixed entries, cancellation at every
- * moment, allocation failures.  (Random fabrics: tests/prop/test_balance.)
+ * moment, allocation failures.  (Random fabrics: tests/prop/test_balance_recount.)
  */
 #include <check.h>
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/suite.h"
 
 START_TEST(test_up)

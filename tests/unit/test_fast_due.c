@@ -150,7 +150,7 @@ START_TEST(test_long_discovery)
 }
 END_TEST
 
-static bool handover_pends(struct fake *h)
+static bool transition_pends(struct fake *h)
 {
 	bool does;
 
@@ -161,7 +161,7 @@ static bool handover_pends(struct fake *h)
 }
 
 /* A sweep in the middle of a transition of ddlr. */
-START_TEST(test_sweep_in_handover)
+START_TEST(test_sweep_in_transition)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
 		.engine = "ddlr", .options = NO_SWEEPS
@@ -172,11 +172,11 @@ START_TEST(test_sweep_in_handover)
 	wait_for_planner(h);
 	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_settle(h);
-	ck_assert(handover_pends(h));
+	ck_assert(transition_pends(h));
 	sweep_due(h);
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
-	ck_assert(!handover_pends(h));
+	ck_assert(!transition_pends(h));
 	ck_assert(fake_events(h, "\"stage\":\"reroute\"") || sweep_due(h));
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
@@ -200,7 +200,7 @@ static const struct ftr_ddlr *planner_of(struct fake *h)
 static void settle_transition(struct fake *h)
 {
 	fake_settle(h);
-	fake_until(!handover_pends(h));
+	fake_until(!transition_pends(h));
 	fake_settle(h);
 	/* every reading advances the virtual clock by 1 ns, so this loop ends */
 	while (rr_now(&h->fast->rr) < h->fast->rr.view->drained_at)
@@ -410,7 +410,7 @@ int main(void)
 	tcase_add_test(t, test_repeated_discovery);
 	tcase_add_loop_test(t, test_long_discovery, 0, 2);
 	tcase_add_loop_test(t, test_detours_are_checked, 0, 2);
-	tcase_add_test(t, test_sweep_in_handover);
+	tcase_add_test(t, test_sweep_in_transition);
 	tcase_add_test(t, test_planner_is_kept);
 	tcase_add_test(t, test_left_out);
 	tcase_add_test(t, test_traps_of_failed_routing);

@@ -7,7 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/at_rest.h"
 #include "lib/suite.h"
 #include "lib/trees.h"

@@ -13,7 +13,7 @@
 
 #include <json-c/json.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/suite.h"
 
 struct member {
@@ -379,7 +379,7 @@ static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 struct want {
 	const char *event;
 	ftr_sw at;		/* one end of each link */
-	unsigned int n_cables;
+	unsigned int n_links;
 	bool cut_off;		/* no packet reaches that switch */
 };
 
@@ -397,7 +397,7 @@ static void check_event(struct fake *h, unsigned int n, struct want w)
 	ck_assert_str_eq(text(o, "engine"), "dmodc");
 	ck_assert_str_eq(text(o, "stage"), "reroute");
 	ck_assert_int_eq(number(o, "traps") > 0, !up);
-	check_links(h, get(o, "cables"), w.at, w.n_cables, up);
+	check_links(h, get(o, "cables"), w.at, w.n_links, up);
 	check_counts(o);
 	check_times(o, !up);
 	check_sets(h, o, w.cut_off ? w.at : FTR_SW_NONE);

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/suite.h"
 
 #define PARTS 10

@@ -9,7 +9,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 

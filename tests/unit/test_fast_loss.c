@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 

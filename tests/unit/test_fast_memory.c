@@ -11,7 +11,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/suite.h"
 
 #define SAMPLE 12

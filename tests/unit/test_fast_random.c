@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/suite.h"
 #include <ftr/io.h>
 

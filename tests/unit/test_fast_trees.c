@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/irregular.h"
 #include "lib/suite.h"
 #include "unit/fast_plans.h"

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/irregular.h"
 #include "lib/random_graph.h"
 #include "lib/suite.h"

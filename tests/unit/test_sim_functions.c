@@ -29,15 +29,15 @@ static unsigned int all_pairs(struct world *w, unsigned int *longest)
 
 /* ---- faults ------------------------------------------------------------------ */
 
-struct cable {
+struct link {
 	ftr_sw s;
 	ftr_port p;
 };
 
 /* Links between switches; n is their number. */
-static struct cable *links(const struct world *w, uint32_t *n)
+static struct link *links(const struct world *w, uint32_t *n)
 {
-	struct cable *c = calloc(w->f->n_sw_links, sizeof(*c));
+	struct link *c = calloc(w->f->n_sw_links, sizeof(*c));
 
 	*n = 0;
 	for (ftr_sw s = 0; s < w->f->n_sw; s++)
@@ -46,7 +46,7 @@ static struct cable *links(const struct world *w, uint32_t *n)
 				ftr_fabric_port(w->f, s, (ftr_port)p);
 
 			if (q->peer_kind == FTR_PEER_SW && q->peer > s)
-				c[(*n)++] = (struct cable){ s, (ftr_port)p };
+				c[(*n)++] = (struct link){ s, (ftr_port)p };
 		}
 	ck_assert_uint_eq(*n, w->f->n_sw_links);
 	return c;
@@ -82,7 +82,7 @@ static void connected(struct world *w, const char *what)
 START_TEST(links_small)
 {
 	struct world w;
-	struct cable *c;
+	struct link *c;
 	uint32_t n;
 
 	world_new(&w, _i & 1 ? "kary:2,3" : "kary:2,4");
@@ -102,7 +102,7 @@ END_TEST
 START_TEST(links_pairs)
 {
 	struct world w;
-	struct cable *c;
+	struct link *c;
 	uint32_t n;
 
 	world_new(&w, "kary:3,3");
@@ -124,7 +124,7 @@ END_TEST
 START_TEST(links_triples)
 {
 	struct world w;
-	struct cable *c;
+	struct link *c;
 	uint32_t n, x;
 
 	world_new(&w, "kary:4,3");
@@ -609,11 +609,11 @@ START_TEST(full_load)
 	struct world w;
 	struct ftr_sim_conf c;
 	struct ftr_sim_change g[3];
-	struct cable *cable;
+	struct link *link;
 	uint32_t n;
 
 	world_new(&w, "kary:4,3");
-	cable = links(&w, &n);
+	link = links(&w, &n);
 	for (int i = 0; i < 6; i++) {
 		struct ftr_sim_result r;
 		uint64_t lost = 0;
@@ -622,8 +622,8 @@ START_TEST(full_load)
 			uint32_t x = ftr_rng_below(&w.rng, n);
 
 			g[j] = (struct ftr_sim_change){
-				.at = 10 * FTR_SIM_US, .sw = cable[x].s,
-				.port = cable[x].p,
+				.at = 10 * FTR_SIM_US, .sw = link[x].s,
+				.port = link[x].p,
 				.kind = FTR_SIM_LINK_DOWN,
 			};
 		}
@@ -645,7 +645,7 @@ START_TEST(full_load)
 		ck_assert_uint_gt(r.delivered, 4000);
 		ftr_sim_result_fini(&r, 1);
 	}
-	free(cable);
+	free(link);
 	world_free(&w);
 }
 END_TEST
@@ -653,7 +653,7 @@ END_TEST
 static bool keep_one_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			  ftr_port p)
 {
-	const struct cable *c = ctx;
+	const struct link *c = ctx;
 
 	(void)f;
 	return s != c->s || p != c->p;
@@ -668,7 +668,7 @@ START_TEST(hybrid)
 	struct world w;
 	struct walk k;
 	ftr_ep from, to;
-	struct cable dead;
+	struct link dead;
 	struct ftr_filter keep = { .keep_link = keep_one_link, .ctx = &dead };
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
@@ -731,7 +731,7 @@ START_TEST(one_layer_deadlocks)
 {
 	struct ftr_sim_function one = *ftr_sim_function_find("det-links");
 	struct world w;
-	struct cable *c;
+	struct link *c;
 	uint32_t n, cycles = 0, dead = 0;
 	unsigned int longest = 0;
 

@@ -564,9 +564,9 @@ START_TEST(control_packets)
 }
 END_TEST
 
-/* With every_way, as Puente et al. 2004 describe it, there are more control packets, and the
+/* With every_path, as Puente et al. 2004 describe it, there are more control packets, and the
  * tables are the same. */
-START_TEST(every_way)
+START_TEST(every_path)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
 	const struct immunet *x;
@@ -577,7 +577,7 @@ START_TEST(every_way)
 	x = after(&g, 1, &r, 0);
 	ck_assert_uint_le(x->n_distance, 25 * (2 * 49 - 24) + 64);
 	forget(&r);
-	opts.every_way = true;
+	opts.every_path = true;
 	x = after(&g, 1, &r, 0);
 	ck_assert_uint_gt(x->n_distance, 2 * 25 * (2 * 49 - 24));
 	forget(&r);
@@ -769,7 +769,7 @@ int main(void)
 	tcase_add_loop_test(c, dead_switches, first, end);
 	tcase_add_test(c, torus_rings);
 	tcase_add_test(c, control_packets);
-	tcase_add_test(c, every_way);
+	tcase_add_test(c, every_path);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

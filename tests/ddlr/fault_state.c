@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ddlr/state.h"
+#include "ddlr/fault_state.h"
 
 #define VLS 2
 
@@ -26,7 +26,7 @@ static void list_faults(struct world *w)
 {
 	const struct ftr_fabric *f = w->f;
 
-	w->cable = calloc(f->n_sw_links + 1, sizeof(*w->cable));
+	w->link = calloc(f->n_sw_links + 1, sizeof(*w->link));
 	w->inner = calloc(f->n_sw + 1, sizeof(*w->inner));
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
 		bool hosts = false;
@@ -38,8 +38,8 @@ static void list_faults(struct world *w)
 			hosts |= x->peer_kind == FTR_PEER_EP;
 			if (x->peer_kind != FTR_PEER_SW || x->peer < s)
 				continue;
-			w->cable[w->n_cables].sw = s;
-			w->cable[w->n_cables++].port = (ftr_port)p;
+			w->link[w->n_links].sw = s;
+			w->link[w->n_links++].port = (ftr_port)p;
 		}
 		if (!hosts)
 			w->inner[w->n_inner++] = s;
@@ -67,7 +67,7 @@ struct world *world_new(struct ftr_fabric *f, unsigned int vls)
 			w->width = f->sw[s].n_ports + 1u;
 	w->dead_sw = calloc(f->n_sw, 1);
 	w->dead_port = calloc(f->n_ports, 1);
-	w->way = calloc(f->n_sw * lids, 1);
+	w->arrives = calloc(f->n_sw * lids, 1);
 	w->fate = calloc(f->n_sw, 1);
 	w->stack = calloc(f->n_sw + 1, sizeof(*w->stack));
 	w->edge = calloc((size_t)f->n_ports * VLS, w->width * VLS);
@@ -89,14 +89,14 @@ void world_free(struct world *w)
 	ftr_fabric_free(w->f);
 	free(w->dead_sw);
 	free(w->dead_port);
-	free(w->way);
+	free(w->arrives);
 	free(w->fate);
 	free(w->stack);
 	free(w->edge);
 	free(w->seen);
 	free(w->part);
 	free(w->queue);
-	free(w->cable);
+	free(w->link);
 	free(w->inner);
 	free(w);
 }
@@ -113,7 +113,7 @@ void world_reset(struct world *w)
 	must(ftr_ddlr_new(w->sh, w->base, &o, &w->r, &err), &err);
 	memset(w->dead_sw, 0, w->f->n_sw);
 	memset(w->dead_port, 0, w->f->n_ports);
-	memset(w->way, 0, (size_t)w->f->n_sw * (w->f->max_lid + 1u));
+	memset(w->arrives, 0, (size_t)w->f->n_sw * (w->f->max_lid + 1u));
 	memcpy(w->t->lft, w->base->lft, (size_t)w->t->n_sw * w->t->stride);
 }
 
@@ -121,20 +121,20 @@ void world_reset(struct world *w)
 
 uint32_t world_n_faults(const struct world *w)
 {
-	return w->n_cables + w->n_inner;
+	return w->n_links + w->n_inner;
 }
 
 struct ftr_event world_fault(const struct world *w, uint32_t i, bool up)
 {
 	struct ftr_event e = { 0 };
 
-	if (i < w->n_cables) {
+	if (i < w->n_links) {
 		e.kind = up ? FTR_EVENT_LINK_UP : FTR_EVENT_LINK_DOWN;
-		e.sw = w->cable[i].sw;
-		e.port = w->cable[i].port;
+		e.sw = w->link[i].sw;
+		e.port = w->link[i].port;
 	} else {
 		e.kind = up ? FTR_EVENT_SWITCH_UP : FTR_EVENT_SWITCH_DOWN;
-		e.sw = w->inner[i - w->n_cables];
+		e.sw = w->inner[i - w->n_links];
 	}
 	return e;
 }
@@ -195,7 +195,7 @@ static ftr_sw next(const struct world *w, ftr_sw s, unsigned int p)
 		FTR_SW_NONE;
 }
 
-static void home_of(const struct world *w, ftr_lid lid, ftr_sw *s, ftr_port *p)
+static void port_of(const struct world *w, ftr_lid lid, ftr_sw *s, ftr_port *p)
 {
 	const struct ftr_lid_owner *o = &w->f->owner[lid];
 
@@ -212,7 +212,7 @@ bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s)
 	ftr_sw at;
 	ftr_port port;
 
-	home_of(w, lid, &at, &port);
+	port_of(w, lid, &at, &port);
 	for (uint32_t hops = 0; s != FTR_SW_NONE && hops < w->f->n_sw; hops++) {
 		ftr_port p = ftr_tables_get(w->t, s, lid);
 
@@ -374,13 +374,13 @@ static bool cyclic(struct world *w)
 
 static void judge_lid(struct world *w, ftr_lid lid, struct verdict *out)
 {
-	uint8_t *way = w->way + (size_t)lid * w->f->n_sw;
+	uint8_t *arrives = w->arrives + (size_t)lid * w->f->n_sw;
 	ftr_port port;
 	ftr_sw at;
 
-	home_of(w, lid, &at, &port);
+	port_of(w, lid, &at, &port);
 	if (at == FTR_SW_NONE || w->dead_sw[at]) {
-		memset(way, 0, w->f->n_sw);
+		memset(arrives, 0, w->f->n_sw);
 		return;
 	}
 	memset(w->fate, OPEN, w->f->n_sw);
@@ -388,7 +388,7 @@ static void judge_lid(struct world *w, ftr_lid lid, struct verdict *out)
 		uint8_t fate;
 
 		if (w->part[s] != w->part[at]) {
-			way[s] = 0;
+			arrives[s] = 0;
 			continue;
 		}
 		fate = fate_of(w, lid, s, at, port);
@@ -396,8 +396,8 @@ static void judge_lid(struct world *w, ftr_lid lid, struct verdict *out)
 		out->lost += fate != GOOD;
 		out->host_lost += fate != GOOD && port && has_hosts(w, s);
 		out->loops += fate == LOOP;
-		out->lost_again += fate != GOOD && way[s];
-		way[s] = fate == GOOD;
+		out->lost_again += fate != GOOD && arrives[s];
+		arrives[s] = fate == GOOD;
 	}
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Computes when the entries of a repair take effect, from the times of management packets
- * and of writes: stages SHAPE RANK ENGINE HOP_US WRITE_US COMPUTE_US
+ * and of writes: write_times SHAPE RANK ENGINE HOP_US WRITE_US COMPUTE_US
  *
  * The first upward link of a switch of that rank fails.  ENGINE is dmodc (its
- * complete reroute) or ddlr (stage one); both begin with the tables of dmodc.  A
+ * complete reroute) or ddlr (its local repair); both begin with the tables of dmodc.  A
  * packet takes HOP_US per link.  A switch handles one packet at a time, and takes
  * WRITE_US for a block.  At most WINDOW packets are not acknowledged; they are
  * sent in the order of step, switch and block, and a step begins when the previous
@@ -41,7 +41,7 @@ static void must(enum ftr_status st)
 {
 	if (!st)
 		return;
-	fprintf(stderr, "stages: %s\n", err.msg);
+	fprintf(stderr, "write_times: %s\n", err.msg);
 	exit(2);
 }
 
@@ -50,7 +50,7 @@ static void *array(size_t n, size_t size)
 	void *p = calloc(n + 1, size);
 
 	if (!p) {
-		fprintf(stderr, "stages: out of memory\n");
+		fprintf(stderr, "write_times: out of memory\n");
 		exit(2);
 	}
 	return p;
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
 	ftr_port p;
 
 	if (argc != 7) {
-		fprintf(stderr, "Usage: stages SHAPE RANK dmodc|ddlr HOP_US WRITE_US COMPUTE_US\n");
+		fprintf(stderr, "Usage: write_times SHAPE RANK dmodc|ddlr HOP_US WRITE_US COMPUTE_US\n");
 		return 2;
 	}
 	must(ftr_pgft_parse(argv[1], &g, &err));
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
 		if (sh->tree.rank[s] == atoi(argv[2]) && sh->tree.n_up[s])
 			break;
 	if (s == f->n_sw) {
-		fprintf(stderr, "stages: no switch of rank %s has an upward link\n",
+		fprintf(stderr, "write_times: no switch of rank %s has an upward link\n",
 			argv[2]);
 		return 2;
 	}

@@ -2,7 +2,7 @@
 /*
  * A fake OpenSM over a fake fabric, into which tests load the plugin.
  *
- *	host.c	the symbols of OpenSM that the plugin imports, OpenSM's
+ *	opensm.c the symbols of OpenSM that the plugin imports, OpenSM's
  *		structures filled from a struct ftr_fabric, load and unload of
  *		the plugin
  *	wire.c	the fabric: links and their states, and switches with tables of
@@ -24,8 +24,8 @@
  * Time is virtual: no code sleeps, and nothing depends on the speed of the machine.
  * fake_settle waits until there is nothing left to do.
  */
-#ifndef FTR_FAKE_HOST_H
-#define FTR_FAKE_HOST_H
+#ifndef FTR_FAKE_OPENSM_H
+#define FTR_FAKE_OPENSM_H
 
 #include "osm/fast.h"
 #include <ftr/gen.h>

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fake/host.h"
+#include "fake/opensm.h"
 #include "lib/at_rest.h"
 #include <ftr/io.h>
 #include "osm/writer.h"

@@ -108,7 +108,7 @@ static void same_state(const struct ftr_nominal *a,
 static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 		       uint64_t seed)
 {
-	uint32_t n = a->f->n_sw, n_groups = a->tree.group_first[n], n_cables = 0;
+	uint32_t n = a->f->n_sw, n_groups = a->tree.group_first[n], n_links = 0;
 
 	ck_assert_uint_eq(n, b->f->n_sw);
 	ck_assert(a->f->n_ep == b->f->n_ep && a->tree.n_ranks == b->tree.n_ranks &&
@@ -133,9 +133,9 @@ static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 	SAME(numbering.sw_d, n);
 	SAME(numbering.dest_first, n + 1);
 	for (uint32_t g = 0; g < n_groups; g++)
-		n_cables += a->tree.groups[g].n;
-	SAME(tree.group_ports, n_cables);
-	SAME(tree.group_place, n_cables);
+		n_links += a->tree.groups[g].n;
+	SAME(tree.group_ports, n_links);
+	SAME(tree.port_pos, n_links);
 	for (ftr_sw s = 0; s < n; s++) {
 		ck_assert(!memcmp(ftr_shape_cost(a, s), ftr_shape_cost(b, s),
 				  n));

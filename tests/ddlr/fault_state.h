@@ -6,8 +6,8 @@
  * A world is a fabric, its tables as ddlr makes them, its dead links and switches,
  * and the entries that the switches hold at this moment.
  */
-#ifndef FTR_TEST_DDLR_STATE_H
-#define FTR_TEST_DDLR_STATE_H
+#ifndef FTR_TEST_DDLR_FAULT_STATE_H
+#define FTR_TEST_DDLR_FAULT_STATE_H
 
 #include "core/core.h"
 #include <ftr/ftr.h>
@@ -22,9 +22,9 @@ struct world {
 	struct ftr_tables *t;	/* entries in the switches */
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_port;	/* [n_ports] */
-	uint8_t *way;		/* [n_sw * (max_lid + 1)] packets arrive now */
-	uint32_t n_cables;	/* number of links between switches; each is in cable[] once */
-	struct { ftr_sw sw; ftr_port port; } *cable;
+	uint8_t *arrives;	/* [n_sw * (max_lid + 1)] packets arrive now */
+	uint32_t n_links;	/* number of links between switches; each is in link[] once */
+	struct { ftr_sw sw; ftr_port port; } *link;
 	uint32_t n_inner;	/* switches without hosts */
 	ftr_sw *inner;
 	bool hasty;		/* check after every step, not after every write */
@@ -61,7 +61,7 @@ struct verdict {
 	bool cyclic;
 };
 
-/* Fill w->way (the pairs that arrive) and *out; search for cycles only if cdg. */
+/* Fill w->arrives (the pairs that arrive) and *out; search for cycles only if cdg. */
 void world_judge(struct world *w, bool cdg, struct verdict *out);
 
 /*

@@ -47,7 +47,7 @@ struct key {
 	{ "eager", "1: enter the ring also if all adaptive exits are busy", 0 },
 	{ "own_count", "1: a level counts only the router's own emergencies", 0 },
 	{ "no_drain", "1: the buffers of a new ring are not drained", 0 },
-	{ "every_way", "1: forward a distance for every shortest path", 0 },
+	{ "every_path", "1: forward a distance for every shortest path", 0 },
 	{ "merge", "cycles until a distance is forwarded again; 0: never", 0 },
 	{ "one_lane", "1: VL 1 is not used outside the ring", 0 },
 	{ "one_ring", "1: one ring from the start", 0 },
@@ -121,7 +121,7 @@ static bool hangs_together(const struct ftr_fabric *f, const struct faults *x)
 
 /* At this cycle, fail a random link or switch whose loss is allowed. */
 static void add_fault(const struct ftr_fabric *f, struct faults *x,
-		      struct ftr_rng *rng, bool cable, uint64_t at)
+		      struct ftr_rng *rng, bool link, uint64_t at)
 {
 	for (;;) {
 		ftr_sw s = ftr_rng_below(rng, f->n_sw);
@@ -129,24 +129,24 @@ static void add_fault(const struct ftr_fabric *f, struct faults *x,
 							  f->sw[s].n_ports));
 		const struct ftr_swport *q = ftr_fabric_port(f, s, p);
 		uint32_t i = f->sw[s].first_port + p, j;
-		uint8_t *mark = cable ? &x->dead_port[i] : &x->dead_sw[s];
+		uint8_t *mark = link ? &x->dead_port[i] : &x->dead_sw[s];
 
 		if (*mark || x->dead_sw[s] ||
-		    (cable && q->peer_kind != FTR_PEER_SW))
+		    (link && q->peer_kind != FTR_PEER_SW))
 			continue;
-		j = cable ? f->sw[q->peer].first_port + q->peer_port : i;
+		j = link ? f->sw[q->peer].first_port + q->peer_port : i;
 		*mark = 1;
-		if (cable)
+		if (link)
 			x->dead_port[j] = 1;
 		if (hangs_together(f, x)) {
 			x->g[x->n++] = (struct ftr_sim_change){
 				.at = at * CYCLE, .sw = s, .port = p,
-				.kind = cable ? FTR_SIM_LINK_DOWN :
+				.kind = link ? FTR_SIM_LINK_DOWN :
 						FTR_SIM_SWITCH_DOWN };
 			return;
 		}
 		*mark = 0;
-		if (cable)
+		if (link)
 			x->dead_port[j] = 0;
 	}
 }
@@ -343,7 +343,7 @@ int main(int argc, char **argv)
 		.no_drain = value("no_drain"),
 		.one_vl = value("one_lane"),
 		.merge_ps = value("merge") * CYCLE,
-		.every_way = value("every_way"), .one_ring = value("one_ring"),
+		.every_path = value("every_path"), .one_ring = value("one_ring"),
 		.adaptive_start = value("adaptive_start"),
 	};
 	c = (struct ftr_sim_conf){

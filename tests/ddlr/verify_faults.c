@@ -44,7 +44,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ddlr/state.h"
+#include "ddlr/fault_state.h"
 
 struct job {
 	const char *shape;
@@ -59,7 +59,7 @@ struct tally {
 	uint64_t sets, runs, failures, pairs, lost;
 	uint64_t writes, switches, plans, unclean, refused, inverted;
 	uint64_t hosts_only;	/* runs in which the planner reported hosts_only */
-	uint64_t handovers, phases, held;
+	uint64_t transitions, phases, held;
 	uint32_t most_switches, most_steps, most_link;
 };
 
@@ -273,7 +273,7 @@ static const char *hand_over(struct tally *t)
 		t->phases++;
 		what = carry_out(&p);
 	}
-	t->handovers++;
+	t->transitions++;
 	if (!what && !done)
 		what = "a transition does not end";
 	world_judge(world, true, &v);
@@ -517,9 +517,9 @@ static uint64_t run_verify(const struct job *j, const char *sets)
 	world = world_new(grow(j->shape), j->vls);
 	end = world_n_faults(world);
 	if (!strcmp(j->kinds, "l"))
-		end = world->n_cables;
+		end = world->n_links;
 	else if (!strcmp(j->kinds, "s"))
-		first = world->n_cables;
+		first = world->n_links;
 	if (sets)
 		given_sets(j, sets, end, &t);
 	else if (j->n)
@@ -537,7 +537,7 @@ static uint64_t run_verify(const struct job *j, const char *sets)
 	       (unsigned long long)t.inverted,
 	       (unsigned long long)t.hosts_only,
 	       100.0 * (double)t.lost / (double)(t.pairs ? t.pairs : 1),
-	       (double)t.phases / (double)(t.handovers ? t.handovers : 1),
+	       (double)t.phases / (double)(t.transitions ? t.transitions : 1),
 	       (unsigned long long)t.held, now() - t0);
 	fflush(stdout);
 	world_free(world);

@@ -241,8 +241,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("stages");
-	TCase *t = tcase_create("stages");
+	Suite *s = suite_create("write steps");
+	TCase *t = tcase_create("write steps");
 
 	tcase_add_test(t, writes_in_trees_are_safe);
 	tcase_add_test(t, writes_in_any_graph_are_safe);
