@@ -5,7 +5,8 @@
  * It shares no code with the engines and uses only the tables.  Use:
  *
  *	ftr_load_new(fabric, tables, order of end ports)
- *	  ftr_load_all, _shifts, _permutations, _bisections, _pairs
+ *	  ftr_load_all, _shifts, _shift_by_port, _permutations,
+ *	  _bisections, _pairs
  *					any number of times, in any order
  *	ftr_load_free
  *
@@ -110,7 +111,7 @@ struct ftr_load;
  * do not fit, flows are walked one by one: slower, with the same result.  In both cases
  * a copy of the entries takes another n_sw * n bytes.  FTR_INVAL: tables not of f's size,
  * an end port beyond f, or an end port twice in the order.
- * O(n_sw * n).
+ * O(n_sw * n).  The all-to-all load is counted here.
  */
 enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 			     const struct ftr_tables *t, const ftr_ep *order,

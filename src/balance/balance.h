@@ -341,8 +341,8 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 
 /* ---- search -------------------------------------------------------------- */
 
-/* As ftr_balance_tables. net: NULL, or a net made for t and for the shapes of in; its members flows
- * and entry may be set already. This function frees net. */
+/* As ftr_balance_tables. net: NULL, or a net made for t and for the shapes of in; its flows may have
+ * been counted already (balance_count_net). This function frees net. */
 enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    struct balance_net *net, struct ftr_tables *t,
 			    struct ftr_team *team,

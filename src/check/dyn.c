@@ -234,7 +234,7 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 	st = copy_tables(g, t, err);
 	if (st)
 		return st;
-	if (!dyn_count_all(g))
+	if (!dyn_count_all(g, o->team))
 		goto nomem;
 	if (dyn_stopped(g))
 		return ftr_fail(err, FTR_REFUSED, "stopped before the dependency graph was complete");
@@ -272,7 +272,6 @@ enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 	}
 	g->f = f;
 	g->switches = opts->switch_sources;
-	g->team = opts->team;
 	g->stop = opts->stop;
 	g->stop_ctx = opts->stop_ctx;
 	st = build(g, t, opts, err);

@@ -69,7 +69,6 @@ struct dyn_undo {
 struct ftr_cdg {
 	const struct ftr_fabric *f;
 	bool switches;		/* switches send packets, as well as hosts */
-	struct ftr_team *team;	/* threads for ftr_cdg_new() */
 	bool (*stop)(void *ctx);	/* called while the graph is built; true: stop. NULL: never
 					 * stop */
 	void *stop_ctx;
@@ -191,8 +190,9 @@ bool dyn_walk(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 	       uint32_t epoch, uint32_t by, bool base);
 
-/* dynall.c: count all edges of the current entries. False: out of memory. */
-bool dyn_count_all(struct ftr_cdg *g);
+/* dynall.c: count all edges of the current entries. team: as in struct ftr_cdg_opts. False: out
+ * of memory. */
+bool dyn_count_all(struct ftr_cdg *g, struct ftr_team *team);
 /* True if the caller stops the construction; the counts are then incomplete. */
 static inline bool dyn_stopped(const struct ftr_cdg *g)
 {

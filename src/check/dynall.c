@@ -30,6 +30,7 @@
 
 struct all {
 	struct ftr_cdg *g;
+	struct ftr_team *team;
 	uint32_t sl;
 	uint32_t words;		/* 64-bit words in a set of LIDs */
 	uint64_t *owned;	/* set of the LIDs with an owner */
@@ -369,7 +370,7 @@ static void one_sl(struct all *a)
 		a->n_list = 0;
 		for (uint32_t at = 0; at < size_of(a); at++)
 			merge(a, at);
-		ftr_team_run(g->team, a->n_list, 8, pass_some, a);
+		ftr_team_run(a->team, a->n_list, 8, pass_some, a);
 	} while (a->n_list && !a->stopped);
 }
 
@@ -387,10 +388,10 @@ static bool part_new(struct all *a, struct part *w, struct ftr_arena *arena)
 	       FTR_ZNEW(arena, w->count, (size_t)n * PORTS);
 }
 
-bool dyn_count_all(struct ftr_cdg *g)
+bool dyn_count_all(struct ftr_cdg *g, struct ftr_team *team)
 {
-	struct all a = { .g = g, .words = g->lid_words,
-			 .n_parts = ftr_team_size(g->team) };
+	struct all a = { .g = g, .team = team, .words = g->lid_words,
+			 .n_parts = ftr_team_size(team) };
 	struct ftr_arena *arena = ftr_arena_new();
 	bool ok = arena && FTR_ZNEW(arena, a.owned, a.words) &&
 		FTR_NEW(arena, a.list, size_of(&a)) &&

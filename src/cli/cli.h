@@ -246,14 +246,16 @@ enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 
 /*
  * Writes a file atomically: fn writes to a temporary file in the same directory,
- * which is then renamed to path.  path NULL or "-": stdout.  Not thread-safe.
+ * which is then renamed to path.  path NULL or "-": stdout.  Dies if the file cannot be
+ * written.  Not thread-safe.
  */
 typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
 					struct ftr_err *err);
 void cli_write(const char *path, cli_write_fn fn, const void *ctx);
 /*
  * Files written between these two calls appear together: cli_write_end renames all of
- * them.  stdout, pipes and devices are written directly, so write to them last.
+ * them, cli_die removes them.  stdout, pipes and devices are written directly, so write
+ * to them last.
  */
 void cli_write_begin(void);
 void cli_write_end(void);

@@ -14,7 +14,13 @@ struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
 {
 	struct ftr_tables *out = NULL;
 
-	cli_must(ftr_tables_carry(fa, t, fb, &out, &cli_err));
+	cli_must(ftr_tables_new(fb, true, &out, &cli_err));
+	for (ftr_sw s = 0; s < fb->n_sw; s++) {
+		ftr_sw old = ftr_fabric_find_sw(fa, fb->sw[s].guid);
+
+		for (uint32_t lid = 0; old != FTR_SW_NONE && lid <= fb->max_lid; lid++)
+			ftr_tables_row(out, s)[lid] = ftr_tables_get(t, old, (ftr_lid)lid);
+	}
 	return out;
 }
 

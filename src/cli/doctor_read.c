@@ -13,7 +13,6 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/doctor.h"
 

@@ -7,7 +7,6 @@
  * so a link of any fabric is found by bisection.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/html.h"
 

@@ -2,7 +2,6 @@
 /*
  * ibfattree sim: simulates packets that follow forwarding tables.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/sim.h"

@@ -63,7 +63,7 @@ static bool same(const struct top_stamp *a, struct top_stamp b)
 }
 
 /* The last max bytes of dir/name, NUL-terminated.  NULL: *error says why, or is "" if
- * the file has not changed. */
+ * the file has not changed.  *stamp is that of the file that was read last, or 0. */
 static char *tail(const char *dir, const char *name, off_t max,
 		  struct top_stamp *stamp, size_t *len, bool *whole,
 		  char *error)
@@ -83,8 +83,7 @@ static char *tail(const char *dir, const char *name, off_t max,
 	} else if (!S_ISREG(st.st_mode)) {
 		snprintf(error, TOP_TEXT_MAX, "%.150s: not a regular file",
 			 path);
-	} else if (!stamp->ino &&
-		   same(stamp, stamp_of(&st))) {
+	} else if (same(stamp, stamp_of(&st))) {
 		close(fd);
 		return NULL;
 	} else {

@@ -123,7 +123,7 @@ static void start_search(struct ibf_engine *e, bool displaced)
 	if (displaced)
 		e->prefer.new_displaced = false;
 	else
-		e->prefer.searching = true;	/* start_search one search per fabric */
+		e->prefer.searching = true;	/* start one search per fabric */
 	if (!z)
 		return;
 	z->e = e;

@@ -22,11 +22,11 @@
  * after the routing of this sweep includes the link.
  *
  * Building a planner takes longer than rerouting a fault without one.  So it is
- * built in a thread of its own.  A fault that comes before the planner is ready is
- * rerouted without local repair, and the planner is then useless. In this case the thread
- * is asked to stop, as it is at the next routing and at the end of OpenSM. It stops
- * within milliseconds. At most one such thread runs: the next one is
- * started after the previous one has ended.
+ * built in a thread of its own, and a second one shares the work.  A fault that comes
+ * before the planner is ready is rerouted without local repair, and the planner is then
+ * useless. In this case the thread is asked to stop, as it is at the next routing and at
+ * the end of OpenSM. It stops within milliseconds. At most one planner is built at a time:
+ * the next thread is started after the previous one has ended.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -82,18 +82,14 @@ static struct ftr_ddlr *join_maker(struct rr_maker *m, struct rr_routing *gen)
 	return made;
 }
 
-void rr_ddlr_reap(struct rr *f, bool all)
+void rr_ddlr_reap(struct rr *f)
 {
-	struct rr_maker **at = &f->makers, *m;
+	struct rr_maker *m;
 
-	while ((m = *at)) {
+	while ((m = f->makers)) {
 		struct rr_routing gen;
 
-		if (!all && !atomic_load(&m->done)) {
-			at = &m->next;
-			continue;
-		}
-		*at = m->next;
+		f->makers = m->next;
 		ftr_ddlr_free(join_maker(m, &gen));
 		rr_routing_put(&gen);
 	}
@@ -183,7 +179,7 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 		abandon(f->view);
 	}
 	/* one thread at a time: earlier ones have been asked to stop */
-	rr_ddlr_reap(f, true);
+	rr_ddlr_reap(f);
 	if (!repairs_locally(&v->gen))
 		return;
 	m = ftr_calloc(1, sizeof(*m));

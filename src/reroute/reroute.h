@@ -348,9 +348,9 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v);
 bool rr_ddlr_ready(struct rr *f);
 /* Report that a link which the planner does not know has returned. */
 void rr_ddlr_returned(struct rr *f);
-/* Free the planners that are finished and that no view needs.  all: also wait for the planners
- * that are still being built, and free them. */
-void rr_ddlr_reap(struct rr *f, bool all);
+/* Wait for the abandoned threads, and free what they have built. */
+void rr_ddlr_reap(struct rr *f);
+/* Drop the planner of v, or the one that is being built for v. */
 void rr_ddlr_drop(struct rr_view *v);
 /* Local repair; true if all planned entries were written. */
 bool rr_ddlr_detour(struct rr *f, struct rr_repair *r);

@@ -83,6 +83,7 @@ struct wheel {
 	struct event *event;	/* the pool */
 	uint32_t n_event, cap_event, free;
 	uint32_t later, last_later;	/* list of later events; NONE: there are none */
+	uint64_t later_at;	/* time of the earliest of them; UINT64_MAX: there are none */
 };
 
 bool wheel_init(struct wheel *w, uint64_t slot_ps);

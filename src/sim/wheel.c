@@ -21,6 +21,7 @@ bool wheel_init(struct wheel *w, uint64_t slot_ps)
 	while (w->shift < 40 && UINT64_C(2) << w->shift <= slot_ps)
 		w->shift++;
 	w->free = w->later = NONE;
+	w->later_at = UINT64_MAX;
 	w->end = WHEEL_SLOTS;
 	w->head = ftr_malloc(WHEEL_SLOTS * sizeof(*w->head));
 	w->tail = ftr_malloc(WHEEL_SLOTS * sizeof(*w->tail));
@@ -65,6 +66,7 @@ static void insert(struct wheel *w, uint32_t e)
 		return;
 	}
 	w->event[e].next = NONE;
+	w->later_at = FTR_MIN(w->later_at, w->event[e].at);
 	if (w->later == NONE)
 		w->later = e;
 	else
@@ -102,22 +104,14 @@ static uint64_t first_slot(const struct wheel *w)
 	return w->slot + ((i - (uint32_t)w->slot) & MASK);
 }
 
-static uint64_t first_later(const struct wheel *w)
-{
-	uint64_t at = UINT64_MAX;
-
-	for (uint32_t e = w->later; e != NONE; e = w->event[e].next)
-		at = FTR_MIN(at, w->event[e].at);
-	return at;
-}
-
 static void turn(struct wheel *w)
 {
 	uint32_t e = w->later, next;
 
-	w->slot = first_later(w) >> w->shift;
+	w->slot = w->later_at >> w->shift;
 	w->end = w->slot + WHEEL_SLOTS;
 	w->later = NONE;
+	w->later_at = UINT64_MAX;
 	for (; e != NONE; e = next) {
 		next = w->event[e].next;
 		insert(w, e);
@@ -128,8 +122,7 @@ static void turn(struct wheel *w)
  * earlier. */
 uint64_t wheel_peek(struct wheel *w)
 {
-	return w->n_in ? w->event[w->head[first_slot(w) & MASK]].at :
-		first_later(w);
+	return w->n_in ? w->event[w->head[first_slot(w) & MASK]].at : w->later_at;
 }
 
 void wheel_pop(struct wheel *w, struct event *out)

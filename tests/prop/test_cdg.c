@@ -517,6 +517,40 @@ START_TEST(cancelled_at_any_time)
 }
 END_TEST
 
+/* A team builds the same graph as one thread.  The tree is large enough for its threads to share
+ * every round. */
+START_TEST(same_for_any_team)
+{
+	struct ftr_fabric *f = trees_racks();
+	struct ftr_shape *sh = NULL;
+	struct ftr_tables *t = NULL;
+	struct ftr_cdg *one = NULL;
+
+	ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+	ck_assert(!ftr_tables_new(f, false, &t, &err));
+	ck_assert(!ftr_engine_find("dmodc")->route(sh, NULL, NULL, t, NULL,
+						   &err));
+	ck_assert(!ftr_cdg_new(f, t, NULL, &one, &err));
+	for (unsigned int n = 2; n <= 4; n++) {
+		struct ftr_cdg_opts opts = { .team = ftr_team_new(n) };
+		struct ftr_cdg *g = NULL;
+		size_t counts = 0, sets = (size_t)f->n_sw * one->lid_words;
+
+		ck_assert(!ftr_cdg_new(f, t, &opts, &g, &err));
+		for (ftr_sw s = 0; s < f->n_sw; s++)
+			counts += (size_t)dyn_degree(g, s) * dyn_degree(g, s);
+		ck_assert_mem_eq(g->count, one->count, counts * sizeof(*g->count));
+		ck_assert_mem_eq(g->base_set, one->base_set, sets * sizeof(*g->base_set));
+		ftr_cdg_free(g);
+		ftr_team_free(opts.team);
+	}
+	ftr_cdg_free(one);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 START_TEST(every_allocation_may_fail)
 {
 	struct ftr_fabric *f = draw("A: s t h2\nB: s t h2\nC: s t h2\ns:\nt:\n");
@@ -566,6 +600,7 @@ int main(void)
 	tcase_add_test(t, two_turns_close);
 	tcase_add_test(t, invalid_arguments);
 	tcase_add_test(t, cancelled_at_any_time);
+	tcase_add_test(t, same_for_any_team);
 	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -141,6 +141,15 @@ static void same_links(const struct net *n, const struct naive *v,
 		}
 }
 
+/* The load of every link must match v; other ports have none. */
+static void same_by_port(const struct net *n, const struct naive *v, const uint64_t *by_port)
+{
+	for (ftr_sw s = 0; s < n->f->n_sw; s++)
+		for (uint32_t p = 0; p <= PORTS; p++)
+			ck_assert_uint_eq(by_port[n->f->sw[s].first_port + p],
+					  p ? v->load[s][p] : 0);
+}
+
 /* ---- random fabrics ------------------------------------------------------ */
 
 struct scene {
@@ -223,6 +232,7 @@ static bool is_live(const struct scene *z, uint32_t i)
 static void test_all(struct scene *z, struct ftr_load *ld)
 {
 	struct naive v = { .flows = 0 };
+	uint64_t by_port[MAX_SW * (PORTS + 1)];
 	struct ftr_load_report r;
 	uint32_t hosts = 0;
 
@@ -233,7 +243,9 @@ static void test_all(struct scene *z, struct ftr_load *ld)
 				naive_flow(&z->net, &v, z->order[i],
 					   z->order[j]);
 	}
-	ftr_load_all(ld, NULL, &r);
+	memset(by_port, 0xff, sizeof(by_port));
+	ftr_load_all(ld, by_port, &r);
+	same_by_port(&z->net, &v, by_port);
 	ck_assert_uint_eq(r.hosts, hosts);
 	ck_assert_uint_eq(r.flows, v.flows);
 	ck_assert_uint_eq(r.lost, v.lost);
@@ -247,6 +259,7 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 {
 	uint64_t flows = 0, lost = 0, max = 0, sum = 0, least = UINT64_MAX;
 	uint64_t load = 0, used = 0, maxima[512] = { 0 };
+	uint64_t by_port[MAX_SW * (PORTS + 1)];
 	static struct naive v, worst;
 	struct ftr_load_report r;
 	struct figures g;
@@ -262,6 +275,9 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 		ck_assert_int_eq(shift_load(z->net.f, z->net.t, z->order,
 						 z->n, k, &reported, &err), FTR_OK);
 		ck_assert_uint_eq(reported, g.max);
+		memset(by_port, 0xff, sizeof(by_port));
+		ck_assert_int_eq(ftr_load_shift_by_port(ld, k, by_port, &err), FTR_OK);
+		same_by_port(&z->net, &v, by_port);
 		flows += v.flows;
 		lost += v.lost;
 		if (k == 1 || g.max > max) {
@@ -341,6 +357,7 @@ static void test_pairs(struct scene *z, struct ftr_load *ld)
 {
 	struct ftr_load_pair pair[200];
 	struct naive v = { .flows = 0 };
+	uint64_t by_port[MAX_SW * (PORTS + 1)];
 	struct ftr_load_report r;
 	uint32_t n = z->net.f->n_ep ? 200 : 0;
 
@@ -353,7 +370,9 @@ static void test_pairs(struct scene *z, struct ftr_load *ld)
 			continue;
 		naive_flow(&z->net, &v, p->from, p->to);
 	}
-	ck_assert_int_eq(ftr_load_pairs(ld, pair, n, NULL, &r, &err), FTR_OK);
+	memset(by_port, 0xff, sizeof(by_port));
+	ck_assert_int_eq(ftr_load_pairs(ld, pair, n, by_port, &r, &err), FTR_OK);
+	same_by_port(&z->net, &v, by_port);
 	ck_assert_uint_eq(r.flows, v.flows);
 	ck_assert_uint_eq(r.lost, v.lost);
 	same_links(&z->net, &v, &r);
@@ -675,6 +694,7 @@ END_TEST
 static enum ftr_status everything(struct scene *z, struct ftr_team *team)
 {
 	static const struct ftr_load_pair pair = { 0, 5 };
+	uint64_t by_port[MAX_SW * (PORTS + 1)];
 	struct ftr_load_report r;
 	struct ftr_load *ld = NULL;
 	enum ftr_status st;
@@ -690,7 +710,9 @@ static enum ftr_status everything(struct scene *z, struct ftr_team *team)
 	if (!st)
 		st = ftr_load_bisections(ld, 2, 0, team, &r, &err);
 	if (!st)
-		st = ftr_load_pairs(ld, &pair, 1, NULL, &r, &err);
+		st = ftr_load_pairs(ld, &pair, 1, by_port, &r, &err);
+	if (!st)
+		st = ftr_load_shift_by_port(ld, 1, by_port, &err);
 	ftr_load_free(ld);
 	return st;
 }

@@ -15,10 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/top.h"
 #include "lib/suite.h"
-
-const struct cli_cmd *const cli_commands[] = { NULL };	/* stands in for main.c */
 
 #define PATIENCE_S 600
 
@@ -390,6 +388,32 @@ START_TEST(follows_the_files)
 }
 END_TEST
 
+/* Files that have not changed keep the status and the list of the previous read. */
+START_TEST(unchanged_files_are_not_read_again)
+{
+	struct top_data d = { .dir = dir };
+	char *status;
+
+	put_status("dmodc", "true", 0);
+	add_event(1, "leaf-1");
+	append(path_events, "\n");
+	top_read(&d);
+	ck_assert_uint_eq(d.n_events, 1);
+	status = d.text;
+	d.n_events = 0;
+	top_read(&d);
+	ck_assert_ptr_eq(d.text, status);
+	ck_assert_uint_eq(d.n_events, 0);
+	put_status("updn", "true", 0);
+	add_event(2, "leaf-2");
+	append(path_events, "\n");
+	top_read(&d);
+	ck_assert_ptr_nonnull(strstr(d.text, "\"updn\""));
+	ck_assert_uint_eq(d.n_events, 2);
+	top_free(&d);
+}
+END_TEST
+
 START_TEST(missing_and_torn_files)
 {
 	start(30, 100, "vt100");
@@ -512,6 +536,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, follows_the_files);
+	tcase_add_test(tc, unchanged_files_are_not_read_again);
 	tcase_add_test(tc, missing_and_torn_files);
 	tcase_add_test(tc, fits_any_window);
 	tcase_add_test(tc, hostile_names);
