@@ -291,9 +291,8 @@ static void release(void *ctx)
 static void put_job(struct ibf_engine *e, enum file which, const struct content *what)
 {
 	struct content *c = ftr_calloc(1, sizeof(*c));
-	const struct ibf_job job = {
+	struct ibf_job job = {
 		.msg = IBF_STATE_FILE, .replaces = true, .write = write_file,
-		.path = c ? path_of(&what->id, which) : NULL,
 		.release = release, .ctx = c, .bytes = sizeof(*c),
 	};
 
@@ -301,8 +300,9 @@ static void put_job(struct ibf_engine *e, enum file which, const struct content 
 		*c = *what;
 		ibf_generation_get(c->gen);
 		c->entry = ftr_calloc(c->n + 1u, sizeof(*c->entry));
-		c->n = c->entry ? c->n : 0;
-		if (c->n)
+		if (c->entry)
+			job.path = path_of(&what->id, which);
+		if (c->entry && c->n)
 			memcpy(c->entry, what->entry, c->n * sizeof(*c->entry));
 	}
 	if (!ibf_writer_put(e->plugin->writer, &job))
