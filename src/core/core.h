@@ -28,7 +28,7 @@
 void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
 void *ftr_reallocarray(void *p, size_t n, size_t size);
-/* Memory aligned to 64 bytes; large blocks are aligned to huge pages.  Free with free(). */
+/* Memory aligned to 64 bytes.  Free with free(). */
 void *ftr_aligned(size_t size);
 char *ftr_strdup(const char *s);
 /* NULL: no memory. */
