@@ -67,6 +67,7 @@ struct world *world_new(struct ftr_fabric *f, unsigned int vls)
 			w->width = f->sw[s].n_ports + 1u;
 	w->dead_sw = calloc(f->n_sw, 1);
 	w->dead_port = calloc(f->n_ports, 1);
+	w->peer = calloc(f->n_ports, sizeof(*w->peer));
 	w->arrives = calloc(f->n_sw * lids, 1);
 	w->fate = calloc(f->n_sw, 1);
 	w->stack = calloc(f->n_sw + 1, sizeof(*w->stack));
@@ -89,6 +90,7 @@ void world_free(struct world *w)
 	ftr_fabric_free(w->f);
 	free(w->dead_sw);
 	free(w->dead_port);
+	free(w->peer);
 	free(w->arrives);
 	free(w->fate);
 	free(w->stack);
@@ -99,6 +101,21 @@ void world_free(struct world *w)
 	free(w->link);
 	free(w->inner);
 	free(w);
+}
+
+/* Fill w->peer. */
+static void find_peers(struct world *w)
+{
+	for (uint32_t i = 0; i < w->f->n_ports; i++)
+		w->peer[i] = FTR_SW_NONE;
+	for (ftr_sw s = 0; s < w->f->n_sw; s++)
+		for (unsigned int p = 1; p <= w->f->sw[s].n_ports && !w->dead_sw[s]; p++) {
+			const struct ftr_swport *x = ftr_fabric_port(w->f, s, (ftr_port)p);
+			uint32_t i = w->f->sw[s].first_port + p;
+
+			if (x->peer_kind == FTR_PEER_SW && !w->dead_port[i] && !w->dead_sw[x->peer])
+				w->peer[i] = x->peer;
+		}
 }
 
 void world_reset(struct world *w)
@@ -115,6 +132,7 @@ void world_reset(struct world *w)
 	memset(w->dead_port, 0, w->f->n_ports);
 	memset(w->arrives, 0, (size_t)w->f->n_sw * (w->f->max_lid + 1u));
 	memcpy(w->t->lft, w->base->lft, (size_t)w->t->n_sw * w->t->stride);
+	find_peers(w);
 }
 
 /* ---- faults ------------------------------------------------------------ */
@@ -145,12 +163,13 @@ void world_suffer(struct world *w, struct ftr_event e)
 
 	if (e.kind >= FTR_EVENT_SWITCH_DOWN) {
 		w->dead_sw[e.sw] = e.kind == FTR_EVENT_SWITCH_DOWN;
-		return;
+	} else {
+		x = ftr_fabric_port(w->f, e.sw, e.port);
+		w->dead_port[w->f->sw[e.sw].first_port + e.port] =
+			w->dead_port[w->f->sw[x->peer].first_port + x->peer_port] =
+			e.kind == FTR_EVENT_LINK_DOWN;
 	}
-	x = ftr_fabric_port(w->f, e.sw, e.port);
-	w->dead_port[w->f->sw[e.sw].first_port + e.port] =
-		w->dead_port[w->f->sw[x->peer].first_port + x->peer_port] =
-		e.kind == FTR_EVENT_LINK_DOWN;
+	find_peers(w);
 }
 
 static bool keep_sw(void *ctx, const struct ftr_fabric *f, ftr_sw s)
@@ -185,13 +204,7 @@ struct ftr_fabric *world_damaged(const struct world *w)
 /* The switch behind port p of s; FTR_SW_NONE if there is no live link to a live switch. */
 static ftr_sw next(const struct world *w, ftr_sw s, unsigned int p)
 {
-	const struct ftr_swport *x;
-
-	if (p == 0 || p > w->f->sw[s].n_ports ||
-	    w->dead_port[w->f->sw[s].first_port + p] || w->dead_sw[s])
-		return FTR_SW_NONE;
-	x = ftr_fabric_port(w->f, s, (ftr_port)p);
-	return x->peer_kind == FTR_PEER_SW && !w->dead_sw[x->peer] ? x->peer :
+	return p <= w->f->sw[s].n_ports ? w->peer[w->f->sw[s].first_port + p] :
 		FTR_SW_NONE;
 }
 

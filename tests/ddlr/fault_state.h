@@ -22,6 +22,7 @@ struct world {
 	struct ftr_tables *t;	/* entries in the switches */
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_port;	/* [n_ports] */
+	ftr_sw *peer;		/* [n_ports] the live switch behind a live link; else FTR_SW_NONE */
 	uint8_t *arrives;	/* [n_sw * (max_lid + 1)] packets arrive now */
 	uint32_t n_links;	/* number of links between switches; each is in link[] once */
 	struct { ftr_sw sw; ftr_port port; } *link;
