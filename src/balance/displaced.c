@@ -9,11 +9,11 @@
  *	OVER		for each flow above the target
  *	(N + 1)^POWER - N^POWER - 1
  *			for each shift in which a flow shares the link with N flows
- *			that passed a displaced entry, too
+ *			that have also passed a displaced entry
  *
  * The first candidate with cost 0 is taken, else the cheapest.  The search starts at a
- * candidate that differs between neighbouring destinations and switches.  So entries without a
- * counted flow are distributed over the candidates as well.
+ * candidate that differs between neighbouring destinations and switches.  So entries that no
+ * counted flow passes are distributed over the candidates as well.
  *
  * The counters are kept up to date: flows that pass a changed entry are subtracted from the links
  * behind it on their old path and added to those on the new one. All flows that pass an entry take
@@ -50,7 +50,7 @@ struct share {
 	uint32_t bin, n;
 };
 
-/* Flows that take the same path to a LID, as numbers of shifts by bin. */
+/* Flows that take the same path to a LID: for each bin, the number of shifts that have one. */
 struct stream {
 	uint32_t n;
 	struct share *share;	/* [3 * sources] */
@@ -130,7 +130,7 @@ static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 	*w = on ? *w | bit : *w & ~bit;
 }
 
-/* Do flows to lid pass or reach s? Also true if only earlier flows did. */
+/* Do flows to lid pass or reach s? May also be true if they did so only before an entry changed. */
 static bool is_passed(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	return z->senders ? z->senders[s] : has_bit(z, z->passed, s, lid);

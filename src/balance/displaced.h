@@ -13,8 +13,8 @@
  * Two counters are kept for each directed link.  They depend on the tables only:
  *
  *	flows		all-to-all flows
- *	bins		by shift permutation, the flows on the link that have passed a
- *			displaced entry
+ *	bins		for each bin of shift permutations, the number of flows on the link
+ *			that have passed a displaced entry
  */
 #ifndef FTR_BALANCE_DISPLACED_H
 #define FTR_BALANCE_DISPLACED_H
@@ -34,9 +34,9 @@ struct displaced;
 
 /*
  * t: the tables, which the calls below change.  prefer: the preferred tables; NULL: only
- * entries that are placed here count as displaced.  Of in, only shape, full and use_full
- * are used.  t and prefer must outlive *out; the shapes and use_full must outlive the last
- * call of displaced_place_all.  once: the only call will be displaced_place_all, which then
+ * entries that are placed here count as displaced.  Of in, only shape, full, use_full, longer
+ * and (with once) depth are used.  t and prefer must outlive *out; the shapes and use_full must
+ * outlive the last call of displaced_place_all.  once: only displaced_place_all is called, which then
  * reads a copy of the entries by destination.  O(destinations * switches), more with
  * displaced entries.
  */

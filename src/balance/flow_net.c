@@ -202,7 +202,7 @@ static void order_column(const struct order_job *j, uint16_t *key, uint32_t l)
 			o->sw[at[key[s]]++] = (uint16_t)s;
 }
 
-/* Copy the costs to the columns begin .. end - 1 that are routed by sh. */
+/* Copy the costs of sh for those of the columns begin .. end - 1 that are routed by sh. */
 static void copy_costs(const struct balance_net *net,
 		       const struct ftr_shape *sh, uint32_t begin, uint32_t end)
 {

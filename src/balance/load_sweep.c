@@ -34,8 +34,8 @@ struct load {
 	 * over[first[d]] .. over[first[d + 1] - 1]. */
 	ftr_sw *over;
 	uint32_t *first;	/* [n_dests + 1] */
-	uint64_t *uses;		/* [stride / 64] one bit per LID: its entry is on the link
-				 * examined */
+	uint64_t *uses;		/* [stride / 64] one bit per LID, set if the entry of the switch
+				 * for it uses the link examined */
 	uint32_t target;
 	/* flows and far end of a link, in one array because they are used together */
 	struct load_link {

@@ -124,7 +124,7 @@ typedef uint32_t pairs __attribute__((vector_size(2 * BALANCE_LANES)));
 typedef uint64_t quads __attribute__((vector_size(2 * BALANCE_LANES)));
 
 /* The price of adding flows to the shifts `of`, each in a bin of its own.  own: the bins contain
- * these flows already.  With less than FEW flows in each bin, which is usual, the terms
+ * these flows already.  With fewer than FEW flows in each bin, which is usual, the terms
  *	(N + 1)^5 - N^5 = 5 m (m + 1) + 1, where m = N (N + 1),
  * are computed for several bins together: m (m + 1) has 16 bits. */
 static uint64_t price_single(const struct search *z, const uint16_t *row,

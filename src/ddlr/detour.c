@@ -43,8 +43,8 @@
 
 #include "ddlr/planner.h"
 
-#define KEPT 16			/* detours of one form that are kept at most */
-#define PATHS_MAX 20000		/* paths that are examined per form at most */
+#define KEPT 16			/* maximum number of detours of one form that are kept */
+#define PATHS_MAX 20000		/* maximum number of paths that are examined per form */
 /* Maximum number of refused detours per plan for packets from or to switches. Each
  * costs a search of the dependency graph, and hosts are not rerouted before the plan
  * is finished. */

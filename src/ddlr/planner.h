@@ -74,8 +74,8 @@ struct ftr_ddlr {
 				 * clean */
 	/* The original tables, which repairs restore, are those given to ftr_ddlr_new, or those of
 	 * the last completed transition. off[]: the entries that differ from the original
-	 * tables; while a plan is made, off[] also contains duplicates and entries that are
-	 * original again */
+	 * tables; while a plan is made, off[] also contains duplicates, and entries that have their
+	 * original port again */
 	struct changed *off;
 	uint32_t n_off, cap_off;
 	/* state of the current plan */
@@ -137,7 +137,7 @@ static inline ftr_port ddlr_entry(const struct ftr_ddlr *r, ftr_sw s)
 
 void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan);
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st);
-/* Sort off[] by LID and switch; remove duplicates and entries that are original again. */
+/* Sort off[] by LID and switch; remove duplicates, and entries that have their original port. */
 void ddlr_sort_off(struct ftr_ddlr *r);
 /* Make lid the current LID. It may already have writes in this plan. */
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid);

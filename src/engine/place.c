@@ -22,9 +22,9 @@
  *
  *	x + c mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
- * where a is the distance from the pod of the switch to the destination, in blocks of as many
- * destinations as the pod has hosts, and j, g, B are explained below. The formula is chosen for
- * shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a leaf
+ * where a is the distance from the pod of the switch to the destination, in blocks (a block has as
+ * many destinations as the pod has hosts), and j, g, B are explained below. The formula is chosen
+ * for shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a leaf
  * receives from two. So at either end of a path all displaced destinations move by the same c, or
  * by two values that differ by one, and few of them share a link. Over all destinations c takes
  * every value, which spreads all-to-all traffic. B consecutive blocks have the same c. B is at
