@@ -50,7 +50,7 @@ struct share {
 	uint32_t bin, n;
 };
 
-/* Flows that take the same path to a LID: for each bin, the number of shifts that have one. */
+/* Flows that take the same path to a LID; share[0 .. n-1]: the number of their shifts by bin. */
 struct stream {
 	uint32_t n;
 	struct share *share;	/* [3 * sources] */

@@ -70,8 +70,8 @@ struct search {
 	struct passing *at;	/* at[s]: flows that pass through the entry of s */
 	uint16_t *next;		/* next[i]: source after source i in its list */
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
-	/* A link is bad if it has more flows than w->target, or if one of the shifts concerned has
-	 * w->meet or more flows on the link. */
+	/* A link is bad if it has more flows than w->target, or if one of the shifts of the path
+	 * has w->meet or more flows on the link. */
 	struct marker *marker;	/* [workers] */
 	uint32_t begin;		/* index of the first destination of the batch in
 				 * net->sweep_order */
