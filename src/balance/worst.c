@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The most loaded link of every shift, exactly: the figure by which the search is judged.
+ * The exact load of the most loaded link of every shift, by which the search is judged.
  *
  * Shifts are processed in slices that fit into the cache.  For each slice the flows of all
  * links are counted, and the maximum of every shift is added to the sum.  The bins of the

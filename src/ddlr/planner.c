@@ -174,7 +174,7 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 			r->dead_sw[ev[i].sw] =
 				ev[i].kind == FTR_EVENT_SWITCH_DOWN;
 	}
-	/* First the links and switches that come up, because this requires all LIDs to be
+	/* Links and switches that come up are handled first, because this requires all LIDs to be
 	 * drained. */
 	for (uint32_t i = 0; !st && i < n; i++)
 		if (ev[i].kind == FTR_EVENT_LINK_UP ||
