@@ -23,7 +23,7 @@
 #include <ftr/balance.h>
 
 #define BALANCE_NONE UINT32_MAX
-#define BALANCE_LANES 8u	/* bins in one vector */
+#define BALANCE_LANES 8u	/* number of bins in one SIMD vector */
 
 /* A destination whose traffic is counted: the base LID of a host. */
 struct balance_dest {
@@ -52,7 +52,7 @@ struct balance_net {
 	uint32_t n_links;	/* number of links, f->n_ports */
 	ftr_sw *peer;		/* peer[x]: switch at the far end of link x; FTR_SW_NONE: no
 				 * switch */
-	uint32_t *row;		/* row[x]: number of link x among the links to switches */
+	uint32_t *row;		/* row[x]: index of link x among the links to switches */
 	uint32_t n_rows;	/* number of links to switches */
 	struct balance_ports *ports;	/* ports[s]: the links of switch s */
 	uint32_t n_sources;
@@ -60,7 +60,7 @@ struct balance_net {
 	uint32_t *source_of;	/* source_of[s]: index of switch s in source[], or BALANCE_NONE */
 	uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	uint32_t n_hosts;	/* sum of hosts[] */
-	uint32_t bound;		/* ftr_balance_bound of the shape */
+	uint32_t bound;		/* result of ftr_balance_bound for the shape */
 	uint32_t n_pos;		/* number of positions, and of shifts */
 	uint32_t *dest_at;	/* dest_at[p]: index in dest[] of the host at position p */
 	/* Destinations, sorted by column. Those of column l are dest[first[l]] .. dest[first[l + 1]

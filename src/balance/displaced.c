@@ -19,7 +19,7 @@
  * behind it on their old path and added to those on the new one. All flows that pass an entry take
  * the same links from there on, so they are counted together, as one stream. The work for one fault
  * grows with the number of displaced entries, not with the size of the fabric. A flow that reaches
- * a missing entry is counted up to that switch.
+ * a missing entry is counted on the links before it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -430,7 +430,7 @@ static void place_lid(struct displaced *z, const struct column *c, ftr_lid lid,
 			place(z, c, lid, &e[i], i);
 }
 
-/* Does the changed entry lead to a switch before the entries to be placed are set? */
+/* True if the new port is given: the entry is neither removed nor still to be placed. */
 static bool leads_on(const struct displaced_entry *e)
 {
 	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;

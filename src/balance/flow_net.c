@@ -7,8 +7,8 @@
  * the host order. The hosts of a switch have consecutive positions.
  *
  * The order of the switches towards a column follows from the costs.  Switches without a
- * cost (on a detour) are ordered by the hops of their present path, because the search
- * takes paths of equal length only.  So the order is computed once.
+ * cost (on a detour) are ordered by the hops of their present path, because the search moves
+ * entries among paths of equal length only.  So the order is computed once.
  */
 #include <string.h>
 

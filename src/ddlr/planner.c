@@ -204,8 +204,8 @@ static bool add(struct events *l, enum ftr_event_kind kind, ftr_sw s,
 	return true;
 }
 
-/* True if the link at port p of the planner's switch s also exists in the fabric now, in which the
- * switch has index `there`. */
+/* True if the link at port p of the planner's switch s also exists in the fabric `now`, in which
+ * the switch has index `there`. */
 static bool has_link(const struct ftr_ddlr *r, const struct ftr_fabric *now,
 		     ftr_sw there, ftr_sw s, unsigned int p)
 {

@@ -8,7 +8,7 @@
  *	detour.c		finds a detour for one broken entry
  *	planes.c		planes, arcs between them, the guarantee
  *	lid_transition.c	steps from one column of entries to another
- *	table_transition.c	new tables; restoring; the inverted order
+ *	table_transition.c	changes to new tables, original entries, the inverted order
  *	match.c			whether a planner can be kept after a routing
  */
 #ifndef FTR_DDLR_PLANNER_H
@@ -40,7 +40,7 @@ struct changed {
 	ftr_sw sw;
 	ftr_lid lid;
 	ftr_port orig;
-	uint32_t at;		/* ascends in the order of the changes */
+	uint32_t at;		/* number of the change, in ascending order */
 };
 
 /* A new entry for the current LID, see lid_transition.c. */

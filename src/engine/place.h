@@ -29,7 +29,7 @@ struct port_choice {
 	uint32_t block;		/* number of host indices of a block */
 	uint32_t r;		/* number of periods of a block */
 	int32_t b;		/* number of blocks that share one c */
-	int32_t pod_first;	/* number of the block of the pod of the switch */
+	int32_t pod_first;	/* index of the block that is the pod of the switch */
 	/* set by place_column() */
 	uint32_t l;
 	const struct ftr_group *const *cand;
