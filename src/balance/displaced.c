@@ -242,7 +242,7 @@ static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
 }
 
 /* Add to z->source the sources whose flows to lid pass s, except those that pass another changed
- * entry first. up: the entry of s leads up; without extra turns the flows come from below. */
+ * entry first. up: the entry of s leads up, so all flows come from below unless turns is true. */
 static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		   ftr_sw s, bool up, ftr_lid lid)
 {
