@@ -498,7 +498,7 @@ static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
 	return any;
 }
 
-/* On the path of a source, mark all switches before its last bad link. */
+/* On the path from a source, mark all switches before the last bad link. */
 static void mark_path(const struct search *z, const struct marker *m,
 		      const struct balance_source *src, uint32_t pos,
 		      uint8_t *bad)
