@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search: sweeps according to the depth.  The most loaded link of the result is never above
- * that of the input; for shifts see is_best().
+ * The search: sweeps according to the depth.  The load of the most loaded link never rises; for
+ * shifts see is_best().
  *
  * Depth load: sweeps over all-to-all flows alone, from coarse to fine, until no link is
  * above the limit.  On small fabrics the shifts are counted as well, which takes a few
@@ -21,12 +21,12 @@
  *
  * If the most loaded link is still above the limit after these sweeps, the sweeps of depth load
  * even out the all-to-all load, and then sweeps at a high cost improve the shifts again.  With
- * this step depth full is worse than depth load (by the product of both figures) on 28 of the 3,093
+ * this step, depth full is worse than depth load (by the product of both loads) on 28 of the 3,093
  * routings of tests/prop/test_balance_recount; without it, on 167.
  *
  * After every sweep the flows are counted exactly, and the best tables are kept.  They are
- * compared by the most loaded link of all-to-all traffic if that is above the limit, then by
- * the mean over the shifts of the most loaded link.
+ * compared by the load of the most loaded link under all-to-all traffic if that is above the
+ * limit, then by the mean over the shifts of the load of the most loaded link.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 /* Are the tables better than the best so far, first by the most loaded link, then by shifts?
  * Neither figure (shifts: at depth full only) may be worse than in the input.  With w->trade the
  * product of both figures decides, and only the most loaded link is compared with the input:
- * shifts may then be worse than in the input if the most loaded link is better by more. */
+ * shifts may then be worse than in the input if that load has fallen by a larger factor. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
@@ -246,8 +246,8 @@ static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* A full sweep moves an entry only if that reduces the total excess of all links.  So it leaves
- * an excess that can be removed only by several moves one after the other.  Even out such a
+/* A full sweep moves an entry only if that reduces the total excess of all links (the flows above
+ * the target).  So it cannot remove an excess that needs several moves.  Even out such a
  * load without regard to shifts, and then improve the shifts at a high cost. */
 static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 {

@@ -23,7 +23,7 @@
 #include <ftr/balance.h>
 
 #define BALANCE_NONE UINT32_MAX
-#define BALANCE_LANES 8u	/* bins in one vector */
+#define BALANCE_LANES 8u	/* number of bins in one SIMD vector */
 
 /* A destination whose traffic is counted: the base LID of a host. */
 struct balance_dest {
@@ -52,7 +52,7 @@ struct balance_net {
 	uint32_t n_links;	/* number of links, f->n_ports */
 	ftr_sw *peer;		/* peer[x]: switch at the far end of link x; FTR_SW_NONE: no
 				 * switch */
-	uint32_t *row;		/* row[x]: number of link x among the links to switches */
+	uint32_t *row;		/* row[x]: index of link x among the links to switches */
 	uint32_t n_rows;	/* number of links to switches */
 	struct balance_ports *ports;	/* ports[s]: the links of switch s */
 	uint32_t n_sources;
@@ -60,7 +60,7 @@ struct balance_net {
 	uint32_t *source_of;	/* source_of[s]: index of switch s in source[], or BALANCE_NONE */
 	uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	uint32_t n_hosts;	/* sum of hosts[] */
-	uint32_t bound;		/* ftr_balance_bound of the shape */
+	uint32_t bound;		/* result of ftr_balance_bound for the shape */
 	uint32_t n_pos;		/* number of positions, and of shifts */
 	uint32_t *dest_at;	/* dest_at[p]: index in dest[] of the host at position p */
 	/* Destinations, sorted by column. Those of column l are dest[first[l]] .. dest[first[l + 1]
@@ -72,7 +72,7 @@ struct balance_net {
 	uint32_t *dest_of;	/* dest_of[lid]: index in dest[], or BALANCE_NONE */
 	/* order[l]: the switches that have a path to column l, the farthest first, the switch of
 	 * the column last. Every path to the column visits switches in this order, whichever
-	 * candidates the entries take. sw == NULL: the column has no destinations */
+	 * candidates the entries use. sw == NULL: the column has no destinations */
 	struct balance_order {
 		uint16_t *sw;
 		uint32_t n;
@@ -93,7 +93,7 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 				struct ftr_team *team, struct balance_net **out,
 				struct ftr_err *err) FTR_MUST_USE;
 void balance_net_free(struct balance_net *net);
-/* Free net->entry and net->senders, the largest parts. */
+/* Free net->entry and net->senders, the largest arrays of net. */
 void balance_net_free_rows(struct balance_net *net);
 
 static inline bool balance_is_host(const struct ftr_endport *p)
@@ -354,8 +354,8 @@ struct balance_sweep {
 	uint64_t over;		/* cost of each flow above the target */
 	uint32_t meet;		/* A link is bad if some shift has at least this number of flows on
 				 * the link, or if the link has more flows than target. */
-	bool quick;		/* examine only entries whose path has a bad link at the beginning
-				 * of their batch of destinations */
+	bool quick;		/* examine only entries whose path had a bad link before the first
+				 * move for a destination of their batch */
 	uint32_t least;		/* balance_load_sweep: examine only entries through which at least
 				 * this number of hosts sends */
 	uint64_t moved;		/* number of changed entries */

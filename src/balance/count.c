@@ -228,8 +228,8 @@ static void add_bin(struct balance_count *c, uint32_t row, uint32_t bin, int by)
 	c->n_full[row] += is ? 1u : -1u;
 }
 
-/* As add_bin for the shifts `of`, if each bin has one shift; by: 1 or -1. Few bins pass the limit
- * `many`. */
+/* As add_bin for the shifts `of`, if each bin has one shift; by: 1 or -1. Few bins cross the limit
+ * `many`; only for these are the marks visited. */
 static void add_single(struct balance_count *c, uint32_t row,
 		       struct balance_shifts of, int by)
 {
@@ -331,7 +331,8 @@ void balance_count_slice(const struct balance_net *net, uint8_t *entry,
 	}
 }
 
-/* One bit for each of n <= 64 bins: it contains more than `many` flows. Most results are 0. */
+/* A word with a bit for each of n <= 64 bins, set if the bin contains more than `many` flows.
+ * Usually no bit is set. */
 static uint64_t find_word(const uint16_t *bin, uint32_t n, uint32_t many)
 {
 	uint16_t most = 0;

@@ -9,17 +9,17 @@
  *	OVER		for each flow above the target
  *	(N + 1)^POWER - N^POWER - 1
  *			for each shift in which a flow shares the link with N flows
- *			that passed a displaced entry, too
+ *			that have also passed a displaced entry
  *
  * The first candidate with cost 0 is taken, else the cheapest.  The search starts at a
- * candidate that differs between neighbouring destinations and switches.  So entries without a
- * counted flow are distributed over the candidates as well.
+ * candidate that differs between neighbouring destinations and switches.  So entries that no
+ * counted flow passes are distributed over the candidates as well.
  *
  * The counters are kept up to date: flows that pass a changed entry are subtracted from the links
  * behind it on their old path and added to those on the new one. All flows that pass an entry take
  * the same links from there on, so they are counted together, as one stream. The work for one fault
  * grows with the number of displaced entries, not with the size of the fabric. A flow that reaches
- * a missing entry is counted up to that switch.
+ * a missing entry is counted on the links before it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ struct share {
 	uint32_t bin, n;
 };
 
-/* Flows that take the same path to a LID, as numbers of shifts by bin. */
+/* Flows that take the same path to a LID; share[0 .. n-1]: the number of their shifts by bin. */
 struct stream {
 	uint32_t n;
 	struct share *share;	/* [3 * sources] */
@@ -130,7 +130,7 @@ static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 	*w = on ? *w | bit : *w & ~bit;
 }
 
-/* Do flows to lid pass or reach s? Also true if only earlier flows did. */
+/* Do flows to lid pass or reach s? May also be true if they did so only before an entry changed. */
 static bool is_passed(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	return z->senders ? z->senders[s] : has_bit(z, z->passed, s, lid);
@@ -242,7 +242,7 @@ static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
 }
 
 /* Add to z->source the sources whose flows to lid pass s, except those that pass another changed
- * entry first. up: the entry of s leads up; without extra turns the flows come from below. */
+ * entry first. up: the entry of s leads up, so all flows come from below unless turns is true. */
 static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 		   ftr_sw s, bool up, ftr_lid lid)
 {
@@ -430,7 +430,7 @@ static void place_lid(struct displaced *z, const struct column *c, ftr_lid lid,
 			place(z, c, lid, &e[i], i);
 }
 
-/* Does the changed entry lead to a switch before the entries to be placed are set? */
+/* True if the new port is given: the entry is neither removed nor still to be placed. */
 static bool leads_on(const struct displaced_entry *e)
 {
 	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;

@@ -13,8 +13,8 @@
  * Two counters are kept for each directed link.  They depend on the tables only:
  *
  *	flows		all-to-all flows
- *	bins		by shift permutation, the flows on the link that have passed a
- *			displaced entry
+ *	bins		for each bin of shift permutations, the number of flows on the link
+ *			that have passed a displaced entry
  */
 #ifndef FTR_BALANCE_DISPLACED_H
 #define FTR_BALANCE_DISPLACED_H
@@ -34,9 +34,9 @@ struct displaced;
 
 /*
  * t: the tables, which the calls below change.  prefer: the preferred tables; NULL: only
- * entries that are placed here count as displaced.  Of in, only shape, full and use_full
- * are used.  t and prefer must outlive *out; the shapes and use_full must outlive the last
- * call of displaced_place_all.  once: the only call will be displaced_place_all, which then
+ * entries that are placed here count as displaced.  Of in, only shape, full, use_full, longer
+ * and (with once) depth are used.  t and prefer must outlive *out; the shapes and use_full must
+ * outlive the last call of displaced_place_all.  once: only displaced_place_all is called; it
  * reads a copy of the entries by destination.  O(destinations * switches), more with
  * displaced entries.
  */
@@ -48,7 +48,7 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 void displaced_free(struct displaced *z);	/* NULL is accepted */
 size_t displaced_bytes(const struct displaced *z);
 
-/* Port `port` of s leads to switch t over a nominal link that this fabric lacks. */
+/* Add a nominal link that this fabric lacks: it leads from port `port` of s to switch t. */
 void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t);
 
 /* Set the target for the links of sh. A link with more flows than the target is too full. */

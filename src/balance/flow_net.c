@@ -7,8 +7,8 @@
  * the host order. The hosts of a switch have consecutive positions.
  *
  * The order of the switches towards a column follows from the costs.  Switches without a
- * cost (on a detour) are ordered by the hops of their present path, because the search
- * takes paths of equal length only.  So the order is computed once.
+ * cost (on a detour) are ordered by the hops of their present path, because the search moves
+ * entries among paths of equal length only.  So the order is computed once.
  */
 #include <string.h>
 
@@ -202,7 +202,7 @@ static void order_column(const struct order_job *j, uint16_t *key, uint32_t l)
 			o->sw[at[key[s]]++] = (uint16_t)s;
 }
 
-/* Copy the costs to the columns begin .. end - 1 that are routed by sh. */
+/* Copy the costs of sh for those of the columns begin .. end - 1 that are routed by sh. */
 static void copy_costs(const struct balance_net *net,
 		       const struct ftr_shape *sh, uint32_t begin, uint32_t end)
 {

@@ -3,8 +3,8 @@
  * One sweep of the search for all-to-all traffic alone, fast enough for every routing.
  *
  * The sweep begins at the links above the target. It examines only the entries that use these
- * links, and entries whose path leads to one of those entries. A destination is skipped if its
- * links are no longer above the target when its turn comes. The entries nearest to the destination
+ * links, and entries whose path leads to one of those entries. A destination is skipped if, when
+ * its turn comes, no entry for it uses such a link. The entries nearest to the destination
  * are tried first, because they carry the most flows, so that few changes are needed. Entries
  * through which fewer than w->least hosts send are skipped: sweeps go from coarse to fine.
  *
@@ -34,8 +34,8 @@ struct load {
 	 * over[first[d]] .. over[first[d + 1] - 1]. */
 	ftr_sw *over;
 	uint32_t *first;	/* [n_dests + 1] */
-	uint64_t *uses;		/* [stride / 64] one bit per LID: its entry is on the link
-				 * examined */
+	uint64_t *uses;		/* [stride / 64] one bit per LID, set if the entry of the switch
+				 * for it uses the link examined */
 	uint32_t target;
 	/* flows and far end of a link, in one array because they are used together */
 	struct load_link {
@@ -44,8 +44,8 @@ struct load {
 	} *link;		/* [n_links] */
 	const struct balance_ports *ports;	/* ports[s]: the links of switch s */
 	/* The neighbours of s are at[first[s]] .. at[first[s + 1] - 1], in the order of the groups.
-	 * of_shape: by in->shape; of_full: by in->full; near: the one by which the current column
-	 * is routed. */
+	 * of_shape: those in in->shape; of_full: in in->full; near: in the shape by which the
+	 * current column is routed. */
 	struct near {
 		struct neighbour *at;
 		uint32_t *first;	/* [n_sw + 1] */

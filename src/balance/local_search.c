@@ -2,10 +2,10 @@
 /*
  * One sweep of the search over all entries, with shifts.
  *
- * Destination by destination, and for each from the farthest switch to the nearest:
- * compute the cost of the path through every candidate, as if the flows that pass through
- * the entry were not there, take the cheapest, and move the flows.  The search is greedy,
- * in a fixed order, without random numbers.
+ * For each destination, and for each switch from the farthest to the nearest: compute the
+ * cost of the path through every candidate, as if the flows that pass through the entry were
+ * not there, choose the cheapest candidate, and move the flows.  The search is greedy, in a
+ * fixed order, without random numbers.
  *
  * The cost of a path is the sum over its links of
  *
@@ -23,7 +23,7 @@
  * whose whole path is below the target and shares no shift with w->meet flows are not
  * examined: they are not on the most loaded link.  This test reads one bit for each bin, not
  * the bins.  It takes about a third of the time of a sweep, so in a quick sweep a team makes
- * it for a batch of destinations, before the first of them moves.
+ * it for a batch of destinations, before an entry for the first of them moves.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +70,8 @@ struct search {
 	struct passing *at;	/* at[s]: flows that pass through the entry of s */
 	uint16_t *next;		/* next[i]: source after source i in its list */
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
-	/* A link is bad if it has more flows than w->target, or if one of the shifts concerned has
-	 * w->meet or more flows on the link. */
+	/* A link of a path is bad if it has more flows than w->target, or if it has w->meet or more
+	 * flows in one of the shifts whose flows use the path. */
 	struct marker *marker;	/* [workers] */
 	uint32_t begin;		/* index of the first destination of the batch in
 				 * net->sweep_order */
@@ -124,7 +124,7 @@ typedef uint32_t pairs __attribute__((vector_size(2 * BALANCE_LANES)));
 typedef uint64_t quads __attribute__((vector_size(2 * BALANCE_LANES)));
 
 /* The price of adding flows to the shifts `of`, each in a bin of its own.  own: the bins contain
- * these flows already.  With less than FEW flows in each bin, which is usual, the terms
+ * these flows already.  With fewer than FEW flows in each bin, which is usual, the terms
  *	(N + 1)^5 - N^5 = 5 m (m + 1) + 1, where m = N (N + 1),
  * are computed for several bins together: m (m + 1) has 16 bits. */
 static uint64_t price_single(const struct search *z, const uint16_t *row,
@@ -466,8 +466,8 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 /* ---- bad paths ---------------------------------------------------------------- */
 
 /* Set m->step and next_sw[] for destination d. step.hot: the path from the switch may have a bad
- * link, which is one above the target or with a full bin of any shift. False: no path has one, and
- * mark_path is not needed. */
+ * link, because a link is above the target or has a full bin for any shift. False: no path has one,
+ * and mark_path is not needed. */
 static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
 		       uint16_t *next_sw)
 {
@@ -498,7 +498,7 @@ static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
 	return any;
 }
 
-/* On the path of a source, mark all switches before its last bad link. */
+/* On the path from a source, mark all switches before the last bad link. */
 static void mark_path(const struct search *z, const struct marker *m,
 		      const struct balance_source *src, uint32_t pos,
 		      uint8_t *bad)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The most loaded link of every shift, exactly: the figure by which the search is judged.
+ * The exact load of the most loaded link of every shift, by which the search is judged.
  *
  * Shifts are processed in slices that fit into the cache.  For each slice the flows of all
  * links are counted, and the maximum of every shift is added to the sum.  The bins of the
@@ -17,8 +17,8 @@
 
 #define SLICE_BYTES ((size_t)2 << 20)	/* a larger slice does not fit into the cache of a core */
 #define MOST_BYTES ((size_t)8 << 20)
-#define SLICE_SOURCES 16		/* A slice is at least this number of times as long as the
-					 * shifts of an average source, because every path is
+#define SLICE_SOURCES 16		/* A slice should have at least this number of times as many
+					 * shifts as a source has hosts (mean), because every path is
 					 * followed once per slice. */
 #define BLOCK 256u		/* shifts whose maxima are computed together */
 
@@ -36,7 +36,7 @@ struct slices {
 };
 
 /* For each of the shifts begin .. end - 1, at most BLOCK, find the most loaded row, and add up the
- * flows of these rows. All shifts together, so that the rows are read in order. */
+ * flows of these rows. All shifts are processed together, so that the rows are read in order. */
 static uint64_t sum_of_most(const struct balance_net *net,
 			    const struct balance_slice *b, uint32_t begin,
 			    uint32_t end)

@@ -3,8 +3,8 @@
  * Find the broken entries, and order their repair.
  *
  * An entry is broken if it leads onto a dead link. The search reads the LFTs at
- * both ends of every dead link. The entries are sorted by: whether packets from
- * hosts to hosts need them, class of the LID, LID, rank of the switch. They are repaired
+ * both ends of every dead link. The entries are sorted by four keys: whether packets
+ * from hosts to hosts need them, class of the LID, LID, rank of the switch. They are repaired
  * LID by LID, low switches first. So entries that only need another upward port are
  * repaired before the entries of higher switches, and detours that turn may use them. A
  * broken entry for which no detour is found is tried again after other entries of its
@@ -42,7 +42,7 @@ static int broken_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Add all entries of s that lead out of dead port p. */
+/* Add all entries of s that lead onto the dead link at port p. */
 static bool list_port(const struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 		      struct broken_list *l)
 {

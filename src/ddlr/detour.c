@@ -12,7 +12,7 @@
  *	n = 2	down, up (Sem-Jacobsen et al. 2011, section V-A)
  *	n = 3	down, down, up (section V-B), if the entry of the switch
  *		above the turn leads to the LID
- *	n = 4	down, down, up, up: if that entry does not
+ *	n = 4	down, down, up, up, if that entry does not lead to the LID
  *	n = 2	any two hops
  *	n	any path over switches without a working entry: for LIDs of
  *		switches, which may only be reachable from below
@@ -43,8 +43,8 @@
 
 #include "ddlr/planner.h"
 
-#define KEPT 16			/* detours of one form that are kept at most */
-#define PATHS_MAX 20000		/* paths that are examined per form at most */
+#define KEPT 16			/* maximum number of detours of one form that are kept */
+#define PATHS_MAX 20000		/* maximum number of paths that are examined per form */
 /* Maximum number of refused detours per plan for packets from or to switches. Each
  * costs a search of the dependency graph, and hosts are not rerouted before the plan
  * is finished. */
@@ -168,7 +168,7 @@ static void rate(const struct search *z, struct detour *d, uint32_t n)
 	d->key[z->for_hosts ? 2 : 0] = new_switches;
 }
 
-/* True if the rule of clean planes permits the detour. Sets counts and clean. */
+/* True if the rule of clean planes permits the detour. Sets d->counts and d->clean. */
 static bool is_allowed(const struct search *z, struct detour *d)
 {
 	struct ftr_ddlr *r = z->r;
@@ -258,7 +258,7 @@ static void extend(struct search *z, uint32_t at)
 	z->r->avoid[s] = 0;
 }
 
-/* Make the path to queue[at] of the breadth-first search the current detour, and judge it. */
+/* Judge the path by which the breadth-first search reached queue[at] as the current detour. */
 static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 {
 	struct ftr_ddlr *r = z->r;

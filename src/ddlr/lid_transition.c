@@ -22,8 +22,8 @@ static bool is_delivered(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 }
 
 /* For struct write_order: the next change on the path of change i. A change whose step one_alone()
- * has set is passed like an entry written earlier, because changes further along the path may have
- * got their steps since then. */
+ * has set counts as written earlier, because changes further along the path may have got their
+ * steps since then. */
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 {
 	const struct ftr_ddlr *r = ctx;
@@ -81,7 +81,7 @@ static uint32_t step_alone(const struct ftr_ddlr *r, const uint32_t *step,
 	return WRITE_NEVER;
 }
 
-/* Give a step to one more change. False: there is none that can have a step. */
+/* Give a step to one more change. False: no further change can have a step. */
 static bool one_alone(struct ftr_ddlr *r, uint32_t *step, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {

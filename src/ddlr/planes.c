@@ -70,9 +70,9 @@ void planes_clear(struct ftr_ddlr *r)
 
 enum arcs { JUDGE, JUDGE_HARD, ENTER };
 
-/* Is the turn unclean that packets make from z down to y and up to next? It is if it stays in the
- * plane of z, or leads into a plane that is not clean. JUDGE_HARD: also if the plane of z is clean,
- * because the turn would make it unclean. ENTER: also mark the plane of z as not clean. */
+/* True if the turn from z down to y and up to next is unclean: it stays in the plane of z, or leads
+ * into a plane that is not clean. JUDGE_HARD: also true if the plane of z is clean, because the
+ * turn would make it unclean. ENTER: also mark the plane of z as not clean. */
 static bool unclean_turn(const struct ftr_ddlr *r, ftr_sw z, ftr_sw y,
 			 ftr_sw next, enum arcs what)
 {

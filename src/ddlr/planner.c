@@ -174,7 +174,7 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 			r->dead_sw[ev[i].sw] =
 				ev[i].kind == FTR_EVENT_SWITCH_DOWN;
 	}
-	/* First the links and switches that come up, because this requires all LIDs to be
+	/* Links and switches that come up are handled first, because this requires all LIDs to be
 	 * drained. */
 	for (uint32_t i = 0; !st && i < n; i++)
 		if (ev[i].kind == FTR_EVENT_LINK_UP ||
@@ -204,8 +204,8 @@ static bool add(struct events *l, enum ftr_event_kind kind, ftr_sw s,
 	return true;
 }
 
-/* True if the link at port p of the planner's switch s also exists in the fabric now, in which the
- * switch has index `there`. */
+/* True if the link at port p of the planner's switch s also exists in the fabric `now`, in which
+ * the switch has index `there`. */
 static bool has_link(const struct ftr_ddlr *r, const struct ftr_fabric *now,
 		     ftr_sw there, ftr_sw s, unsigned int p)
 {

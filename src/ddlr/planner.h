@@ -8,7 +8,7 @@
  *	detour.c		finds a detour for one broken entry
  *	planes.c		planes, arcs between them, the guarantee
  *	lid_transition.c	steps from one column of entries to another
- *	table_transition.c	new tables; restoring; the inverted order
+ *	table_transition.c	changes to new tables, original entries, the inverted order
  *	match.c			whether a planner can be kept after a routing
  */
 #ifndef FTR_DDLR_PLANNER_H
@@ -40,7 +40,7 @@ struct changed {
 	ftr_sw sw;
 	ftr_lid lid;
 	ftr_port orig;
-	uint32_t at;		/* ascends in the order of the changes */
+	uint32_t at;		/* number of the change, in ascending order */
 };
 
 /* A new entry for the current LID, see lid_transition.c. */
@@ -74,8 +74,8 @@ struct ftr_ddlr {
 				 * clean */
 	/* The original tables, which repairs restore, are those given to ftr_ddlr_new, or those of
 	 * the last completed transition. off[]: the entries that differ from the original
-	 * tables; while a plan is made, off[] also contains duplicates and entries that are
-	 * original again */
+	 * tables; while a plan is made, off[] also contains duplicates, and entries that have their
+	 * original port again */
 	struct changed *off;
 	uint32_t n_off, cap_off;
 	/* state of the current plan */
@@ -137,7 +137,7 @@ static inline ftr_port ddlr_entry(const struct ftr_ddlr *r, ftr_sw s)
 
 void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan);
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st);
-/* Sort off[] by LID and switch; remove duplicates and entries that are original again. */
+/* Sort off[] by LID and switch; remove duplicates, and entries that have their original port. */
 void ddlr_sort_off(struct ftr_ddlr *r);
 /* Make lid the current LID. It may already have writes in this plan. */
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid);

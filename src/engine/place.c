@@ -4,27 +4,27 @@
  * and their extension to damaged trees.
  *
  * FTR_PLACE_LITERAL is the paper's rule.  For the candidates C in order and
- * q = floor(d / Pi), it takes group q mod #C and link floor(q / #C) mod #g.  Both count
+ * q = floor(d / Pi), it uses group q mod #C and link floor(q / #C) mod #g.  Both count
  * present groups and links only, so if a switch loses one of W groups, nearly every
  * destination moves.  C is ordered as in the shape: by GUID (LITERAL) or by plane (PLANES),
  * see src/shape/group.c.  Both use the topological index d of src/shape/column_order.c,
  * because the paper does not define d.
  *
  * deviation: the other two placements count nominal groups and links, so that a destination
- * never moves while its nominal link is alive:
+ * never moves while its nominal link works:
  *
- *	slot	x = q mod W		W nominal groups above, alive or not
+ *	slot	x = q mod W		W nominal groups above, present or missing
  *	period	z = floor(q / W)
  *	link	k = z mod n		n nominal links of that group
  *
  * A destination is displaced if the group of its slot is missing or is not a candidate.
  * It then moves to the slot
  *
- *	x + c mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
+ *	(x + c) mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
- * where a is the distance from the pod of the switch to the destination, in blocks of as many
- * destinations as the pod has hosts, and j, g, B are explained below. The formula is chosen for
- * shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a leaf
+ * where a is the distance from the pod of the switch to the destination, in blocks (a block has as
+ * many destinations as the pod has hosts), and j, g, B are explained below. The formula is chosen
+ * for shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a leaf
  * receives from two. So at either end of a path all displaced destinations move by the same c, or
  * by two values that differ by one, and few of them share a link. Over all destinations c takes
  * every value, which spreads all-to-all traffic. B consecutive blocks have the same c. B is at
@@ -62,7 +62,7 @@
  * candidate changes nothing. All switches that have the winner as a candidate choose it, so traffic
  * to port 0 of a switch, which is slow, uses few links.
  *
- * If no leaf is connected in this way, there are no upward paths.  The modulo of equation (3)
+ * If no leaf has links to several switches of a plane, there are no upward paths.  Equation (3)
  * then chooses among candidates without a slot.  Several of them occur only in the order
  * of sftree, on paths between switches.  Links are chosen as above.
  */

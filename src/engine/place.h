@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The choice of a group among the candidates, and of a link in it.  This is the only
- * place that chooses a port, for a whole routing and for single entries alike.  The
- * choice depends on its arguments only: the shape, the placement, the switch, the
- * candidates and the destination.
+ * The choice of a group among the candidates, and of a link in it, by a formula.  Whole
+ * routings and updates of single entries use the same functions.  (src/balance chooses by
+ * load instead.)  The choice depends on its arguments only: the shape, the placement, the
+ * switch, the candidates and the destination.
  *
  *	struct port_choice pl;			on the stack, nothing is allocated
  *	place_switch(&pl, sh, how, s)
@@ -29,7 +29,7 @@ struct port_choice {
 	uint32_t block;		/* number of host indices of a block */
 	uint32_t r;		/* number of periods of a block */
 	int32_t b;		/* number of blocks that share one c */
-	int32_t pod_first;	/* number of the block of the pod of the switch */
+	int32_t pod_first;	/* index of the block that is the pod of the switch */
 	/* set by place_column() */
 	uint32_t l;
 	const struct ftr_group *const *cand;
@@ -53,14 +53,14 @@ void place_switch(struct port_choice *pl, const struct ftr_shape *sh,
 		  enum ftr_placement how, ftr_sw s);
 
 /* Compute the following for each column of s; each array has cost_stride elements. paths: the
- * number of groups above s that lead closer; 0 if s must route downward. one: the last of these
+ * number of groups above s that are candidates; 0 if s must route downward. one: the last of these
  * groups, as an index among the groups above; undefined if paths is 0. must: not 0 if s must route
  * downward. */
 void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 		     uint8_t *one, uint8_t *must);
 
-/* cand[n]: the candidates of column l (C of equation (1)), sorted by pos. The array must stay valid
- * until the last place_port() for the column. */
+/* Begin column l. cand[n]: its candidates (C of equation (1)), sorted by pos. The array must stay
+ * valid until the last place_port() for the column. */
 void place_column(struct port_choice *pl, uint32_t l,
 		  const struct ftr_group *const *cand, uint32_t n);
 
