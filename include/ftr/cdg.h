@@ -120,6 +120,14 @@ enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 		      ftr_lid lid);
 
+/*
+ * False only if no packet that a source of the graph sends for lid passes s by the current
+ * entries.  True proves nothing: the look-up uses the entries of the last drain, and it is always
+ * true for a LID that was changed since, or for an entry onto a link that was down at that time.
+ * O(1).
+ */
+bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid);
+
 #ifdef __cplusplus
 }
 #endif

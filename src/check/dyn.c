@@ -66,6 +66,7 @@ static uint16_t vl_bit(struct ftr_cdg *g, unsigned int vl)
 {
 	if (vl == FTR_VL_DROP) {
 		g->plain = false;
+		g->drops = true;
 		return 0;
 	}
 	g->n_vl = FTR_MAX(g->n_vl, vl + 1);

@@ -44,6 +44,7 @@ struct dyn_map {
 		uint16_t value;
 	} *slot;
 	uint32_t cap, n;
+	uint64_t filter;	/* set of key % 64 of all keys */
 };
 
 /* A LID that is not drained. */
@@ -84,6 +85,7 @@ struct ftr_cdg {
 					 * in, index out), or FTR_VL_DROP */
 	uint64_t *vl_first;	/* vl_first[s]: index of the square of s, for the first SL */
 	bool plain;		/* all packets are on VL 0 */
+	bool drops;		/* SL2VL tables drop some packets */
 	uint64_t vl_square;	/* number of bytes of link_vl[] for one SL */
 	uint16_t *inject;	/* [n_sl][n_links] set of VLs on which packets enter the link from
 				 * hosts, or from the switch itself */

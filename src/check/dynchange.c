@@ -67,14 +67,16 @@ static struct dyn_slot *slot_of(const struct dyn_map *m, uint32_t key)
 	return &m->slot[i];
 }
 
-static uint16_t map_get(const struct dyn_map *m, uint32_t key)
+static inline uint16_t map_get(const struct dyn_map *m, uint32_t key)
 {
-	return m->n ? slot_of(m, key)->value : 0;
+	return m->filter >> key % 64 & 1 ? slot_of(m, key)->value : 0;
 }
 
 static bool map_grow(struct dyn_map *m)
 {
-	struct dyn_map n = { .cap = m->cap ? 2 * m->cap : 8, .n = m->n };
+	struct dyn_map n = {
+		.cap = m->cap ? 2 * m->cap : 8, .n = m->n, .filter = m->filter,
+	};
 
 	n.slot = ftr_calloc(n.cap, sizeof(*n.slot));
 	if (!n.slot)
@@ -97,6 +99,7 @@ static bool map_set(struct dyn_map *m, uint32_t key, uint16_t value)
 		return false;
 	slot = slot_of(m, key);
 	m->n += !slot->key;
+	m->filter |= UINT64_C(1) << key % 64;
 	*slot = (struct dyn_slot){ key + 1, value };
 	return true;
 }
@@ -137,6 +140,22 @@ bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	for (uint32_t sl = 0; sl < g->n_sl; sl++)
 		if (occupied(g, t, link, lid, sl))
 			return true;
+	return false;
+}
+
+bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid)
+{
+	uint32_t link = dyn_link_of(g, s, *dyn_entry(g, s, lid));
+	const struct dyn_lid *t = g->open_of[lid] ?
+		g->open[g->open_of[lid] - 1] : NULL;
+
+	if (g->drops || (t && t->base.n) || link == DYN_NONE ||
+	    g->link[link].down_since <= g->epoch_of[lid])
+		return true;
+	for (uint32_t sl = 0; sl < g->n_sl; sl++)
+		for (unsigned int vl = 0; vl < g->n_vl; vl++)
+			if (dyn_base_set(g, sl, s, vl)[lid / 64] >> lid % 64 & 1)
+				return true;
 	return false;
 }
 

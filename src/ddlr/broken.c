@@ -64,6 +64,16 @@ static bool list_port(const struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return true;
 }
 
+/* Prefetch what is read to repair the entry of s for lid: the entries of the neighbours of s. */
+static void expect(const struct ftr_ddlr *r, ftr_sw s, ftr_lid lid)
+{
+	const struct ftr_shape *sh = r->sh;
+
+	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++)
+		__builtin_prefetch(ftr_tables_row(r->now, sh->tree.groups[k].remote) + lid);
+	__builtin_prefetch(&r->f->owner[lid]);
+}
+
 static enum ftr_status list_broken(struct ftr_ddlr *r,
 				   struct broken_list *l, struct ftr_err *err)
 {
@@ -76,6 +86,8 @@ static enum ftr_status list_broken(struct ftr_ddlr *r,
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct broken *b = &l->b[i];
 
+		if (i + AHEAD < l->n)
+			expect(r, b[AHEAD].sw, b[AHEAD].lid);
 		ddlr_begin_lid(r, b->lid);
 		b->late = b->cls != FTR_CLASS_HOST ||
 			!search_carried(r, b->sw, CARRIED_DEPTH);
@@ -217,6 +229,8 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 		     l.b[end].late == l.b[i].late;
 		     end++)
 			;
+		if (end + AHEAD < l.n)
+			expect(r, l.b[end + AHEAD].sw, l.b[end + AHEAD].lid);
 		ddlr_begin_lid(r, l.b[i].lid);
 		j.n = end - i;
 		st = repair_lid(r, &j, err);

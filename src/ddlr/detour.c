@@ -76,8 +76,11 @@ struct search {
 	struct detour cur;	/* the detour being built */
 	struct detour kept[KEPT];
 	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
-	/* least number of hops of any detour; 0: unknown */
+	/* least number of hops of any detour, 0: unknown; and the set of k % 64 of the groups k of
+	 * cur.sw[0] with which the detours of that length begin */
 	uint32_t least_hops;
+	uint64_t least_first;
+	uint32_t first;		/* the group of cur.sw[0] with which the current detour begins */
 	uint32_t paths_left;
 	bool allowed_only;	/* keep only detours that is_allowed() permits */
 	bool dropped;		/* a detour was not kept because kept[] was full */
@@ -202,10 +205,14 @@ static void judge(struct search *z)
  * kept[0]: a further hop never lowers a key. */
 static bool is_hopeless(struct search *z, uint32_t n)
 {
-	if (!z->least_hops || !z->n_kept || z->kept[0].hops > z->least_hops)
+	uint32_t least = z->least_hops + !(z->least_first >> z->first % 64 & 1);
+
+	if (!z->least_hops || !z->n_kept || z->kept[0].hops > least)
 		return false;
+	if (z->kept[0].hops < least)
+		return true;
 	rate(z, &z->cur, n);
-	z->cur.hops = z->least_hops;
+	z->cur.hops = least;
 	return detour_cmp(&z->kept[0], &z->cur) <= 0;
 }
 
@@ -253,8 +260,11 @@ static void extend(struct search *z, uint32_t at)
 		end = first + sh->tree.n_down[s];
 	}
 	z->r->avoid[s] = 1;
-	for (uint32_t i = first; i < end; i++)
+	for (uint32_t i = first; i < end; i++) {
+		if (at == 0)
+			z->first = i;
 		extend_over(z, at, &g[i]);
+	}
 	z->r->avoid[s] = 0;
 }
 
@@ -397,38 +407,83 @@ static enum ftr_status try_kept(struct search *z, uint32_t i, bool *made,
 	return st;
 }
 
-/* The number of hops of the shortest path over live links from s to the switch of the LID; 0:
- * unknown. The distances from s are computed once in each plan. */
-static uint32_t distance(struct ftr_ddlr *r, ftr_sw s)
+/* Prefetch the neighbours of s. */
+static void expect_switch(const struct ftr_ddlr *r, ftr_sw s)
+{
+	const char *to = (const char *)&r->live_to[(size_t)s << 8];
+
+	__builtin_prefetch(&r->f->sw[s]);
+	for (uint32_t line = 0; line < 3; line++)
+		__builtin_prefetch(to + 64 * line);
+}
+
+/* Compute the shortest paths over live links from s to all switches: for each switch the number of
+ * hops, and the groups of s with which the paths begin. Free of branches in the inner loop, which
+ * would be mispredicted at every second link. */
+static void shortest_paths(struct ftr_ddlr *r, ftr_sw s, uint8_t *hops,
+			   uint64_t *first)
 {
 	const struct ftr_shape *sh = r->sh;
-	uint8_t *hops;
+	ftr_sw *queue = r->queue;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < r->n_near; i++)
-		if (r->near[i] == s)
-			return r->near_hops[(size_t)i * r->f->n_sw + r->exit_sw];
-	if (r->n_near == NEAR_MAX)
-		return 0;
-	hops = r->near_hops + (size_t)r->n_near * r->f->n_sw;
-	r->near[r->n_near++] = s;
 	memset(hops, 0, r->f->n_sw);
-	r->queue[n++] = s;
-	for (uint32_t i = 0; i < n && n < r->f->n_sw; i++) {
-		ftr_sw x = r->queue[i];
+	memset(first, 0, r->f->n_sw * sizeof(*first));
+	hops[s] = UINT8_MAX;	/* not found again */
+	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++) {
+		ftr_sw t = sh->tree.groups[k].remote;
 
-		for (uint32_t k = sh->tree.group_first[x];
-		     k < sh->tree.group_first[x + 1]; k++) {
-			const struct ftr_group *g = &sh->tree.groups[k];
+		if (best_link(r, s, &sh->tree.groups[k]) == FTR_PORT_NONE)
+			continue;
+		hops[t] = 1;
+		first[t] = UINT64_C(1) << (k - sh->tree.group_first[s]) % 64;
+		queue[n++] = t;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_sw x = queue[i];
+		const ftr_sw *to = &r->live_to[(size_t)x << 8];
+		uint8_t next = (uint8_t)(hops[x] + 1);
+		unsigned int ports = next == UINT8_MAX ? 0 : r->f->sw[x].n_ports;
+		uint64_t groups = first[x];
 
-			if (hops[g->remote] || g->remote == s || hops[x] == UINT8_MAX ||
-			    (r->n_down[x] && best_link(r, x, g) == FTR_PORT_NONE))
+		if (i + AHEAD < n)
+			expect_switch(r, queue[i + AHEAD]);
+		for (unsigned int p = 1; p <= ports; p++) {
+			ftr_sw t = to[p];
+			uint8_t was;
+
+			if (t == FTR_SW_NONE)
 				continue;
-			hops[g->remote] = (uint8_t)(hops[x] + 1);
-			r->queue[n++] = g->remote;
+			was = hops[t];
+			queue[n] = t;
+			n += !was;
+			hops[t] = was ? was : next;
+			first[t] |= groups & -(uint64_t)(!was | (was == next));
 		}
 	}
-	return hops[r->exit_sw];
+	hops[s] = 0;
+}
+
+/* Set least_hops and least_first for detours from s. The shortest paths from s are computed once in
+ * each plan. */
+static void set_least(struct search *z, ftr_sw s)
+{
+	struct ftr_ddlr *r = z->r;
+	uint32_t i = 0;
+	size_t at;
+
+	while (i < r->n_near && r->near[i] != s)
+		i++;
+	if (i == NEAR_MAX)
+		return;
+	if (i == r->n_near) {
+		r->near[r->n_near++] = s;
+		shortest_paths(r, s, r->near_hops + (size_t)i * r->f->n_sw,
+			       r->near_first + (size_t)i * r->f->n_sw);
+	}
+	at = (size_t)i * r->f->n_sw + r->exit_sw;
+	z->least_hops = r->near_hops[at];
+	z->least_first = r->near_first[at];
 }
 
 /* True if the search for detours of this form cannot exceed PATHS_MAX. */
@@ -441,7 +496,9 @@ static bool is_small(const struct ftr_ddlr *r, const struct form *form)
 static enum ftr_status try_best(struct search *z, ftr_sw s, const struct form *form,
 				bool clean_only, bool *made, struct ftr_err *err)
 {
-	z->least_hops = is_small(z->r, form) ? distance(z->r, s) : 0;
+	z->least_hops = 0;
+	if (is_small(z->r, form))
+		set_least(z, s);
 	find(z, s, form, clean_only, !z->for_hosts, 1);
 	z->least_hops = 0;
 	return try_kept(z, 0, made, err);
@@ -499,11 +556,14 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 }
 
 /* True if the current entries lead packets from hosts to the LID through s. All entries that lead
- * to s form a tree; it is searched up to `depth` hops from s. */
+ * to s form a tree; it is searched up to `depth` hops from s, except where the dependency graph
+ * shows that no packets of hosts pass. */
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 {
 	if (r->has_hosts[s])
 		return true;
+	if (!ftr_cdg_may_pass(r->hosts ? r->hosts : r->g, s, r->lid))
+		return false;
 	for (unsigned int p = 1; p <= r->f->sw[s].n_ports && depth; p++) {
 		ftr_sw x = ddlr_next(r, s, (ftr_port)p);
 

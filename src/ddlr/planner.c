@@ -295,13 +295,15 @@ static bool allocate(struct ftr_ddlr *r)
 	r->by = ftr_arena_alloc(a, f->n_sw, 1);
 	r->seen = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->near_hops = ftr_arena_alloc(a, (size_t)NEAR_MAX * f->n_sw, 1);
+	r->near_first = ftr_arena_alloc(a, (size_t)NEAR_MAX * f->n_sw,
+					sizeof(*r->near_first));
 	r->col = ftr_arena_alloc(a, f->n_sw, sizeof(*r->col));
 	r->col_of = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->col_of));
 	return r->live_to && r->n_down && r->dead_sw && r->dead_link && r->has_hosts &&
 	       r->cls && r->load && r->in_plan && r->touched &&
 	       r->switches && r->before && r->step_of && r->stepped && r->avoid &&
 	       r->carried && r->queue && r->from && r->by && r->seen &&
-	       r->near_hops && r->col && r->col_of && planes_new(r);
+	       r->near_hops && r->near_first && r->col && r->col_of && planes_new(r);
 }
 
 static void set_classes(struct ftr_ddlr *r)

@@ -18,6 +18,8 @@
 #include <ftr/ddlr.h>
 
 #define DETOUR_MAX 12		/* greatest number of entries that a detour rewrites */
+#define AHEAD 6			/* data are prefetched for this number of repairs, or switches,
+				 * after the current one */
 #define NEAR_MAX 64		/* greatest number of switches whose distances are stored in a
 				 * plan */
 
@@ -99,9 +101,11 @@ struct ftr_ddlr {
 	uint32_t *carried;	/* carried[s]: cache of is_carried(): search number << 1 | result */
 	uint32_t search_no;	/* number of the current search_repair() */
 	/* near_hops[i * n_sw + s], i < n_near: number of hops over live links from near[i] to s; 0:
-	 * unknown */
+	 * unknown. near_first[]: the set of k % 64 of the groups k of near[i] with which these
+	 * shortest paths begin */
 	ftr_sw near[NEAR_MAX];
 	uint8_t *near_hops;
+	uint64_t *near_first;
 	uint32_t n_near;
 	/* breadth-first search, [n_sw] each */
 	ftr_sw *queue;

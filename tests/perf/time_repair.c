@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Processor time, in milliseconds, of local repairs: time_repair [SHAPE [VLS [TIMES|links]]].
+ * Processor time, in milliseconds, of local repairs:
+ * time_repair [SHAPE [VLS [TIMES|links|cold]]].
  * It only prints times; no time counts as a failure.  A planner is made, then single links and
  * switches fail and are restored; with "links" only links.  With TIMES, a planner is made
- * TIMES times, and nothing fails.
+ * TIMES times, and nothing fails.  With "cold", the LIDs are random, as after a subnet manager
+ * has assigned them, and links of REPAIRS switches of each rank fail, one after the other; the
+ * planner is not in any cache then, as it is when a link fails hours after the routing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +68,76 @@ static void time_link(struct ftr_ddlr *r, const struct ftr_shape *sh,
 	}
 }
 
+/* ---- repairs with cold caches --------------------------------------------- */
+
+#define REPAIRS 40
+#define CACHES ((size_t)96 << 20)	/* bytes; more than all caches together */
+
+static int by_time(const void *x, const void *y)
+{
+	const double *a = x, *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void evict(void)
+{
+	static volatile uint64_t *bytes;
+
+	if (!bytes)
+		bytes = malloc(CACHES);
+	for (size_t i = 0; bytes && i < CACHES / sizeof(*bytes); i += 8)
+		bytes[i]++;
+}
+
+/* Plan the repair of a link, then return to the state before it. Returns the time of the plan. */
+static double repair_cold(struct ftr_ddlr *r, const struct ftr_shape *sh,
+			  const struct ftr_tables *t, ftr_sw s, uint32_t *writes)
+{
+	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+	struct ftr_event e = { FTR_EVENT_LINK_DOWN, s, sh->tree.group_ports[g->first] };
+	struct ftr_ddlr_plan p;
+	double t0, ms;
+
+	evict();
+	t0 = now();
+	must(ftr_ddlr_events(r, &e, 1, &p, &err));
+	ms = now() - t0;
+	*writes += p.n;
+	ftr_ddlr_plan_fini(&p);
+	ftr_ddlr_drained(r);
+	e.kind = FTR_EVENT_LINK_UP;
+	must(ftr_ddlr_events(r, &e, 1, &p, &err));
+	ftr_ddlr_plan_fini(&p);
+	ftr_ddlr_drained(r);
+	must(ftr_ddlr_transition(r, sh->f, t, &p, &err));
+	if (!p.done || p.n)
+		fprintf(stderr, "time_repair: the tables are not the original ones\n");
+	ftr_ddlr_plan_fini(&p);
+	return ms;
+}
+
+static void time_cold(struct ftr_ddlr *r, const struct ftr_shape *sh,
+		      const struct ftr_tables *t, unsigned int rank)
+{
+	double ms[REPAIRS];
+	uint32_t n = 0, of = 0, writes = 0;
+
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
+		of += sh->tree.rank[s] == rank && sh->tree.n_up[s];
+	for (ftr_sw s = 0, i = 0; s < sh->f->n_sw && n < REPAIRS; s++) {
+		if (sh->tree.rank[s] != rank || !sh->tree.n_up[s])
+			continue;
+		if (i++ % (of < REPAIRS ? 1 : of / REPAIRS) == 0)
+			ms[n++] = repair_cold(r, sh, t, s, &writes);
+	}
+	if (!n)
+		return;
+	qsort(ms, n, sizeof(*ms), by_time);
+	printf("rank %u: %u links, %u writes on average; plan: least %.2f, median %.2f, greatest %.2f ms\n",
+	       rank, n, writes / n, ms[0], ms[n / 2], ms[n - 1]);
+}
+
 int main(int argc, char **argv)
 {
 	struct ftr_gen_opts o = { .seed = 1, .random_guids = true };
@@ -76,10 +149,12 @@ int main(int argc, char **argv)
 	struct ftr_sl2vl *m = NULL;
 	struct ftr_ddlr *r = NULL;
 	bool links = argc > 3 && !strcmp(argv[3], "links");
-	bool only_planners = argc > 3 && !links;
+	bool cold = argc > 3 && !strcmp(argv[3], "cold");
+	bool only_planners = argc > 3 && !links && !cold;
 	double t0;
 
 	must(ftr_pgft_parse(argc > 1 ? argv[1] : "11664", &g, &err));
+	o.random_lids = cold;
 	must(ftr_gen_pgft(&g, &o, &f, &err));
 	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
 	must(ftr_tables_new(f, false, &t, &err));
@@ -96,7 +171,9 @@ int main(int argc, char **argv)
 		printf("%u hosts, %u switches: planner made in %.1f ms\n",
 		       f->n_ep, f->n_sw, now() - t0);
 	}
-	if (only_planners)
+	for (unsigned int rank = 0; cold && rank + 1 < sh->tree.n_ranks; rank++)
+		time_cold(r, sh, t, rank);
+	if (only_planners || cold)
 		goto out;
 	time_link(r, sh, 0, "leaf link down", "leaf link up");
 	time_link(r, sh, 1, "middle link down", "middle link up");

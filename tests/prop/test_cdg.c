@@ -236,6 +236,55 @@ static uint32_t compare(const struct world *w)
 	return n;
 }
 
+/* True if packets enter at s. */
+static bool is_source(const struct world *w, ftr_sw s)
+{
+	for (unsigned int p = 1; p <= w->f->sw[s].n_ports; p++) {
+		const struct ftr_swport *x = ftr_fabric_port(w->f, s, (ftr_port)p);
+
+		if (x->peer_kind == FTR_PEER_EP && w->f->ep[x->peer].lid)
+			return true;
+	}
+	return w->opts.switch_sources;
+}
+
+/* Follow all packets for the LID by the current entries: ftr_cdg_may_pass() must be true for every
+ * switch that they pass. Returns for how many switches it is false. */
+static uint32_t follow_all(const struct world *w, ftr_lid lid)
+{
+	uint32_t none = 0;
+
+	for (ftr_sw first = 0; first < w->f->n_sw; first++) {
+		ftr_sw s = first;
+
+		none += !ftr_cdg_may_pass(w->g, first, lid);
+		for (uint32_t hops = 0; is_source(w, first) && hops < w->f->n_sw; hops++) {
+			ftr_port p = ftr_tables_get(ftr_cdg_tables(w->g), s, lid);
+
+			if (!p || p > w->f->sw[s].n_ports ||
+			    ftr_fabric_port(w->f, s, p)->peer_kind != FTR_PEER_SW)
+				break;
+			if (!ftr_cdg_may_pass(w->g, s, lid))
+				ck_abort_msg("seed %llu: packets for LID %u pass switch %u",
+					     (unsigned long long)w->seed, lid, s);
+			if (ftr_cdg_link_is_down(w->g, s, p))
+				break;
+			s = ftr_fabric_port(w->f, s, p)->peer;
+		}
+	}
+	return none;
+}
+
+static uint32_t compare_passes(const struct world *w)
+{
+	uint32_t none = 0;
+
+	for (uint32_t lid = 1; lid <= w->f->max_lid; lid++)
+		if (w->f->owner[lid].kind != FTR_OWNER_NONE)
+			none += follow_all(w, (ftr_lid)lid);
+	return none;
+}
+
 static ftr_lid random_lid(struct world *w)
 {
 	for (;;) {
@@ -339,7 +388,7 @@ START_TEST(against_sets)
 {
 	uint64_t first = trees_first_seed();
 	unsigned int refused = 0, taken = 0, built = 0, cyclic = 0;
-	uint32_t edges = 0;
+	uint32_t edges = 0, none = 0;
 
 	for (uint64_t seed = first; seed < first + trees_runs(100); seed++) {
 		struct world w;
@@ -352,6 +401,7 @@ START_TEST(against_sets)
 		}
 		built++;
 		edges += compare(&w);
+		none += compare_passes(&w);
 		for (unsigned int i = 0; i < 25; i++) {
 			switch (ftr_rng_below(&w.rng, 10)) {
 			case 0:
@@ -370,6 +420,7 @@ START_TEST(against_sets)
 			}
 			if (i % 5 == 4)
 				compare(&w);
+			none += compare_passes(&w);
 		}
 		end_world(&w);
 	}
@@ -378,6 +429,7 @@ START_TEST(against_sets)
 	runs_show(built > 0);
 	runs_show(taken > 0);
 	runs_show(refused > 0);
+	runs_show(none > 0);
 }
 END_TEST
 
