@@ -4,7 +4,7 @@
  * arrive and whether they are free of credit loops.
  *
  * It shares no code with the engines and trusts none of their results.  Ranks are
- * taken as a claim, and every use of it is verified entry by entry.
+ * claims: wherever the checker uses them, it verifies them entry by entry.
  *
  * Paths.  For every LID of the fabric and every switch, the checker walks the path
  * of a packet that starts at that switch.  A path is good if it leaves the last
@@ -12,12 +12,13 @@
  * port 0 of the switch that owns the LID.  Everything else is a finding:
  *
  *	missing entry	FTR_PORT_NONE before the destination
- *	dead port	an entry that names a port without a link or beyond the
- *			switch, or port 0 at a switch that does not own the LID
+ *	dead port	an entry that names a port without a link, a port that the
+ *			switch does not have, or port 0 of a switch that does not
+ *			own the LID
  *	wrong end	delivery to an end port that does not own the LID
  *	loop		the path comes back to a switch
  *
- * Pairs are counted per (class of source, class of destination).  A source is an
+ * Pairs are counted for each (class of source, class of destination).  A source is an
  * end port (host) or a switch.  A destination is a LID of an end port or of a
  * switch; all 2^lmc LIDs of a port are separate destinations.  A source's own LIDs
  * do not count.  Pairs of a switch and its own hosts count, and so do pairs of
@@ -102,7 +103,8 @@ struct ftr_check_opts {
 	const struct ftr_path_sl *path_sl;
 };
 
-/* The first place of a finding: lowest LID, then lowest from. */
+/* The first occurrence of a finding: that with the lowest LID, and with the lowest `from` for
+ * this LID. */
 struct ftr_check_sample {
 	ftr_sw from;		/* switch at which the walk started */
 	ftr_sw at;		/* switch of the faulty entry; in a loop, the
@@ -144,7 +146,7 @@ struct ftr_check_report {
 	uint64_t no_sl;		/* (source, LID) without an SL in path_sl */
 	/* number of different (switch, in port, SL, LID) mapped to VL 15 */
 	uint64_t vl_drops;
-	struct ftr_check_sample vl_drop;	/* the first; from == at */
+	struct ftr_check_sample vl_drop;	/* the first of them; from == at */
 };
 
 /*
@@ -172,21 +174,21 @@ struct ftr_check_delta {
 	/* bit f->sw[s].first_port + p: the link there is down; both ends are
 	 * set.  NULL: none is down */
 	const uint64_t *dead;
-	const struct ftr_link *extra;	/* up, but not in f */
+	const struct ftr_link *extra;	/* links that are up, but not in f */
 	uint32_t n_extra;
-	const struct ftr_link *gone;	/* went down by this change */
+	const struct ftr_link *gone;	/* links that this change took down */
 	uint32_t n_gone;
 	const struct ftr_change *change;	/* sorted by (switch, LID) */
 	uint32_t n_changes;
 	const uint8_t *rank;	/* [n_sw] claimed ranks */
 	const struct ftr_turn *turn;	/* claimed turns, as in ftr_check_opts */
 	uint32_t n_turns;
-	/* claim: the old and the new tables use horizontal links (between switches of
-	 * one rank) only in claimed turns.  If this is not set and no turns are claimed,
-	 * changed entries must not use horizontal links */
+	/* true claims that the old and the new tables use horizontal links (between switches
+	 * of one rank) only in claimed turns.  If it is false and no turns are claimed, changed
+	 * entries must not use horizontal links */
 	bool horizontal;
-	/* the order of writes; NULL: no order is claimed.  Steps from first_drain
-	 * on are written after all earlier steps have drained */
+	/* the write step of each change; NULL: no order is claimed.  Before each step from
+	 * first_drain on, the caller waits until the packets in flight have arrived */
 	const uint16_t *write_step;	/* [n_changes] */
 	uint32_t first_drain;
 };
@@ -210,7 +212,7 @@ struct ftr_delta_report {
 	 * entry, the other its new one.  Turns that cannot occur in the order of
 	 * writes are not counted */
 	uint64_t mixed;
-	struct ftr_check_sample mixed_at;	/* the first, if any */
+	struct ftr_check_sample mixed_at;	/* the first of these turns, if mixed > 0 */
 	/* changed entries that are not written after the next changed entry on
 	 * their path */
 	uint64_t early;
@@ -239,8 +241,9 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * hist[h]: pairs (end port, LID of another end port) whose path crosses h links
- * between switches; the last element counts all paths of FTR_HOPS_MAX - 1 or more links.
+ * Count paths by length.  hist[h] becomes the number of pairs (end port, LID of another end
+ * port) whose path crosses h links between switches; the last element counts all paths of
+ * FTR_HOPS_MAX - 1 or more links.
  * Pairs that do not arrive are not counted.  FTR_INVAL for tables not of f's size.
  * O(n_sw * LIDs), one thread.
  */
@@ -266,9 +269,9 @@ enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
 			       const struct ftr_check_report *r, ftr_lost_fn fn,
 			       void *ctx, struct ftr_err *err) FTR_MUST_USE;
 
-/* Sets part[n_sw]: for each switch, the lowest-numbered switch that links connect
- * with it, itself included.  Two switches have the same value if and only if a
- * physical path connects them.  O(ports). */
+/* Set part[s], for each of the n_sw switches, to the lowest index of a switch that is
+ * physically connected to s (s itself included).  Two switches have the same value if and only
+ * if they are physically connected.  O(ports). */
 void ftr_check_parts(const struct ftr_fabric *f, uint32_t *part);
 
 #ifdef __cplusplus

@@ -92,24 +92,23 @@ struct ftr_route_opts {
 	uint32_t n_sm;
 	enum ftr_paths paths;
 	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing; they are used
-	 * again as far as possible; by (from, at, to) */
+	 * again as far as possible; sorted by (from, at, to) */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
-	bool keep_turns;	/* fill stats.turn */
+	bool keep_turns;	/* store the extra turns in stats.turn */
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
 	enum ftr_balance balance;
-	/* FTR_PLACE_EVEN without keep: place displaced entries by load instead of by
-	 * formula, even if balance is FTR_BALANCE_OFF.  Incremental tables without keep
-	 * do not support it. */
+	/* FTR_PLACE_EVEN without keep: place displaced entries by link load even if balance
+	 * is FTR_BALANCE_OFF.  Incremental tables without keep do not support this. */
 	bool place_by_load;
 	const struct ftr_keep *keep;	/* or NULL */
 	bool (*cancelled)(void *ctx);	/* true stops the search; or NULL */
 	void *cancel_ctx;
-	bool keep_routed;	/* fill stats.routed */
+	bool keep_routed;	/* store the shape that was routed in stats.routed */
 	/* Shape of the nominal fabric over which the input shape was made, or
-	 * NULL.  sftree orders the switches by it as long as that order connects
-	 * everything, so that faults do not change the order. */
+	 * NULL.  sftree takes the order of the switches from it as long as that order
+	 * connects all switches, so that faults do not change the order. */
 	const struct ftr_shape *nominal;
 };
 
@@ -132,7 +131,7 @@ struct ftr_route_stats {
 	bool order_known;
 	/* The shape whose ranks, costs and groups the tables follow exactly, as
 	 * dmodc would: the starting point of incremental tables.  by_rank: it is
-	 * the input shape.  Otherwise routed, if keep_routed was set and there is
+	 * the input shape.  Otherwise it is `routed`, if keep_routed was set and there is
 	 * such a shape; the caller frees it. */
 	bool by_rank;
 	struct ftr_shape *routed;
@@ -150,13 +149,13 @@ struct ftr_route_stats {
 				 * routed by the inverted order of sftree */
 };
 
-/* Which entries an engine promises to fill.  Island: a connected component of the
- * fabric. */
+/* Which entries an engine promises to fill.  (An island is a connected component of the
+ * fabric.) */
 enum ftr_promise {
 	FTR_PROMISE_UPDOWN = 0,	/* the entries whose cost in the shape is finite */
-	FTR_PROMISE_HOSTS,	/* as UPDOWN; in addition, at switches with end ports, the
-				 * entries for all end ports of the island, and at all
-				 * switches those for the subnet managers of the island */
+	FTR_PROMISE_HOSTS,	/* as UPDOWN.  In addition, switches with end ports have entries
+				 * for all end ports of their island, and all switches have
+				 * entries for the subnet managers of their island */
 	FTR_PROMISE_ALL		/* at every switch, the entries for all LIDs of its island */
 };
 

@@ -39,7 +39,7 @@ enum ftr_peer {
 	FTR_PEER_EP
 };
 
-/* Signalling rate of one lane; 0 if the source does not give it. */
+/* Signalling rate of one lane; 0: unknown. */
 enum ftr_speed {
 	FTR_SPEED_UNKNOWN = 0,
 	FTR_SPEED_SDR, FTR_SPEED_DDR, FTR_SPEED_QDR, FTR_SPEED_FDR10,
@@ -154,7 +154,7 @@ enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 
 struct ftr_builder;
 
-/* One end of a link, identified as in the sources. */
+/* One end of a link, as files and OpenSM identify it. */
 struct ftr_end {
 	uint64_t node_guid;
 	ftr_port port;
@@ -165,7 +165,7 @@ void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
 
 /*
  * Add a switch or an end port.  Adding the same object again with equal attributes
- * is allowed (sources list both ends).  A contradiction is FTR_INVAL, with both
+ * is allowed (files list both ends of a link).  A contradiction is FTR_INVAL, with both
  * values in the text.  name is copied, may be NULL, and is cut at FTR_NAME_MAX.
  * lid 0 = not known yet.
  */
@@ -223,7 +223,8 @@ enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
 struct ftr_filter {
 	bool (*keep_sw)(void *ctx, const struct ftr_fabric *f, ftr_sw s);
 	bool (*keep_ep)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
-	/* called once per link between switches, for its lower-numbered end */
+	/* called once for each link between switches, with the end of the lower (switch
+	 * index, port) */
 	bool (*keep_link)(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			  ftr_port p);
 	void *ctx;
@@ -231,8 +232,8 @@ struct ftr_filter {
 	bool (*keep_ep_link)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
 };
 
-/* A new fabric with the same GUIDs and LIDs, without the parts that the filter
- * drops.  Tests, what-if and the generator make faults this way. */
+/* Copy a fabric, with the same GUIDs and LIDs, but without the parts that the filter drops
+ * (NULL: copy all).  Tests, what-if and the generator make faults with this function. */
 enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,
 				   const struct ftr_filter *filter,
 				   struct ftr_fabric **out,

@@ -7,8 +7,8 @@
  * recomputes only what depends on those links, and returns the changed entries in
  * an order in which they can be written to switches that keep forwarding.  It
  * makes no routing decision of its own: the port of an entry is chosen by the
- * function that the full routing uses, over the groups, costs and down-costs of
- * the full shape.  If no entries are kept (opts->keep is NULL), the tables after
+ * function that a full routing uses, over the groups, costs and down-costs that a new
+ * shape would have.  If no entries are kept (opts->keep is NULL), the tables after
  * any sequence of events are identical to those of dmodc over the fabric in its
  * current state, with the ranks, destinations and dividers of the initial shape.
  *
@@ -31,12 +31,13 @@
  *				change on its final path
  *	drain			if x routed downward to y over a link that is up,
  *				and y now routes upward, then y is written after
- *				x, and after the buffers behind x have drained
+ *				x, and after the packets that x sent to y before
+ *				have arrived
  *
  * By the first rule every written entry leads along its final path immediately.  While
  * a step is being written, in any order within it, no packet loops.  A pair of hosts
  * that has a path under the old tables (with the links as they are now) and under the
- * new ones has a path in between as well.
+ * new ones has a path in every state in between.
  * By the second rule no packet that was routed downward to y waits for an upward
  * channel: the channel dependencies of old and new tables together remain those
  * of an up/down routing.  On PGFTs with their true ranks, with any damage, no
@@ -91,8 +92,8 @@ struct ftr_incr_result {
 	uint32_t first_drain;
 	uint32_t n_drain;	/* entries that are written in those steps */
 	uint32_t n_switches;	/* switches with a changed entry */
-	/* ordered pairs of leaf switches: without a path now; disconnected by these
-	 * events; connected again by these events */
+	/* numbers of ordered pairs of leaf switches.  bad: without a path now; lost,
+	 * regained: pairs that lost their path, or got one again, by these events */
 	uint64_t bad_pairs, lost_pairs, regained_pairs;
 };
 
@@ -151,11 +152,11 @@ bool ftr_incr_undo(struct ftr_incr *lv);
 uint32_t ftr_incr_switch(const struct ftr_incr *lv, ftr_sw s, bool up,
 			 struct ftr_incr_event *event);
 
-/* The input of ftr_check_changes for the last apply.  Points into lv, and is
- * valid as long as the result. */
+/* Set *out to the input of ftr_check_changes for the last ftr_incr_apply.  *out points into
+ * lv, and is valid as long as the result of that call. */
 void ftr_incr_delta(const struct ftr_incr *lv, struct ftr_check_delta *out);
 
-/* The tables after the last apply. */
+/* The tables after the last ftr_incr_apply. */
 const struct ftr_tables *ftr_incr_tables(const struct ftr_incr *lv);
 /* Bit f->sw[s].first_port + p: the link at port p of s is down (both ends are set);
  * (f->n_ports + 63) / 64 words. */

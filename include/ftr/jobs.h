@@ -11,8 +11,8 @@
  *	with	the same, with the demand of the other job added on the links
  *		that the job uses
  *
- * The interference of job A with job B is with / alone of job B.  1 means none; 2 means
- * that the exchange of B takes twice as long while both send.
+ * The interference of job A with job B is the quotient with / alone of job B.  1 means none;
+ * 2 means that the exchange of B takes twice as long while both send.
  */
 #ifndef FTR_JOBS_H
 #define FTR_JOBS_H
@@ -42,7 +42,7 @@ struct ftr_job_load {
 
 struct ftr_job_pair {
 	uint32_t shared;	/* directed links that both use */
-	double interference;	/* effect of job j on job i, see below */
+	double interference;	/* effect of job j on job i, see ftr_jobs_load */
 };
 
 /*

@@ -65,12 +65,12 @@ struct ftr_nominal_change {
 	bool grew;		/* F has something that old lacks: counts below */
 	bool reshaped;		/* the options differ from those of old */
 	uint32_t new_sw, new_links, new_hosts;	/* hosts: end ports */
-	bool other;		/* old is of a different fabric */
-	/* switches and end ports of old: the number that F has as well, the total */
+	bool other;		/* old belongs to a different fabric */
+	/* switches and end ports of old: same_: number that F has as well; old_: total */
 	uint32_t same_sw, same_hosts, old_sw, old_hosts;
 	uint32_t replaced_sw;	/* switches that took the place of another */
-	uint32_t changed;	/* known, but with different ports, place, LMC, kind
-				 * or (in the order by names) name */
+	uint32_t changed;	/* known switches and end ports with different ports, place, LMC,
+				 * kind or (if leaves are ordered by name) name */
 	uint32_t dropped_sw, dropped_links, dropped_hosts;
 	char example[256];	/* the first new or changed object, or "" */
 };

@@ -47,7 +47,7 @@ struct ftr_picture_block {
 /* Why a switch is marked; bits. */
 enum ftr_odd_sw {
 	FTR_ODD_FEW_UP = 1,	/* fewer upward links than mode_up */
-	FTR_ODD_STUB = 2,	/* lower switches already connect those below it */
+	FTR_ODD_STUB = 2,	/* connects only switches that lower switches already connect */
 	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of its rank */
 	FTR_ODD_SKIP = 8	/* has a link that skips a rank */
 };
@@ -71,7 +71,7 @@ struct ftr_picture {
 	uint32_t n_ranks;
 	uint32_t n_cols;	/* leaf columns, including those of missing leaves */
 	uint64_t missing_links;	/* sum of missing[].n */
-	double width;		/* of the picture: every x is less */
+	double width;		/* width of the picture: every x is less than this */
 	const struct ftr_picture_pod *pod;	/* sorted by (rank, pod_first) */
 	const struct ftr_picture_block *block;
 	const struct ftr_missing *missing;	/* sorted by (low, up) */

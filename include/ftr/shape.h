@@ -26,7 +26,8 @@
  *	switch 1    c c c c c c
  *
  * deviation: Gliksberg et al. 2020, section 3.4 select {up: c < c_s} and
- * {down: down < c_s}.  In trees whose links skip ranks, this allows an upward hop
+ * {down: down < c_s}, where c_s is the cost of s.  In trees whose links skip ranks, this
+ * allows an upward hop
  * after a downward one: a switch that a packet enters from above may prefer a
  * shorter upward path.  We therefore decide from the top rank downward whether s
  * "must go down" to l.  It must if it is a candidate of some switch t above it:
@@ -95,7 +96,8 @@ struct ftr_guids {
  *		the fabric, ranks are inferred
  * FILE		the list decides; if it names no switch of the fabric, ranks are
  *		inferred
- * STRICT	either case is an error, FTR_SHAPE
+ * STRICT	a switch that is missing from the list, or a list that names no switch
+ *		of the fabric, is an error, FTR_SHAPE
  */
 enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 
@@ -103,7 +105,7 @@ enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 struct ftr_old_rank {
 	uint64_t guid;		/* node GUID of its place */
 	uint8_t rank;		/* below 128 */
-	bool leaf, stub;	/* its column is below n_leaf; tree.stub */
+	bool leaf, stub;	/* leaf: its column was below n_leaf; stub: its tree.stub */
 };
 
 /* The ranks of an earlier shape. */
@@ -182,8 +184,8 @@ struct ftr_ep_index {
 struct ftr_shape_tree {
 	uint32_t n_ranks;
 	uint32_t n_leaf;	/* columns 0..n_leaf-1 are leaf switches */
-	uint32_t n_planes;	/* components strictly above rank 0 */
-	uint32_t n_pods;	/* components below the top rank */
+	uint32_t n_planes;	/* connected components of the switches above rank 0 */
+	uint32_t n_pods;	/* connected components of the switches below the top rank */
 	uint32_t n_odd;		/* hosts on switches that are not leaves */
 	uint32_t n_horizontal;	/* links between switches of one rank; no cost depends on
 				 * them */
@@ -196,7 +198,8 @@ struct ftr_shape_tree {
 	bool cn_unknown;	/* opts.cn names no port of f and was ignored */
 	bool io_unknown;	/* opts.io names no port of f and was ignored */
 	const uint8_t *rank;	/* [n_sw] */
-	const uint8_t *tier;	/* [n_sw] the rank before any ftr_shape_reorder */
+	const uint8_t *tier;	/* [n_sw] the rank in the tree, which ftr_shape_reorder does not
+				 * change */
 	/* [n_sw] 1: connects only switches that lower switches already connect; ignored for
 	 * planes */
 	const uint8_t *stub;
@@ -217,7 +220,7 @@ struct ftr_shape_tree {
 
 /* The numbers that the closed form uses. */
 struct ftr_shape_numbering {
-	uint32_t stride;	/* d-indices per leaf for FTR_CLASS_HOST */
+	uint32_t stride;	/* number of indices d of each leaf, for FTR_CLASS_HOST */
 	uint32_t n_d;		/* number of indices d of FTR_CLASS_HOST, gaps
 				 * included */
 	uint32_t n_places;	/* length of the host order: n_d, and hosts that are not
@@ -225,7 +228,7 @@ struct ftr_shape_numbering {
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
 	const uint32_t *n_slots;	/* [n_sw] W_s: nominal groups above */
-	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, saturating */
+	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, at most UINT64_MAX */
 	/* nominal range of leaf columns of each switch: the leaves of its pod, the
 	 * component of the switches up to its rank (for a leaf, the leaf itself) */
 	const uint32_t *pod_first;	/* [n_sw] first column, 0 if there is none */
@@ -251,7 +254,7 @@ struct ftr_shape_missing {
 	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
 	uint32_t n_absent;
 	/* nominal links that f lacks although it has both switches; sw < peer,
-	 * by (sw, port) */
+	 * sorted by (sw, port) */
 	const struct ftr_link *absent;
 };
 
@@ -293,8 +296,8 @@ static inline uint32_t ftr_shape_groups(const struct ftr_shape *sh, ftr_sw s)
 
 /*
  * Candidates of (s, l), equation (1) of Gliksberg et al. 2020: the groups of s
- * that lead closer to column l, by ascending pos; only downward groups if s must
- * descend.  l is not the column of s.  cand: room for FTR_PORT_MAX.  Returns their
+ * that lead closer to column l, by ascending pos; only downward groups if s must go
+ * down.  l is not the column of s.  cand: room for FTR_PORT_MAX.  Returns their
  * number.
  */
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
@@ -356,8 +359,8 @@ enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
 void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
 
 /*
- * The same shape over another order: level[s] replaces the rank, so a link leads
- * up from the lower to the higher level.  Destinations, columns, dividers,
+ * Make a copy of sh with another order of the switches: level[s] replaces the rank, so a link
+ * leads up from the lower to the higher level.  Destinations, columns, dividers,
  * up_path, and the order of groups within the upward and within the downward groups,
  * do not change.  Ranks, the division into upward and downward groups, costs and
  * down-costs are computed again.

@@ -8,7 +8,7 @@
  * Channel	A directed link, or the connection into or out of port 0 of a
  *		switch.  It sends one packet at a time, at the data rate of its
  *		width and speed, to the input buffer at its far end.
- * Buffer	One per input port and VL, of conf.buffer bytes.  A sender takes
+ * Buffer	One per input port and VL, of conf.buffer bytes.  A sender reserves
  *		the space for a whole packet before it starts (credits).  The
  *		space is returned one link delay after the tail has left the
  *		buffer.  End ports accept every packet.
@@ -260,7 +260,7 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
-	bool spare_dead;	/* uniform: send nothing to end ports whose link or
+	bool spare_dead;	/* FTR_SIM_UNIFORM: send nothing to end ports whose link or
 				 * switch is down */
 	double load;		/* offered load of an end port as a share of its
 				 * channel's data rate; >= 1: there is always a
@@ -270,40 +270,41 @@ struct ftr_sim_conf {
 	/* Ports 0 of the switches send to each other, always uniformly. */
 	double switch_load;	/* offered load of a port 0 as a share of
 				 * switch_mbps; 0: none */
-	uint32_t switch_mbps;	/* data rate of ports 0, 0: 2000 (1x SDR) */
+	uint32_t switch_mbps;	/* data rate of ports 0; 0 means 2000 (1x SDR) */
 	uint8_t switch_sl;	/* SL if path_sl gives none */
 	uint8_t host_sl;
-	uint32_t bytes;		/* size of a packet on the wire, 0: 2048 */
-	uint32_t buffer;	/* bytes per input port and VL, 0:
+	uint32_t bytes;		/* size of a packet on the wire; 0 means 2048 */
+	uint32_t buffer;	/* bytes per input port and VL; 0 means
 				 * FTR_SIM_PORT_BUFFER / n_vls */
-	/* bytes of the buffer for packets from port 0 of a switch, 0: as buffer */
+	/* bytes of the buffer for packets from port 0 of a switch; 0 means `buffer` */
 	uint32_t switch_buffer;
-	unsigned int speedup;	/* outputs that an input feeds at once, 0: no
-				 * limit */
-	unsigned int n_vls;	/* 1 .. FTR_SIM_VLS, 0: 1 */
-	uint8_t weight[FTR_SIM_VLS];	/* of each VL in units of 64 bytes, 0: one
-					 * packet */
+	unsigned int speedup;	/* greatest number of outputs that an input feeds at
+				 * once; 0 means no limit */
+	unsigned int n_vls;	/* 1 .. FTR_SIM_VLS; 0 means 1 */
+	uint8_t weight[FTR_SIM_VLS];	/* weight of each VL in units of 64 bytes; 0 means
+					 * one packet */
 	enum ftr_sim_queues queues;
 	bool transit_first;	/* outputs of a switch take no packet of its own end
 				 * ports and port 0 while a packet from another
 				 * switch can be sent */
-	uint32_t window;	/* packets of a source in flight at once, 0: no
-				 * limit */
+	uint32_t window;	/* greatest number of packets of a source in flight;
+				 * 0 means no limit */
 	uint32_t link_ps;	/* delay of a link in one direction */
 	uint32_t switch_ps;	/* delay of a switch */
-	uint32_t default_mbps;	/* data rate where the fabric gives none, 0: 32000 */
+	uint32_t default_mbps;	/* data rate where the fabric gives none; 0 means 32000 */
 	const struct ftr_sim_change *change;	/* in any order; equal times are
 						 * applied in this order */
 	uint32_t n_changes;
 	uint64_t warm_ps;	/* time before the measurement */
 	uint64_t run_ps;	/* duration of the measurement, > 0 */
-	uint64_t check_ps;	/* time between deadlock checks, 0: 20 us */
+	uint64_t check_ps;	/* time between deadlock checks; 0 means 20 us */
 	bool stop_on_deadlock;	/* end the run when a deadlock is found */
 	/* number of equal slices of warm_ps + run_ps for which results are recorded
-	 * separately; 0: none */
+	 * separately; 0 means none */
 	uint32_t n_series;
 	uint64_t seed;
-	uint32_t runs;		/* seeds seed, seed + 1, ..., 0: 1 */
+	uint32_t runs;		/* number of runs, with the seeds seed, seed + 1, ...;
+				 * 0 means 1 */
 	/* called from time to time from the calling thread; may be NULL */
 	void (*progress)(void *ctx, uint32_t run, double part);
 	void *progress_ctx;
@@ -367,7 +368,7 @@ struct ftr_sim_result {
 	uint64_t seed;
 	uint64_t end_ps;	/* warm_ps + run_ps unless it was stopped */
 	struct ftr_sim_class host, sw;
-	/* of the whole run: injected = delivered + lost + in_flight */
+	/* packets of the whole run: injected = delivered + lost + in_flight */
 	uint64_t injected, delivered, in_flight;
 	uint64_t lost[FTR_SIM_N_LOSSES];
 	uint64_t hops;		/* channels crossed by all packets */
@@ -378,18 +379,18 @@ struct ftr_sim_result {
 	uint64_t deadlock_ps;	/* time of the check that found it */
 	uint32_t stuck_buffers, cycle_len;
 	uint64_t stuck_packets;
-	/* each waits for the next, the last for the first */
+	/* each buffer waits for the next, the last one for the first */
 	struct ftr_sim_wait cycle[FTR_SIM_CYCLE_MAX];
 	uint32_t n_channels;	/* channels of links; those of ports 0 are left out */
 	struct ftr_sim_channel_use *channel;
 	uint32_t n_series;
 	struct ftr_sim_slice *series;
-	uint64_t bytes_of_memory;	/* used by the run, tables included */
+	uint64_t bytes_of_memory;	/* bytes that the run used, tables included */
 };
 
 /*
  * Simulate conf->runs runs, one thread each, into out[conf->runs].  FTR_INVAL:
- * tables or changes that are not of f's size, an end port beyond f, a packet larger
+ * tables or changes that are not of f's size, an end port that f does not have, a packet larger
  * than a buffer, a load below 0, run_ps 0, an invalid number of VLs, a function that
  * needs more VLs, or no end port to send to.  Deadlocks and losses are not errors.
  * Memory of a run: the tables, 16 bytes * VLs * the sum over all switches of

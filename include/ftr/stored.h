@@ -66,7 +66,7 @@ enum ftr_status ftr_displaced_write(const char *path,
 				    const struct ftr_displaced *entry,
 				    uint32_t n, struct ftr_err *err)
 	FTR_MUST_USE;
-/* *entry is malloc()ed for the caller.  Errors as above. */
+/* *entry is malloc()ed for the caller.  Errors: as ftr_stored_read. */
 enum ftr_status ftr_displaced_read(const char *path,
 				   struct ftr_stored_id *id,
 				   struct ftr_displaced **entry, uint32_t *n,
