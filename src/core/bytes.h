@@ -16,8 +16,8 @@
 
 #define FTR_BYTE_INF 255
 
-/* Eight elements of a row, to skip those that are all alike: BYTES_WORD_INF if all are
- * infinite. */
+/* Eight elements of a row are read as one word, so that eight equal ones can be skipped at
+ * once.  BYTES_WORD_INF: all eight are infinite. */
 #define BYTES_WORD 8
 #define BYTES_WORD_INF UINT64_MAX
 

@@ -23,8 +23,8 @@
 
 /* ---- memory ------------------------------------------------------------ */
 
-/* Like the libc functions, but subject to the fail-at-n hook.  reallocarray fails if
- * n * size overflows.  Free with free(). */
+/* Like the libc functions, but ftr_alloc_fail_at() and ftr_alloc_fail_once() can make them
+ * fail.  reallocarray fails if n * size overflows.  Free with free(). */
 void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
 void *ftr_reallocarray(void *p, size_t n, size_t size);
@@ -62,7 +62,8 @@ void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
 char *ftr_arena_strndup(struct ftr_arena *a, const char *s, size_t max);
 size_t ftr_arena_bytes(const struct ftr_arena *a);
 
-/* Make space for one more element in a growing array (cap in elements). */
+/* Make space for one more element in a growing array of n elements, with space for cap;
+ * false: out of memory. */
 #define FTR_GROW(ptr, n, cap)						\
 	((n) < (cap) || ftr_grow((void **)&(ptr), &(cap), sizeof(*(ptr))))
 bool ftr_grow(void **ptr, uint32_t *cap, size_t size);
@@ -118,8 +119,8 @@ int ftr_u64_cmp(const void *a, const void *b);
 
 /* ---- union-find -------------------------------------------------------- */
 
-/* uf[i] = i initially; find with path halving, union by smaller index, so the
- * representative of a set is its smallest member. */
+/* uf[i] is the parent of i, initially i itself.  find shortens paths by halving; union makes the
+ * smaller index the parent, so the representative of a set is its smallest member. */
 static inline void ftr_uf_init(uint32_t *uf, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)

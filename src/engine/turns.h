@@ -4,7 +4,7 @@
  * next.
  *
  * One channel stands for all parallel links from a switch to a neighbour.  The base
- * relation allows every turn of up/down routing by rank:
+ * relation allows every turn of up/down routing by rank; these are the base turns:
  *
  *	(a -> b) then (b -> c)	allowed, unless c == a, or a link is horizontal,
  *				or the first goes down and the second up
@@ -26,9 +26,10 @@ struct turns_channel {
 	ftr_sw from, to;
 	uint32_t back;		/* the channel in the opposite direction */
 	uint32_t group;		/* index in sh->tree.groups */
-	uint32_t extra;		/* first extra turn from this channel, index in turns.extra;
+	uint32_t extra;		/* index in turns.extra of the first extra turn from this channel;
 				 * TURNS_NONE: none */
-	uint32_t refused;	/* first refused turn from this channel, index in turns.refused */
+	uint32_t refused;	/* index in turns.refused of the first refused turn from this
+				 * channel; TURNS_NONE: none */
 	uint8_t kind;		/* enum turns_kind */
 };
 
@@ -51,8 +52,9 @@ struct turns {
 					 * channel[first[s + 1] - 1], sorted by neighbour. */
 	uint32_t *of_group;		/* of_group[g]: channel of sh->tree.groups[g] */
 	struct turns_extra {
-		uint32_t in, out, next;
-		bool both;		/* refused only together with its opposite direction */
+		uint32_t in, out;
+		uint32_t next;		/* the next turn from channel `in`; TURNS_NONE: none */
+		bool both;		/* refused only together with its opposite turn */
 	} *extra, *refused;
 	uint32_t n_extra, cap_extra, n_refused, cap_refused;
 	struct turns_reach **reach;	/* reach[c]: the channels that can be reached from c; NULL:
@@ -65,8 +67,8 @@ struct turns {
 #define for_each_channel(tn, s, c)					\
 	for (uint32_t c = (tn)->first[s]; c < (tn)->first[(s) + 1]; c++)
 
-/* horizontal: horizontal links are channels, too. False: out of memory. turns_fini frees all memory
- * that is not from the arena. */
+/* turns_init: make the channels of a shape, without extra turns. horizontal: horizontal links are
+ * channels, too. False: out of memory. turns_fini: free the memory that is not from the arena. */
 bool turns_init(struct turns *tn, const struct ftr_shape *sh, bool horizontal,
 		struct ftr_arena *arena) FTR_MUST_USE;
 void turns_fini(struct turns *tn);
@@ -85,7 +87,7 @@ uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to);
 bool turns_allowed(const struct turns *tn, uint32_t in, uint32_t out);
 
 /* Was this turn refused before? A refusal is final, because turns are only added.
- * both: also true if the turn was refused only together with its opposite direction. */
+ * both: also true if the turn was refused only together with its opposite turn. */
 bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
 		   bool both);
 

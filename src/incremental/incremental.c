@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Creation of an incremental routing, and the steps of an apply:
+ * Creation of struct ftr_incr, and the steps of ftr_incr_apply():
  *
  *	1. find the links that change their state	changes nothing
  *	2. update links, groups and costs		logged, so that it can be undone

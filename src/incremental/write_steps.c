@@ -35,7 +35,7 @@
 #include "incremental/incremental.h"
 #include "tables/write_order.h"
 
-/* greatest number of passes of find_levels() */
+/* Greatest number of passes of find_levels(). */
 #define MAX_PASSES 16
 
 enum { DRAIN = 1, BEFORE_DRAIN = 2 };
@@ -202,7 +202,7 @@ static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 	}
 }
 
-/* The write steps of the n changes of one LID; lv->at is set for them. */
+/* Compute the write steps of the n changes of one LID.  lv->at must be set for them. */
 static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 {
 	uint32_t *drain = z->drain, n_drain = 0;

@@ -19,13 +19,13 @@
  *    gap, if they have at least half of the hosts.  Leaves with few hosts are below the gap;
  *    rule 3 finds them.
  *  - Apply rules 2 to 5 to each set.  Apply them once more to the best set, with LEAST_SHARE
- *    in place of LOW_SHARE: chips that are connected to many spines but to few rows have
+ *    in place of LOW_SHARE: chips that are connected to many spines but to few leaves have
  *    only a small share of neighbours with a height.
  *
  * A new result replaces the best one so far if it leads to clearly less congestion: less than GAIN
  * times as much, or less than DEEP_GAIN times as much if it has more ranks. If it has fewer ranks,
  * any smaller amount suffices. (The amount of congestion is the square of the greatest load, times
- * the sum of the squares of all loads; see congestion.c.) The new result must not leave many more
+ * the sum of the squares of all loads; see congestion.h.) The new result must not leave many more
  * pairs without an up/down path. In trees whose hosts are all on leaves, all sets lead to the same
  * heights, and no congestion is estimated.
  *
@@ -91,7 +91,7 @@ struct host_ratio {
 	uint32_t hosts, links;
 };
 
-/* Compare ratios, for descending order. */
+/* For qsort(): sort ratios in descending order. */
 static int ratio_cmp(const void *x, const void *y)
 {
 	const struct host_ratio *a = x, *b = y;
@@ -175,7 +175,8 @@ static bool is_better(const struct shaping *z, const struct ranking *a,
 	return amount(a) < (p > q ? DEEP_GAIN : p < q ? 1 : GAIN) * amount(b);
 }
 
-/* Replace *best by r if r is better and differs from the n_old rankings in old[]. */
+/* Replace *best by r if r is better than *best and its heights differ from those of the n_old
+ * rankings in old[]. */
 static enum ftr_status compare(struct shaping *z, struct ranking *r,
 			       const struct ranking *old, uint32_t n_old,
 			       struct ranking **best)
@@ -196,7 +197,8 @@ static enum ftr_status compare(struct shaping *z, struct ranking *r,
 	return st;
 }
 
-/* The ratios of all switches with hosts, descending; returns their number. */
+/* Set host_ratio[] to the ratios of all switches with hosts, in descending order; returns their
+ * number. */
 static uint32_t sorted_ratios(const struct shaping *z, struct host_ratio *host_ratio)
 {
 	uint32_t n = 0;

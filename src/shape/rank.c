@@ -420,9 +420,8 @@ struct roots {
 	int32_t *depth;		/* depth[s]: distance of s from the roots found so far */
 	ftr_sw *queue;
 	uint8_t *is_root;
-	/* of the listed roots */
-	int32_t lowest;		/* least height */
-	uint32_t nbrs;		/* least number of neighbours */
+	int32_t lowest;		/* least height of a listed root */
+	uint32_t nbrs;		/* least number of neighbours of a listed root */
 };
 
 static void set_depths(struct roots *r)

@@ -29,9 +29,9 @@
  * a quarter of the 2 x 2 meshes would not be recognised at 10 %. In the real fabrics at
  * hand that lack links, 96 % of the pairs are linked.
  *
- * Inferred slots have no link.  When the link appears, nothing else moves: the mesh is
- * the same, no more planes are joined than before, and the order, the number of slots and
- * the dividers count inferred slots like others.
+ * Inferred slots have no link.  When the link appears, the other slots do not change: the
+ * mesh is the same, no more planes are joined than before, and the order, the number of slots
+ * and the dividers count inferred slots like others.
  *
  * The search for balance cannot replace this. Take the mean over all shifts of the flows
  * on the most loaded link, for 648 hosts. If only present groups have slots, the search
