@@ -124,10 +124,10 @@ struct ftr_check_report {
 	uint64_t pairs[FTR_N_CHECK_CLASSES];
 	uint64_t bad[FTR_N_CHECK_CLASSES];	/* pairs that do not arrive */
 	/* number of walks (switch, LID) that end in each finding, a switch's own
-	 * LID included.  FTR_FIND_TURN: entries that lead up at switches to which
-	 * another switch sends the same LID downward, by the claimed ranks.  They
-	 * count even if no source's path takes the turn; a turn that no path takes
-	 * does not invalidate the proof */
+	 * LID included.  FTR_FIND_TURN: entries that lead up, by the claimed ranks,
+	 * at a switch to which the entry of another switch leads down for the same
+	 * LID.  They count even if no source's path takes the turn; a turn that no
+	 * path takes does not invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
 	/* walks that do not arrive, except those that end in a missing entry:
@@ -194,9 +194,9 @@ struct ftr_check_delta {
 };
 
 struct ftr_delta_report {
-	/* walks from changed entries over the new tables that end in each
-	 * finding; FTR_FIND_TURN: entries that lead up at switches to which another
-	 * switch sends the same LID downward */
+	/* number of walks from changed entries over the new tables that end in each
+	 * finding; FTR_FIND_TURN: entries that lead up at a switch to which the entry
+	 * of another switch leads down for the same LID */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
 	uint64_t harmful;	/* as in ftr_check_report, for these walks only */

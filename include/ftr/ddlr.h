@@ -52,7 +52,7 @@
  *
  * Life of a planner, all calls from one thread:
  *
- *	ftr_ddlr_new(shape, tables as written, VLs)
+ *	ftr_ddlr_new(shape, tables in force, VLs)
  *	  events(faults) -> plan: send it		the local repair
  *	  drained()	when packets sent before have left the fabric: a packet
  *			lifetime after the last acknowledgement
@@ -106,7 +106,7 @@ struct ftr_event {
 
 enum ftr_ddlr_how {
 	FTR_HOW_PARALLEL = 0,	/* another link to the same switch */
-	FTR_HOW_NEXT,		/* a neighbour that has a path */
+	FTR_HOW_NEXT,		/* another neighbour, which has a path already */
 	FTR_HOW_TURN,		/* detour: one tier down, then up */
 	FTR_HOW_TWO_TIERS,	/* detour: two tiers down, then up */
 	FTR_HOW_INVERTED,	/* the entry of the inverted order */

@@ -102,8 +102,9 @@ struct ftr_route_opts {
 	/* FTR_PLACE_EVEN without keep: place displaced entries by link load even if balance
 	 * is FTR_BALANCE_OFF.  Incremental tables without keep do not support this. */
 	bool place_by_load;
-	const struct ftr_keep *keep;	/* or NULL */
-	bool (*cancelled)(void *ctx);	/* true stops the search; or NULL */
+	const struct ftr_keep *keep;	/* NULL: no entries are kept */
+	/* returns true to stop the search; NULL: the search is not stopped */
+	bool (*cancelled)(void *ctx);
 	void *cancel_ctx;
 	bool keep_routed;	/* store the shape that was routed in stats.routed */
 	/* Shape of the nominal fabric over which the input shape was made, or
@@ -123,10 +124,11 @@ struct ftr_route_stats {
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
 	uint32_t longest_made;
 	ftr_sw root;		/* sftree: root of the subtree; else FTR_SW_NONE */
-	/* order: the level of every switch, filled by the engine into the caller's
-	 * [n_sw]; or NULL.  The engine claims, and the checker verifies, that every
-	 * path goes up and then down by these levels.  order_known: order was filled;
-	 * false if the engine has no such order, or one of more than 255 levels */
+	/* order: an array [n_sw] of the caller, in which the engine stores the level of
+	 * every switch; NULL: the levels are not stored.  The engine claims, and the checker
+	 * verifies, that every path goes up and then down by these levels.  order_known:
+	 * order was filled; false if the engine has no such order, or one of more than 255
+	 * levels */
 	uint8_t *order;
 	bool order_known;
 	/* The shape whose ranks, costs and groups the tables follow exactly, as

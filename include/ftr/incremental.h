@@ -98,7 +98,7 @@ struct ftr_incr_result {
 };
 
 /*
- * Incremental tables of sh and t.  t must be the tables that dmodc computes for sh
+ * Make incremental tables from sh and t.  t must be the tables that dmodc computes for sh
  * with opts (NULL: FTR_ROUTE_OPTS_INIT).  All of its paths must go up and then down
  * by sh->tree.rank, except where they make one of the extra turns opts->turn.
  *

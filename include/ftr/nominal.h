@@ -60,7 +60,7 @@ struct ftr_nominal {
 	uint64_t lists;		/* hash of the root, cn and io GUIDs of S(N) */
 };
 
-/* How N differs from the old one; counts for one log line. */
+/* The differences between N and the old nominal fabric, as counts for one log line. */
 struct ftr_nominal_change {
 	bool grew;		/* F has something that old lacks: counts below */
 	bool reshaped;		/* the options differ from those of old */

@@ -69,7 +69,7 @@
 extern "C" {
 #endif
 
-#define FTR_COST_INF 255	/* sentinel: the maximum of the type */
+#define FTR_COST_INF 255	/* no path; greater than every cost */
 
 enum ftr_leaf_order {
 	FTR_LEAF_BY_GUID = 0,	/* leaves of a pod by switch GUID, hosts by port */
@@ -116,7 +116,8 @@ struct ftr_old_ranks {
 };
 
 struct ftr_shape_opts {
-	struct ftr_guids roots;	/* switch node GUIDs: top rank, decides ranks */
+	struct ftr_guids roots;	/* node GUIDs of the switches of the top rank, which decide all
+				 * ranks; see roots_mode */
 	enum ftr_roots roots_mode;
 	struct ftr_guids cn;	/* port GUIDs of compute nodes */
 	struct ftr_guids io;	/* port GUIDs of I/O nodes */

@@ -151,27 +151,28 @@ struct ftr_sim_function {
 				 struct ftr_err *err);
 	void (*finish)(void *state);
 	/*
-	 * The packet arrived at port in (0: from the switch itself) of s on VL
-	 * vl.  Fills exit[FTR_SIM_EXITS] and returns the number of exits; 0: the
-	 * packet is lost, for the reason in *why.  Exits through ports that are
-	 * not up are ignored; if none remains the packet is lost, with *why =
-	 * FTR_SIM_LOST_DEAD_PORT.
+	 * Called when a packet has arrived at port `in` of switch s (0: from the
+	 * switch itself) on VL vl.  Stores the possible exits in
+	 * exit[FTR_SIM_EXITS], and returns their number; 0: the packet is lost, for
+	 * the reason in *why.  Exits through ports that are not up are ignored; if
+	 * none remains the packet is lost, with *why = FTR_SIM_LOST_DEAD_PORT.
 	 */
 	unsigned int (*route)(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
 			      struct ftr_sim_exit *exit,
 			      enum ftr_sim_loss *why);
-	/* the packet starts on exit e; may be NULL */
+	/* called when the packet starts on exit e; may be NULL */
 	void (*taken)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		      struct ftr_sim_packet *p, const struct ftr_sim_exit *e);
-	/* port of s went down or came up; may be NULL */
+	/* called when the link at `port` of s went down or came up; may be NULL */
 	void (*link)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		     ftr_port port, bool up);
-	/* an ftr_sim_after() has expired; may be NULL if that is not used */
+	/* called when the time of an ftr_sim_after() has passed; may be NULL if that function
+	 * is not used */
 	void (*timer)(void *state, const struct ftr_sim_view *v, uint64_t what);
-	/* a message of ftr_sim_send() has arrived completely, or was lost with
-	 * its channel; may be NULL if none is sent */
+	/* called when a message of ftr_sim_send() has arrived completely, or was lost with
+	 * its channel; may be NULL if no messages are sent */
 	void (*message)(void *state, const struct ftr_sim_view *v,
 			uint64_t what, bool lost);
 };
@@ -212,8 +213,8 @@ enum ftr_sim_pattern {
 	/* hot_percent of the packets go to a random end port of hot[], the others are
 	 * uniform */
 	FTR_SIM_HOTSPOT,
-	/* order[i] sends to order[perm(i)], a random permutation per seed; end ports
-	 * that it maps to themselves send nothing */
+	/* order[i] sends to order[perm(i)], where perm is a random permutation that depends
+	 * on the seed; end ports that it maps to themselves send nothing */
 	FTR_SIM_PERMUTATION,
 	FTR_SIM_SHIFT,		/* order[i] sends to order[(i + shift) % n] */
 	/* order[i] sends to order[i + 1], order[i + 2], ... in turn */

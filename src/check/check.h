@@ -32,9 +32,9 @@
  *	dyn*.c, vl_cdg.c	links and VLs instead of switches
  *	loadtree.c		all sources of one destination at once
  *	balance/displaced.c	counts flows on the way, and follows their sources backwards
- *	incremental/write_steps.c	the next change on the path, by the new entries
- *	ddlr/plan.c, table_transition.c	the planner's entries for one LID and the steps of its
- *				writes; the tables before any repair
+ *	incremental/write_steps.c	the next changed entry on a path over the new entries
+ *	ddlr/plan.c		the planner's entries for one LID, and the steps of its writes
+ *	ddlr/table_transition.c	the tables before any repair
  *	cli/transition.c	any mixture of two tables: two next hops
  *	sim/function.c		one hop of one packet
  */

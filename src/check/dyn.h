@@ -53,10 +53,11 @@ struct dyn_map {
 /* A LID that is not drained. */
 struct dyn_lid {
 	ftr_lid lid;
-	/* by link * n_sl + SL: set of the VLs that packets occupy in addition to those that they
-	 * occupy under the base entries */
+	/* key: link * n_sl + SL; value: the set of VLs that packets occupy in addition to those
+	 * that they occupy under the base entries */
 	struct dyn_map occ;
-	/* for switches whose entry was changed since the last drain: 1 + port of the base entry */
+	/* key: a switch whose entry was changed since the last drain; value: 1 + port of its base
+	 * entry */
 	struct dyn_map base;
 	uint32_t *edge;		/* indices in count[] of the edges that changes added; an edge
 				 * counted n times is listed n times */

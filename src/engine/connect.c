@@ -22,7 +22,7 @@
  *
  * The path that needs the fewest new turns is taken; on a tie the one with the fewest
  * hops; then the one that turns at the leaf switch with the most switches above it (the
- * hub).  So there are few gateways, and later columns find their turns admitted already.
+ * hub).  So there are few gateways, and later columns can use turns that are allowed already.
  *
  * The turns that can be admitted depend on those admitted before. If only gateways join two groups
  * of switches, the groups can be connected in both directions over one link of a gateway, but

@@ -15,9 +15,9 @@ extern const struct ftr_engine_ops ftr_engine_ddlr;
 struct connect;
 
 /* Equations (1) to (4) of Gliksberg et al. 2020 over any shape: dmodc without the
- * statistics.  extra: entries for extra turns (connect.h), or NULL.  displaced: bits by
- * (switch, LID), zeroed, to be set for entries that do not have the port of their own
- * slot; or NULL.  *no_path: the number of entries left FTR_PORT_NONE. */
+ * statistics.  extra: entries for extra turns (connect.h); NULL: there are none.  displaced:
+ * one bit for each (switch, LID), all 0 before; set for entries that do not have the port of
+ * their own slot; NULL: not needed.  *no_path: the number of entries left FTR_PORT_NONE. */
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     enum ftr_placement how,
 			     const struct connect *extra, struct ftr_team *team,
@@ -35,7 +35,7 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
  * keep.c: replace entries of the closed form by those that opts->keep preserves, place displaced
  * entries by load, and run the search over the entries that may move. The caller sets shape, full
  * and use_full of in. extra: entries for extra turns, or NULL. displaced: bits as of dmodc_tables,
- * for the entries to be placed by load if no entries are kept; or NULL.
+ * for the entries to be placed by load if no entries are kept; NULL: none.
  */
 enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      const struct connect *extra,

@@ -79,8 +79,9 @@
 #include "core/bytes.h"
 #include "engine/engine.h"
 
-/* A has at least (1 - 1 / ROOT_SHARE) times as many switches as with the root for which it is
- * largest. The same factor limits the number of switches of a part that an anchor reaches. */
+/* Let n be the greatest size that A has for any possible root. For the chosen root, A has at least
+ * n - n / ROOT_SHARE switches. The same holds for anchors and the number of switches of their part
+ * that they reach. */
 #define ROOT_SHARE 4
 /* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A are anchors of a part. */
 #define GATEWAY_SHARE 16
@@ -90,7 +91,8 @@
 /* A switch with an upward path into A that may be the anchor of a part. */
 struct offer {
 	ftr_sw s;
-	uint32_t part, size;	/* number of switches of the part that s reaches by going up */
+	uint32_t part, size;	/* size: number of switches of the part that s reaches by going
+				 * up */
 };
 
 struct ordering {

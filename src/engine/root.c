@@ -20,7 +20,7 @@
 
 /* Loads are integers: flows per link, multiplied by SCALE. */
 #define SCALE 64u
-/* The load of the root may exceed that of the leaf switches by 1 / MARGIN. */
+/* The load of the root may be (1 + 1 / MARGIN) times the greatest own(s) of a leaf switch. */
 #define MARGIN 20u
 
 struct ends {

@@ -83,7 +83,7 @@ bool turns_allow_across(struct turns *tn) FTR_MUST_USE;
 /* The channel from one switch to another; TURNS_NONE: they are not neighbours. */
 uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to);
 
-/* May a packet that arrived on channel in leave on channel out? */
+/* May a packet that arrived on channel `in` leave on channel `out`? */
 bool turns_allowed(const struct turns *tn, uint32_t in, uint32_t out);
 
 /* Was this turn refused before? A refusal is final, because turns are only added.
@@ -92,10 +92,10 @@ bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
 		   bool both);
 
 /*
- * Allow the turns from channel in to each of out[n], which leave the switch where in
- * ends. both: also allow the opposite turns, from the opposite channel of each out to the
- * opposite channel of in. FTR_REFUSED: the turns would close a cycle; nothing is changed.
- * FTR_NOMEM.
+ * Allow the turns from channel `in` to each of the channels out[n], which begin at the switch
+ * where `in` ends. both: also allow the opposite turns, from the opposite channel of each out[i]
+ * to the opposite channel of `in`. Errors: FTR_REFUSED: the turns would close a cycle; nothing
+ * is changed. FTR_NOMEM.
  */
 enum ftr_status turns_admit(struct turns *tn, uint32_t in, const uint32_t *out,
 			    uint32_t n, bool both) FTR_MUST_USE;

@@ -146,7 +146,7 @@ static enum ftr_status find_link(const struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* Set lv->toggled to the links whose state changes by all events together. */
+/* Set lv->toggled to the links whose state after all events differs from their present state. */
 static enum ftr_status find_toggled(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
 			       struct ftr_err *err)

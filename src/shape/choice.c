@@ -41,8 +41,9 @@
  * better. Much better means that the amount of congestion, or the number of pairs without an
  * up/down path, is less than KEEP_GAIN times as much. That corresponds to a tenth less load on
  * every link. A smaller gain is not worth new tables, and the estimate is not exact enough to show
- * it. If the inferred ranking has fewer ranks, it need only be as good. So an error from the time
- * when the fabric was first seen incomplete, for example a spine below the leaves, is not kept.
+ * it. If the inferred ranking has fewer ranks, it need only be as good as the earlier one. So if
+ * the fabric was incomplete when it was first seen, and a spine for example was ranked below the
+ * leaves, this error is corrected later.
  * Switches that are new, or were stubs, have the inferred ranks; so have those whose links would
  * all be horizontal with their earlier ranks, because these links were moved.
  *
