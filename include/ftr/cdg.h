@@ -54,7 +54,7 @@ struct ftr_cdg_opts {
 	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL; copied */
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0: SL 0 */
 	bool switch_sources;	/* true: switches send packets as well as end ports */
-	struct ftr_team *team;	/* shares the work of ftr_cdg_new; NULL: none */
+	struct ftr_team *team;	/* for ftr_cdg_new; NULL: the calling thread alone */
 	/* Called from time to time while the graph is built, by the same thread;
 	 * true aborts with FTR_REFUSED.  NULL: never. */
 	bool (*stop)(void *ctx);
@@ -85,8 +85,8 @@ const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
 /*
  * Change entries of one LID: w[0 .. n-1] by ascending step, each switch at most
  * once per step.  The change is made, and *closes is false, if no intermediate
- * state has a cycle, in any order within a step and together with everything that
- * is not yet drained.  Otherwise nothing is changed and *closes is true.  On failure
+ * state has a cycle, in any order within a step and together with the dependencies of
+ * LIDs that are not drained.  Otherwise nothing is changed and *closes is true.  On failure
  * (FTR_NOMEM, FTR_INVAL for a port that the switch does not have) nothing is changed either.
  * O(entries on the new paths), O(n_sw) at worst, plus the search of the part of the
  * topological order that the new edges change.

@@ -11,7 +11,7 @@
  * switch through the port to which the owner of the LID is connected, or through
  * port 0 of the switch that owns the LID.  Everything else is a finding:
  *
- *	missing entry	FTR_PORT_NONE before the destination
+ *	missing entry	an entry FTR_PORT_NONE on the path
  *	dead port	an entry that names a port without a link, a port that the
  *			switch does not have, or port 0 of a switch that does not
  *			own the LID
@@ -97,7 +97,7 @@ struct ftr_check_opts {
 	/* additional claimed turns, in any order */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
-	bool switch_sources;	/* credit loops: switches send as well */
+	bool switch_sources;	/* credit loops: switches send packets as well as end ports */
 	bool no_cdg;		/* do not look for credit loops */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: see "VLs" above */
 	const struct ftr_path_sl *path_sl;
@@ -207,10 +207,10 @@ struct ftr_delta_report {
 	/* unchanged entries that lead to a switch whose entry was removed by this
 	 * change */
 	uint64_t stranded;
-	/* turns that only a mixture of the two tables has, over links that are up: a
-	 * switch sends down, the next one sends up, and one of the two uses its old
-	 * entry, the other its new one.  Turns that cannot occur in the order of
-	 * writes are not counted */
+	/* turns that only a mixture of the two tables has, over links that are up: an
+	 * entry leads down to a switch whose entry leads up, and one of the two entries
+	 * is old, the other new.  Turns that cannot occur in the order of writes are not
+	 * counted */
 	uint64_t mixed;
 	struct ftr_check_sample mixed_at;	/* the first of these turns, if mixed > 0 */
 	/* changed entries that are not written after the next changed entry on

@@ -50,7 +50,7 @@
  * state, each packet that had a path has one, no entries form a loop, and the channel
  * dependencies have no cycle.
  *
- * Life of a planner, all calls from one thread:
+ * Use of a planner, all calls from one thread:
  *
  *	ftr_ddlr_new(shape, tables in force, VLs)
  *	  events(faults) -> plan: send it		the local repair
@@ -101,7 +101,7 @@ enum ftr_event_kind {
 struct ftr_event {
 	uint8_t kind;		/* enum ftr_event_kind */
 	ftr_sw sw;
-	ftr_port port;		/* of sw; links only */
+	ftr_port port;		/* port of sw; used for link events only */
 };
 
 enum ftr_ddlr_how {
@@ -161,9 +161,10 @@ void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
 /*
  * True if the planner can be kept after a routing and is as good as a new one:
  *
- *  - t equals both its current entries and the entries that later repairs would restore
- *  - sh is the shape of its fabric without the links that are down; the indices of
- *    switches and the LIDs are the same
+ *  - t equals both the current entries of the planner and the entries that later repairs
+ *    would restore
+ *  - sh is the shape of the planner's fabric without the links that are down; the indices
+ *    of switches and the LIDs are the same
  *  - all planes are clean, and no packets are ignored (hosts_only)
  *
  * The SL2VL tables are not compared.  O(n_sw * LIDs).

@@ -36,11 +36,11 @@ enum ftr_sftree_mode {
 };
 
 /*
- * Which candidate of equation (1) a destination takes.  EVEN and STABLE decide by the
- * position of a candidate among the nominal groups, the others by its position among the
- * groups that are present.  With EVEN and STABLE, a destination whose nominal next
- * hop is missing (a displaced entry) takes the first usable candidate of a fixed
- * list.  With EVEN and balance load or full, displaced entries are then placed by
+ * The rule that selects one of the candidates of equation (1) for a destination.  EVEN and
+ * STABLE decide by the position of a candidate among the nominal groups, the others by its
+ * position among the groups that are present.  With EVEN and STABLE, a destination whose
+ * nominal next hop is missing (a displaced entry) takes the first usable candidate of a
+ * fixed list.  With EVEN and balance load or full, displaced entries are then placed by
  * link load.
  */
 enum ftr_placement {
@@ -75,7 +75,7 @@ struct ftr_keep {
 	bool search_all, search_displaced;
 };
 
-/* Which pairs of host ports dmodc connects. */
+/* The pairs of host ports that dmodc connects. */
 enum ftr_paths {
 	FTR_PATHS_ALL = 0,	/* all pairs that links connect, with extra turns
 				 * where there is no up/down path */
@@ -151,7 +151,7 @@ struct ftr_route_stats {
 				 * routed by the inverted order of sftree */
 };
 
-/* Which entries an engine promises to fill.  (An island is a connected component of the
+/* The entries that an engine promises to fill.  (An island is a connected component of the
  * fabric.) */
 enum ftr_promise {
 	FTR_PROMISE_UPDOWN = 0,	/* the entries whose cost in the shape is finite */

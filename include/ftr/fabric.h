@@ -228,7 +228,7 @@ struct ftr_filter {
 	bool (*keep_link)(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			  ftr_port p);
 	void *ctx;
-	/* the link of an end port that is kept */
+	/* called for each end port that is kept and has a link: whether to keep this link */
 	bool (*keep_ep_link)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
 };
 

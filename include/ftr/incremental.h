@@ -110,14 +110,14 @@ struct ftr_incr_result {
  * column) through which sh does not route downward stay excluded.  More paths than
  * necessary may then be lost, and a pair may lose its path during a drain.
  *
- * With opts->keep an entry keeps the port of keep->prefer while that is a
+ * With opts->keep an entry keeps the port of keep->prefer as long as this port is a
  * candidate, else its current port.  If neither is a candidate the entry is
  * displaced, and placed by link load, unless the placement is FTR_PLACE_LITERAL.  The
  * tables then depend on the history of faults and change in as few entries as
  * possible.  keep->prefer must outlive *out.
  *
- * Errors: FTR_INVAL: t is not of sh's size, sh was not made over nominal, or the
- * costs are not those of sh; FTR_LIMIT: sh has no ranks (more than 255 levels);
+ * Errors: FTR_INVAL: t is not of sh's size, sh was not made over nominal, or the costs
+ * in sh do not follow from its links; FTR_LIMIT: sh has no ranks (more than 255 levels);
  * FTR_NOMEM.  O(links * n_sw) byte operations.
  */
 enum ftr_status ftr_incr_new(const struct ftr_shape *sh,
@@ -147,8 +147,8 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
  * call failed or was undone already. */
 bool ftr_incr_undo(struct ftr_incr *lv);
 
-/* Events for all links between s and other switches; event: room for
- * FTR_PORT_MAX.  Returns their number. */
+/* Store in event[], which has room for FTR_PORT_MAX, one event for each link between s and
+ * another switch: all go up, or all go down.  Returns their number. */
 uint32_t ftr_incr_switch(const struct ftr_incr *lv, ftr_sw s, bool up,
 			 struct ftr_incr_event *event);
 
@@ -165,7 +165,7 @@ const uint64_t *ftr_incr_dead(const struct ftr_incr *lv);
 bool ftr_incr_connected(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
 /* True if this link is up. */
 bool ftr_incr_alive(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
-/* Ordered pairs of leaf switches without a path. */
+/* The number of ordered pairs of leaf switches without a path. */
 uint64_t ftr_incr_bad_pairs(const struct ftr_incr *lv);
 /* Bytes of memory in use. */
 size_t ftr_incr_bytes(const struct ftr_incr *lv);

@@ -44,7 +44,7 @@ struct ftr_picture_block {
 	uint32_t n_sw;
 };
 
-/* Why a switch is marked; bits. */
+/* Reasons to mark a switch, as bits. */
 enum ftr_odd_sw {
 	FTR_ODD_FEW_UP = 1,	/* fewer upward links than mode_up */
 	FTR_ODD_STUB = 2,	/* connects only switches that lower switches already connect */
@@ -52,7 +52,7 @@ enum ftr_odd_sw {
 	FTR_ODD_SKIP = 8	/* has a link that skips a rank */
 };
 
-/* Why an end port is marked; bits. */
+/* Reasons to mark an end port, as bits. */
 enum ftr_odd_ep {
 	FTR_ODD_NOT_ON_LEAF = 1,	/* a host on a switch that is not a leaf */
 	FTR_ODD_NO_LINK = 2	/* has no link */

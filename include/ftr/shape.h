@@ -27,9 +27,8 @@
  *
  * deviation: Gliksberg et al. 2020, section 3.4 select {up: c < c_s} and
  * {down: down < c_s}, where c_s is the cost of s.  In trees whose links skip ranks, this
- * allows an upward hop
- * after a downward one: a switch that a packet enters from above may prefer a
- * shorter upward path.  We therefore decide from the top rank downward whether s
+ * allows an upward hop after a downward one: a switch that a packet enters from above may
+ * prefer a shorter upward path.  We therefore decide from the top rank downward whether s
  * "must go down" to l.  It must if it is a candidate of some switch t above it:
  *
  *	must(s,l) = there is t above s with down[s][l] < c[t][l]
@@ -51,7 +50,7 @@
  *           nominal position in the same sense (port_pos).
  *
  * up_path   The nominal upward path of a host of class FTR_CLASS_HOST: the path
- *           by which its own leaf would send it upward.  On each tier the host
+ *           on which packets to it would go up from its own leaf.  On each tier the host
  *           has a number q among the hosts whose paths share its switch there.  In
  *           PGFTs q is floor(d / Pi), and up_path is NULL.  It is filled only if two
  *           slots of some switch lead to the same plane, so that there may be
@@ -76,7 +75,7 @@ enum ftr_leaf_order {
 	FTR_LEAF_BY_NAME	/* both by host name in natural order */
 };
 
-/* Sorted or not, duplicates allowed; NULL/0 = not given. */
+/* A list of GUIDs in any order; duplicates are allowed.  NULL and 0: not given. */
 struct ftr_guids {
 	const uint64_t *guid;
 	uint32_t n;
@@ -130,7 +129,7 @@ struct ftr_shape_opts {
 	 * they are not used with roots.  NULL: none.  They need only live until
 	 * ftr_shape_new returns. */
 	const struct ftr_old_ranks *old;
-	bool no_slots;		/* slots are the groups that are present */
+	bool no_slots;		/* only the groups that are present have slots */
 	bool by_guid;		/* order upward groups by GUID, as published
 				 * (Gliksberg et al. 2020, section 3.1), instead
 				 * of by plane first */
@@ -163,7 +162,8 @@ enum ftr_class {
 struct ftr_dest {		/* a LID to be routed */
 	ftr_lid lid;
 	uint8_t cls;		/* enum ftr_class */
-	ftr_port port;		/* port at the column's switch; 0: the switch */
+	ftr_port port;		/* port of the column's switch that leads to the destination; 0: the
+				 * destination is this switch */
 	uint32_t col;		/* column of its switch (lambda_d) */
 	uint32_t d;		/* topological index inside its class */
 };
@@ -343,8 +343,8 @@ static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
  * shape.  Errors:
  *
  *	FTR_SHAPE	there is no switch; there are more than 128 ranks
- *			(up/down paths of 254 hops); or root GUIDs are given and
- *			none is a switch of f
+ *			(up/down paths of 254 hops); or the root GUIDs are not those
+ *			that FTR_ROOTS_STRICT requires
  *	FTR_INVAL	there is a nominal shape, and f contains something that
  *			the nominal fabric lacks
  *

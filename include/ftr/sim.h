@@ -20,9 +20,9 @@
  * Queues	FTR_SIM_VOQ: a packet waits only for packets of its input that
  *		need the same output and VL.  FTR_SIM_FIFO: only the first packet
  *		of a buffer may leave; the next one may when its tail has left.
- * Arbitration	VLs of an output by weight (conf.weight, in units of 64 bytes, as
- *		in the low priority table of IBA 7.6.9.2); inputs of a VL in turn,
- *		packet by packet.  With conf.transit_first, inputs from end ports
+ * Arbitration	The VLs of an output share it by weight (conf.weight, in units of 64
+ *		bytes, as in the low priority table of IBA 7.6.9.2); the inputs of a
+ *		VL take turns, packet by packet.  With conf.transit_first, inputs from end ports
  *		and port 0 come last.
  * VL		Given by the routing function.  "lft" takes it from sl2vl, with
  *		the SL that path_sl gives for (source, LID), or SL 0 if it gives
@@ -183,7 +183,7 @@ void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
  * Send a message of that many bytes through port of s, whose link must be up, to the
  * function at the other end.  Messages are separate from packets, as VL 15 is from data
  * VLs, and need no credit.  If a channel has both, it sends packets and messages in turn;
- * with after, it sends messages only while no packet can be sent.
+ * if `after` is set, it sends messages only while no packet can be sent.
  */
 void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		  uint32_t bytes, bool after, uint64_t what);

@@ -62,7 +62,7 @@ enum {
 	END_MISSING,
 	END_DEAD,
 	END_WRONG,	/* a host port; wrong, except for the LIDs of that port */
-	END_GOOD,	/* the exit of the LID; set in walk.c only */
+	END_GOOD,	/* the exit of the LID (struct chk_exit); set in walk.c only */
 	N_ENDS
 };
 

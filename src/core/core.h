@@ -55,7 +55,8 @@ struct ftr_arena *ftr_arena_new(void);
 void ftr_arena_free(struct ftr_arena *a);	/* NULL is accepted */
 void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size);
 void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
-/* Set p to n new elements in an arena; NULL if memory is exhausted.  ZNEW: zeroed. */
+/* Set p to an array of n new elements in an arena; NULL if memory is exhausted.  The elements of
+ * ZNEW are zeroed. */
 #define FTR_NEW(a, p, n) ((p) = ftr_arena_alloc((a), (n), sizeof(*(p))))
 #define FTR_ZNEW(a, p, n) ((p) = ftr_arena_zalloc((a), (n), sizeof(*(p))))
 /* Copy of at most max bytes of s, NUL-terminated; "" for NULL s. */

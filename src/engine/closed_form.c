@@ -81,7 +81,7 @@ struct job {
 	struct pattern pattern[MAX_PATTERNS];
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* pattern_of[s]: index in pattern[], or NO_PATTERN */
-	uint64_t *displaced;	/* bits by (switch, LID), as in dmodc_tables; or NULL */
+	uint64_t *displaced;	/* the argument of dmodc_tables() */
 	uint32_t *d;		/* d[i], lid[i]: d and LID of the i-th destination, copied to be
 				 * close together in memory */
 	ftr_lid *lid;

@@ -258,7 +258,7 @@ static enum ftr_status not_its_costs(const struct ftr_incr *lv, ftr_sw s,
 				     struct ftr_err *err)
 {
 	return ftr_fail(err, FTR_INVAL, "costs of switch 0x%016" PRIx64
-			" are not those of its shape", lv->view.f->sw[s].guid);
+			" in the shape do not follow from its links", lv->view.f->sw[s].guid);
 }
 
 /* Compare the down-costs of s with `row`, which was computed from the switches below s. Set the bit

@@ -35,8 +35,8 @@
  *
  * The search for balance cannot replace this. Take the mean over all shifts of the flows
  * on the most loaded link, for 648 hosts. If only present groups have slots, the search
- * ends at a mean of 2.33 instead of 1.97 with 5 % of the links lost, and of 2.66 instead
- * of 2.01 with 10 %.
+ * ends at a mean of 2.33 instead of 1.97 if 5 % of the links are missing, and of 2.66
+ * instead of 2.01 if 10 % are.
  */
 #include <string.h>
 
