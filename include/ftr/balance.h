@@ -70,14 +70,14 @@ struct ftr_balance_input {
 };
 
 struct ftr_balance_report {
-	uint32_t hosts;		/* hosts that send and receive */
+	uint32_t hosts;		/* number of hosts that send and receive */
 	uint32_t bound;		/* lower bound for the load of the most loaded
 				 * link, from cuts, in flows */
 	uint32_t max_before, max_after;	/* flows of the most loaded link */
 	/* load of the most loaded link in flows, mean over the shifts; 0: not computed */
 	double shift_before, shift_after;
-	uint64_t moved;		/* entries changed */
-	uint32_t sweeps;	/* passes over the entries */
+	uint64_t moved;		/* number of changed entries */
+	uint32_t sweeps;	/* number of passes over the entries */
 	bool cancelled;
 };
 

@@ -51,8 +51,8 @@ extern "C" {
 struct ftr_cdg;
 
 struct ftr_cdg_opts {
-	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL; copied */
-	uint16_t sls;		/* set of SLs in use, one bit per SL; 0: SL 0 */
+	const struct ftr_sl2vl *sl2vl;	/* is copied; NULL: VL = SL */
+	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
 	bool switch_sources;	/* true: switches send packets as well as end ports */
 	struct ftr_team *team;	/* for ftr_cdg_new; NULL: the calling thread alone */
 	/* Called from time to time while the graph is built, by the same thread;

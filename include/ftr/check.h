@@ -86,7 +86,7 @@ enum ftr_finding {
 const char *ftr_finding_name(enum ftr_finding what);
 
 enum ftr_cdg_verdict {
-	FTR_CDG_NOT_CHECKED = 0,	/* reports must say so */
+	FTR_CDG_NOT_CHECKED = 0,	/* no verdict; reports must say so */
 	FTR_CDG_PROVED,		/* acyclic by the proof above; no graph was built */
 	FTR_CDG_ACYCLIC,	/* the graph was built and has no cycle */
 	FTR_CDG_CYCLE

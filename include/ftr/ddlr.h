@@ -78,7 +78,7 @@ struct ftr_ddlr_opts {
 	/* the SL2VL tables in force (VL 1 after turns: ftr_ddlr_sl2vl); NULL: one
 	 * VL for all SLs */
 	const struct ftr_sl2vl *sl2vl;
-	uint16_t sls;		/* set of SLs in use, one bit per SL; 0: SL 0 */
+	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
 	/* Packets that switches send count as well.  Do not set this with the
 	 * tables of sftree and one VL: hardly any detour would be free of cycles.
 	 * If detours of host-to-host packets into clean planes are refused because of packets
@@ -129,7 +129,7 @@ struct ftr_ddlr_plan {
 	uint32_t n;
 	uint32_t n_steps;
 	uint32_t n_switches;	/* number of switches that get a write */
-	uint64_t how[FTR_N_HOWS];	/* writes by kind */
+	uint64_t how[FTR_N_HOWS];	/* number of writes by enum ftr_ddlr_how */
 	/* entries that still lead onto a link that is down, although the switch of
 	 * their LID is up */
 	uint64_t unrepaired;

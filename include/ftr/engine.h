@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 enum ftr_sftree_mode {
-	FTR_SFTREE_INVERTED = 0,	/* one up/down routing on an inverted order */
+	FTR_SFTREE_INVERTED = 0,	/* up/down routing by the inverted order */
 	FTR_SFTREE_PAPER		/* Bogdanski et al. 2012, Algorithms 1 and 2 */
 };
 

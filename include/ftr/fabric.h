@@ -50,7 +50,7 @@ enum ftr_speed {
 
 /* One port of a switch. */
 struct ftr_swport {
-	uint32_t peer;		/* ftr_sw or ftr_ep by peer_kind */
+	uint32_t peer;		/* index of the far end: ftr_sw or ftr_ep, by peer_kind */
 	uint8_t peer_kind;	/* enum ftr_peer */
 	ftr_port peer_port;	/* port number at the far end */
 	uint8_t width;		/* lanes: 1, 2, 4, 8, 12; 0 unknown */
@@ -89,7 +89,7 @@ struct ftr_endport {
 enum ftr_owner { FTR_OWNER_NONE = 0, FTR_OWNER_SW, FTR_OWNER_EP };
 
 struct ftr_lid_owner {
-	uint32_t idx;		/* ftr_sw or ftr_ep */
+	uint32_t idx;		/* index of the owner: ftr_sw or ftr_ep, by kind */
 	uint8_t kind;		/* enum ftr_owner */
 	uint8_t offset;		/* lid - base LID: 0..2^lmc-1 */
 };
@@ -109,7 +109,7 @@ struct ftr_fabric {
 	struct ftr_arena *arena;	/* owns all of the above */
 };
 
-/* A link between two switches, by both ends. */
+/* A link between two switches, identified by both ends. */
 struct ftr_link {
 	ftr_sw sw, peer;
 	ftr_port port, peer_port;

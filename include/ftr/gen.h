@@ -69,7 +69,7 @@ enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 struct ftr_torus {
 	unsigned int d;		/* dimensions, 1..FTR_TORUS_MAX_D */
 	unsigned int k[FTR_TORUS_MAX_D];	/* 2 or more */
-	unsigned int hosts;	/* per switch */
+	unsigned int hosts;	/* number of hosts of each switch */
 };
 
 /* "torus:8,8" or, with 4 hosts each, "torus:8,8;4". */

@@ -33,7 +33,7 @@ struct ftr_hosts {
 	uint32_t n;
 	const struct ftr_host *host;	/* sorted by name, natural order */
 	const ftr_ep *ep;	/* ports with a link, sorted by (host, switch, port) */
-	uint32_t n_nameless;	/* channel adapter ports that name no host */
+	uint32_t n_nameless;	/* channel adapter ports whose description names no host */
 	struct ftr_arena *arena;
 };
 
@@ -53,7 +53,7 @@ struct ftr_host_entry {
 	uint32_t group;		/* in a list of jobs: number of the job; else 0 */
 	uint32_t host;		/* index in ftr_hosts, or FTR_HOST_NONE */
 	uint32_t slots;		/* 1 if the file gives none */
-	const char *name;	/* as written */
+	const char *name;	/* the name as the file has it */
 };
 
 struct ftr_host_list {

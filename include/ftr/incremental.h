@@ -73,7 +73,7 @@ struct ftr_incr;
 struct ftr_incr_event {
 	ftr_sw sw;
 	ftr_port port;
-	bool up;		/* the link is up, else down */
+	bool up;		/* true: the link is up; false: it is down */
 };
 
 struct ftr_incr_result {

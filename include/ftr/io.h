@@ -71,7 +71,7 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 /* Links that were left out because only one end reports them. */
 struct ftr_read_notes {
 	uint32_t one_sided;
-	char first[FTR_ERR_MAX];	/* "FILE:LINE: ..." of the first */
+	char first[FTR_ERR_MAX];	/* the first of them, as "FILE:LINE: ..." */
 };
 
 /* Like ftr_read_fabric, for a snapshot of a fabric that was changing or did not answer

@@ -56,7 +56,7 @@ extern "C" {
 struct ftr_nominal {
 	const struct ftr_fabric *f;	/* N */
 	const struct ftr_shape *shape;	/* S(N) */
-	enum ftr_leaf_order leaf_order;	/* of S(N) */
+	enum ftr_leaf_order leaf_order;	/* leaf order of S(N) */
 	uint64_t lists;		/* hash of the root, cn and io GUIDs of S(N) */
 };
 
@@ -64,7 +64,7 @@ struct ftr_nominal {
 struct ftr_nominal_change {
 	bool grew;		/* F has something that old lacks: counts below */
 	bool reshaped;		/* the options differ from those of old */
-	uint32_t new_sw, new_links, new_hosts;	/* hosts: end ports */
+	uint32_t new_sw, new_links, new_hosts;	/* new_hosts counts end ports */
 	bool other;		/* old belongs to a different fabric */
 	/* switches and end ports of old: same_: number that F has as well; old_: total */
 	uint32_t same_sw, same_hosts, old_sw, old_hosts;

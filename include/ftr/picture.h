@@ -34,8 +34,8 @@ struct ftr_picture_pod {
 	uint8_t rank;
 	uint32_t pod_first, pod_leaves;	/* leaf columns pod_first .. pod_first + pod_leaves - 1 */
 	uint32_t n_sw;
-	uint32_t hosts;		/* FTR_CLASS_HOST end ports below */
-	uint32_t up_links;	/* links from its switches to higher ranks */
+	uint32_t hosts;		/* number of FTR_CLASS_HOST end ports below */
+	uint32_t up_links;	/* number of links from its switches to higher ranks */
 };
 
 struct ftr_picture_block {

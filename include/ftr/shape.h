@@ -102,7 +102,7 @@ enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 
 /* The rank of a switch in an earlier shape. */
 struct ftr_old_rank {
-	uint64_t guid;		/* node GUID of its place */
+	uint64_t guid;		/* node GUID of the place that the switch holds */
 	uint8_t rank;		/* below 128 */
 	bool leaf, stub;	/* leaf: its column was below n_leaf; stub: its tree.stub */
 };
@@ -139,14 +139,14 @@ struct ftr_shape_opts {
 
 /* Port group: the parallel links of s that lead to one switch. */
 struct ftr_group {
-	ftr_sw remote;		/* Omega_g */
+	ftr_sw remote;		/* the neighbour (Omega_g) */
 	uint32_t first;		/* ports: tree.group_ports[first ..] */
-	uint32_t n;		/* #g */
+	uint32_t n;		/* number of links (#g) */
 	uint32_t pos;		/* position among the groups of its switch: the
 				 * order of candidates in equation (3) */
 	uint32_t slot;		/* nominal position among the upward groups;
 				 * FTR_SLOT_NONE: downward or horizontal */
-	uint32_t n_nominal;	/* nominal links, >= n */
+	uint32_t n_nominal;	/* number of nominal links, >= n */
 };
 
 /* Destination classes: each has its own index d, so that a few I/O or
@@ -171,12 +171,12 @@ struct ftr_dest {		/* a LID to be routed */
 /* A step of a host's up_path: the switch on one tier, and the host's number there. */
 struct ftr_up_path {
 	ftr_sw sw;		/* FTR_SW_NONE: no switch, or it is missing */
-	uint32_t q;		/* UINT32_MAX: no number */
+	uint32_t q;		/* the number of the host; UINT32_MAX: none */
 };
 
 /* Index of an end port; meaningful only if the port has a link. */
 struct ftr_ep_index {
-	uint32_t d;		/* index of its base LID */
+	uint32_t d;		/* index d of its base LID */
 	uint8_t cls;		/* enum ftr_class */
 	bool host;		/* counts as a compute node, wherever it is */
 };
@@ -228,7 +228,7 @@ struct ftr_shape_numbering {
 				 * on leaves */
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
-	const uint32_t *n_slots;	/* [n_sw] W_s: nominal groups above */
+	const uint32_t *n_slots;	/* [n_sw] W_s: number of nominal groups above s */
 	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, at most UINT64_MAX */
 	/* nominal range of leaf columns of each switch: the leaves of its pod, the
 	 * component of the switches up to its rank (for a leaf, the leaf itself) */

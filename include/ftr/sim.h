@@ -139,8 +139,8 @@ struct ftr_sim_view {		/* data that a function may read but not change */
 
 struct ftr_sim_function {
 	const char *name, *summary;
-	unsigned int min_vls;	/* VLs that it needs */
-	uint16_t hops_max;	/* 0: FTR_SIM_HOPS_MAX */
+	unsigned int min_vls;	/* least number of VLs that the function needs */
+	uint16_t hops_max;	/* see FTR_SIM_LOST_LOOP; 0 means FTR_SIM_HOPS_MAX */
 	bool requeue;		/* packets that wait for a channel that fails
 				 * are routed again, not lost */
 	bool tiers;		/* conf.arg holds the ranks of switches [n_sw], as
@@ -225,21 +225,21 @@ enum ftr_sim_pattern {
 enum ftr_sim_queues { FTR_SIM_VOQ = 0, FTR_SIM_FIFO };
 
 enum ftr_sim_change_kind {
-	FTR_SIM_LINK_DOWN = 0,	/* sw, port: both ends of the link */
+	FTR_SIM_LINK_DOWN = 0,	/* the link at `port` of sw, in both directions */
 	FTR_SIM_LINK_UP,
-	FTR_SIM_SWITCH_DOWN,	/* sw: with all its links */
+	FTR_SIM_SWITCH_DOWN,	/* switch sw, with all its links */
 	FTR_SIM_SWITCH_UP,
-	FTR_SIM_ENTRY,		/* sw, lid, port: one entry of a table */
-	FTR_SIM_TABLES		/* tables: all entries of all switches */
+	FTR_SIM_ENTRY,		/* the entry of sw for lid becomes `port` */
+	FTR_SIM_TABLES		/* all entries of all switches become those of `tables` */
 };
 
 struct ftr_sim_change {
-	uint64_t at;		/* ps */
+	uint64_t at;		/* time in ps */
 	enum ftr_sim_change_kind kind;
 	ftr_sw sw;
 	ftr_port port;
 	ftr_lid lid;
-	const struct ftr_tables *tables;	/* of the same fabric */
+	const struct ftr_tables *tables;	/* tables of the same fabric */
 };
 
 struct ftr_sim_conf {
@@ -336,7 +336,7 @@ struct ftr_sim_class {		/* hosts, or ports 0 of switches */
 				 * carry */
 	uint64_t injected;	/* packets that entered a channel */
 	uint64_t delivered;
-	uint64_t bytes;		/* delivered */
+	uint64_t bytes;		/* bytes of delivered packets */
 	/* latency of delivered packets: from their generation, and from entering
 	 * the first channel */
 	struct ftr_sim_latency total;
@@ -347,7 +347,7 @@ struct ftr_sim_channel_use {
 	ftr_sw sw;		/* the sender, or FTR_SW_NONE: an end port */
 	ftr_port port;
 	ftr_ep ep;		/* the end port that sends, if sw is FTR_SW_NONE */
-	uint64_t busy_ps;	/* in the measurement */
+	uint64_t busy_ps;	/* time in which it was busy, in the measurement */
 	uint64_t packets;
 };
 

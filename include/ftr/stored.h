@@ -26,7 +26,7 @@ extern "C" {
 /* The engine and fabric that tables belong to. */
 struct ftr_stored_id {
 	char engine[FTR_ENGINE_NAME_MAX];
-	uint64_t nominal;	/* ftr_stored_nominal */
+	uint64_t nominal;	/* result of ftr_stored_nominal */
 };
 
 /* Identity of a nominal fabric: a hash of its switches, the links between them, their ranks,

@@ -35,7 +35,7 @@ char *ftr_strdup(const char *s);
 char *ftr_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 FILE *ftr_fdopen(int fd, const char *mode);
 DIR *ftr_opendir(const char *path);
-/* open_memstream(); NULL: no memory. */
+/* Like open_memstream(); NULL: out of memory. */
 FILE *ftr_memstream(char **text, size_t *len);
 /* Close the stream.  False: memory was exhausted; *text is then freed and NULL. */
 bool ftr_memstream_end(FILE *out, char **text);

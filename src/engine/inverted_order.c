@@ -80,8 +80,8 @@
 #include "engine/engine.h"
 
 /* Let n be the greatest size that A has for any possible root. For the chosen root, A has at least
- * n - n / ROOT_SHARE switches. The same holds for anchors and the number of switches of their part
- * that they reach. */
+ * n - n / ROOT_SHARE switches. The same limit applies to the number of switches of a part that its
+ * anchor reaches. */
 #define ROOT_SHARE 4
 /* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A are anchors of a part. */
 #define GATEWAY_SHARE 16

@@ -29,7 +29,7 @@ struct ftr_builder {
 	uint32_t n_sw, n_ep, n_link;
 	uint32_t cap_sw, cap_ep, cap_link;
 	struct ftr_map sw_by_guid;
-	struct ftr_map ep_by_end;	/* end_key() */
+	struct ftr_map ep_by_end;	/* keys: end_key() */
 	struct ftr_map ep_by_guid;
 	struct ftr_map link_by_end;
 };

@@ -3,7 +3,7 @@
  * Shared by the parts of the incremental routing.
  *
  *	incremental.c		creation; the steps of an apply; undo
- *	view.c			links, and the groups that have links left
+ *	view.c			links, and the groups with a link that is up
  *	cost_update.c		update of costs and down-costs
  *	turn_update.c		update of the pairs without an up/down path
  *	entry_update.c		update of the tables
