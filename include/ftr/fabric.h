@@ -201,7 +201,7 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 /*
  * Assign a base LID to everything that has none.  LIDs count from 1 in ascending
  * GUID order over switches and end ports together, aligned to 2^lmc for end ports;
- * LIDs in use are skipped.  Deterministic.  All end ports that had no LID get lmc.
+ * LIDs in use are skipped.  All end ports that had no LID get the LMC lmc.
  */
 enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					unsigned int lmc,

@@ -49,8 +49,9 @@
  * as possible (ROOT_SHARE).  So the loss of one link rarely changes the root.
  *
  * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
- * a leaf reaches all top switches, like a leaf switch of a chassis, the root is such a
- * switch, the highest by rank.  With a leaf as root, all chassis leaf switches above it
+ * a leaf reaches all top switches, the root is such a switch, the highest by rank.  An
+ * example is a chassis leaf switch, that is, a switch of a chassis to which racks are
+ * connected.  With a leaf as root, all chassis leaf switches above it
  * would be in A.  A packet from one of them could then reach another only through the
  * root, and the traffic of all neighbours of the root would share its few links.  With a
  * chassis leaf switch as root only the spines above it are upside down, and no path of a
@@ -292,8 +293,8 @@ static bool is_in_part(const struct ordering *o, ftr_sw s, uint32_t part)
 	return o->kind[s] == OUTSIDE && o->part[s] == part;
 }
 
-/* Find the switches of a part that a reaches by going up, put them into o->queue, and mark them in
- * o->seen with a new stamp. Returns their number. */
+/* Find the switches of `part` that switch `a` reaches by going up, put them into o->queue, and mark
+ * them in o->seen with a new stamp. Returns their number. */
 static uint32_t climb(struct ordering *o, ftr_sw a, uint32_t part)
 {
 	const struct ftr_shape *sh = o->sh;

@@ -49,7 +49,7 @@ static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
 	return in->use_full && in->use_full[l] ? in->full : in->shape;
 }
 
-/* The entry of s for column l in extra; NULL: there is none, the candidates follow from the
+/* The entry of s for column l in extra; NULL: there is none, so the candidates follow from the
  * costs. */
 static const struct connect_entry *extra_entry(const struct keeping *k,
 					       const struct ftr_shape *sh,

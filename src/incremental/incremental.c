@@ -183,8 +183,8 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 
 /* ---- an apply -------------------------------------------------------- */
 
-/* List the entries of a and b that depend on the links between a and b at the present costs. b has
- * the higher rank. */
+/* List the entries of switches `a` and `b` that depend, at the present costs, on the links between
+ * the two. `b` has the higher rank. */
 static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 {
 	uint8_t *flag = lv->row[0];

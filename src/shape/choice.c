@@ -47,10 +47,10 @@
  * Switches that are new, or were stubs, have the inferred ranks; so have those whose links would
  * all be horizontal with their earlier ranks, because these links were moved.
  *
- * Such a shape can be made again exactly from its fabric and the ranks of all its switches, which
- * are in the state file. To see this, consider the difference between the rank of a switch and its
- * inferred rank. If the earlier rank was kept, this difference is the same as before; all other
- * switches have one common difference. So the most frequent difference is the same as before
+ * A shape with kept ranks can be made again exactly from its fabric and the ranks of its switches,
+ * which are in the state file. To see this, consider the difference between the rank of a switch
+ * and its inferred rank. If the earlier rank was kept, this difference is the same as before; all
+ * other switches have one common difference. So the most frequent difference is the same as before
  * (find_shift). And if a switch keeps its earlier rank because that of a neighbour differs, the
  * neighbour keeps its rank for the same reason, so their links stay vertical.
  */

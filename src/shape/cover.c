@@ -162,9 +162,9 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Decide whether f is another fabric than n. It is if they have little in common both in switches
- * and in end ports; or, if both have links, both in links between switches and in links of end
- * ports. If one of them has no objects of a kind, they have little in common in this kind. */
+/* Decide whether f and n are different fabrics. They are if they have few switches and few end ports
+ * in common; or, if both have links, few links between switches and few links of end ports. If one
+ * of them has no objects of a kind, this counts as few. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;
