@@ -183,8 +183,8 @@ const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
  * or switches came back, entries that a repair changed return to the original tables
  * wherever those have a path.  They are written in the opposite order: c first, then b.
  * Broken entries may lead onto a link that comes up, and close a cycle there.  Such
- * entries are removed first: writes FTR_HOW_NONE, step 1, which must be acknowledged
- * before the subnet manager makes the link active.
+ * entries are removed first, by writes of kind FTR_HOW_NONE in step 1.  These writes must
+ * be acknowledged before the subnet manager makes the link active.
  *
  * FTR_REFUSED for links or switches that come back while packets are not drained;
  * FTR_INVAL for a switch or port that does not exist.  Per LID: O(paths examined),

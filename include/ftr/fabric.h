@@ -133,8 +133,8 @@ ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid);
  * FTR_SW_NONE if it holds none.  O(log n). */
 ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid);
 
-/* True if it is a SHARP Aggregation Node, a CA inside a switch.  It makes no switch a
- * leaf, but its LID must be routed. */
+/* True if ep is a SHARP Aggregation Node, a CA inside a switch.  An Aggregation Node makes no
+ * switch a leaf, but its LID must be routed. */
 bool ftr_ep_is_aggregation(const struct ftr_endport *ep);
 
 /* NULL is accepted. */

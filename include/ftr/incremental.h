@@ -68,8 +68,8 @@ extern "C" {
 
 struct ftr_incr;
 
-/* A new state of a link, which is named by either end.  If both ends are reported the
- * event counts once; of several events of one link the last one counts. */
+/* The new state of a link, which is identified by either of its ends.  If both ends are
+ * reported, the event counts once; of several events of one link, the last one counts. */
 struct ftr_incr_event {
 	ftr_sw sw;
 	ftr_port port;

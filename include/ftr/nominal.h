@@ -66,7 +66,8 @@ struct ftr_nominal_change {
 	bool reshaped;		/* the options differ from those of old */
 	uint32_t new_sw, new_links, new_hosts;	/* new_hosts counts end ports */
 	bool other;		/* old belongs to a different fabric */
-	/* switches and end ports of old: same_: number that F has as well; old_: total */
+	/* same_sw, same_hosts: number of switches and of end ports that old and F have in
+	 * common; old_sw, old_hosts: number of all that old has */
 	uint32_t same_sw, same_hosts, old_sw, old_hosts;
 	uint32_t replaced_sw;	/* switches that took the place of another */
 	uint32_t changed;	/* known switches and end ports with different ports, place, LMC,

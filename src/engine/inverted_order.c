@@ -44,9 +44,9 @@
  * downward outside by rank is downward all the way in this order, over the same links.
  *
  * The root is a leaf that is not connected to another leaf, neither above nor below it,
- * because inside A two connected leaves reach each other only through the root.  Among these
- * leaves, it is the one with the smallest GUID among those for which A is nearly as large
- * as possible (ROOT_SHARE).  So the loss of one link rarely changes the root.
+ * because inside A two connected leaves reach each other only through the root.  Of these
+ * leaves, only those are considered for which A is nearly as large as possible (ROOT_SHARE).
+ * The root is the one with the smallest GUID.  So the loss of one link rarely changes it.
  *
  * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
  * a leaf reaches all top switches, the root is such a switch, the highest by rank.  An

@@ -26,8 +26,8 @@
  *	12 x 12		100	100	100	100
  *
  * All meshes with several links for each pair are recognised. With a MESH_SHARE of 80 %,
- * a quarter of the 2 x 2 meshes would not be recognised at 10 %. In the real fabrics at
- * hand that lack links, 96 % of the pairs are linked.
+ * a quarter of the 2 x 2 meshes would not be recognised if 10 % of the links are missing.
+ * In the real fabrics at hand that lack links, 96 % of the pairs are linked.
  *
  * Inferred slots have no link.  When the link appears, the other slots do not change: the
  * mesh is the same, no more planes are joined than before, and the order, the number of slots
