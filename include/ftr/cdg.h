@@ -22,8 +22,8 @@
  *
  *	drain	       change	   change     drain
  *	 |-------------|-----------|----------|
- *	 entries of    + the entries of all   the current
- *	 this drain    steps since then       entries only
+ *	 the entries   + the entries of all   only the
+ *	 at the drain  steps since then       current entries
  *
  * Packets have the SLs of a given set, the same for every source, and use the VLs
  * that SL2VL gives.  A link that is down carries nothing and its vertices lie on no

@@ -14,11 +14,11 @@
  * the VL from (input port, output port, SL).  Here a subnet manager knows all faults and
  * writes only detours that work, so packets need no VLs for unsuccessful attempts.
  *
- * Link c-s fails; c is above s.  For every LID that c sent to s:
+ * Link c-s fails; c is above s.  For every LID that c routed to s:
  *
  *	  c     t		c: down to b, another switch below c
  *	  | \ / |		b: up to t, a switch above both b and s
- *	  |  X  |		s: its own upward entries move to others
+ *	  |  X  |		s: its entries over this link move to other upward links
  *	  | / \ |
  *	  b     s		the failed link is the diagonal from c to s
  *
@@ -148,7 +148,7 @@ struct ftr_ddlr_plan {
 struct ftr_ddlr;
 
 /*
- * A planner for t, the tables in force on the fabric of sh.  sh must outlive the
+ * Make a planner for t, the tables in force on the fabric of sh.  sh must outlive the
  * planner.  Errors: as ftr_cdg_new; FTR_REFUSED if t has a cycle on these VLs.
  */
 enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
@@ -176,7 +176,7 @@ bool ftr_ddlr_matches(const struct ftr_ddlr *r, const struct ftr_shape *sh,
 const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
 
 /*
- * The local repair for any number of events at once, in the given order.  An event
+ * Plan the local repair for any number of events at once, in the given order.  An event
  * that reports the current state has no effect.
  *
  * The original tables are those of ftr_ddlr_new or of the last transition.  After links

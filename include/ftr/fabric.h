@@ -126,7 +126,7 @@ ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 	return &f->ports[f->sw[s].first_port + p];
 }
 
-/* Index by GUID, FTR_SW_NONE/FTR_EP_NONE if unknown.  O(log n). */
+/* Find an index by GUID; FTR_SW_NONE/FTR_EP_NONE if the GUID is unknown.  O(log n). */
 ftr_sw ftr_fabric_find_sw(const struct ftr_fabric *f, uint64_t node_guid);
 ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid);
 /* In a nominal fabric: the place that the switch with this node GUID holds,

@@ -4,7 +4,7 @@
  *
  * A shape and its tables are made for one state of the fabric.  struct ftr_incr
  * is a working copy of both, in which links go down and come up.  Each time it
- * recomputes only what depends on those links, and returns the changed entries in
+ * recomputes only the values that depend on those links, and returns the changed entries in
  * an order in which they can be written to switches that keep forwarding.  It
  * makes no routing decision of its own: the port of an entry is chosen by the
  * function that a full routing uses, over the groups, costs and down-costs that a new
@@ -131,7 +131,7 @@ void ftr_incr_free(struct ftr_incr *lv);	/* NULL is accepted */
 /*
  * Apply link events and update the tables.  *out belongs to lv and is valid until
  * the next call that changes lv.  An event has no effect if it names the link of a
- * host, a link that is in that state already or, with FTR_PATHS_UPDOWN, a horizontal
+ * host, a link that already has that state or, with FTR_PATHS_UPDOWN, a horizontal
  * link.
  * Errors: FTR_INVAL: no such switch or port, or no link is known there (a new
  * link needs a new shape); FTR_NOMEM.  On an error nothing has changed.  The

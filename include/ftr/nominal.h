@@ -77,7 +77,7 @@ struct ftr_nominal_change {
 };
 
 /*
- * The nominal fabric for f; if old is NULL, that is f itself.  If f has nothing that
+ * Make the nominal fabric for f; if old is NULL, that is f itself.  If f has nothing that
  * old lacks, and opts are those of old, *out is old.  Otherwise *out is a new object,
  * and old is unchanged.  opts: NULL for defaults; the members nominal and no_slots are
  * ignored, and so is the member old if there is an old nominal fabric.  change may be NULL;

@@ -134,7 +134,7 @@ struct ftr_sim_view {		/* data that a function may read but not change */
 	uint64_t hop_ps;		/* delay of a signal to the next switch:
 					 * a link and a switch */
 	struct sim *sim;		/* the run, for the calls below */
-	const void *const *arg;	/* conf.arg */
+	const void *const *arg;	/* points to conf.arg */
 };
 
 struct ftr_sim_function {
@@ -194,8 +194,8 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s);
  * space for any number of such packets. */
 void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		   unsigned int vl);
-/* hold true: the end ports of s and its port 0 start no packets until the function calls
- * this with hold false. */
+/* hold == true: the end ports of s and its port 0 start no packets until the function calls
+ * this with hold == false. */
 void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 
 /* The function is out of memory: the run ends with FTR_NOMEM. */
@@ -210,7 +210,7 @@ extern const struct ftr_sim_function ftr_sim_lft;
 enum ftr_sim_pattern {
 	/* every packet goes to another end port of the order, drawn at random */
 	FTR_SIM_UNIFORM = 0,
-	/* hot_percent of the packets go to a random end port of hot[], the others are
+	/* hot_percent of the packets go to a random end port of hot[]; the others are
 	 * uniform */
 	FTR_SIM_HOTSPOT,
 	/* order[i] sends to order[perm(i)], where perm is a random permutation that depends

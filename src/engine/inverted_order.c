@@ -51,12 +51,12 @@
  * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
  * a leaf reaches all top switches, the root is such a switch, the highest by rank.  An
  * example is a chassis leaf switch, that is, a switch of a chassis to which racks are
- * connected.  With a leaf as root, all chassis leaf switches above it
- * would be in A.  A packet from one of them could then reach another only through the
- * root, and the traffic of all neighbours of the root would share its few links.  With a
- * chassis leaf switch as root only the spines above it are upside down, and no path of a
- * host changes.  In PGFTs only leaves reach the top switches of all planes (or there is one
- * plane, and no upward paths are made).
+ * connected.  With a leaf as root, all chassis leaf switches above it would be in A.  A
+ * packet from one of them could then reach another only through the root, and the traffic of
+ * all neighbours of the root would share its few links.  With a chassis leaf switch as root
+ * only the spines above it are upside down, and no path of a host changes.  In PGFTs only
+ * leaves reach the top switches of all planes (or there is one plane, and no upward paths are
+ * made).
  *
  * If the root would be a bottleneck because hosts are connected to switches of A, another
  * leaf is the root (root.c).
@@ -170,7 +170,7 @@ static void measure_reach(struct ordering *o)
 	}
 }
 
-/* Is switch a a better root than switch b? A leaf is better than another switch; on a tie, any
+/* Is switch `a` a better root than `b`? A leaf is better than another switch; on a tie, any
  * switch is better than `avoid`; then the smaller GUID is better. */
 static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 		      ftr_sw avoid)

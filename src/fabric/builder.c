@@ -386,7 +386,7 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z)
 	return FTR_ZNEW(f->arena, z->ports, f->n_ports) != NULL;
 }
 
-/* Set by_holder, if any place is held by another switch than its first one.  FTR_INVAL: a
+/* Set by_holder, if any place is held by a switch that is not its first one.  FTR_INVAL: a
  * switch holds two places. */
 static enum ftr_status lay_holders(struct frozen *z, struct ftr_err *err)
 {

@@ -43,9 +43,9 @@
  * every link. A smaller gain is not worth new tables, and the estimate is not exact enough to show
  * it. If the inferred ranking has fewer ranks, it need only be as good as the earlier one. So if
  * the fabric was incomplete when it was first seen, and a spine for example was ranked below the
- * leaves, this error is corrected later.
- * Switches that are new, or were stubs, have the inferred ranks; so have those whose links would
- * all be horizontal with their earlier ranks, because these links were moved.
+ * leaves, this error is corrected later. Switches that are new, or were stubs, have the inferred
+ * ranks; so have those whose links would all be horizontal with their earlier ranks, because these
+ * links were moved.
  *
  * A shape with kept ranks can be made again exactly from its fabric and the ranks of its switches,
  * which are in the state file. To see this, consider the difference between the rank of a switch
