@@ -95,7 +95,7 @@ struct ftr_route_opts {
 	 * again as far as possible; sorted by (from, at, to) */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
-	bool keep_turns;	/* store the extra turns in stats.turn */
+	bool keep_turns;	/* stats.turn receives the extra turns */
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
 	enum ftr_balance balance;
@@ -106,7 +106,7 @@ struct ftr_route_opts {
 	/* returns true to stop the search; NULL: the search is not stopped */
 	bool (*cancelled)(void *ctx);
 	void *cancel_ctx;
-	bool keep_routed;	/* store the shape that was routed in stats.routed */
+	bool keep_routed;	/* stats.routed receives the shape that was routed */
 	/* Shape of the nominal fabric over which the input shape was made, or
 	 * NULL.  sftree takes the order of the switches from it as long as that order
 	 * connects all switches, so that faults do not change the order. */

@@ -4,7 +4,7 @@
  *
  * Model: a job of n hosts sends all-to-all.  Each port sends at the full rate of
  * its link, spread evenly over the other n - 1 ports.  The demand of a job on a
- * link is then the number of its flows there, divided by n - 1; 1 is a full link.
+ * link is then the number of its flows there, divided by n - 1; 1 means a full link.
  *
  *	alone	the greatest demand of the job on any link, at least 1.  The exchange
  *		takes this many times as long as at full rate.

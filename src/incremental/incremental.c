@@ -374,7 +374,7 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
-	revert(lv);		/* needs the tables before they are changed back */
+	revert(lv);		/* reads the tables before they are changed back */
 	set_entries(lv, true);
 	return true;
 }

@@ -13,7 +13,7 @@
  * The view is a struct ftr_shape with its own groups, costs and down-costs, which change;
  * everything else is that of the shape it was made from. Functions that route over a shape can
  * route over the view. Each switch has room for all of its nominal groups. Groups with at least one
- * live link are packed to the front of this room, in nominal order:
+ * link that is up are packed to the front of this room, in nominal order:
  *
  *	group_first[s]  |above|above|below|below|equal|  .  |  .  | group_first[s+1]
  *	                 <- n_up -> <- n_down -> n_equal
@@ -157,7 +157,7 @@ struct ftr_incr {
 	uint32_t *lid_first;	/* [max_lid + 2] */
 	bool placed;		/* the counters of displaced include the changes */
 	struct ftr_arena *last;		/* holds the write steps and the links of the result */
-	struct ftr_link *extra;	/* live links that are not in the fabric of base */
+	struct ftr_link *extra;	/* links that are up and not in the fabric of base */
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
@@ -195,7 +195,7 @@ static inline uint32_t incr_link(const struct ftr_incr *lv, ftr_sw s,
 	return p <= sw->n_ports ? lv->link_at[sw->first_port + p] : NONE;
 }
 
-/* view.c. incr_adjacent: is there a live link between s and t? incr_links: set the nominal links
+/* view.c. incr_adjacent: is a link between s and t up? incr_links: set the nominal links
  * and the view. incr_pack: update the groups of s in the view. incr_toggle: change the state of a
  * link. */
 bool incr_adjacent(const struct ftr_incr *lv, ftr_sw s, ftr_sw t);

@@ -5,10 +5,10 @@
  * Changed entries are written downstream first (tables/write_order.h). Here the first step is 0.
  *
  * An entry of a switch y is said to turn upward if its new port leads up, and a switch x above y
- * has a changed entry whose old port leads down to y over a live link. (If x kept its entry, the
- * new tables would have a turn at y, but their paths go strictly up, then down.) Entries that turn
- * upward, and all entries that wait for them, get separate steps after all others (drain steps),
- * one for each level:
+ * has a changed entry whose old port leads down to y over a link that is up. (If x kept its entry,
+ * the new tables would have a turn at y, but their paths go strictly up, then down.) Entries that
+ * turn upward, and all entries that wait for them, get separate steps after all others (drain
+ * steps), one for each level:
  *
  *	level(y) = 1 + the greatest level of the entry that y waits for and of the
  *		   entries that led down to y, if they have a level; else 0

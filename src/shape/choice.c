@@ -42,7 +42,7 @@
  * up/down path, is less than KEEP_GAIN times as much. That corresponds to a tenth less load on
  * every link. A smaller gain is not worth new tables, and the estimate is not exact enough to show
  * it. If the inferred ranking has fewer ranks, it need only be as good as the earlier one. So if
- * the fabric was incomplete when it was first seen, and a spine for example was ranked below the
+ * the fabric was incomplete when it was first seen, and a spine, for example, was ranked below the
  * leaves, this error is corrected later. Switches that are new, or were stubs, have the inferred
  * ranks; so have those whose links would all be horizontal with their earlier ranks, because these
  * links were moved.

@@ -55,8 +55,8 @@ static int draft_cmp(const void *x, const void *y)
 	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
 }
 
-/* True if s is left out of planes. stubs false: all stubs are left out; true: only empty leaves
- * are. */
+/* True if s is left out of planes. stubs == false: all stubs are left out; true: only empty
+ * leaves are. */
 static bool left_out(const struct shaping *z, ftr_sw s, bool stubs)
 {
 	return z->is_stub[s] && (!stubs || z->is_leaf[s]);

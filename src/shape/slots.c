@@ -33,7 +33,7 @@
  * mesh is the same, no more planes are joined than before, and the order, the number of slots
  * and the dividers count inferred slots like others.
  *
- * The search for balance cannot replace this. Take the mean over all shifts of the flows
+ * The search of <ftr/balance.h> cannot replace slots. Take the mean over all shifts of the flows
  * on the most loaded link, for 648 hosts. If only present groups have slots, the search
  * ends at a mean of 2.33 instead of 1.97 if 5 % of the links are missing, and of 2.66
  * instead of 2.01 if 10 % are.

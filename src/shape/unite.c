@@ -114,7 +114,7 @@ static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 	return near == AT_LINK && same_there(u, t, p) ? IN_FABRIC : CONTRADICTED;
 }
 
-/* Decide whether the union keeps the nominal end port e, which has a link, and that link. */
+/* Decide whether the union keeps the nominal end port e and its link. e must have a link. */
 static enum fate ep_fate(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->n->ep[e];
