@@ -39,7 +39,7 @@
  * equal ranks invalidates the proof.  Additional claimed turns are allowed if the
  * following relation has no cycle, which is verified: all up-then-down turns,
  * except those back to the same switch, together with the claimed turns.  If it
- * has a cycle, the claims are void.
+ * has a cycle, the claims are not used.
  *
  * Without the proof the graph is built and searched.  One shortest cycle is
  * reported, starting with its lowest channel.  Only in a very large graph without

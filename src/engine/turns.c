@@ -200,8 +200,8 @@ static void enter_up(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		enter(tn, r, tn->of_group[t->group_first[s] + k], depth);
 }
 
-/* Enter the downward channels of s except channel `but`. Most of them lead to switches without
- * downward channels and are only marked. */
+/* Mark and stack the downward channels of s except channel `but`. Most of them lead to switches
+ * without downward channels and are only marked. */
 static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		       uint32_t but, uint32_t *depth)
 {
@@ -221,7 +221,7 @@ static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 	}
 }
 
-/* Enter the channels on which a packet can continue after channel c by a base turn. */
+/* Mark and stack the channels on which a packet can continue after channel c by a base turn. */
 static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 		       uint32_t *depth)
 {

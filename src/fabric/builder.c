@@ -519,7 +519,7 @@ static enum ftr_status lay_links(const struct ftr_builder *b,
 	return FTR_OK;
 }
 
-/* Enter the owner of the LIDs of one object.  FTR_INVAL: a LID has an owner already. */
+/* Set the owner of the LIDs of one object.  FTR_INVAL: a LID has an owner already. */
 static enum ftr_status own(struct ftr_lid_owner *owner, ftr_lid lid,
 			   unsigned int lmc, uint8_t kind, uint32_t idx,
 			   uint64_t guid, const struct frozen *z,

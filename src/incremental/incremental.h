@@ -21,7 +21,7 @@
  * Horizontal links (equal) fail and return like all others, but no cost depends on them:
  * only entries for extra turns use them (turn_update.c).
  *
- * Terms.  An apply is one call of ftr_incr_apply().  A link is alive (live) if it is up, dead
+ * Terms.  An apply is one call of ftr_incr_apply().  A link is alive if it is up, dead
  * if it is down.  To list a value or an entry means to put it on a work list.  The plan holds
  * the extra turns, and the entries that use them (engine/connect.h).
  *

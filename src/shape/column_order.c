@@ -437,9 +437,9 @@ static enum ftr_status spread_multiport(struct ordering *o)
 	return FTR_OK;
 }
 
-/* ---- publishing -------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------- */
 
-/* Publish the index d of every switch and end port. */
+/* Store the index d of every switch and end port in the shape. */
 static enum ftr_status publish(const struct ordering *o)
 {
 	const struct shaping *z = o->z;
