@@ -106,7 +106,7 @@ struct ftr_fabric {
 	const struct ftr_endport *ep;
 	const struct ftr_swport *ports;
 	const struct ftr_lid_owner *owner;	/* [0 .. max_lid] */
-	struct ftr_arena *arena;	/* owns all of the above */
+	struct ftr_arena *arena;	/* the memory of all members above */
 };
 
 /* A link between two switches, identified by both ends. */

@@ -75,12 +75,12 @@ struct plan {
 					 * all columns together */
 	bool looking;		/* the first pass, in which new turns are looked for */
 	bool spread;		/* give switches all next hops that the turns allow, see spread.c */
-	/* state of the switches. "At rest" means between two columns */
-	uint8_t *state;		/* state[s]: OPEN, LABELLED or CONNECTED; OPEN at rest */
-	uint8_t *needed;	/* needed[s]: s needs a path; 0 at rest */
+	/* state of the switches */
+	uint8_t *state;		/* state[s]: OPEN, LABELLED or CONNECTED; OPEN between columns */
+	uint8_t *needed;	/* needed[s]: s needs a path; 0 between columns */
 	struct step *label;	/* label[s]: best step from s so far */
-	struct hop_list *hops;	/* hops[s]: next hops of s; not known at rest */
-	uint8_t *noted;		/* noted[s]: s is in touched; 0 at rest */
+	struct hop_list *hops;	/* hops[s]: next hops of s; not known between columns */
+	uint8_t *noted;		/* noted[s]: s is in touched; 0 between columns */
 	/* [n_sw] each. touched: switches whose state must be reset after the column; connected:
 	 * switches in state CONNECTED; path: scratch of admit_path() */
 	ftr_sw *touched, *path, *connected;
