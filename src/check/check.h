@@ -168,13 +168,13 @@ struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid);
 enum ftr_status chk_same_size(const struct ftr_fabric *f,
 			      const struct ftr_tables *t,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Record that the path from s to lid ends in the bad state st. */
+/* Record that the path from s to lid ends in state st, which is a finding. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
 /* Copy sample s to *to if it is the first sample, or if it comes before *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
-/* The finding that corresponds to a bad state. */
+/* The finding that corresponds to a state. */
 enum ftr_finding chk_finding(uint8_t st);
 /* True if the bit of a port is set in `dead`; port: index in ftr_fabric.ports; dead == NULL: no bit
  * is set. */
