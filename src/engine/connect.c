@@ -259,8 +259,8 @@ static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 	return kept;
 }
 
-/* h: the next hops of the switch at the end of channel c. Remove those to which a packet from c must
- * not turn. FTR_REFUSED: none would remain. */
+/* h: the next hops of the switch at the end of channel c. Remove those to which a packet from c
+ * must not turn. FTR_REFUSED: none would remain. */
 static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 				     struct hop_list *h)
 {

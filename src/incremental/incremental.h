@@ -221,8 +221,8 @@ enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
 
 /* turn_update.c. incr_extra_new: make the plan. incr_extra: update the plan, after the costs have
- * been updated, and list the entries that it concerns. incr_extra_back: restore the plan from before
- * the update. */
+ * been updated, and list the entries that it concerns. incr_extra_back: restore the plan from
+ * before the update. */
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
 void incr_extra_back(struct ftr_incr *lv);
@@ -239,9 +239,9 @@ static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 			     struct ftr_err *err);
 
-/* placement_update.c. incr_place_new: make the counters. incr_place: set by_lid, and choose the port
- * of each change whose new port is DISPLACED_PLACE. incr_place_back: revert the placement; must be
- * called before the links get their old state. */
+/* placement_update.c. incr_place_new: make the counters. incr_place: set by_lid, and choose the
+ * port of each change whose new port is DISPLACED_PLACE. incr_place_back: revert the placement;
+ * must be called before the links get their old state. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place_back(struct ftr_incr *lv);

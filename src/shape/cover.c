@@ -162,9 +162,9 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Decide whether f and n are different fabrics. They are if they have few switches and few end ports
- * in common; or, if both have links, few links between switches and few links of end ports. If one
- * of them has no objects of a kind, this counts as few. */
+/* Decide whether f and n are different fabrics. They are if they have few switches and few end
+ * ports in common; or, if both have links, few links between switches and few links of end ports.
+ * If one of them has no objects of a kind, this counts as few. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;
