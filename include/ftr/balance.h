@@ -50,38 +50,40 @@ struct ftr_balance_input {
 	 * made from the shape `full` instead; both are NULL if there are no such columns. */
 	const struct ftr_shape *shape, *full;
 	const uint8_t *use_full;	/* [n_sw] 1: the column uses the shape `full` */
-	/* Entries that may change: bit lid of row s is set; NULL: all may.  A row has
-	 * (stride / 64) words of 64 bits. */
+	/* One bit for each entry: the entry of switch s for lid may change if bit lid of row
+	 * s is set.  A row has (stride / 64) words of 64 bits.  NULL: all entries may change. */
 	const uint64_t *movable;
-	/* Called for the entries of column l at switch s.  If, because of extra turns, their
-	 * candidates do not follow from the costs: fills cand[] by ascending pos and returns
-	 * their number; else returns FTR_BALANCE_BY_COST.  Every choice among them must be
-	 * allowed, and all must be equally far from the column.  NULL: no such entries exist. */
+	/* Called for the entries of column l at switch s.  If extra turns decide which
+	 * candidates these entries have, the function stores the candidates in cand[], by
+	 * ascending pos, and returns their number.  If the costs decide, it returns
+	 * FTR_BALANCE_BY_COST.  Every choice among the candidates must be allowed, and all must
+	 * be equally far from the column.  NULL: the costs decide for all entries. */
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;
-	bool longer;		/* some entries take a path longer than their cost */
+	bool longer;		/* the paths of some entries have more hops than their cost */
 	enum ftr_balance depth;
-	/* Return true to stop early; called every few milliseconds.  NULL: never. */
+	/* Called every few milliseconds; returns true to stop the search early.  NULL: the
+	 * search is not stopped. */
 	bool (*cancelled)(void *ctx);
 	void *ctx;
 };
 
 struct ftr_balance_report {
-	uint32_t hosts;		/* hosts that send and receive */
+	uint32_t hosts;		/* number of hosts that send and receive */
 	uint32_t bound;		/* lower bound for the load of the most loaded
 				 * link, from cuts, in flows */
 	uint32_t max_before, max_after;	/* flows of the most loaded link */
-	/* mean over the shifts of the most loaded link; 0: not computed */
+	/* load of the most loaded link in flows, mean over the shifts; 0: not computed */
 	double shift_before, shift_after;
-	uint64_t moved;		/* entries changed */
-	uint32_t sweeps;	/* passes over the entries */
+	uint64_t moved;		/* number of changed entries */
+	uint32_t sweeps;	/* number of passes over the entries */
 	bool cancelled;
 };
 
 /*
  * Improve t in place.  report may be NULL.  Errors: FTR_NOMEM, with t unchanged;
- * FTR_INVAL: tables not of the shape's fabric.
+ * FTR_INVAL: t has another number of switches or LIDs than the fabric of the shape.
  */
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_tables *t, struct ftr_team *team,
@@ -98,9 +100,9 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
  * _bound: the best bound from the cuts around every switch, every pod and every
  * plane, rounded up; 0: no flow crosses a link.  O(ranks * links).
  *
- * _dual: from link weights that improve with every round.  Under any routing the most
- * loaded link carries at least *least flows.  *most was reached by dividing flows among
- * several paths, which forwarding tables cannot do.
+ * _dual: bounds from weights of the links, which every round improves.  Under any routing
+ * the most loaded link carries at least *least flows.  *most is the load of the most loaded
+ * link if flows are divided among several paths, which forwarding tables cannot do.
  * O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,

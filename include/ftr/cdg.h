@@ -20,9 +20,10 @@
  * entries that packets may still follow.  It does not contain combinations that never existed:
  * once the replacement of an entry is acknowledged, no later packet uses the old one.
  *
- *	new	    change	change	    drain
+ *	drain	       change	   change     drain
  *	 |-------------|-----------|----------|
- *	 base entries  + union of the steps   base = the current entries
+ *	 the entries   + the entries of all   only the
+ *	 at the drain  steps since then       current entries
  *
  * Packets have the SLs of a given set, the same for every source, and use the VLs
  * that SL2VL gives.  A link that is down carries nothing and its vertices lie on no
@@ -50,10 +51,10 @@ extern "C" {
 struct ftr_cdg;
 
 struct ftr_cdg_opts {
-	const struct ftr_sl2vl *sl2vl;	/* NULL: VL = SL; copied */
-	uint16_t sls;		/* set of SLs in use, one bit per SL; 0: SL 0 */
-	bool switch_sources;	/* switches send as well; else end ports only */
-	struct ftr_team *team;	/* shares the work of ftr_cdg_new; NULL: none */
+	const struct ftr_sl2vl *sl2vl;	/* is copied; NULL: VL = SL */
+	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
+	bool switch_sources;	/* true: switches send packets as well as end ports */
+	struct ftr_team *team;	/* for ftr_cdg_new; NULL: the calling thread alone */
 	/* Called from time to time while the graph is built, by the same thread;
 	 * true aborts with FTR_REFUSED.  NULL: never. */
 	bool (*stop)(void *ctx);
@@ -84,9 +85,9 @@ const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
 /*
  * Change entries of one LID: w[0 .. n-1] by ascending step, each switch at most
  * once per step.  The change is made, and *closes is false, if no intermediate
- * state has a cycle, in any order within a step and together with everything that
- * is not yet drained.  Otherwise nothing is changed and *closes is true.  On failure
- * (FTR_NOMEM, FTR_INVAL for a port beyond the switch) nothing is changed either.
+ * state has a cycle, in any order within a step and together with the dependencies of
+ * LIDs that are not drained.  Otherwise nothing is changed and *closes is true.  On failure
+ * (FTR_NOMEM, FTR_INVAL for a port that the switch does not have) nothing is changed either.
  * O(entries on the new paths), O(n_sw) at worst, plus the search of the part of the
  * topological order that the new edges change.
  */
@@ -115,8 +116,8 @@ bool ftr_cdg_link_is_down(const struct ftr_cdg *g, ftr_sw s, ftr_port port);
 enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 				bool *closes, struct ftr_err *err) FTR_MUST_USE;
 
-/* True if packets for lid may be on the link out of that port: the entries of the last drain,
- * or a later change, led packets onto it. */
+/* True if packets for lid may be on the link out of that port: an entry led packets onto it
+ * at the last drain or later. */
 bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 		      ftr_lid lid);
 

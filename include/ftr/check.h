@@ -4,20 +4,21 @@
  * arrive and whether they are free of credit loops.
  *
  * It shares no code with the engines and trusts none of their results.  Ranks are
- * taken as a claim, and every use of it is verified entry by entry.
+ * claims: wherever the checker uses them, it verifies them entry by entry.
  *
  * Paths.  For every LID of the fabric and every switch, the checker walks the path
  * of a packet that starts at that switch.  A path is good if it leaves the last
  * switch through the port to which the owner of the LID is connected, or through
  * port 0 of the switch that owns the LID.  Everything else is a finding:
  *
- *	missing entry	FTR_PORT_NONE before the destination
- *	dead port	an entry that names a port without a link or beyond the
- *			switch, or port 0 at a switch that does not own the LID
+ *	missing entry	an entry FTR_PORT_NONE on the path
+ *	dead port	an entry that names a port without a link, a port that the
+ *			switch does not have, or port 0 of a switch that does not
+ *			own the LID
  *	wrong end	delivery to an end port that does not own the LID
  *	loop		the path comes back to a switch
  *
- * Pairs are counted per (class of source, class of destination).  A source is an
+ * Pairs are counted for each (class of source, class of destination).  A source is an
  * end port (host) or a switch.  A destination is a LID of an end port or of a
  * switch; all 2^lmc LIDs of a port are separate destinations.  A source's own LIDs
  * do not count.  Pairs of a switch and its own hosts count, and so do pairs of
@@ -38,7 +39,7 @@
  * equal ranks invalidates the proof.  Additional claimed turns are allowed if the
  * following relation has no cycle, which is verified: all up-then-down turns,
  * except those back to the same switch, together with the claimed turns.  If it
- * has a cycle, the claims are void.
+ * has a cycle, the claims are not used.
  *
  * Without the proof the graph is built and searched.  One shortest cycle is
  * reported, starting with its lowest channel.  Only in a very large graph without
@@ -85,7 +86,7 @@ enum ftr_finding {
 const char *ftr_finding_name(enum ftr_finding what);
 
 enum ftr_cdg_verdict {
-	FTR_CDG_NOT_CHECKED = 0,	/* reports must say so */
+	FTR_CDG_NOT_CHECKED = 0,	/* no verdict; reports must say so */
 	FTR_CDG_PROVED,		/* acyclic by the proof above; no graph was built */
 	FTR_CDG_ACYCLIC,	/* the graph was built and has no cycle */
 	FTR_CDG_CYCLE
@@ -96,13 +97,14 @@ struct ftr_check_opts {
 	/* additional claimed turns, in any order */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
-	bool switch_sources;	/* credit loops: switches send as well */
+	bool switch_sources;	/* credit loops: switches send packets as well as end ports */
 	bool no_cdg;		/* do not look for credit loops */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: see "VLs" above */
 	const struct ftr_path_sl *path_sl;
 };
 
-/* The first place of a finding: lowest LID, then lowest from. */
+/* The first occurrence of a finding: that with the lowest LID, and with the lowest `from` for
+ * this LID. */
 struct ftr_check_sample {
 	ftr_sw from;		/* switch at which the walk started */
 	ftr_sw at;		/* switch of the faulty entry; in a loop, the
@@ -122,10 +124,10 @@ struct ftr_check_report {
 	uint64_t pairs[FTR_N_CHECK_CLASSES];
 	uint64_t bad[FTR_N_CHECK_CLASSES];	/* pairs that do not arrive */
 	/* number of walks (switch, LID) that end in each finding, a switch's own
-	 * LID included.  FTR_FIND_TURN: entries that lead up at switches to which
-	 * another switch sends the same LID downward, by the claimed ranks.  They
-	 * count even if no source's path takes the turn; a turn that no path takes
-	 * does not invalidate the proof */
+	 * LID included.  FTR_FIND_TURN: entries that lead up, by the claimed ranks,
+	 * at a switch to which the entry of another switch leads down for the same
+	 * LID.  They count even if no source's path takes the turn; a turn that no
+	 * path takes does not invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
 	/* walks that do not arrive, except those that end in a missing entry:
@@ -144,7 +146,7 @@ struct ftr_check_report {
 	uint64_t no_sl;		/* (source, LID) without an SL in path_sl */
 	/* number of different (switch, in port, SL, LID) mapped to VL 15 */
 	uint64_t vl_drops;
-	struct ftr_check_sample vl_drop;	/* the first; from == at */
+	struct ftr_check_sample vl_drop;	/* the first of them; from == at */
 };
 
 /*
@@ -172,29 +174,29 @@ struct ftr_check_delta {
 	/* bit f->sw[s].first_port + p: the link there is down; both ends are
 	 * set.  NULL: none is down */
 	const uint64_t *dead;
-	const struct ftr_link *extra;	/* up, but not in f */
+	const struct ftr_link *extra;	/* links that are up, but not in f */
 	uint32_t n_extra;
-	const struct ftr_link *gone;	/* went down by this change */
+	const struct ftr_link *gone;	/* links that this change took down */
 	uint32_t n_gone;
 	const struct ftr_change *change;	/* sorted by (switch, LID) */
 	uint32_t n_changes;
 	const uint8_t *rank;	/* [n_sw] claimed ranks */
 	const struct ftr_turn *turn;	/* claimed turns, as in ftr_check_opts */
 	uint32_t n_turns;
-	/* claim: the old and the new tables use horizontal links (between switches of
-	 * one rank) only in claimed turns.  If this is not set and no turns are claimed,
-	 * changed entries must not use horizontal links */
+	/* true claims that the old and the new tables use horizontal links (between switches
+	 * of one rank) only in claimed turns.  If it is false and no turns are claimed, changed
+	 * entries must not use horizontal links */
 	bool horizontal;
-	/* the order of writes; NULL: no order is claimed.  Steps from first_drain
-	 * on are written after all earlier steps have drained */
+	/* the write step of each change; NULL: no order is claimed.  Before each step from
+	 * first_drain on, the caller waits until the packets in flight have arrived */
 	const uint16_t *write_step;	/* [n_changes] */
 	uint32_t first_drain;
 };
 
 struct ftr_delta_report {
-	/* walks from changed entries over the new tables that end in each
-	 * finding; FTR_FIND_TURN: entries that lead up at switches to which another
-	 * switch sends the same LID downward */
+	/* number of walks from changed entries over the new tables that end in each
+	 * finding; FTR_FIND_TURN: entries that lead up at a switch to which the entry
+	 * of another switch leads down for the same LID */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
 	uint64_t harmful;	/* as in ftr_check_report, for these walks only */
@@ -205,12 +207,12 @@ struct ftr_delta_report {
 	/* unchanged entries that lead to a switch whose entry was removed by this
 	 * change */
 	uint64_t stranded;
-	/* turns that only a mixture of the two tables has, over links that are up: a
-	 * switch sends down, the next one sends up, and one of the two uses its old
-	 * entry, the other its new one.  Turns that cannot occur in the order of
-	 * writes are not counted */
+	/* turns that only a mixture of the two tables has, over links that are up: an
+	 * entry leads down to a switch whose entry leads up, and one of the two entries
+	 * is old, the other new.  Turns that cannot occur in the order of writes are not
+	 * counted */
 	uint64_t mixed;
-	struct ftr_check_sample mixed_at;	/* the first, if any */
+	struct ftr_check_sample mixed_at;	/* the first of these turns, if mixed > 0 */
 	/* changed entries that are not written after the next changed entry on
 	 * their path */
 	uint64_t early;
@@ -239,8 +241,9 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * hist[h]: pairs (end port, LID of another end port) whose path crosses h links
- * between switches; the last element counts all paths of FTR_HOPS_MAX - 1 or more links.
+ * Count paths by length.  hist[h] becomes the number of pairs (end port, LID of another end
+ * port) whose path crosses h links between switches; the last element counts all paths of
+ * FTR_HOPS_MAX - 1 or more links.
  * Pairs that do not arrive are not counted.  FTR_INVAL for tables not of f's size.
  * O(n_sw * LIDs), one thread.
  */
@@ -266,9 +269,9 @@ enum ftr_status ftr_check_lost(const struct ftr_fabric *f,
 			       const struct ftr_check_report *r, ftr_lost_fn fn,
 			       void *ctx, struct ftr_err *err) FTR_MUST_USE;
 
-/* Sets part[n_sw]: for each switch, the lowest-numbered switch that links connect
- * with it, itself included.  Two switches have the same value if and only if a
- * physical path connects them.  O(ports). */
+/* Set part[s], for each of the n_sw switches, to the lowest index of a switch that is
+ * physically connected to s (s itself included).  Two switches have the same value if and only
+ * if they are physically connected.  O(ports). */
 void ftr_check_parts(const struct ftr_fabric *f, uint32_t *part);
 
 #ifdef __cplusplus

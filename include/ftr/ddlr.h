@@ -10,22 +10,21 @@
  *
  * deviation: In the papers a switch sees a fault itself and tries one port after
  * the other.  The packet carries a vector of tried ports.  Failed links need one additional
- * virtual layer, failed switches two.  An InfiniBand switch forwards by (switch, LID) alone
- * and takes the VL from (input port, output port, SL).  Here a subnet manager
- * knows all faults and writes the detour that works, so no VLs are needed for
- * detours that are only tried.
+ * virtual layer, failed switches two.  An InfiniBand switch forwards by LID alone and takes
+ * the VL from (input port, output port, SL).  Here a subnet manager knows all faults and
+ * writes only detours that work, so packets need no VLs for unsuccessful attempts.
  *
- * Link c-s fails; c is above s.  For every LID that c sent to s:
+ * Link c-s fails; c is above s.  For every LID that c routed to s:
  *
  *	  c     t		c: down to b, another switch below c
  *	  | \ / |		b: up to t, a switch above both b and s
- *	  |  X  |		s: its own upward entries move to others
+ *	  |  X  |		s: its entries over this link move to other upward links
  *	  | / \ |
  *	  b     s		the failed link is the diagonal from c to s
  *
  * A parallel link to the same switch is preferred.  Next comes a neighbour that
- * already has a path, then a detour.  A failed switch needs a detour of two tiers
- * down.  The search is the same in all cases: it finds the shortest path of working
+ * already has a path, then a detour.  A failed switch needs a detour that goes down two
+ * tiers.  The search is the same in all cases: it finds the shortest path of working
  * links that leads first down, then up, to a switch whose entries lead to the LID.
  * The entries of the switches in between are rewritten as well.  If several detours
  * (b, t) are equally short, the load decides, for each LID separately.
@@ -38,8 +37,8 @@
  * unclean, so k-1 faults leave one clean plane.  On other trees a fault may make
  * several unclean; then the dependency graph decides (docs/ddlr.md).
  *
- * For packets other than host to host this rule is binding, on any number of VLs:
- * their repairs never make a clean plane unclean.  For host-to-host packets it is
+ * For packets from or to a switch this rule is binding, on any number of VLs: their
+ * repairs never make a clean plane unclean.  For host-to-host packets it is
  * only a preference.  The channel dependency graph (<ftr/cdg.h>), which holds all
  * entries that packets may still follow, decides whether such a repair is made.  A
  * repair that would close a cycle is not made for that LID; the next
@@ -51,9 +50,9 @@
  * state, each packet that had a path has one, no entries form a loop, and the channel
  * dependencies have no cycle.
  *
- * Life of a planner, all calls from one thread:
+ * Use of a planner, all calls from one thread:
  *
- *	ftr_ddlr_new(shape, tables as written, VLs)
+ *	ftr_ddlr_new(shape, tables in force, VLs)
  *	  events(faults) -> plan: send it		the local repair
  *	  drained()	when packets sent before have left the fabric: a packet
  *			lifetime after the last acknowledgement
@@ -79,12 +78,12 @@ struct ftr_ddlr_opts {
 	/* the SL2VL tables in force (VL 1 after turns: ftr_ddlr_sl2vl); NULL: one
 	 * VL for all SLs */
 	const struct ftr_sl2vl *sl2vl;
-	uint16_t sls;		/* set of SLs in use, one bit per SL; 0: SL 0 */
+	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
 	/* Packets that switches send count as well.  Do not set this with the
 	 * tables of sftree and one VL: hardly any detour would be free of cycles.
-	 * If every clean path for host-to-host packets closes a cycle with packets from
-	 * switches, packets from switches are ignored from then on (plan.hosts_only).  In
-	 * that case make a new planner from the next full tables. */
+	 * If detours of host-to-host packets into clean planes are refused because of packets
+	 * from switches, packets from switches are ignored from then on (plan.hosts_only).
+	 * In that case make a new planner from the next full tables. */
 	bool switch_sources;
 	struct ftr_team *team;	/* as in struct ftr_cdg_opts */
 	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
@@ -102,17 +101,17 @@ enum ftr_event_kind {
 struct ftr_event {
 	uint8_t kind;		/* enum ftr_event_kind */
 	ftr_sw sw;
-	ftr_port port;		/* of sw; links only */
+	ftr_port port;		/* port of sw; used for link events only */
 };
 
 enum ftr_ddlr_how {
 	FTR_HOW_PARALLEL = 0,	/* another link to the same switch */
-	FTR_HOW_NEXT,		/* a neighbour that has a path */
-	FTR_HOW_TURN,		/* one tier down and up */
-	FTR_HOW_TWO_TIERS,
-	FTR_HOW_INVERTED,	/* the inverted order */
-	FTR_HOW_RESTORED,	/* as before the fault */
-	FTR_HOW_NEW,		/* transition to new tables */
+	FTR_HOW_NEXT,		/* another neighbour, which has a path already */
+	FTR_HOW_TURN,		/* detour: one tier down, then up */
+	FTR_HOW_TWO_TIERS,	/* detour: two tiers down, then up */
+	FTR_HOW_INVERTED,	/* the entry of the inverted order */
+	FTR_HOW_RESTORED,	/* the entry before the fault */
+	FTR_HOW_NEW,		/* the entry of the new tables (transition) */
 	FTR_HOW_NONE,		/* entry removed, so that it closes no cycle */
 	FTR_N_HOWS
 };
@@ -121,7 +120,7 @@ struct ftr_ddlr_write {
 	ftr_sw sw;
 	ftr_lid lid;
 	ftr_port from, to;	/* port of the entry before and after the write */
-	uint8_t step;		/* from 1 on */
+	uint8_t step;		/* number of the write step, from 1 */
 	uint8_t how;		/* enum ftr_ddlr_how */
 };
 
@@ -129,19 +128,19 @@ struct ftr_ddlr_plan {
 	struct ftr_ddlr_write *write;	/* sorted by (step, switch, LID) */
 	uint32_t n;
 	uint32_t n_steps;
-	uint32_t n_switches;	/* switches with a write */
-	uint64_t how[FTR_N_HOWS];	/* writes by kind */
-	/* entries that still lead onto a link that is down, of LIDs whose switch
-	 * is up */
+	uint32_t n_switches;	/* number of switches that get a write */
+	uint64_t how[FTR_N_HOWS];	/* number of writes by enum ftr_ddlr_how */
+	/* entries that still lead onto a link that is down, although the switch of
+	 * their LID is up */
 	uint64_t unrepaired;
-	uint64_t unclean;	/* repairs onto a plane that is not clean */
+	uint64_t unclean;	/* repairs that lead into a plane that is not clean */
 	uint64_t refused;	/* repairs not made because they close a cycle */
 	bool hosts_only;	/* packets from switches are ignored: see
 				 * switch_sources */
 	/* transition, recovery: LIDs that keep old entries for now, because the
 	 * new ones would close a cycle with packets still in flight */
 	uint32_t held;
-	/* transition: nothing is left to do; LIDs still held keep their old
+	/* transition: it is complete; LIDs that are still held keep their old
 	 * entries */
 	bool done;
 };
@@ -149,7 +148,7 @@ struct ftr_ddlr_plan {
 struct ftr_ddlr;
 
 /*
- * A planner for t, the tables in force on the fabric of sh.  sh must outlive the
+ * Make a planner for t, the tables in force on the fabric of sh.  sh must outlive the
  * planner.  Errors: as ftr_cdg_new; FTR_REFUSED if t has a cycle on these VLs.
  */
 enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
@@ -162,9 +161,10 @@ void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
 /*
  * True if the planner can be kept after a routing and is as good as a new one:
  *
- *  - t equals both its current entries and the entries that later repairs would restore
- *  - sh is the shape of its fabric without the links that are down; the indices of
- *    switches and the LIDs are the same
+ *  - t equals both the current entries of the planner and the entries that later repairs
+ *    would restore
+ *  - sh is the shape of the planner's fabric without the links that are down; the indices
+ *    of switches and the LIDs are the same
  *  - all planes are clean, and no packets are ignored (hosts_only)
  *
  * The SL2VL tables are not compared.  O(n_sw * LIDs).
@@ -176,15 +176,15 @@ bool ftr_ddlr_matches(const struct ftr_ddlr *r, const struct ftr_shape *sh,
 const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
 
 /*
- * The local repair for any number of events at once, in the given order.  An event
+ * Plan the local repair for any number of events at once, in the given order.  An event
  * that reports the current state has no effect.
  *
  * The original tables are those of ftr_ddlr_new or of the last transition.  After links
  * or switches came back, entries that a repair changed return to the original tables
  * wherever those have a path.  They are written in the opposite order: c first, then b.
  * Broken entries may lead onto a link that comes up, and close a cycle there.  Such
- * entries are removed first: writes FTR_HOW_NONE, step 1, which must be acknowledged
- * before the subnet manager makes the link active.
+ * entries are removed first, by writes of kind FTR_HOW_NONE in step 1.  These writes must
+ * be acknowledged before the subnet manager makes the link active.
  *
  * FTR_REFUSED for links or switches that come back while packets are not drained;
  * FTR_INVAL for a switch or port that does not exist.  Per LID: O(paths examined),
@@ -208,8 +208,8 @@ void ftr_ddlr_drained(struct ftr_ddlr *r);
 uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
 
 /*
- * Transition to t.  These are full tables for the damaged fabric nf, whose faults must have
- * been reported before by ftr_ddlr_to.  An entry stays as it is where t has none, or where
+ * Plan the transition to t, full tables for the damaged fabric nf.  The faults of nf must have
+ * been reported before by ftr_ddlr_to.  An entry stays as it is if t has no entry there, or if
  * the path in t does not arrive.  A LID is held if its change would close a cycle with
  * packets still in flight: send the plan, drain, and call again with the same
  * tables, until plan->done.  From then on, later events restore these tables.

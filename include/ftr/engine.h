@@ -31,16 +31,16 @@ extern "C" {
 #endif
 
 enum ftr_sftree_mode {
-	FTR_SFTREE_INVERTED = 0,	/* one up/down routing on an inverted order */
+	FTR_SFTREE_INVERTED = 0,	/* up/down routing by the inverted order */
 	FTR_SFTREE_PAPER		/* Bogdanski et al. 2012, Algorithms 1 and 2 */
 };
 
 /*
- * Which candidate of equation (1) a destination takes.  EVEN and STABLE decide by the
- * position of a candidate among the nominal groups, the others by its position among the
- * groups that are present.  With EVEN and STABLE, a destination whose nominal next
- * hop is missing (a displaced entry) takes the first usable candidate of a fixed
- * list.  With EVEN and balance load or full, displaced entries are then placed by
+ * The rule that selects one of the candidates of equation (1) for a destination.  EVEN and
+ * STABLE decide by the position of a candidate among the nominal groups, the others by its
+ * position among the groups that are present.  With EVEN and STABLE, a destination whose
+ * nominal next hop is missing (a displaced entry) takes the first usable candidate of a
+ * fixed list.  With EVEN and balance load or full, displaced entries are then placed by
  * link load.
  */
 enum ftr_placement {
@@ -75,7 +75,7 @@ struct ftr_keep {
 	bool search_all, search_displaced;
 };
 
-/* Which pairs of host ports dmodc connects. */
+/* The pairs of host ports that dmodc connects. */
 enum ftr_paths {
 	FTR_PATHS_ALL = 0,	/* all pairs that links connect, with extra turns
 				 * where there is no up/down path */
@@ -92,24 +92,24 @@ struct ftr_route_opts {
 	uint32_t n_sm;
 	enum ftr_paths paths;
 	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing; they are used
-	 * again as far as possible; by (from, at, to) */
+	 * again as far as possible; sorted by (from, at, to) */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
-	bool keep_turns;	/* fill stats.turn */
+	bool keep_turns;	/* stats.turn receives the extra turns */
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
 	enum ftr_balance balance;
-	/* FTR_PLACE_EVEN without keep: place displaced entries by load instead of by
-	 * formula, even if balance is FTR_BALANCE_OFF.  Incremental tables without keep
-	 * do not support it. */
+	/* FTR_PLACE_EVEN without keep: place displaced entries by link load even if balance
+	 * is FTR_BALANCE_OFF.  Incremental tables without keep do not support this. */
 	bool place_by_load;
-	const struct ftr_keep *keep;	/* or NULL */
-	bool (*cancelled)(void *ctx);	/* true stops the search; or NULL */
+	const struct ftr_keep *keep;	/* NULL: no entries are kept */
+	/* returns true to stop the search; NULL: the search is not stopped */
+	bool (*cancelled)(void *ctx);
 	void *cancel_ctx;
-	bool keep_routed;	/* fill stats.routed */
+	bool keep_routed;	/* stats.routed receives the shape that was routed */
 	/* Shape of the nominal fabric over which the input shape was made, or
-	 * NULL.  sftree orders the switches by it as long as that order connects
-	 * everything, so that faults do not change the order. */
+	 * NULL.  sftree takes the order of the switches from it as long as that order
+	 * connects all switches, so that faults do not change the order. */
 	const struct ftr_shape *nominal;
 };
 
@@ -124,15 +124,16 @@ struct ftr_route_stats {
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
 	uint32_t longest_made;
 	ftr_sw root;		/* sftree: root of the subtree; else FTR_SW_NONE */
-	/* order: the level of every switch, filled by the engine into the caller's
-	 * [n_sw]; or NULL.  The engine claims, and the checker verifies, that every
-	 * path goes up and then down by these levels.  order_known: order was filled;
-	 * false if the engine has no such order, or one of more than 255 levels */
+	/* order: an array [n_sw] of the caller, in which the engine stores the level of
+	 * every switch; NULL: the levels are not stored.  The engine claims, and the checker
+	 * verifies, that every path goes up and then down by these levels.  order_known:
+	 * order was filled; false if the engine has no such order, or one of more than 255
+	 * levels */
 	uint8_t *order;
 	bool order_known;
 	/* The shape whose ranks, costs and groups the tables follow exactly, as
 	 * dmodc would: the starting point of incremental tables.  by_rank: it is
-	 * the input shape.  Otherwise routed, if keep_routed was set and there is
+	 * the input shape.  Otherwise it is `routed`, if keep_routed was set and there is
 	 * such a shape; the caller frees it. */
 	bool by_rank;
 	struct ftr_shape *routed;
@@ -150,13 +151,13 @@ struct ftr_route_stats {
 				 * routed by the inverted order of sftree */
 };
 
-/* Which entries an engine promises to fill.  Island: a connected component of the
- * fabric. */
+/* The entries that an engine promises to fill.  (An island is a connected component of the
+ * fabric.) */
 enum ftr_promise {
 	FTR_PROMISE_UPDOWN = 0,	/* the entries whose cost in the shape is finite */
-	FTR_PROMISE_HOSTS,	/* as UPDOWN; in addition, at switches with end ports, the
-				 * entries for all end ports of the island, and at all
-				 * switches those for the subnet managers of the island */
+	FTR_PROMISE_HOSTS,	/* as UPDOWN.  In addition, switches with end ports have entries
+				 * for all end ports of their island, and all switches have
+				 * entries for the subnet managers of their island */
 	FTR_PROMISE_ALL		/* at every switch, the entries for all LIDs of its island */
 };
 

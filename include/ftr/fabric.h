@@ -39,7 +39,7 @@ enum ftr_peer {
 	FTR_PEER_EP
 };
 
-/* Signalling rate of one lane; 0 if the source does not give it. */
+/* Signalling rate of one lane; 0: unknown. */
 enum ftr_speed {
 	FTR_SPEED_UNKNOWN = 0,
 	FTR_SPEED_SDR, FTR_SPEED_DDR, FTR_SPEED_QDR, FTR_SPEED_FDR10,
@@ -50,7 +50,7 @@ enum ftr_speed {
 
 /* One port of a switch. */
 struct ftr_swport {
-	uint32_t peer;		/* ftr_sw or ftr_ep by peer_kind */
+	uint32_t peer;		/* index of the far end: ftr_sw or ftr_ep, by peer_kind */
 	uint8_t peer_kind;	/* enum ftr_peer */
 	ftr_port peer_port;	/* port number at the far end */
 	uint8_t width;		/* lanes: 1, 2, 4, 8, 12; 0 unknown */
@@ -89,7 +89,7 @@ struct ftr_endport {
 enum ftr_owner { FTR_OWNER_NONE = 0, FTR_OWNER_SW, FTR_OWNER_EP };
 
 struct ftr_lid_owner {
-	uint32_t idx;		/* ftr_sw or ftr_ep */
+	uint32_t idx;		/* index of the owner: ftr_sw or ftr_ep, by kind */
 	uint8_t kind;		/* enum ftr_owner */
 	uint8_t offset;		/* lid - base LID: 0..2^lmc-1 */
 };
@@ -106,10 +106,10 @@ struct ftr_fabric {
 	const struct ftr_endport *ep;
 	const struct ftr_swport *ports;
 	const struct ftr_lid_owner *owner;	/* [0 .. max_lid] */
-	struct ftr_arena *arena;	/* owns all of the above */
+	struct ftr_arena *arena;	/* the memory of all members above */
 };
 
-/* A link between two switches, by both ends. */
+/* A link between two switches, identified by both ends. */
 struct ftr_link {
 	ftr_sw sw, peer;
 	ftr_port port, peer_port;
@@ -126,15 +126,15 @@ ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 	return &f->ports[f->sw[s].first_port + p];
 }
 
-/* Index by GUID, FTR_SW_NONE/FTR_EP_NONE if unknown.  O(log n). */
+/* Find an index by GUID; FTR_SW_NONE/FTR_EP_NONE if the GUID is unknown.  O(log n). */
 ftr_sw ftr_fabric_find_sw(const struct ftr_fabric *f, uint64_t node_guid);
 ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid);
 /* In a nominal fabric: the place that the switch with this node GUID holds,
  * FTR_SW_NONE if it holds none.  O(log n). */
 ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid);
 
-/* True if it is a SHARP Aggregation Node, a CA inside a switch.  It makes no switch a
- * leaf, but its LID must be routed. */
+/* True if ep is a SHARP Aggregation Node, a CA inside a switch.  An Aggregation Node makes no
+ * switch a leaf, but its LID must be routed. */
 bool ftr_ep_is_aggregation(const struct ftr_endport *ep);
 
 /* NULL is accepted. */
@@ -154,7 +154,7 @@ enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 
 struct ftr_builder;
 
-/* One end of a link, identified as in the sources. */
+/* One end of a link, as files and OpenSM identify it. */
 struct ftr_end {
 	uint64_t node_guid;
 	ftr_port port;
@@ -165,7 +165,7 @@ void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
 
 /*
  * Add a switch or an end port.  Adding the same object again with equal attributes
- * is allowed (sources list both ends).  A contradiction is FTR_INVAL, with both
+ * is allowed (files list both ends of a link).  A contradiction is FTR_INVAL, with both
  * values in the text.  name is copied, may be NULL, and is cut at FTR_NAME_MAX.
  * lid 0 = not known yet.
  */
@@ -201,7 +201,7 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 /*
  * Assign a base LID to everything that has none.  LIDs count from 1 in ascending
  * GUID order over switches and end ports together, aligned to 2^lmc for end ports;
- * LIDs in use are skipped.  Deterministic.  All end ports that had no LID get lmc.
+ * LIDs in use are skipped.  All end ports that had no LID get the LMC lmc.
  */
 enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					unsigned int lmc,
@@ -223,16 +223,17 @@ enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
 struct ftr_filter {
 	bool (*keep_sw)(void *ctx, const struct ftr_fabric *f, ftr_sw s);
 	bool (*keep_ep)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
-	/* called once per link between switches, for its lower-numbered end */
+	/* called once for each link between switches, with the end of the lower (switch
+	 * index, port) */
 	bool (*keep_link)(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			  ftr_port p);
 	void *ctx;
-	/* the link of an end port that is kept */
+	/* called for each end port that is kept and has a link: whether to keep this link */
 	bool (*keep_ep_link)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
 };
 
-/* A new fabric with the same GUIDs and LIDs, without the parts that the filter
- * drops.  Tests, what-if and the generator make faults this way. */
+/* Copy a fabric, with the same GUIDs and LIDs, but without the parts that the filter drops
+ * (NULL: copy all).  Tests, what-if and the generator make faults with this function. */
 enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,
 				   const struct ftr_filter *filter,
 				   struct ftr_fabric **out,

@@ -33,10 +33,10 @@ struct ftr_pgft {
 
 struct ftr_gen_opts {
 	uint64_t seed;
-	bool random_guids;	/* else consecutive by level and position */
-	bool random_ports;	/* port numbers of every switch shuffled; else
+	bool random_guids;	/* false: consecutive, by level and position */
+	bool random_ports;	/* true: the port numbers of every switch are shuffled; false:
 				 * downward ports first, then upward ports */
-	bool random_lids;	/* else assigned by ftr_builder_assign_lids */
+	bool random_lids;	/* false: assigned by ftr_builder_assign_lids */
 	unsigned int lmc;
 	bool no_lids;		/* leave LIDs 0, for a subnet manager to assign */
 };
@@ -69,7 +69,7 @@ enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 struct ftr_torus {
 	unsigned int d;		/* dimensions, 1..FTR_TORUS_MAX_D */
 	unsigned int k[FTR_TORUS_MAX_D];	/* 2 or more */
-	unsigned int hosts;	/* per switch */
+	unsigned int hosts;	/* number of hosts of each switch */
 };
 
 /* "torus:8,8" or, with 4 hosts each, "torus:8,8;4". */
@@ -80,8 +80,8 @@ enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 			      struct ftr_fabric **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Any generated fabric from its text: a torus as for ftr_torus_parse, or a PGFT as for
- * ftr_pgft_parse. */
+/* Generate the fabric that text describes: a torus, in the form of ftr_torus_parse, or a
+ * PGFT, in that of ftr_pgft_parse. */
 enum ftr_status ftr_gen_shape(const char *text,
 			      const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out,
@@ -100,7 +100,7 @@ enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 			       struct ftr_fabric **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* A random order of records for ftr_write_netfile.  A seed gives the same order on
+/* Make a random order of records for ftr_write_netfile.  A seed gives the same order on
  * every machine.  *order is malloc()ed for the caller. */
 enum ftr_status ftr_gen_order(const struct ftr_fabric *f, uint64_t seed,
 			      uint32_t **order,

@@ -33,7 +33,7 @@ struct ftr_hosts {
 	uint32_t n;
 	const struct ftr_host *host;	/* sorted by name, natural order */
 	const ftr_ep *ep;	/* ports with a link, sorted by (host, switch, port) */
-	uint32_t n_nameless;	/* channel adapter ports that name no host */
+	uint32_t n_nameless;	/* channel adapter ports whose description names no host */
 	struct ftr_arena *arena;
 };
 
@@ -50,10 +50,10 @@ uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name);
 /* An entry of a file.  Lines hold words separated by blanks and commas; brackets
  * expand ("n[01-03,7]").  In host files "slots=N" or ":N" sets a number of slots. */
 struct ftr_host_entry {
-	uint32_t group;		/* jobs: number of the line's job, else 0 */
+	uint32_t group;		/* in a list of jobs: number of the job; else 0 */
 	uint32_t host;		/* index in ftr_hosts, or FTR_HOST_NONE */
 	uint32_t slots;		/* 1 if the file gives none */
-	const char *name;	/* as written */
+	const char *name;	/* the name as the file has it */
 };
 
 struct ftr_host_list {
@@ -89,8 +89,9 @@ struct ftr_slurm_opts {
 
 struct ftr_slurm_counts {
 	uint32_t nodes;
-	uint32_t split;		/* hosts on a set of several leaves that no other host
-				 * has; each is placed by its first leaf only */
+	uint32_t split;		/* hosts that are connected to several leaves, and no other
+				 * host to the same leaves; each is listed at its first leaf
+				 * only */
 	uint32_t block_min, block_max;	/* hosts per block */
 };
 

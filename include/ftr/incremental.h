@@ -4,11 +4,11 @@
  *
  * A shape and its tables are made for one state of the fabric.  struct ftr_incr
  * is a working copy of both, in which links go down and come up.  Each time it
- * recomputes only what depends on those links, and returns the changed entries in
+ * recomputes only the values that depend on those links, and returns the changed entries in
  * an order in which they can be written to switches that keep forwarding.  It
  * makes no routing decision of its own: the port of an entry is chosen by the
- * function that the full routing uses, over the groups, costs and down-costs of
- * the full shape.  If no entries are kept (opts->keep is NULL), the tables after
+ * function that a full routing uses, over the groups, costs and down-costs that a new
+ * shape would have.  If no entries are kept (opts->keep is NULL), the tables after
  * any sequence of events are identical to those of dmodc over the fabric in its
  * current state, with the ranks, destinations and dividers of the initial shape.
  *
@@ -31,12 +31,13 @@
  *				change on its final path
  *	drain			if x routed downward to y over a link that is up,
  *				and y now routes upward, then y is written after
- *				x, and after the buffers behind x have drained
+ *				x, and after the packets that x sent to y before
+ *				have arrived
  *
  * By the first rule every written entry leads along its final path immediately.  While
  * a step is being written, in any order within it, no packet loops.  A pair of hosts
  * that has a path under the old tables (with the links as they are now) and under the
- * new ones has a path in between as well.
+ * new ones has a path in every state in between.
  * By the second rule no packet that was routed downward to y waits for an upward
  * channel: the channel dependencies of old and new tables together remain those
  * of an up/down routing.  On PGFTs with their true ranks, with any damage, no
@@ -67,12 +68,12 @@ extern "C" {
 
 struct ftr_incr;
 
-/* A new state of a link, which is named by either end.  If both ends are reported the
- * event counts once; of several events of one link the last one counts. */
+/* The new state of a link, which is identified by either of its ends.  If both ends are
+ * reported, the event counts once; of several events of one link, the last one counts. */
 struct ftr_incr_event {
 	ftr_sw sw;
 	ftr_port port;
-	bool up;		/* the link is up, else down */
+	bool up;		/* true: the link is up; false: it is down */
 };
 
 struct ftr_incr_result {
@@ -91,13 +92,13 @@ struct ftr_incr_result {
 	uint32_t first_drain;
 	uint32_t n_drain;	/* entries that are written in those steps */
 	uint32_t n_switches;	/* switches with a changed entry */
-	/* ordered pairs of leaf switches: without a path now; disconnected by these
-	 * events; connected again by these events */
+	/* numbers of ordered pairs of leaf switches.  bad: without a path now; lost,
+	 * regained: pairs that lost their path, or got one again, by these events */
 	uint64_t bad_pairs, lost_pairs, regained_pairs;
 };
 
 /*
- * Incremental tables of sh and t.  t must be the tables that dmodc computes for sh
+ * Make incremental tables from sh and t.  t must be the tables that dmodc computes for sh
  * with opts (NULL: FTR_ROUTE_OPTS_INIT).  All of its paths must go up and then down
  * by sh->tree.rank, except where they make one of the extra turns opts->turn.
  *
@@ -109,14 +110,14 @@ struct ftr_incr_result {
  * column) through which sh does not route downward stay excluded.  More paths than
  * necessary may then be lost, and a pair may lose its path during a drain.
  *
- * With opts->keep an entry keeps the port of keep->prefer while that is a
+ * With opts->keep an entry keeps the port of keep->prefer as long as this port is a
  * candidate, else its current port.  If neither is a candidate the entry is
  * displaced, and placed by link load, unless the placement is FTR_PLACE_LITERAL.  The
  * tables then depend on the history of faults and change in as few entries as
  * possible.  keep->prefer must outlive *out.
  *
- * Errors: FTR_INVAL: t is not of sh's size, sh was not made over nominal, or the
- * costs are not those of sh; FTR_LIMIT: sh has no ranks (more than 255 levels);
+ * Errors: FTR_INVAL: t is not of sh's size, sh was not made over nominal, or the costs
+ * in sh do not follow from its links; FTR_LIMIT: sh has no ranks (more than 255 levels);
  * FTR_NOMEM.  O(links * n_sw) byte operations.
  */
 enum ftr_status ftr_incr_new(const struct ftr_shape *sh,
@@ -130,7 +131,7 @@ void ftr_incr_free(struct ftr_incr *lv);	/* NULL is accepted */
 /*
  * Apply link events and update the tables.  *out belongs to lv and is valid until
  * the next call that changes lv.  An event has no effect if it names the link of a
- * host, a link that is in that state already or, with FTR_PATHS_UPDOWN, a horizontal
+ * host, a link that already has that state or, with FTR_PATHS_UPDOWN, a horizontal
  * link.
  * Errors: FTR_INVAL: no such switch or port, or no link is known there (a new
  * link needs a new shape); FTR_NOMEM.  On an error nothing has changed.  The
@@ -146,16 +147,16 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
  * call failed or was undone already. */
 bool ftr_incr_undo(struct ftr_incr *lv);
 
-/* Events for all links between s and other switches; event: room for
- * FTR_PORT_MAX.  Returns their number. */
+/* Store in event[], which has room for FTR_PORT_MAX, one event for each link between s and
+ * another switch: all go up, or all go down.  Returns their number. */
 uint32_t ftr_incr_switch(const struct ftr_incr *lv, ftr_sw s, bool up,
 			 struct ftr_incr_event *event);
 
-/* The input of ftr_check_changes for the last apply.  Points into lv, and is
- * valid as long as the result. */
+/* Set *out to the input of ftr_check_changes for the last ftr_incr_apply.  *out points into
+ * lv, and is valid as long as the result of that call. */
 void ftr_incr_delta(const struct ftr_incr *lv, struct ftr_check_delta *out);
 
-/* The tables after the last apply. */
+/* The tables after the last ftr_incr_apply. */
 const struct ftr_tables *ftr_incr_tables(const struct ftr_incr *lv);
 /* Bit f->sw[s].first_port + p: the link at port p of s is down (both ends are set);
  * (f->n_ports + 63) / 64 words. */
@@ -164,7 +165,7 @@ const uint64_t *ftr_incr_dead(const struct ftr_incr *lv);
 bool ftr_incr_connected(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
 /* True if this link is up. */
 bool ftr_incr_alive(const struct ftr_incr *lv, ftr_sw s, ftr_port p);
-/* Ordered pairs of leaf switches without a path. */
+/* The number of ordered pairs of leaf switches without a path. */
 uint64_t ftr_incr_bad_pairs(const struct ftr_incr *lv);
 /* Bytes of memory in use. */
 size_t ftr_incr_bytes(const struct ftr_incr *lv);

@@ -71,7 +71,7 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 /* Links that were left out because only one end reports them. */
 struct ftr_read_notes {
 	uint32_t one_sided;
-	char first[FTR_ERR_MAX];	/* "FILE:LINE: ..." of the first */
+	char first[FTR_ERR_MAX];	/* the first of them, as "FILE:LINE: ..." */
 };
 
 /* Like ftr_read_fabric, for a snapshot of a fabric that was changing or did not answer
@@ -124,9 +124,9 @@ enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 /* Read SL2VL tables of switches: opensm-sl2vl.dump, or lines "0xGUID in out
- * 0xNN ..." (two SLs per byte); ibdmchk -d reads both.  Entries that are not in the
- * file are the identity.  *missing (may be NULL) is the number of switches that the
- * file does not contain. */
+ * 0xNN ..." (two SLs per byte); ibdmchk -d reads both.  Where the file has no entry, the
+ * VL is the SL.  *missing (may be NULL) is the number of switches that the file does not
+ * contain. */
 enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
 			       struct ftr_sl2vl **out, uint32_t *missing,
 			       struct ftr_err *err) FTR_MUST_USE;

@@ -4,15 +4,15 @@
  *
  * Model: a job of n hosts sends all-to-all.  Each port sends at the full rate of
  * its link, spread evenly over the other n - 1 ports.  The demand of a job on a
- * link is then the number of its flows there, divided by n - 1; 1 is a full link.
+ * link is then the number of its flows there, divided by n - 1; 1 means a full link.
  *
  *	alone	the greatest demand of the job on any link, at least 1.  The exchange
  *		takes this many times as long as at full rate.
  *	with	the same, with the demand of the other job added on the links
  *		that the job uses
  *
- * The interference of job A with job B is with / alone of job B.  1 means none; 2 means
- * that the exchange of B takes twice as long while both send.
+ * The interference of job A with job B is the quotient with / alone of job B.  1 means none;
+ * 2 means that the exchange of B takes twice as long while both send.
  */
 #ifndef FTR_JOBS_H
 #define FTR_JOBS_H
@@ -42,7 +42,7 @@ struct ftr_job_load {
 
 struct ftr_job_pair {
 	uint32_t shared;	/* directed links that both use */
-	double interference;	/* effect of job j on job i, see below */
+	double interference;	/* effect of job j on job i, see ftr_jobs_load */
 };
 
 /*

@@ -58,7 +58,7 @@ extern "C" {
 
 struct ftr_load_bins {
 	uint64_t width;
-	uint32_t n;		/* bins in use: the last one is not empty */
+	uint32_t n;		/* number of bins up to the last one that is not empty */
 	uint64_t count[FTR_LOAD_BINS];
 };
 
@@ -81,8 +81,8 @@ struct ftr_load_report {
 	uint64_t min_max;	/* the smallest maximum */
 	uint64_t sum_max;	/* mean of the maximum: sum_max / patterns */
 	struct ftr_load_bins maxima;	/* number of patterns with each maximum */
-	/* sums over all patterns: flows on links, and links with a flow.  The mean
-	 * over links with a flow is sum_load / sum_used */
+	/* sums over all patterns.  sum_load: flows on links; sum_used: links with a flow.
+	 * The mean load of a link with a flow is sum_load / sum_used */
 	uint64_t sum_load;
 	uint64_t sum_used;
 	uint32_t worst;		/* first pattern with maximum `max`: k of a
@@ -110,7 +110,7 @@ struct ftr_load;
  * number of switches with an end port of the order (11,664 hosts: 121 MB).  If they
  * do not fit, flows are walked one by one: slower, with the same result.  In both cases
  * a copy of the entries takes another n_sw * n bytes.  FTR_INVAL: tables not of f's size,
- * an end port beyond f, or an end port twice in the order.
+ * an end port that f does not have, or an end port twice in the order.
  * O(n_sw * n).  The all-to-all load is counted here.
  */
 enum ftr_status ftr_load_new(const struct ftr_fabric *f,
@@ -130,8 +130,9 @@ void ftr_load_free(struct ftr_load *ld);	/* NULL is accepted */
 void ftr_load_all(const struct ftr_load *ld, uint64_t *by_port,
 		  struct ftr_load_report *out);
 
-/* sample 0, or >= n-1: all shifts; else that number of different shifts, chosen by
- * seed.  O(shifts * n * hops).  An order with fewer than two positions has no shift. */
+/* The load of shifts.  sample 0, or >= n-1: all shifts; else that number of different
+ * shifts, chosen by seed.  O(shifts * n * hops).  An order with fewer than two positions has
+ * no shift. */
 enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 				uint64_t seed, struct ftr_team *team,
 				struct ftr_load_report *out,

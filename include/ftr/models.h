@@ -19,7 +19,9 @@ const struct ftr_sim_function *ftr_sim_function_at(unsigned int i);
 /* By name; NULL if there is no function of that name. */
 const struct ftr_sim_function *ftr_sim_function_find(const char *name);
 
-/* conf.arg of "immunet"; the times are those of Puente et al. 2004, section 6. */
+/* conf.arg of "immunet"; the times are those of Puente et al. 2004, section 6.  Terms:
+ * an adaptive exit is a next hop on a shortest path; the ring visits all switches, and is used
+ * if no adaptive exit is possible; emergencies and their levels: src/models/immunet.c. */
 struct ftr_sim_immunet {
 	uint64_t signal_ps;	/* delay of an emergency signal in a switch */
 	uint64_t control_ps;	/* delay of a control packet in a switch */
@@ -27,10 +29,11 @@ struct ftr_sim_immunet {
 				 * a link and a switch, and uses no bandwidth */
 	bool control_after;	/* application packets go first; else a channel
 				 * sends one of each in turn */
-	uint8_t moves;		/* how often a packet may move into the ring, 0: 4 */
+	uint8_t moves;		/* number of times that a packet may move into the ring; 0
+				 * means 4 */
 	uint8_t inject;		/* space that a host's packet requires in the first
-				 * buffer, in packets; 0: 1, or 2 in the ring */
-	bool every_path;		/* forward a distance once per shortest path on which
+				 * buffer, in packets; 0 means 1, or 2 in the ring */
+	bool every_path;	/* forward a distance once for each shortest path on which
 				 * it arrives */
 	uint64_t merge_ps;	/* forward a distance again if it arrives at least
 				 * this long after it was last forwarded; 0: forward

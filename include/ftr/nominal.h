@@ -56,27 +56,28 @@ extern "C" {
 struct ftr_nominal {
 	const struct ftr_fabric *f;	/* N */
 	const struct ftr_shape *shape;	/* S(N) */
-	enum ftr_leaf_order leaf_order;	/* of S(N) */
+	enum ftr_leaf_order leaf_order;	/* leaf order of S(N) */
 	uint64_t lists;		/* hash of the root, cn and io GUIDs of S(N) */
 };
 
-/* How N differs from the old one; counts for one log line. */
+/* The differences between N and the old nominal fabric, as counts for one log line. */
 struct ftr_nominal_change {
 	bool grew;		/* F has something that old lacks: counts below */
 	bool reshaped;		/* the options differ from those of old */
-	uint32_t new_sw, new_links, new_hosts;	/* hosts: end ports */
-	bool other;		/* old is of a different fabric */
-	/* switches and end ports of old: the number that F has as well, the total */
+	uint32_t new_sw, new_links, new_hosts;	/* new_hosts counts end ports */
+	bool other;		/* old belongs to a different fabric */
+	/* same_sw, same_hosts: number of switches and of end ports that old and F have in
+	 * common; old_sw, old_hosts: number of all that old has */
 	uint32_t same_sw, same_hosts, old_sw, old_hosts;
 	uint32_t replaced_sw;	/* switches that took the place of another */
-	uint32_t changed;	/* known, but with different ports, place, LMC, kind
-				 * or (in the order by names) name */
+	uint32_t changed;	/* known switches and end ports with different ports, place, LMC,
+				 * kind or (if leaves are ordered by name) name */
 	uint32_t dropped_sw, dropped_links, dropped_hosts;
 	char example[256];	/* the first new or changed object, or "" */
 };
 
 /*
- * The nominal fabric for f; if old is NULL, that is f itself.  If f has nothing that
+ * Make the nominal fabric for f; if old is NULL, that is f itself.  If f has nothing that
  * old lacks, and opts are those of old, *out is old.  Otherwise *out is a new object,
  * and old is unchanged.  opts: NULL for defaults; the members nominal and no_slots are
  * ignored, and so is the member old if there is an old nominal fabric.  change may be NULL;

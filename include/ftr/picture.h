@@ -34,8 +34,8 @@ struct ftr_picture_pod {
 	uint8_t rank;
 	uint32_t pod_first, pod_leaves;	/* leaf columns pod_first .. pod_first + pod_leaves - 1 */
 	uint32_t n_sw;
-	uint32_t hosts;		/* FTR_CLASS_HOST end ports below */
-	uint32_t up_links;	/* links from its switches to higher ranks */
+	uint32_t hosts;		/* number of FTR_CLASS_HOST end ports below */
+	uint32_t up_links;	/* number of links from its switches to higher ranks */
 };
 
 struct ftr_picture_block {
@@ -44,15 +44,15 @@ struct ftr_picture_block {
 	uint32_t n_sw;
 };
 
-/* Why a switch is marked; bits. */
+/* Reasons to mark a switch, as bits. */
 enum ftr_odd_sw {
 	FTR_ODD_FEW_UP = 1,	/* fewer upward links than mode_up */
-	FTR_ODD_STUB = 2,	/* lower switches already connect those below it */
+	FTR_ODD_STUB = 2,	/* connects only switches that lower switches already connect */
 	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of its rank */
 	FTR_ODD_SKIP = 8	/* has a link that skips a rank */
 };
 
-/* Why an end port is marked; bits. */
+/* Reasons to mark an end port, as bits. */
 enum ftr_odd_ep {
 	FTR_ODD_NOT_ON_LEAF = 1,	/* a host on a switch that is not a leaf */
 	FTR_ODD_NO_LINK = 2	/* has no link */
@@ -71,7 +71,7 @@ struct ftr_picture {
 	uint32_t n_ranks;
 	uint32_t n_cols;	/* leaf columns, including those of missing leaves */
 	uint64_t missing_links;	/* sum of missing[].n */
-	double width;		/* of the picture: every x is less */
+	double width;		/* width of the picture: every x is less than this */
 	const struct ftr_picture_pod *pod;	/* sorted by (rank, pod_first) */
 	const struct ftr_picture_block *block;
 	const struct ftr_missing *missing;	/* sorted by (low, up) */

@@ -26,9 +26,9 @@
  *	switch 1    c c c c c c
  *
  * deviation: Gliksberg et al. 2020, section 3.4 select {up: c < c_s} and
- * {down: down < c_s}.  In trees whose links skip ranks, this allows an upward hop
- * after a downward one: a switch that a packet enters from above may prefer a
- * shorter upward path.  We therefore decide from the top rank downward whether s
+ * {down: down < c_s}, where c_s is the cost of s.  In trees whose links skip ranks, this
+ * allows an upward hop after a downward one: a switch that a packet enters from above may
+ * prefer a shorter upward path.  We therefore decide from the top rank downward whether s
  * "must go down" to l.  It must if it is a candidate of some switch t above it:
  *
  *	must(s,l) = there is t above s with down[s][l] < c[t][l]
@@ -50,7 +50,7 @@
  *           nominal position in the same sense (port_pos).
  *
  * up_path   The nominal upward path of a host of class FTR_CLASS_HOST: the path
- *           by which its own leaf would send it upward.  On each tier the host
+ *           on which packets to it would go up from its own leaf.  On each tier the host
  *           has a number q among the hosts whose paths share its switch there.  In
  *           PGFTs q is floor(d / Pi), and up_path is NULL.  It is filled only if two
  *           slots of some switch lead to the same plane, so that there may be
@@ -68,14 +68,14 @@
 extern "C" {
 #endif
 
-#define FTR_COST_INF 255	/* sentinel: the maximum of the type */
+#define FTR_COST_INF 255	/* no path; greater than every cost */
 
 enum ftr_leaf_order {
 	FTR_LEAF_BY_GUID = 0,	/* leaves of a pod by switch GUID, hosts by port */
 	FTR_LEAF_BY_NAME	/* both by host name in natural order */
 };
 
-/* Sorted or not, duplicates allowed; NULL/0 = not given. */
+/* A list of GUIDs in any order; duplicates are allowed.  NULL and 0: not given. */
 struct ftr_guids {
 	const uint64_t *guid;
 	uint32_t n;
@@ -95,15 +95,16 @@ struct ftr_guids {
  *		the fabric, ranks are inferred
  * FILE		the list decides; if it names no switch of the fabric, ranks are
  *		inferred
- * STRICT	either case is an error, FTR_SHAPE
+ * STRICT	a switch that is missing from the list, or a list that names no switch
+ *		of the fabric, is an error, FTR_SHAPE
  */
 enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 
 /* The rank of a switch in an earlier shape. */
 struct ftr_old_rank {
-	uint64_t guid;		/* node GUID of its place */
+	uint64_t guid;		/* node GUID of the place that the switch holds */
 	uint8_t rank;		/* below 128 */
-	bool leaf, stub;	/* its column is below n_leaf; tree.stub */
+	bool leaf, stub;	/* leaf: its column was below n_leaf; stub: its tree.stub */
 };
 
 /* The ranks of an earlier shape. */
@@ -114,7 +115,8 @@ struct ftr_old_ranks {
 };
 
 struct ftr_shape_opts {
-	struct ftr_guids roots;	/* switch node GUIDs: top rank, decides ranks */
+	struct ftr_guids roots;	/* node GUIDs of the switches of the top rank, which decide all
+				 * ranks; see roots_mode */
 	enum ftr_roots roots_mode;
 	struct ftr_guids cn;	/* port GUIDs of compute nodes */
 	struct ftr_guids io;	/* port GUIDs of I/O nodes */
@@ -127,7 +129,7 @@ struct ftr_shape_opts {
 	 * they are not used with roots.  NULL: none.  They need only live until
 	 * ftr_shape_new returns. */
 	const struct ftr_old_ranks *old;
-	bool no_slots;		/* slots are the groups that are present */
+	bool no_slots;		/* only the groups that are present have slots */
 	bool by_guid;		/* order upward groups by GUID, as published
 				 * (Gliksberg et al. 2020, section 3.1), instead
 				 * of by plane first */
@@ -137,14 +139,14 @@ struct ftr_shape_opts {
 
 /* Port group: the parallel links of s that lead to one switch. */
 struct ftr_group {
-	ftr_sw remote;		/* Omega_g */
+	ftr_sw remote;		/* the neighbour (Omega_g) */
 	uint32_t first;		/* ports: tree.group_ports[first ..] */
-	uint32_t n;		/* #g */
+	uint32_t n;		/* number of links (#g) */
 	uint32_t pos;		/* position among the groups of its switch: the
 				 * order of candidates in equation (3) */
 	uint32_t slot;		/* nominal position among the upward groups;
 				 * FTR_SLOT_NONE: downward or horizontal */
-	uint32_t n_nominal;	/* nominal links, >= n */
+	uint32_t n_nominal;	/* number of nominal links, >= n */
 };
 
 /* Destination classes: each has its own index d, so that a few I/O or
@@ -160,7 +162,8 @@ enum ftr_class {
 struct ftr_dest {		/* a LID to be routed */
 	ftr_lid lid;
 	uint8_t cls;		/* enum ftr_class */
-	ftr_port port;		/* port at the column's switch; 0: the switch */
+	ftr_port port;		/* port of the column's switch that leads to the destination; 0: the
+				 * destination is this switch */
 	uint32_t col;		/* column of its switch (lambda_d) */
 	uint32_t d;		/* topological index inside its class */
 };
@@ -168,12 +171,12 @@ struct ftr_dest {		/* a LID to be routed */
 /* A step of a host's up_path: the switch on one tier, and the host's number there. */
 struct ftr_up_path {
 	ftr_sw sw;		/* FTR_SW_NONE: no switch, or it is missing */
-	uint32_t q;		/* UINT32_MAX: no number */
+	uint32_t q;		/* the number of the host; UINT32_MAX: none */
 };
 
 /* Index of an end port; meaningful only if the port has a link. */
 struct ftr_ep_index {
-	uint32_t d;		/* index of its base LID */
+	uint32_t d;		/* index d of its base LID */
 	uint8_t cls;		/* enum ftr_class */
 	bool host;		/* counts as a compute node, wherever it is */
 };
@@ -182,8 +185,8 @@ struct ftr_ep_index {
 struct ftr_shape_tree {
 	uint32_t n_ranks;
 	uint32_t n_leaf;	/* columns 0..n_leaf-1 are leaf switches */
-	uint32_t n_planes;	/* components strictly above rank 0 */
-	uint32_t n_pods;	/* components below the top rank */
+	uint32_t n_planes;	/* connected components of the switches above rank 0 */
+	uint32_t n_pods;	/* connected components of the switches below the top rank */
 	uint32_t n_odd;		/* hosts on switches that are not leaves */
 	uint32_t n_horizontal;	/* links between switches of one rank; no cost depends on
 				 * them */
@@ -196,7 +199,8 @@ struct ftr_shape_tree {
 	bool cn_unknown;	/* opts.cn names no port of f and was ignored */
 	bool io_unknown;	/* opts.io names no port of f and was ignored */
 	const uint8_t *rank;	/* [n_sw] */
-	const uint8_t *tier;	/* [n_sw] the rank before any ftr_shape_reorder */
+	const uint8_t *tier;	/* [n_sw] the rank in the tree, which ftr_shape_reorder does not
+				 * change */
 	/* [n_sw] 1: connects only switches that lower switches already connect; ignored for
 	 * planes */
 	const uint8_t *stub;
@@ -217,15 +221,15 @@ struct ftr_shape_tree {
 
 /* The numbers that the closed form uses. */
 struct ftr_shape_numbering {
-	uint32_t stride;	/* d-indices per leaf for FTR_CLASS_HOST */
+	uint32_t stride;	/* number of indices d of each leaf, for FTR_CLASS_HOST */
 	uint32_t n_d;		/* number of indices d of FTR_CLASS_HOST, gaps
 				 * included */
 	uint32_t n_places;	/* length of the host order: n_d, and hosts that are not
 				 * on leaves */
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
-	const uint32_t *n_slots;	/* [n_sw] W_s: nominal groups above */
-	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, saturating */
+	const uint32_t *n_slots;	/* [n_sw] W_s: number of nominal groups above s */
+	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, at most UINT64_MAX */
 	/* nominal range of leaf columns of each switch: the leaves of its pod, the
 	 * component of the switches up to its rank (for a leaf, the leaf itself) */
 	const uint32_t *pod_first;	/* [n_sw] first column, 0 if there is none */
@@ -251,7 +255,7 @@ struct ftr_shape_missing {
 	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
 	uint32_t n_absent;
 	/* nominal links that f lacks although it has both switches; sw < peer,
-	 * by (sw, port) */
+	 * sorted by (sw, port) */
 	const struct ftr_link *absent;
 };
 
@@ -293,8 +297,8 @@ static inline uint32_t ftr_shape_groups(const struct ftr_shape *sh, ftr_sw s)
 
 /*
  * Candidates of (s, l), equation (1) of Gliksberg et al. 2020: the groups of s
- * that lead closer to column l, by ascending pos; only downward groups if s must
- * descend.  l is not the column of s.  cand: room for FTR_PORT_MAX.  Returns their
+ * that lead closer to column l, by ascending pos; only downward groups if s must go
+ * down.  l is not the column of s.  cand: room for FTR_PORT_MAX.  Returns their
  * number.
  */
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
@@ -339,8 +343,8 @@ static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
  * shape.  Errors:
  *
  *	FTR_SHAPE	there is no switch; there are more than 128 ranks
- *			(up/down paths of 254 hops); or root GUIDs are given and
- *			none is a switch of f
+ *			(up/down paths of 254 hops); or the root GUIDs are not those
+ *			that FTR_ROOTS_STRICT requires
  *	FTR_INVAL	there is a nominal shape, and f contains something that
  *			the nominal fabric lacks
  *
@@ -356,8 +360,8 @@ enum ftr_status ftr_shape_new(const struct ftr_fabric *f,
 void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
 
 /*
- * The same shape over another order: level[s] replaces the rank, so a link leads
- * up from the lower to the higher level.  Destinations, columns, dividers,
+ * Make a copy of sh with another order of the switches: level[s] replaces the rank, so a link
+ * leads up from the lower to the higher level.  Destinations, columns, dividers,
  * up_path, and the order of groups within the upward and within the downward groups,
  * do not change.  Ranks, the division into upward and downward groups, costs and
  * down-costs are computed again.

@@ -8,7 +8,7 @@
  * Channel	A directed link, or the connection into or out of port 0 of a
  *		switch.  It sends one packet at a time, at the data rate of its
  *		width and speed, to the input buffer at its far end.
- * Buffer	One per input port and VL, of conf.buffer bytes.  A sender takes
+ * Buffer	One per input port and VL, of conf.buffer bytes.  A sender reserves
  *		the space for a whole packet before it starts (credits).  The
  *		space is returned one link delay after the tail has left the
  *		buffer.  End ports accept every packet.
@@ -20,9 +20,9 @@
  * Queues	FTR_SIM_VOQ: a packet waits only for packets of its input that
  *		need the same output and VL.  FTR_SIM_FIFO: only the first packet
  *		of a buffer may leave; the next one may when its tail has left.
- * Arbitration	VLs of an output by weight (conf.weight, in units of 64 bytes, as
- *		in the low priority table of IBA 7.6.9.2); inputs of a VL in turn,
- *		packet by packet.  With conf.transit_first, inputs from end ports
+ * Arbitration	The VLs of an output share it by weight (conf.weight, in units of 64
+ *		bytes, as in the low priority table of IBA 7.6.9.2); the inputs of a
+ *		VL take turns, packet by packet.  With conf.transit_first, inputs from end ports
  *		and port 0 come last.
  * VL		Given by the routing function.  "lft" takes it from sl2vl, with
  *		the SL that path_sl gives for (source, LID), or SL 0 if it gives
@@ -134,13 +134,13 @@ struct ftr_sim_view {		/* data that a function may read but not change */
 	uint64_t hop_ps;		/* delay of a signal to the next switch:
 					 * a link and a switch */
 	struct sim *sim;		/* the run, for the calls below */
-	const void *const *arg;	/* conf.arg */
+	const void *const *arg;	/* points to conf.arg */
 };
 
 struct ftr_sim_function {
 	const char *name, *summary;
-	unsigned int min_vls;	/* VLs that it needs */
-	uint16_t hops_max;	/* 0: FTR_SIM_HOPS_MAX */
+	unsigned int min_vls;	/* least number of VLs that the function needs */
+	uint16_t hops_max;	/* see FTR_SIM_LOST_LOOP; 0 means FTR_SIM_HOPS_MAX */
 	bool requeue;		/* packets that wait for a channel that fails
 				 * are routed again, not lost */
 	bool tiers;		/* conf.arg holds the ranks of switches [n_sw], as
@@ -151,27 +151,28 @@ struct ftr_sim_function {
 				 struct ftr_err *err);
 	void (*finish)(void *state);
 	/*
-	 * The packet arrived at port in (0: from the switch itself) of s on VL
-	 * vl.  Fills exit[FTR_SIM_EXITS] and returns the number of exits; 0: the
-	 * packet is lost, for the reason in *why.  Exits through ports that are
-	 * not up are ignored; if none remains the packet is lost, with *why =
-	 * FTR_SIM_LOST_DEAD_PORT.
+	 * Called when a packet has arrived at port `in` of switch s (0: from the
+	 * switch itself) on VL vl.  Stores the possible exits in
+	 * exit[FTR_SIM_EXITS], and returns their number; 0: the packet is lost, for
+	 * the reason in *why.  Exits through ports that are not up are ignored; if
+	 * none remains the packet is lost, with *why = FTR_SIM_LOST_DEAD_PORT.
 	 */
 	unsigned int (*route)(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
 			      struct ftr_sim_exit *exit,
 			      enum ftr_sim_loss *why);
-	/* the packet starts on exit e; may be NULL */
+	/* called when the packet starts on exit e; may be NULL */
 	void (*taken)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		      struct ftr_sim_packet *p, const struct ftr_sim_exit *e);
-	/* port of s went down or came up; may be NULL */
+	/* called when the link at `port` of s went down or came up; may be NULL */
 	void (*link)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		     ftr_port port, bool up);
-	/* an ftr_sim_after() has expired; may be NULL if that is not used */
+	/* called when the time of an ftr_sim_after() has passed; may be NULL if that function
+	 * is not used */
 	void (*timer)(void *state, const struct ftr_sim_view *v, uint64_t what);
-	/* a message of ftr_sim_send() has arrived completely, or was lost with
-	 * its channel; may be NULL if none is sent */
+	/* called when a message of ftr_sim_send() has arrived completely, or was lost with
+	 * its channel; may be NULL if no messages are sent */
 	void (*message)(void *state, const struct ftr_sim_view *v,
 			uint64_t what, bool lost);
 };
@@ -182,7 +183,7 @@ void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
  * Send a message of that many bytes through port of s, whose link must be up, to the
  * function at the other end.  Messages are separate from packets, as VL 15 is from data
  * VLs, and need no credit.  If a channel has both, it sends packets and messages in turn;
- * with after, it sends messages only while no packet can be sent.
+ * if `after` is set, it sends messages only while no packet can be sent.
  */
 void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		  uint32_t bytes, bool after, uint64_t what);
@@ -193,8 +194,8 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s);
  * space for any number of such packets. */
 void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		   unsigned int vl);
-/* hold true: the end ports of s and its port 0 start no packets until the function calls
- * this with hold false. */
+/* hold == true: the end ports of s and its port 0 start no packets until the function calls
+ * this with hold == false. */
 void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 
 /* The function is out of memory: the run ends with FTR_NOMEM. */
@@ -209,11 +210,11 @@ extern const struct ftr_sim_function ftr_sim_lft;
 enum ftr_sim_pattern {
 	/* every packet goes to another end port of the order, drawn at random */
 	FTR_SIM_UNIFORM = 0,
-	/* hot_percent of the packets go to a random end port of hot[], the others are
+	/* hot_percent of the packets go to a random end port of hot[]; the others are
 	 * uniform */
 	FTR_SIM_HOTSPOT,
-	/* order[i] sends to order[perm(i)], a random permutation per seed; end ports
-	 * that it maps to themselves send nothing */
+	/* order[i] sends to order[perm(i)], where perm is a random permutation that depends
+	 * on the seed; end ports that it maps to themselves send nothing */
 	FTR_SIM_PERMUTATION,
 	FTR_SIM_SHIFT,		/* order[i] sends to order[(i + shift) % n] */
 	/* order[i] sends to order[i + 1], order[i + 2], ... in turn */
@@ -224,21 +225,21 @@ enum ftr_sim_pattern {
 enum ftr_sim_queues { FTR_SIM_VOQ = 0, FTR_SIM_FIFO };
 
 enum ftr_sim_change_kind {
-	FTR_SIM_LINK_DOWN = 0,	/* sw, port: both ends of the link */
+	FTR_SIM_LINK_DOWN = 0,	/* the link at `port` of sw, in both directions */
 	FTR_SIM_LINK_UP,
-	FTR_SIM_SWITCH_DOWN,	/* sw: with all its links */
+	FTR_SIM_SWITCH_DOWN,	/* switch sw, with all its links */
 	FTR_SIM_SWITCH_UP,
-	FTR_SIM_ENTRY,		/* sw, lid, port: one entry of a table */
-	FTR_SIM_TABLES		/* tables: all entries of all switches */
+	FTR_SIM_ENTRY,		/* the entry of sw for lid becomes `port` */
+	FTR_SIM_TABLES		/* all entries of all switches become those of `tables` */
 };
 
 struct ftr_sim_change {
-	uint64_t at;		/* ps */
+	uint64_t at;		/* time in ps */
 	enum ftr_sim_change_kind kind;
 	ftr_sw sw;
 	ftr_port port;
 	ftr_lid lid;
-	const struct ftr_tables *tables;	/* of the same fabric */
+	const struct ftr_tables *tables;	/* tables of the same fabric */
 };
 
 struct ftr_sim_conf {
@@ -260,7 +261,7 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
-	bool spare_dead;	/* uniform: send nothing to end ports whose link or
+	bool spare_dead;	/* FTR_SIM_UNIFORM: send nothing to end ports whose link or
 				 * switch is down */
 	double load;		/* offered load of an end port as a share of its
 				 * channel's data rate; >= 1: there is always a
@@ -270,40 +271,41 @@ struct ftr_sim_conf {
 	/* Ports 0 of the switches send to each other, always uniformly. */
 	double switch_load;	/* offered load of a port 0 as a share of
 				 * switch_mbps; 0: none */
-	uint32_t switch_mbps;	/* data rate of ports 0, 0: 2000 (1x SDR) */
+	uint32_t switch_mbps;	/* data rate of ports 0; 0 means 2000 (1x SDR) */
 	uint8_t switch_sl;	/* SL if path_sl gives none */
 	uint8_t host_sl;
-	uint32_t bytes;		/* size of a packet on the wire, 0: 2048 */
-	uint32_t buffer;	/* bytes per input port and VL, 0:
+	uint32_t bytes;		/* size of a packet on the wire; 0 means 2048 */
+	uint32_t buffer;	/* bytes per input port and VL; 0 means
 				 * FTR_SIM_PORT_BUFFER / n_vls */
-	/* bytes of the buffer for packets from port 0 of a switch, 0: as buffer */
+	/* bytes of the buffer for packets from port 0 of a switch; 0 means `buffer` */
 	uint32_t switch_buffer;
-	unsigned int speedup;	/* outputs that an input feeds at once, 0: no
-				 * limit */
-	unsigned int n_vls;	/* 1 .. FTR_SIM_VLS, 0: 1 */
-	uint8_t weight[FTR_SIM_VLS];	/* of each VL in units of 64 bytes, 0: one
-					 * packet */
+	unsigned int speedup;	/* greatest number of outputs that an input feeds at
+				 * once; 0 means no limit */
+	unsigned int n_vls;	/* 1 .. FTR_SIM_VLS; 0 means 1 */
+	uint8_t weight[FTR_SIM_VLS];	/* weight of each VL in units of 64 bytes; 0 means
+					 * one packet */
 	enum ftr_sim_queues queues;
 	bool transit_first;	/* outputs of a switch take no packet of its own end
 				 * ports and port 0 while a packet from another
 				 * switch can be sent */
-	uint32_t window;	/* packets of a source in flight at once, 0: no
-				 * limit */
+	uint32_t window;	/* greatest number of packets of a source in flight;
+				 * 0 means no limit */
 	uint32_t link_ps;	/* delay of a link in one direction */
 	uint32_t switch_ps;	/* delay of a switch */
-	uint32_t default_mbps;	/* data rate where the fabric gives none, 0: 32000 */
+	uint32_t default_mbps;	/* data rate where the fabric gives none; 0 means 32000 */
 	const struct ftr_sim_change *change;	/* in any order; equal times are
 						 * applied in this order */
 	uint32_t n_changes;
 	uint64_t warm_ps;	/* time before the measurement */
 	uint64_t run_ps;	/* duration of the measurement, > 0 */
-	uint64_t check_ps;	/* time between deadlock checks, 0: 20 us */
+	uint64_t check_ps;	/* time between deadlock checks; 0 means 20 us */
 	bool stop_on_deadlock;	/* end the run when a deadlock is found */
 	/* number of equal slices of warm_ps + run_ps for which results are recorded
-	 * separately; 0: none */
+	 * separately; 0 means none */
 	uint32_t n_series;
 	uint64_t seed;
-	uint32_t runs;		/* seeds seed, seed + 1, ..., 0: 1 */
+	uint32_t runs;		/* number of runs, with the seeds seed, seed + 1, ...;
+				 * 0 means 1 */
 	/* called from time to time from the calling thread; may be NULL */
 	void (*progress)(void *ctx, uint32_t run, double part);
 	void *progress_ctx;
@@ -334,7 +336,7 @@ struct ftr_sim_class {		/* hosts, or ports 0 of switches */
 				 * carry */
 	uint64_t injected;	/* packets that entered a channel */
 	uint64_t delivered;
-	uint64_t bytes;		/* delivered */
+	uint64_t bytes;		/* bytes of delivered packets */
 	/* latency of delivered packets: from their generation, and from entering
 	 * the first channel */
 	struct ftr_sim_latency total;
@@ -345,7 +347,7 @@ struct ftr_sim_channel_use {
 	ftr_sw sw;		/* the sender, or FTR_SW_NONE: an end port */
 	ftr_port port;
 	ftr_ep ep;		/* the end port that sends, if sw is FTR_SW_NONE */
-	uint64_t busy_ps;	/* in the measurement */
+	uint64_t busy_ps;	/* time in which it was busy, in the measurement */
 	uint64_t packets;
 };
 
@@ -367,7 +369,7 @@ struct ftr_sim_result {
 	uint64_t seed;
 	uint64_t end_ps;	/* warm_ps + run_ps unless it was stopped */
 	struct ftr_sim_class host, sw;
-	/* of the whole run: injected = delivered + lost + in_flight */
+	/* packets of the whole run: injected = delivered + lost + in_flight */
 	uint64_t injected, delivered, in_flight;
 	uint64_t lost[FTR_SIM_N_LOSSES];
 	uint64_t hops;		/* channels crossed by all packets */
@@ -378,18 +380,18 @@ struct ftr_sim_result {
 	uint64_t deadlock_ps;	/* time of the check that found it */
 	uint32_t stuck_buffers, cycle_len;
 	uint64_t stuck_packets;
-	/* each waits for the next, the last for the first */
+	/* each buffer waits for the next, the last one for the first */
 	struct ftr_sim_wait cycle[FTR_SIM_CYCLE_MAX];
 	uint32_t n_channels;	/* channels of links; those of ports 0 are left out */
 	struct ftr_sim_channel_use *channel;
 	uint32_t n_series;
 	struct ftr_sim_slice *series;
-	uint64_t bytes_of_memory;	/* used by the run, tables included */
+	uint64_t bytes_of_memory;	/* bytes that the run used, tables included */
 };
 
 /*
  * Simulate conf->runs runs, one thread each, into out[conf->runs].  FTR_INVAL:
- * tables or changes that are not of f's size, an end port beyond f, a packet larger
+ * tables or changes that are not of f's size, an end port that f does not have, a packet larger
  * than a buffer, a load below 0, run_ps 0, an invalid number of VLs, a function that
  * needs more VLs, or no end port to send to.  Deadlocks and losses are not errors.
  * Memory of a run: the tables, 16 bytes * VLs * the sum over all switches of

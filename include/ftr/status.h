@@ -23,7 +23,7 @@ enum ftr_status {
 	FTR_NOMEM,		/* an allocation failed */
 	FTR_INVAL,		/* an argument or a fabric description is contradictory */
 	FTR_PARSE,		/* a file is incomplete or not in the stated format */
-	FTR_IO,			/* the system refused to open, read or write */
+	FTR_IO,			/* a file could not be opened, read or written */
 	FTR_SHAPE,		/* the engine cannot assign ranks to the fabric */
 	FTR_LIMIT,		/* a documented size limit is exceeded */
 	FTR_REFUSED,		/* the checker rejected computed tables */

@@ -26,7 +26,7 @@ extern "C" {
 /* The engine and fabric that tables belong to. */
 struct ftr_stored_id {
 	char engine[FTR_ENGINE_NAME_MAX];
-	uint64_t nominal;	/* ftr_stored_nominal */
+	uint64_t nominal;	/* result of ftr_stored_nominal */
 };
 
 /* Identity of a nominal fabric: a hash of its switches, the links between them, their ranks,
@@ -66,7 +66,7 @@ enum ftr_status ftr_displaced_write(const char *path,
 				    const struct ftr_displaced *entry,
 				    uint32_t n, struct ftr_err *err)
 	FTR_MUST_USE;
-/* *entry is malloc()ed for the caller.  Errors as above. */
+/* *entry is malloc()ed for the caller.  Errors: as ftr_stored_read. */
 enum ftr_status ftr_displaced_read(const char *path,
 				   struct ftr_stored_id *id,
 				   struct ftr_displaced **entry, uint32_t *n,

@@ -29,7 +29,7 @@ struct ftr_tables {
 	uint8_t *lft;		/* n_sw rows */
 };
 
-/* All entries are FTR_PORT_NONE if fill, else undefined (engines write all). */
+/* fill == true: all entries are FTR_PORT_NONE; false: they are undefined (engines write all). */
 enum ftr_status ftr_tables_new(const struct ftr_fabric *f, bool fill,
 			       struct ftr_tables **out,
 			       struct ftr_err *err) FTR_MUST_USE;
@@ -54,7 +54,7 @@ struct ftr_change {
 };
 
 struct ftr_tables_diff {
-	uint64_t entries;	/* (switch, LID) pairs with another port */
+	uint64_t entries;	/* entries with another port */
 	uint64_t blocks;	/* 64-entry blocks with a changed entry */
 	uint32_t switches;	/* switches with a changed entry */
 };
@@ -67,7 +67,7 @@ void ftr_tables_diff(const struct ftr_fabric *fa, const struct ftr_tables *a,
 		     struct ftr_tables_diff *out);
 
 /*
- * The entries of a, on fabric fa, as tables of fabric fb.  Switches are matched by
+ * Make tables of fabric fb from tables a of fabric fa.  Switches are matched by
  * GUID; LIDs by number, if both fabrics assign them to the same owner.  All other
  * entries are FTR_PORT_NONE.  Port numbers are copied unchanged, whatever they
  * lead to.  O(n_sw * LIDs).
@@ -78,8 +78,8 @@ enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
 				 struct ftr_tables **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* The turns of fabric fa whose three switches are in fabric fb, as turns of fb, in the same
- * order.  Switches are matched by GUID.  The caller must free() *out, which may be NULL if
+/* Convert the turns of fabric fa whose three switches are in fabric fb to turns of fb, in the
+ * same order.  Switches are matched by GUID.  The caller must free() *out, which may be NULL if
  * *n_out is 0. */
 enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
 				const struct ftr_turn *turn, uint32_t n,

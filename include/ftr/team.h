@@ -19,11 +19,11 @@ extern "C" {
 
 struct ftr_team;
 
-/* n = 0: one per online core, at most FTR_TEAM_MAX.  NULL: no memory or no
- * thread could be started. */
+/* Make a team of n members, at most FTR_TEAM_MAX; n = 0: one for each online core.  NULL: out of
+ * memory, or a thread could not be started. */
 #define FTR_TEAM_MAX 64
 struct ftr_team *ftr_team_new(unsigned int n);
-void ftr_team_free(struct ftr_team *t);		/* joins; NULL is accepted */
+void ftr_team_free(struct ftr_team *t);	/* ends the threads; NULL is accepted */
 unsigned int ftr_team_size(const struct ftr_team *t);	/* 1 for NULL */
 
 /* fn handles items begin..end-1; worker is 0..size-1. */

@@ -2,7 +2,7 @@
 /*
  * Internal interfaces of the checker.
  *
- *	check_tables.c	set-up, division of the work, sum of the parts
+ *	check_tables.c	set-up, division of the work, sum of the results
  *	updown.c	128 LIDs at a time, two sweeps along the ranks
  *	walk.c		one LID, any tables: follow paths, find loops
  *	cdg.c		channel dependencies of one LID
@@ -27,14 +27,14 @@
  * own. The checker shares none of these functions with the code that it checks. The other
  * parts have their own because they need different data from the path:
  *
- *	updown.c, walk.c	the fate of every (switch, LID), by hop[]
+ *	updown.c, walk.c	the result of the walk for every (switch, LID), by hop[]
  *	delta.c			the same for changed entries, with links that went down or came up
  *	dyn*.c, vl_cdg.c	links and VLs instead of switches
  *	loadtree.c		all sources of one destination at once
  *	balance/displaced.c	counts flows on the way, and follows their sources backwards
- *	incremental/write_steps.c	the next change on the path, by the new entries
- *	ddlr/plan.c, table_transition.c	the planner's entries for one LID and the steps of its
- *				writes; the tables before any repair
+ *	incremental/write_steps.c	the next changed entry on a path over the new entries
+ *	ddlr/plan.c		the planner's entries for one LID, and the steps of its writes
+ *	ddlr/table_transition.c	the tables before any repair
  *	cli/transition.c	any mixture of two tables: two next hops
  *	sim/function.c		one hop of one packet
  */
@@ -58,11 +58,11 @@ enum {
 
 /* Rows that are not switches: results of entries that do not lead to a switch. */
 enum {
-	END_SIDE = 0,	/* a switch of equal claimed rank, which is looked up in ports[] */
+	END_SIDE = 0,	/* a switch of equal claimed rank; ports[] has its index */
 	END_MISSING,
 	END_DEAD,
 	END_WRONG,	/* a host port; wrong, except for the LIDs of that port */
-	END_GOOD,	/* the exit of the LID; set in walk.c only */
+	END_GOOD,	/* the exit of the LID (struct chk_exit); set in walk.c only */
 	N_ENDS
 };
 
@@ -112,7 +112,7 @@ struct chk {
 	const uint8_t *rank;	/* claimed ranks; NULL: none */
 	const struct chk_claims *claims;	/* claimed turns; NULL: none */
 	bool no_cdg;
-	bool switches;		/* switches send packets, as well as hosts */
+	bool switches;		/* true: switches send packets as well as hosts */
 	bool vls;		/* VLs are checked */
 	uint32_t n_vl;		/* number of VLs; 1 if VLs are not checked */
 	const struct ftr_sl2vl *sl2vl;	/* SL2VL tables; NULL: VL = SL */
@@ -155,8 +155,8 @@ static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
 	return row;
 }
 
-/* The VL on which packets of an SL that enter s by port in leave s by port out; m == NULL: VL =
- * SL. */
+/* The VL on which packets of this SL leave s by port `out` if they entered it by port `in`.
+ * m == NULL: VL = SL. */
 static inline unsigned int chk_vl(const struct ftr_sl2vl *m, ftr_sw s, ftr_port in,
 				  ftr_port out, unsigned int sl)
 {
@@ -168,13 +168,13 @@ struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid);
 enum ftr_status chk_same_size(const struct ftr_fabric *f,
 			      const struct ftr_tables *t,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Record that the path from s to lid ends in the bad state st. */
+/* Record that the path from s to lid ends in state st, which is a finding. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
 /* Copy sample s to *to if it is the first sample, or if it comes before *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
-/* The finding that corresponds to a bad state. */
+/* The finding that corresponds to a state. */
 enum ftr_finding chk_finding(uint8_t st);
 /* True if the bit of a port is set in `dead`; port: index in ftr_fabric.ports; dead == NULL: no bit
  * is set. */
@@ -192,7 +192,7 @@ ftr_sw chk_faulty_switch(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_s
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
 
-/* updown.c: check the CHK_BATCH LIDs from base on, with claimed ranks. */
+/* updown.c: check LIDs base .. base + CHK_BATCH - 1, with claimed ranks. */
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 
 /* check_tables.c */

@@ -4,7 +4,7 @@
  *
  * The relation consists of the claimed turns and of all turns that are
  * up-then-down by rank, except turns back to the previous switch. It must have
- * no cycle; otherwise the claims are void. A routing that makes only turns of
+ * no cycle; otherwise the claims are not used. A routing that makes only turns of
  * an acyclic relation has no credit loop (Dally and Seitz 1987).
  */
 #ifndef FTR_CHECK_CLAIMS_H
@@ -15,7 +15,7 @@
 struct chk_claims {
 	const uint8_t *rank;
 	struct ftr_turn *turn;	/* sorted, without duplicates */
-	uint32_t n;		/* 0: there are none, or they are void */
+	uint32_t n;		/* 0: there are none, or they are not used */
 };
 
 /* Set the claims, if their relation has no cycle over the links that are up: the links of f except

@@ -13,8 +13,8 @@
  *	old and new	x leads down to y by one table, and y leads up by the other. Only
  *			pairs in which both changed are compared: otherwise one of the two
  *			tables has the whole turn.
- *	missing entry	The switches that still lead to a switch with a missing entry are
- *			counted.
+ *	missing entry	Entries that still lead to a switch whose new entry is missing are
+ *			counted (stranded).
  *
  * Old entries that lead over a dead link do not count, because no packet passes a dead link.
  */
@@ -26,7 +26,7 @@
 
 struct worker_state {
 	struct ftr_delta_report r;
-	bool horizontal;
+	bool horizontal;	/* an entry uses a horizontal link that the claims exclude */
 	uint32_t *at;		/* at[s]: index of the change of s for the current LID, or NONE */
 	uint32_t *seen;		/* seen[s] == stamp: the fate and the hops of s are known */
 	uint32_t stamp;
@@ -100,8 +100,8 @@ static ftr_port entry(const struct delta_check *c, ftr_sw s, ftr_lid lid)
 	return ftr_tables_get(c->t, s, lid);
 }
 
-/* The fate of a packet at s, by the entry of s. If it is ST_PENDING, the packet goes on
- * to *next; otherwise *next is not set. */
+/* Find what happens to a packet at s, by the entry of s: returns ST_PENDING if the packet goes on
+ * to switch *next; otherwise the result of its walk, and *next is not set. */
 static uint8_t step(const struct delta_check *c, ftr_sw s, ftr_lid lid,
 		    struct chk_exit x, ftr_sw *next)
 {
@@ -286,8 +286,8 @@ static void check_below(const struct delta_check *c, struct worker_state *j, uin
 		mixed(j, x->sw, s, x->lid);
 }
 
-/* If the new entry of change i is missing or leads up, examine the switches without a change that
- * lead to its switch. */
+/* If the new entry of change i is missing or leads up, examine the neighbours whose unchanged entry
+ * leads to the switch of change i. */
 static void check_above(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -394,7 +394,7 @@ static enum ftr_status validate(const struct delta_check *c, struct ftr_err *err
 static void sort_by_lid(struct delta_check *c)
 {
 	uint32_t *first = c->lid_first + 1;	/* at the end of this function: first[lid] is the
-						 * end of the part of lid */
+						 * end of the changes of lid */
 
 	for (uint32_t i = 0; i < c->d->n_changes; i++)
 		first[c->d->change[i].lid]++;

@@ -2,13 +2,14 @@
 /*
  * <ftr/cdg.h>: set-up, drains, links that go down and come up.
  *
- * Invariant, for every LID: count[] holds the edges of the LID's base column, plus the
- * edges that changes added since the last drain (struct dyn_lid). The edges of the base
- * column are those that dyn_walk() finds with the links that were up when the column was
- * counted (epoch_of). A drain makes the current column the base: it counts the edges of
- * the current column, then subtracts those of the old base and those that the changes
- * added. A drain adds no edge to the graph: every edge of the current column is already
- * among those of the old base and those that the changes added.
+ * The column of a LID is the entries of all switches for it; its base column is its column
+ * at the last drain. Invariant, for every LID: count[] holds the edges of the base column,
+ * plus the edges that changes added since the last drain (struct dyn_lid). The edges of the
+ * base column are those that dyn_walk() finds with the links that were up when the column
+ * was counted (epoch_of). A drain makes the current column the base column: it counts the
+ * edges of the current column, then subtracts those of the old base column and those that
+ * the changes added. A drain adds no edge to the graph: every edge of the current column is
+ * already among those of the old base column and those that the changes added.
  *
  * When a link goes down, all LIDs whose entries lead onto it are opened
  * (dyn_open), so that a drain counts them again without the link. A link may come

@@ -14,6 +14,10 @@
  *	vertex		link * n_vl + VL
  *	count[]		one square per switch: row = (index in, VL),
  *			column = (index out, VL)
+ *
+ * The base entries of a LID are its entries at its last drain, or those with which the graph
+ * was made. A LID is open if it is not drained: an entry of it was changed since then, or leads
+ * onto a link that went down since then.
  */
 #ifndef FTR_CHECK_DYN_H
 #define FTR_CHECK_DYN_H
@@ -24,15 +28,15 @@
 #define DYN_NONE UINT32_MAX
 #define DYN_ALIVE UINT32_MAX
 
-/* A directed link, with the data that are needed to follow a packet, in half a cache line. */
+/* A directed link, with all data for following a packet over it. It takes half a cache line. */
 struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
 	uint8_t from_index, to_index;
 	uint32_t row, row_len;	/* row: index in count[] of its row for VL 0; row_len: length of a
 				 * row */
-	uint32_t vl_at;	/* index in link_vl[] of its row, which has a VL for each index out of
-			 * `to` */
+	uint32_t vl_at;	/* index in link_vl[] of its row: the VL of a packet by the index of the
+			 * link on which the packet leaves switch `to` */
 	uint32_t down_since;	/* epoch in which the link went down, or DYN_ALIVE */
 	uint32_t unused;
 };
@@ -50,10 +54,11 @@ struct dyn_map {
 /* A LID that is not drained. */
 struct dyn_lid {
 	ftr_lid lid;
-	/* by link * n_sl + SL: set of the VLs that packets occupy in addition to those that they
-	 * occupy under the base entries */
+	/* key: link * n_sl + SL; value: the set of VLs that packets occupy in addition to those
+	 * that they occupy under the base entries */
 	struct dyn_map occ;
-	/* for switches whose entry was changed since the last drain: 1 + port of the base entry */
+	/* key: a switch whose entry was changed since the last drain; value: 1 + port of its base
+	 * entry */
 	struct dyn_map base;
 	uint32_t *edge;		/* indices in count[] of the edges that changes added; an edge
 				 * counted n times is listed n times */
@@ -69,20 +74,19 @@ struct dyn_undo {
 
 struct ftr_cdg {
 	const struct ftr_fabric *f;
-	bool switches;		/* switches send packets, as well as hosts */
-	bool (*stop)(void *ctx);	/* called while the graph is built; true: stop. NULL: never
-					 * stop */
+	bool switches;		/* true: switches send packets as well as hosts */
+	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
 	void *stop_ctx;
 	struct ftr_tables *now;	/* the current entries */
 	uint32_t n_vl, n_sl;
 	uint8_t sl[FTR_N_SL];	/* [n_sl] the SLs that packets use */
 	uint32_t n_links;
-	uint32_t *first_link;	/* first_link[s]: first link out of s; [n_sw + 1] */
+	uint32_t *first_link;	/* [n_sw + 1] first_link[s]: first link out of s */
 	struct dyn_link *link;
 	uint32_t *link_of;	/* link_of[s << 8 | p]: link out of port p of s; DYN_NONE: no link
 				 * to a switch */
-	uint8_t *link_vl;		/* [n_sl][vl_square] for each switch a square: VL by (index
-					 * in, index out), or FTR_VL_DROP */
+	uint8_t *link_vl;		/* [n_sl][vl_square] for each switch, a square of (index in,
+					 * index out): the VL, or FTR_VL_DROP */
 	uint64_t *vl_first;	/* vl_first[s]: index of the square of s, for the first SL */
 	bool plain;		/* all packets are on VL 0 */
 	bool drops;		/* SL2VL tables drop some packets */
@@ -106,9 +110,9 @@ struct ftr_cdg {
 	/* the vertices in order, as a list; label[v] ascends along the list */
 	uint64_t *label;
 	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
-	/* [n_vertices][words] sets of present and former edges: out_bits from v, in_bits to v. Bit:
-	 * index of the other link at the switch between the two links * n_vl + its VL. An edge is
-	 * present if its count[] is not 0 */
+	/* [n_vertices][words] sets of present and former edges: out_bits from v, in_bits to v. The
+	 * number of a bit is i * n_vl + VL, where i is the index of the other link at the switch
+	 * between the two links. An edge is present if its count[] is not 0 */
 	uint64_t *out_bits, *in_bits;
 	uint32_t words;
 	uint8_t *mark;
@@ -150,14 +154,14 @@ static inline uint32_t dyn_link_of(const struct ftr_cdg *g, ftr_sw s,
 	return g->link_of[(size_t)s << 8 | (p & 255)];
 }
 
-/* The VL on which a packet that came over link l leaves by the link of index out. */
+/* The VL on which a packet that came over link l leaves the switch by the link of index `out`. */
 static inline unsigned int dyn_vl(const struct ftr_cdg *g, uint32_t sl,
 				  const struct dyn_link *l, unsigned int out)
 {
 	return g->plain ? 0 : g->link_vl[sl * g->vl_square + l->vl_at + out];
 }
 
-/* Index in count[] of the edge from VL link_vl of link l to VL vl_out of the link of index out of
+/* Index in count[] of the edge from VL link_vl of link l to VL vl_out of the link of index `out` at
  * the switch where l ends. */
 static inline uint32_t dyn_edge_at(const struct ftr_cdg *g,
 				   const struct dyn_link *l, unsigned int link_vl,

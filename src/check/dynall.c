@@ -90,7 +90,7 @@ static void reach_all(struct part *w, uint32_t at, const uint64_t *set)
 	w->any[at] |= any != 0;
 }
 
-/* Pass on the LIDs of packets that enter at s. */
+/* Begin with the LIDs of packets that enter at s: add them to the sets of the VLs out of s. */
 static void start(struct part *w, ftr_sw s)
 {
 	const struct all *a = w->a;
@@ -260,7 +260,7 @@ static void forward_list(struct part *w, uint32_t link, unsigned int link_vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s as sets; for many LIDs. */
+/* Pass on the LIDs in todo from s as one set for each link; faster for many LIDs. */
 static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 		     const uint64_t *todo)
 {
@@ -279,7 +279,7 @@ static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s as lists by the port of the entry; for few LIDs. */
+/* Pass on the LIDs in todo from s as one list for each port of the entries; faster for few LIDs. */
 static void pass_list(struct part *w, ftr_sw s, unsigned int vl,
 		      const uint64_t *todo)
 {

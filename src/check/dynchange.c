@@ -310,6 +310,7 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 	return FTR_OK;
 }
 
+/* The state before a change, so that the change can be undone. */
 struct before {
 	uint32_t n_edge;
 	bool was_open;

@@ -8,12 +8,12 @@
  * that w reaches, and those that reach v. If the two sets meet, the edge closes
  * a cycle.
  *
- * deviation: the paper finds both sets and redistributes their positions. Here the searches for both
- * sets alternate until the first is complete. Only this set is moved: the vertices that w reaches
- * are moved behind v, or those that reach v are moved before w. One set is often very small: a VL
- * that no packet used before reaches no vertex, although many vertices may reach v. The positions are
- * labels with gaps in a list (Dietz and Sleator 1987), so that moving a vertex changes no other
- * position. All labels are assigned again when a gap is exhausted.
+ * deviation: the paper finds both sets and redistributes their positions. Here the searches for
+ * both sets alternate until one of them is complete. Only this set is moved: the vertices that w
+ * reaches are moved behind v, or those that reach v are moved before w. One set is often very
+ * small: a VL that no packet used before reaches no vertex, although many vertices may reach v. The
+ * positions are labels with gaps in a list (Dietz and Sleator 1987), so that moving a vertex
+ * changes no other position. All labels are assigned again when a gap is exhausted.
  *
  * The order stays valid when an edge is removed, so removal needs no work. Vertices of
  * links that are down are treated as if they had no edges.
@@ -41,8 +41,8 @@ bool dyn_order_new(struct ftr_cdg *g)
 	       FTR_NEW(g->arena, g->fwd, n) && FTR_NEW(g->arena, g->back, n);
 }
 
-/* The counts of the edges from v. *first: the vertex to which the first of these edges leads; *n:
- * number of edges. */
+/* The counts of all possible edges from v; a count of 0 means that there is no edge. *first: the
+ * vertex to which the first of them leads; *n: their number. */
 static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 			      uint32_t *first, uint32_t *n)
 {

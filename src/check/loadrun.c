@@ -8,7 +8,7 @@
  *	max[0] max[1] ... max[patterns-1]	one writer each
  *	part[worker].load			[n_links + LOAD_PSEUDO]
  *
- * Sums over patterns do not depend on which worker had which pattern. The worst
+ * Sums over patterns do not depend on the assignment of patterns to workers. The worst
  * pattern is the first of those with the greatest maximum. At the end its loads are
  * computed once more, to find its most loaded links.
  *

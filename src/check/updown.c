@@ -31,7 +31,7 @@
  *
  * At switches of the lowest rank, sweep 1 does not look at next hops; it only
  * marks the LIDs owned at the switch. If a path goes down to another switch of
- * the lowest rank and ends badly there, its LID takes the general walk.
+ * the lowest rank and does not arrive there, its LID takes the general walk.
  */
 #include <string.h>
 
@@ -191,7 +191,7 @@ static void reduce(const struct chk *c, const struct chk_part *w,
 	}
 }
 
-/* Record the bad states of the LIDs in mask. */
+/* Record the findings of the LIDs in mask, from their states. */
 static void enter_bad(const struct chk *c, struct chk_part *w,
 		      const uint8_t *mask, uint32_t base)
 {

@@ -41,7 +41,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,
 		   ftr_port in, unsigned int sl, ftr_lid lid)
 {
 	const uint32_t n = c->f->n_sw;
-	unsigned int vl = FTR_VL_DROP;	/* the packet is not on a link yet */
+	unsigned int vl = FTR_VL_DROP;	/* this value means that the packet is not on a link yet */
 	bool again = false;
 
 	while (w->nxt[s] < n) {

@@ -2,10 +2,10 @@
 /*
  * Kernels over rows of bytes.
  *
- * Each kernel is one inline body.  On x86-64 it is compiled twice, for the base
- * instruction set and for AVX2, and each call selects one.  Rows are kilobytes long,
- * so the test costs nothing.  (Function multi-versioning by the dynamic linker would
- * do the same, but runs before a sanitizer is initialised.)
+ * Each kernel is one inline function.  On x86-64 it is compiled twice, for the base
+ * instruction set and for AVX2, and each call selects one version.  Rows are kilobytes
+ * long, so the cost of the selection is negligible.  (Function multi-versioning by the
+ * dynamic linker would do the same, but runs before a sanitizer is initialised.)
  *
  * The table look-up is different: a byte shuffle looks up 16 entries at once.  A map
  * of up to MAX_PLANES * 16 entries is divided into planes of 16.  Each plane serves
@@ -266,8 +266,8 @@ void bytes_equal(uint64_t *bits, const uint8_t *row, uint8_t value, size_t n)
 
 /* ---- columns -------------------------------------------------------------- */
 
-/* Exchange the bytes of a where mask is shifted up by `shift` bits with those of b where mask
- * is. */
+/* Exchange the bytes of b that `mask` selects with the bytes of a that `mask << shift`
+ * selects. */
 INLINE void exchange(uint64_t *a, uint64_t *b, int shift, uint64_t mask)
 {
 	uint64_t t = ((*a >> shift) ^ *b) & mask;
@@ -287,13 +287,13 @@ INLINE void transpose(uint64_t *x)
 		exchange(&x[i], &x[i + 4], 32, UINT64_C(0x00000000ffffffff));
 }
 
-/* 8 rows from r on. */
+/* Copy rows r .. r + 7 of all columns. */
 static void eight_rows(uint8_t *const *to, const uint8_t *from, size_t stride,
 		       size_t r)
 {
 	uint64_t x[8];
 
-	for (size_t i = 8; i < 16; i++)	/* no processor foresees a large stride */
+	for (size_t i = 8; i < 16; i++)	/* processors do not prefetch with a large stride */
 		__builtin_prefetch(from + i * stride);
 	for (size_t c = 0; c < BYTES_COLUMNS; c += 8) {
 		for (size_t i = 0; i < 8; i++)

@@ -2,7 +2,7 @@
 /*
  * Kernels over rows of bytes, which shape and engines apply to whole rows of costs.
  * All rows start at a multiple of 64 bytes, and n is a multiple of 64.  FTR_BYTE_INF
- * is infinity: it stays infinite under + 1.
+ * stands for infinity; adding 1 to it gives FTR_BYTE_INF again.
  *
  * The kernels are vectorised at any optimisation level, in two versions selected at
  * run time.
@@ -16,8 +16,8 @@
 
 #define FTR_BYTE_INF 255
 
-/* Eight elements of a row, to skip those that are all alike: BYTES_WORD_INF if all are
- * infinite. */
+/* Eight elements of a row are read as one word, so that eight equal ones can be skipped at
+ * once.  BYTES_WORD_INF: all eight are infinite. */
 #define BYTES_WORD 8
 #define BYTES_WORD_INF UINT64_MAX
 

@@ -23,8 +23,8 @@
 
 /* ---- memory ------------------------------------------------------------ */
 
-/* Like the libc functions, but subject to the fail-at-n hook.  reallocarray fails if
- * n * size overflows.  Free with free(). */
+/* Like the libc functions, but ftr_alloc_fail_at() and ftr_alloc_fail_once() can make them
+ * fail.  reallocarray fails if n * size overflows.  Free with free(). */
 void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
 void *ftr_reallocarray(void *p, size_t n, size_t size);
@@ -35,7 +35,7 @@ char *ftr_strdup(const char *s);
 char *ftr_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 FILE *ftr_fdopen(int fd, const char *mode);
 DIR *ftr_opendir(const char *path);
-/* open_memstream(); NULL: no memory. */
+/* Like open_memstream(); NULL: out of memory. */
 FILE *ftr_memstream(char **text, size_t *len);
 /* Close the stream.  False: memory was exhausted; *text is then freed and NULL. */
 bool ftr_memstream_end(FILE *out, char **text);
@@ -55,14 +55,16 @@ struct ftr_arena *ftr_arena_new(void);
 void ftr_arena_free(struct ftr_arena *a);	/* NULL is accepted */
 void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size);
 void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
-/* Set p to n new elements in an arena; NULL if memory is exhausted.  ZNEW: zeroed. */
+/* Set p to an array of n new elements in an arena; NULL if memory is exhausted.  The elements of
+ * ZNEW are zeroed. */
 #define FTR_NEW(a, p, n) ((p) = ftr_arena_alloc((a), (n), sizeof(*(p))))
 #define FTR_ZNEW(a, p, n) ((p) = ftr_arena_zalloc((a), (n), sizeof(*(p))))
 /* Copy of at most max bytes of s, NUL-terminated; "" for NULL s. */
 char *ftr_arena_strndup(struct ftr_arena *a, const char *s, size_t max);
 size_t ftr_arena_bytes(const struct ftr_arena *a);
 
-/* Make space for one more element in a growing array (cap in elements). */
+/* Make space for one more element in a growing array of n elements, with space for cap;
+ * false: out of memory. */
 #define FTR_GROW(ptr, n, cap)						\
 	((n) < (cap) || ftr_grow((void **)&(ptr), &(cap), sizeof(*(ptr))))
 bool ftr_grow(void **ptr, uint32_t *cap, size_t size);
@@ -118,8 +120,8 @@ int ftr_u64_cmp(const void *a, const void *b);
 
 /* ---- union-find -------------------------------------------------------- */
 
-/* uf[i] = i initially; find with path halving, union by smaller index, so the
- * representative of a set is its smallest member. */
+/* uf[i] is the parent of i, initially i itself.  find shortens paths by halving; union makes the
+ * smaller index the parent, so the representative of a set is its smallest member. */
 static inline void ftr_uf_init(uint32_t *uf, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)

@@ -83,7 +83,8 @@ enum ftr_status ftr_file_open(const char *path, int *fd, struct ftr_err *err)
 /* Longer than any incomplete record. */
 #define TORN_MAX (4u << 20)
 
-/* Find the end of the last complete line in the first *size bytes. */
+/* Set *size to the end of the last complete line in the first *size bytes.  False: the last
+ * TORN_MAX bytes contain no end of a line, or the file cannot be read. */
 static bool find_end(int fd, off_t *size)
 {
 	off_t end = *size, stop = FTR_MAX(end - (off_t)TORN_MAX, 0);
@@ -106,7 +107,7 @@ static bool find_end(int fd, off_t *size)
 	return !end;
 }
 
-/* *size: in: size of the file; out: the size without an incomplete last line. */
+/* Remove an incomplete last line.  *size: in: size of the file; out: size after the removal. */
 static enum ftr_status cut_torn_line(int fd, const char *path, off_t *size,
 				     struct ftr_err *err)
 {

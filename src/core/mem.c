@@ -4,8 +4,9 @@
  * chunk, or from a new one of at least CHUNK bytes.  Usually it only advances a pointer.
  * One call frees everything.
  *
- * The chunks grow with the arena, up to 2 MB.  They are not huge pages (madvise): without a free
- * one, the kernel moves memory to make one, and routing 11,664 hosts took up to twice the time.
+ * The chunks grow with the arena, up to 2 MB.  They are not huge pages (madvise): if no huge page
+ * is free, the kernel moves memory to make one, and routing 11,664 hosts took up to twice the
+ * time.
  *
  *	arena -> chunk -> chunk -> ...
  *	         [header|used......|free....]
@@ -122,8 +123,8 @@ FILE *ftr_memstream(char **text, size_t *len)
 	return fails() ? NULL : open_memstream(text, len);
 }
 
-/* A stream that could not grow has its error flag set.  The fail-at-n hook acts when the stream
- * is closed. */
+/* A stream that could not grow has its error flag set.  The failures that tests request
+ * (ftr_alloc_fail_at) happen when the stream is closed. */
 bool ftr_memstream_end(FILE *out, char **text)
 {
 	bool bad = ferror(out) || fails();

@@ -38,7 +38,7 @@ uint64_t ftr_rng_next(struct ftr_rng *r)
 
 uint32_t ftr_rng_below(struct ftr_rng *r, uint32_t n)
 {
-		/* To keep the result uniform, the lowest 2^32 mod n values are drawn again. */
+	/* to keep the result uniform, values below 2^32 mod n are rejected */
 	uint32_t low = (uint32_t)-n % n, x;
 
 	do

@@ -24,8 +24,8 @@ struct trees {
 	uint32_t *tree;		/* union-find of switches, [n_sw]; a tree is identified by its
 				 * representative */
 	uint32_t *size;		/* size[r]: number of switches of tree r */
-	/* below[r]: number of levels by which tree r is below the highest tree; UINT16_MAX: no
-	 * level yet */
+	/* below[r]: number of levels by which tree r is below the highest tree of its island;
+	 * UINT16_MAX: tree r has no level yet */
 	uint16_t *below;
 };
 
@@ -54,8 +54,8 @@ static uint32_t largest(const struct trees *z)
 	return best;
 }
 
-/* Give level depth + 1 below the highest to all neighbours of trees at level `depth` that have no
- * level yet. False: there are no such neighbours. */
+/* Set below[] to depth + 1 for each tree without a level that is linked to a tree whose below[] is
+ * `depth`. False: there is no such tree. */
 static bool lower_neighbours(struct trees *z, uint16_t depth)
 {
 	bool any = false;

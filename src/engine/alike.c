@@ -4,10 +4,10 @@
  *
  * The paths of a column that need no new turn depend on four things only: the switches that need a
  * path, the switches without a path by rank, the turns that are allowed, and the possible first
- * steps with their hop counts. If all four equal those of an earlier column, and the hops of all
- * first steps differ only by one constant, then every comparison has the same result, and the paths
- * are the same. For example, the columns of all leaf switches of a chassis behind one gateway are
- * alike.
+ * steps (see connect.c) with their hop counts. Compare these with an earlier column: if all four
+ * are equal, except that the hops of all first steps differ by one constant, then the search makes
+ * the same decisions, and the paths are the same. For example, the columns of all leaf switches of
+ * a chassis behind one gateway are alike.
  *
  * The next hops that a gateway may use are found separately for each column. One first step must
  * not change the next hops for another, so all first steps must lead to different switches.

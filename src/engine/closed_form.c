@@ -27,9 +27,9 @@
  *	floor(d / Pi) mod W,  floor(d / (Pi * W)) mod p
  *
  * for W groups of p links each.  All switches with the same (Pi, W, p), a "pattern",
- * share these numbers.  A pattern keeps one byte per LID: the place i * p + j of the link
- * in the order of groups.  The row of a switch is this byte string, looked up in the list
- * of ports of the switch; a lost link has no port there.  The remaining columns are then
+ * share these numbers.  A pattern keeps one byte per LID, its place: i * p + j stands for
+ * link j of group i.  The row of a switch is this byte string, looked up in the list of
+ * ports of the switch; a missing link has no port there.  The remaining columns are then
  * corrected one by one: the columns below s, its own column, columns to which some group
  * above does not lead closer, and the displaced destinations.  These columns are found by
  * comparing whole rows of costs, many columns per instruction.
@@ -81,7 +81,7 @@ struct job {
 	struct pattern pattern[MAX_PATTERNS];
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* pattern_of[s]: index in pattern[], or NO_PATTERN */
-	uint64_t *displaced;	/* bits by (switch, LID), as in dmodc_tables; or NULL */
+	uint64_t *displaced;	/* the argument of dmodc_tables() */
 	uint32_t *d;		/* d[i], lid[i]: d and LID of the i-th destination, copied to be
 				 * close together in memory */
 	ftr_lid *lid;
@@ -241,7 +241,8 @@ struct row {
 	ftr_sw s;
 	uint8_t *lft;
 	const struct pattern *t;	/* pattern of s; NULL: none */
-	bool lost;		/* at least one place of the pattern has no port */
+	bool lost;		/* at least one place of the pattern has no port, because its link
+				 * is missing */
 	struct port_choice place;
 };
 
@@ -298,8 +299,8 @@ static void place_entry(struct row *r, uint32_t i)
 			UINT64_C(1) << lid % 64;
 }
 
-/* Compute again the entries of a column whose place has no candidate (gone[place] is 1), or whose
- * link is lost. */
+/* In column l, compute again the entries whose place belongs to no candidate (gone[place] is 1), or
+ * whose place has no port. */
 static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
 {
 	const struct ftr_shape *sh = r->j->sh;
@@ -333,7 +334,8 @@ static void patch(struct row *r, uint32_t l)
 	patch_displaced(r, l, gone);
 }
 
-/* only[k]: the port of group k of s if the group has exactly one link; otherwise FTR_PORT_NONE. */
+/* Set only[k] to the port of group k of s if the group has exactly one link; otherwise to
+ * FTR_PORT_NONE. */
 static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
@@ -344,8 +346,8 @@ static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 			FTR_PORT_NONE;
 }
 
-/* Route the columns to which the pattern does not apply, and correct displaced entries in the
- * others. up: the groups above; where the pattern applies, these are the candidates. */
+/* Route the columns to which the pattern does not apply, and correct displaced entries in the other
+ * columns. up: the groups above s, which are the candidates where the pattern applies. */
 static void patch_columns(struct row *r, struct per_worker *w,
 			  const struct ftr_group *const *up)
 {
@@ -357,7 +359,7 @@ static void patch_columns(struct row *r, struct per_worker *w,
 	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
 	const ftr_lid *lid = r->j->lid;
 	bool skip = n_served && !r->lost;
-	uint64_t served;	/* every byte is n_served */
+	uint64_t served;	/* n_served in each of the 8 bytes */
 	const uint8_t none_gone[256] = { 0 };
 	ftr_port only[FTR_PORT_MAX + 1];
 

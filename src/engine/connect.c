@@ -12,16 +12,17 @@
  * that need a gateway use one.
  *
  * A pair (s, l) of a switch and a column is needed if the cost from s to l is infinite,
- * links connect the two, and both have end ports, or column l has the port of a subnet
+ * links connect the two, and either both have end ports or column l has the port of a subnet
  * manager.  Column by column, paths grow from the switches that have an up/down path to l
- * to those that need one.  A step from s to a neighbour t is usable if a packet that came
- * from s may turn to every next hop of t towards l, because t alone chooses its next hop:
+ * to those that need one; a step to a switch with an up/down path is a first step.  A step
+ * from s to a neighbour t is usable if a packet that came from s may turn to every next hop
+ * of t towards l, because t alone chooses its next hop:
  *
  *	s --> t --> u1, u2	turns (s,t,u1) and (s,t,u2) must be allowed
  *
  * The path that needs the fewest new turns is taken; on a tie the one with the fewest
  * hops; then the one that turns at the leaf switch with the most switches above it (the
- * hub).  So there are few gateways, and later columns find their turns admitted already.
+ * hub).  So there are few gateways, and later columns can use turns that are allowed already.
  *
  * The turns that can be admitted depend on those admitted before. If only gateways join two groups
  * of switches, the groups can be connected in both directions over one link of a gateway, but
@@ -68,8 +69,8 @@
 #include "engine/plan.h"
 
 /* tries, all_tries: the number of times that grow() may fail because a turn is refused, in one
- * column and in all columns. Refused turns are not tried again. The second stage is skipped in the
- * first pass: a new turn is better than a restricted gateway. */
+ * column and in all columns together. Refused turns are not tried again. The second stage is
+ * skipped in the first pass: a new turn is better than a restricted gateway. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
@@ -258,7 +259,8 @@ static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 	return kept;
 }
 
-/* Keep only those next hops of the switch at the end of channel c that a packet from c may use. */
+/* h: the next hops of the switch at the end of channel c. Remove those to which a packet from c
+ * must not turn. FTR_REFUSED: none would remain. */
 static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 				     struct hop_list *h)
 {
@@ -423,7 +425,7 @@ static enum ftr_status grow(struct plan *p)
 	return p->nomem ? FTR_NOMEM : FTR_OK;
 }
 
-/* Remove the labels of switches that are not connected. */
+/* Remove the labels of all switches that are not connected, and empty the heap. */
 static void unlabel(struct plan *p)
 {
 	p->n_heap = 0;
@@ -597,7 +599,7 @@ static enum ftr_status admit_given(struct plan *p)
 
 /* Is it certain that the result will be discarded? If a column is incomplete although its last
  * stage ended without a new refusal, every step that could continue its paths had been refused
- * before. A refusal is final, so further turns cannot complete the column. */
+ * before. A refusal is final, so no turn that is found later can complete the column. */
 static bool gives_up(const struct plan *p)
 {
 	return p->whole && !p->complete && p->closed;

@@ -15,9 +15,9 @@ extern const struct ftr_engine_ops ftr_engine_ddlr;
 struct connect;
 
 /* Equations (1) to (4) of Gliksberg et al. 2020 over any shape: dmodc without the
- * statistics.  extra: entries for extra turns (connect.h), or NULL.  displaced: bits by
- * (switch, LID), zeroed, to be set for entries that do not have the port of their own
- * slot; or NULL.  *no_path: the number of entries left FTR_PORT_NONE. */
+ * statistics.  extra: entries for extra turns (connect.h); NULL: there are none.  displaced:
+ * one bit for each (switch, LID), all 0 before; set for entries that do not have the port of
+ * their own slot; NULL: not needed.  *no_path: the number of entries left FTR_PORT_NONE. */
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     enum ftr_placement how,
 			     const struct connect *extra, struct ftr_team *team,
@@ -32,9 +32,10 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * keep.c: replace entries of the closed form by those that opts say to keep, and search over the
- * entries that may move. in: shape, full and use_full are set. extra: entries for extra turns, or
- * NULL. displaced: the entries to be placed by load if no entries are kept; or NULL.
+ * keep.c: replace entries of the closed form by those that opts->keep preserves, place displaced
+ * entries by load, and run the search over the entries that may move. The caller sets shape, full
+ * and use_full of in. extra: entries for extra turns, or NULL. displaced: bits as of dmodc_tables,
+ * for the entries to be placed by load if no entries are kept; NULL: none.
  */
 enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      const struct connect *extra,
@@ -70,9 +71,10 @@ static inline void engine_clear_stats(struct ftr_route_stats *stats)
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t);
 
 /*
- * ORDER_GATEWAYS: several gateways join the parts of the fabric (for dmodc, if extra turns do not
- * suffice). ORDER_SFTREE: as ORDER_GATEWAYS if the shape has upward paths (struct ftr_up_path) and
- * some end ports have no up/down path by rank; otherwise one leaf joins the parts.
+ * Kinds of the inverted order (inverted_order.c, which defines a part). ORDER_GATEWAYS: several
+ * leaves join each part to the rest of the fabric (for dmodc, if extra turns do not suffice).
+ * ORDER_SFTREE: as ORDER_GATEWAYS if the shape has upward paths (struct ftr_up_path) and some end
+ * ports have no up/down path by rank; otherwise one leaf joins each part.
  */
 enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
 
@@ -100,8 +102,8 @@ void engine_islands(const struct ftr_shape *sh, uint32_t *island);
 /*
  * The inverted order (inverted_order.c) as levels, [n_sw] from arena.  Any two switches
  * joined by a link have different levels, and every switch reaches the subtree root of its
- * island by upward links alone.  avoid: the switch not to be taken as root if there is
- * another, or FTR_SW_NONE.  *root: the subtree root of the largest island.
+ * island by upward links alone.  avoid: a switch that is not used as the root if another one
+ * can be, or FTR_SW_NONE.  *root: the subtree root of the largest island.
  */
 enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
 			       ftr_sw avoid, struct ftr_arena *arena,

@@ -5,20 +5,27 @@
  *
  * Bogdanski et al. 2012 let packets between switches without an up/down path make one
  * turn from down to up inside a subtree below one leaf, the subtree root.  These turns
- * become upward turns if that subtree is turned upside down.  So, for each island of the
- * fabric, from low to high:
+ * become upward turns if that subtree is turned upside down.
  *
- *	1. the switches from which an upward path leads into A, by rank,
- *	2. A = all switches that the root reaches by going up, upside down: top
- *	   switches lowest, the root highest,
- *	3. a part without an upward path into A (for example a plane that lost its link
- *	   to the root) is joined at a switch that has one, usually a leaf: its anchor.
- *	   The switches of the part that the anchor reaches by going up are placed upside
- *	   down just below the anchor, and the switches with an upward path to these just
- *	   below them, by rank.  Anchors are the highest of their rank, so for the other leaves
- *	   the part stays above them, and hosts continue to use it,
- *	4. the remaining switches are placed, breadth first, each just below its highest
- *	   neighbour that has a place.
+ * Terms, all by the ranks of the shape, and separately for each island of the fabric:
+ *
+ *	A	the set of the switches that the root reaches by going up, and the root
+ *	part	a connected component of the switches that are not in A and have no upward
+ *		path into A, for example a plane that lost its link to the root
+ *	anchor	a switch that joins a part to the other switches, usually a leaf: one upward
+ *		path leads from it into A, and another one into the part
+ *
+ * The inverted order of an island is made by these rules:
+ *
+ *	1. The switches from which an upward path leads into A are lowest, sorted by rank.
+ *	2. A is above them, upside down: top switches lowest, the root highest.
+ *	3. Each part is joined at its anchor.  The switches of the part that the anchor
+ *	   reaches by going up are placed upside down just below the anchor.  The switches of
+ *	   the part with an upward path to these are placed just below them, by rank.  An
+ *	   anchor is the highest switch of its rank, so for the other leaves the part stays
+ *	   above them, and hosts continue to use it.
+ *	4. The remaining switches are placed, breadth first, each just below its highest
+ *	   neighbour that has a place in the order.
  *
  *	      root             <- highest
  *	     /  |  \
@@ -37,18 +44,19 @@
  * downward outside by rank is downward all the way in this order, over the same links.
  *
  * The root is a leaf that is not connected to another leaf, neither above nor below it,
- * because inside A two connected leaves reach each other only through the root.  Among these
- * leaves, it is the one with the smallest GUID whose A is nearly as large as the largest
- * (ROOT_SHARE).  So the loss of one link rarely changes the root.
+ * because inside A two connected leaves reach each other only through the root.  Of these
+ * leaves, only those are considered for which A is nearly as large as possible (ROOT_SHARE).
+ * The root is the one with the smallest GUID.  So the loss of one link rarely changes it.
  *
  * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
- * a leaf reaches all top switches, like a leaf switch of a chassis, the root is such a
- * switch, the highest by rank.  With a leaf as root, all chassis leaf switches above it
- * would be in A.  A packet from one of them could then reach another only through the
- * root, and the traffic of all neighbours of the root would share its few links.  With a
- * chassis leaf switch as root only the spines above it are upside down, and no path of a
- * host changes.  In PGFTs only leaves reach the top switches of all planes (or there is one
- * plane, and no upward paths are made).
+ * a leaf reaches all top switches, the root is such a switch, the highest by rank.  An
+ * example is a chassis leaf switch, that is, a switch of a chassis to which racks are
+ * connected.  With a leaf as root, all chassis leaf switches above it would be in A.  A
+ * packet from one of them could then reach another only through the root, and the traffic of
+ * all neighbours of the root would share its few links.  With a chassis leaf switch as root
+ * only the spines above it are upside down, and no path of a host changes.  In PGFTs only
+ * leaves reach the top switches of all planes (or there is one plane, and no upward paths are
+ * made).
  *
  * If the root would be a bottleneck because hosts are connected to switches of A, another
  * leaf is the root (root.c).
@@ -72,8 +80,9 @@
 #include "core/bytes.h"
 #include "engine/engine.h"
 
-/* The A of the root lacks at most 1 / ROOT_SHARE of the switches of the largest A. The same limit
- * applies to the switches of a part that an anchor reaches. */
+/* Let n be the greatest size that A has for any possible root. For the chosen root, A has at least
+ * n - n / ROOT_SHARE switches. The same limit applies to the number of switches of a part that its
+ * anchor reaches. */
 #define ROOT_SHARE 4
 /* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A are anchors of a part. */
 #define GATEWAY_SHARE 16
@@ -83,7 +92,8 @@
 /* A switch with an upward path into A that may be the anchor of a part. */
 struct offer {
 	ftr_sw s;
-	uint32_t part, size;	/* number of switches of the part that s reaches by going up */
+	uint32_t part, size;	/* size: number of switches of the part that s reaches by going
+				 * up */
 };
 
 struct ordering {
@@ -93,8 +103,8 @@ struct ordering {
 	uint32_t *island;	/* island[s]: smallest switch of the island of s */
 	uint32_t *reach;	/* reach[l]: number of switches in A if the root is the switch of
 				 * column l */
-	uint32_t *chain;	/* chain[l]: number of leaves above the switch of column l, itself
-				 * included, and of switches just below it */
+	uint32_t *chain;	/* chain[l]: number of leaves above the switch of column l, that
+				 * switch included, plus the number of its downward groups */
 	uint32_t *tops;		/* tops[l]: number of top switches in A if the root is the switch of
 				 * column l */
 	ftr_sw *root;		/* root[i]: root of island i */
@@ -103,7 +113,7 @@ struct ordering {
 	ftr_sw *anchor;		/* anchor[p]: anchor of part p, or NONE */
 	ftr_sw *above;		/* above[p]: the lowest anchor of part p */
 	uint8_t *is_anchor;	/* is_anchor[s]: s is an anchor */
-	struct offer *offer;
+	struct offer *offer;	/* [n_offers] the possible anchors of all parts */
 	uint32_t n_offers;
 	uint32_t *seen, stamp;	/* [n_sw] seen[s] == stamp: the current search has visited s */
 	uint32_t *best, *score;	/* [n_sw] scratch */
@@ -113,7 +123,8 @@ struct ordering {
 	ftr_sw low, high;
 };
 
-/* CLIMBS: an upward path leads into A. BELOW_ANCHOR: placed by rule 3. */
+/* Kinds of switches. OUTSIDE: in a part. CLIMBS: an upward path leads into A. BELOW_ANCHOR: in a
+ * part, and placed by rule 3. */
 enum { OUTSIDE, CLIMBS, IN_A, BELOW_ANCHOR };
 
 static bool allocate(struct ordering *o, struct ftr_arena *a)
@@ -159,7 +170,7 @@ static void measure_reach(struct ordering *o)
 	}
 }
 
-/* Is switch a a better root than switch b? A leaf is better than another switch; on a tie, any
+/* Is switch `a` a better root than `b`? A leaf is better than another switch; on a tie, any
  * switch is better than `avoid`; then the smaller GUID is better. */
 static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 		      ftr_sw avoid)
@@ -215,8 +226,8 @@ static void choose_roots(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
 	uint32_t n = sh->f->n_sw;
-	uint32_t *most = o->best;	/* size of the largest A of a leaf, by island */
-	uint32_t *least = o->score;	/* shortest chain of a leaf, by island */
+	uint32_t *most = o->best;	/* by island: size of A for the best leaf as the root */
+	uint32_t *least = o->score;	/* by island: least chain[] of a leaf */
 
 	memset(most, 0, n * sizeof(*most));
 	memset(least, 0xff, n * sizeof(*least));
@@ -282,8 +293,8 @@ static bool is_in_part(const struct ordering *o, ftr_sw s, uint32_t part)
 	return o->kind[s] == OUTSIDE && o->part[s] == part;
 }
 
-/* Find the switches of a part that a reaches by going up, put them into o->queue, and mark them in
- * o->seen with a new stamp. Returns their number. */
+/* Find the switches of `part` that switch `a` reaches by going up, put them into o->queue, and mark
+ * them in o->seen with a new stamp. Returns their number. */
 static uint32_t climb(struct ordering *o, ftr_sw a, uint32_t part)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -358,7 +369,7 @@ static void choose_anchors(struct ordering *o)
 			o->is_anchor[o->anchor[p]] = 1;
 }
 
-/* Mark in o->seen, with a new stamp, the switches of the part just above s.  Returns
+/* Mark in o->seen, with a new stamp, the neighbours above s that are in the part.  Returns
  * their number. */
 static uint32_t mark_above(struct ordering *o, ftr_sw s, uint32_t part)
 {
@@ -373,7 +384,7 @@ static uint32_t mark_above(struct ordering *o, ftr_sw s, uint32_t part)
 	return n;
 }
 
-/* Are the switches of the part just above s exactly the n that mark_above marked? */
+/* Are the neighbours above s that are in the part exactly the n switches that mark_above marked? */
 static bool same_above(const struct ordering *o, ftr_sw s, uint32_t part,
 		       uint32_t n)
 {
@@ -384,7 +395,7 @@ static bool same_above(const struct ordering *o, ftr_sw s, uint32_t part,
 	return !n;
 }
 
-/* Add further anchors to each part, in ascending order. */
+/* ORDER_GATEWAYS: make further leaves anchors of each part. */
 static void add_anchors(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -412,7 +423,7 @@ static void add_anchors(struct ordering *o)
 
 /* ---- placing ------------------------------------------------------------- */
 
-/* Put s just below t. t == NONE: put s at the top. */
+/* Put s just below t in the order. t == NONE: put s at the top. */
 static void put_below(struct ordering *o, ftr_sw s, ftr_sw t)
 {
 	ftr_sw p = t == NONE ? o->high : o->prev[t];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The last steps on the tables of the closed form: keep entries of earlier tables, place
+ * The last steps of a routing, after the closed form: keep entries of earlier tables, place
  * displaced entries, and search.
  *
  * Two designs were compared.  The first computes all tables from the present fabric.
  * This is a pure function, but a second fault moves entries that need not move, and the
- * first fault discards the result of the search.  The second, used here, remembers.  An
- * entry keeps
+ * first fault discards the result of the search.  The second design, which is used here, also
+ * takes earlier tables as input.  An entry keeps
  *
  *	1. its port of the preferred tables, those of the complete fabric;
- *	2. else its port of the current tables, those that the switches hold;
+ *	2. else its port of the current tables, those that are in the switches;
  *	3. else it is displaced, and placed by the load of the links
  *	   (balance/displaced.h), as after a single fault (src/incremental).  With
  *	   the literal placements it has the port of the closed form.
@@ -49,7 +49,7 @@ static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
 	return in->use_full && in->use_full[l] ? in->full : in->shape;
 }
 
-/* The entry of s for column l in extra; NULL: there is none, the candidates follow from the
+/* The entry of s for column l in extra; NULL: there is none, so the candidates follow from the
  * costs. */
 static const struct connect_entry *extra_entry(const struct keeping *k,
 					       const struct ftr_shape *sh,
@@ -97,8 +97,8 @@ static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
 	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
 }
 
-/* Replace an entry that differs from the preferred one by an entry to be kept, if there is a valid
- * one. */
+/* For an entry that differs from the preferred one: replace it by its preferred port, or else by
+ * its current port, if that port is valid; mark the entry as movable or displaced. */
 static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
 {
@@ -238,8 +238,8 @@ static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
 	}
 }
 
-/* Clear the entries whose bit is set, and place them by load. If there are any, *net is set to a
- * net that contains the flows of the tables. */
+/* Clear the entries whose bit is set, and place them by load. If there are any, set *net to the
+ * flow counts of the resulting tables, for balance_run(). */
 static enum ftr_status place_displaced(const struct keeping *k,
 				       const uint64_t *bits, bool turns,
 				       struct ftr_team *team,

@@ -17,9 +17,10 @@ enum { NEED_ENDS = 1, NEED_ALL = 2 };
 /* Mode of a stage, see connect.c. */
 enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
 
+/* A step of a path to the column, from a switch to a neighbour. Lower keys are better. */
 struct step {
-	uint64_t key;		/* number of new turns, hops, position of the gateway in the order
-				 * of gateways */
+	uint64_t key;		/* number of new turns, number of hops, position of the gateway in
+				 * the order of gateways, from the high bits to the low ones */
 	ftr_sw sw;
 	uint32_t channel;	/* channel from sw */
 };
@@ -27,13 +28,15 @@ struct step {
 struct hop_list {		/* the next hops of a switch, as channels */
 	uint32_t first, n;	/* plan.pool[first .. first + n - 1] */
 	bool known;		/* the list is valid */
-	bool some;		/* some candidates are not included */
+	bool some;		/* the list differs from the candidates by rank */
 	bool longer;		/* next hops with a longer path than by rank are included */
 	bool used;		/* a path uses these next hops, so they do not change for this
 				 * column */
 	uint32_t total;		/* number of hops to the column */
 };
 
+/* State of a switch. OPEN: no usable step from it is known. LABELLED: label[] has its best step so
+ * far. CONNECTED: its path is part of the plan. */
 enum { OPEN = 0, LABELLED, CONNECTED };
 
 /* A column that one stage connected without a new turn, see alike.c. */
@@ -41,7 +44,7 @@ struct earlier_column {
 	uint32_t l, n_extra;
 	unsigned int mode;
 	bool distinct;		/* all first steps lead to different switches */
-	const uint8_t *back;
+	const uint8_t *back;	/* plan.back of the column */
 	struct step *step;	/* its first steps */
 	uint32_t n_steps, cap_steps;
 	uint32_t first, n;	/* its entries: out->entry[first .. first + n - 1] */
@@ -72,15 +75,18 @@ struct plan {
 					 * all columns together */
 	bool looking;		/* the first pass, in which new turns are looked for */
 	bool spread;		/* give switches all next hops that the turns allow, see spread.c */
-	/* state of the switches. "At rest" means between two columns */
-	uint8_t *state;		/* state[s]: OPEN, LABELLED or CONNECTED; OPEN at rest */
-	uint8_t *needed;	/* needed[s]: s needs a path; 0 at rest */
+	/* state of the switches */
+	uint8_t *state;		/* state[s]: OPEN, LABELLED or CONNECTED; OPEN between columns */
+	uint8_t *needed;	/* needed[s]: s needs a path; 0 between columns */
 	struct step *label;	/* label[s]: best step from s so far */
-	struct hop_list *hops;	/* hops[s]: next hops of s; not known at rest */
-	uint8_t *noted;		/* noted[s]: s is in touched; 0 at rest */
-	ftr_sw *touched, *path, *connected;	/* [n_sw] each */
-	uint32_t n_touched, n_connected, left;
-	uint32_t *pool;
+	struct hop_list *hops;	/* hops[s]: next hops of s; not known between columns */
+	uint8_t *noted;		/* noted[s]: s is in touched; 0 between columns */
+	/* [n_sw] each. touched: switches whose state must be reset after the column; connected:
+	 * switches in state CONNECTED; path: scratch of admit_path() */
+	ftr_sw *touched, *path, *connected;
+	uint32_t n_touched, n_connected;
+	uint32_t left;		/* number of switches that still need a path */
+	uint32_t *pool;		/* the channels of all hop lists */
 	uint32_t n_pool, cap_pool;
 	struct step *heap;
 	uint32_t n_heap, cap_heap;

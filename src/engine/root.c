@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The root of the inverted order (inverted_order.c) by load.
+ * Choice of the root of the inverted order (inverted_order.c) by load.
  *
  * A is the set of switches that the root reaches by going up.  In the inverted order two
  * switches of A reach each other only downward through the root.  On a complete tree no
@@ -13,14 +13,14 @@
  *	load(root) = own(root) + H(A) / links of the root to A
  *
  * If this exceeds own(s) of every leaf switch, the root is the bottleneck of the fabric.
- * Then the leaf switch with the smallest load is used.
+ * Then the leaf switch for which load() is smallest becomes the root.
  */
 #include "core/bytes.h"
 #include "engine/engine.h"
 
-/* Loads are in flows per link, times SCALE. */
+/* Loads are integers: flows per link, multiplied by SCALE. */
 #define SCALE 64u
-/* The load of the root may exceed that of the leaf switches by 1 / MARGIN. */
+/* The load of the root may be (1 + 1 / MARGIN) times the greatest own(s) of a leaf switch. */
 #define MARGIN 20u
 
 struct ends {

@@ -2,8 +2,8 @@
 /*
  * Engine sftree: every switch reaches every LID, on one VL.
  *
- * sFtree (Bogdanski et al. 2012) promises the same; this engine keeps the promise on damaged
- * fabrics as well.  It does not add detours to finished tables, but uses one up/down routing
+ * sFtree (Bogdanski et al. 2012) promises the same, but fails on some damaged fabrics (subtree.c);
+ * this engine does not.  It does not add detours to finished tables, but uses one up/down routing
  * over the inverted order (inverted_order.c).  The shape is put into that order, and the
  * equations of dmodc choose among the groups that lead closer.  On a complete tree the entries
  * of hosts are identical to those of dmodc, and the paths between switches are spread over the
@@ -45,7 +45,8 @@ struct work {
 	uint8_t *use_full;		/* use_full[l]: column l is routed by full */
 };
 
-/* Does a machine word begin at column l, with the same content in both rows? */
+/* True if l is a multiple of BYTES_WORD, and elements l .. l + BYTES_WORD - 1 are the same in both
+ * rows. */
 static bool same_word(const uint8_t *a, const uint8_t *b, uint32_t l)
 {
 	return l % BYTES_WORD == 0 && bytes_word(a + l) == bytes_word(b + l);
@@ -203,8 +204,8 @@ static bool connects_all(struct work *w)
 }
 
 /* Make w->plain in the order of the nominal fabric. *root: the root of that order; FTR_SW_NONE:
- * w->plain was not made, because the order does not connect all switches or the fabric lacks a
- * switch of it. */
+ * w->plain was not made, because the order does not connect all switches, or lacks one of them, or
+ * its root is not in the fabric. */
 static enum ftr_status by_nominal(struct work *w,
 				  const struct ftr_route_opts *opts,
 				  ftr_sw *root)

@@ -18,8 +18,8 @@
  */
 #include "engine/plan.h"
 
-/* The number of hops from s to the column, along the labels up to the first switch with a path by
- * rank. */
+/* The number of hops from s to the column: the steps of the labels up to the first switch with a
+ * path by rank, plus the cost of that switch. */
 static uint32_t count_hops(const struct plan *p, ftr_sw s)
 {
 	uint32_t n = 0;

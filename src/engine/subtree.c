@@ -40,8 +40,8 @@ static bool reaches_all(const struct subtree *z, ftr_sw s)
 	return true;
 }
 
-/* Algorithm 1. Leaves are tried in column order, the leaf of the subnet manager is
- * skipped if there is another (section 4.2). */
+/* Algorithm 1. Leaves are tried in the order of columns. The leaf of the subnet manager is
+ * skipped if there is another leaf (section 4.2). */
 static void choose_root(struct subtree *z, ftr_sw sm_switch)
 {
 	const struct ftr_shape *sh = z->sh;

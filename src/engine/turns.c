@@ -2,11 +2,12 @@
 /*
  * The relation of turns.h, kept free of cycles.
  *
- * A turn from channel in to channel out closes a cycle if and only if in can be reached from out.
+ * A turn from channel `in` to channel `out` closes a cycle if and only if `in` can be reached from
+ * `out`.
  * The set of channels that can be reached from a channel is computed once, and grows with every
  * turn that is admitted. So the test reads one bit.
  *
- * The search needs no explicit edges for base turns.  From a downward channel into v, all
+ * The search needs no explicit edges for base turns (turns.h).  From a downward channel into v, all
  * downward channels of v can be reached.  From an upward channel into v from w, all channels
  * of v can be reached except the one back to w.  That one can be reached as soon as v is
  * entered from a second switch below.  So each channel of a switch is visited a fixed number
@@ -199,8 +200,8 @@ static void enter_up(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		enter(tn, r, tn->of_group[t->group_first[s] + k], depth);
 }
 
-/* Enter the downward channels of s except channel `but`. Most of them lead to switches without
- * downward channels and are only marked. */
+/* Mark and stack the downward channels of s except channel `but`. Most of them lead to switches
+ * without downward channels and are only marked. */
 static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		       uint32_t but, uint32_t *depth)
 {
@@ -220,7 +221,7 @@ static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 	}
 }
 
-/* Enter the channels on which a packet can continue after channel c by a base turn. */
+/* Mark and stack the channels on which a packet can continue after channel c by a base turn. */
 static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 		       uint32_t *depth)
 {
@@ -310,8 +311,11 @@ static enum ftr_status refuse(struct turns *tn, uint32_t in, uint32_t out,
 }
 
 /*
- * If a turn and its opposite are added together, a cycle may contain both: it leads from out
- * to the first channel of the opposite turn, and from the last channel of that turn to in.
+ * Returns FTR_OK if the turn from `in` to `out` would close no cycle. Otherwise records that the
+ * turn is refused, and returns FTR_REFUSED. all[n]: the channels to which turns from `in` are
+ * added together. both: the opposite turns are added as well. A cycle may then contain a turn and
+ * an opposite turn: it leads from `out` to the first channel of the opposite turn, and from the
+ * last channel of that turn to `in`.
  */
 static enum ftr_status may_add(struct turns *tn, uint32_t in, uint32_t out,
 			       const uint32_t *all, uint32_t n, bool both)

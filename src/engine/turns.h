@@ -4,7 +4,7 @@
  * next.
  *
  * One channel stands for all parallel links from a switch to a neighbour.  The base
- * relation allows every turn of up/down routing by rank:
+ * relation allows every turn of up/down routing by rank; these are the base turns:
  *
  *	(a -> b) then (b -> c)	allowed, unless c == a, or a link is horizontal,
  *				or the first goes down and the second up
@@ -26,9 +26,10 @@ struct turns_channel {
 	ftr_sw from, to;
 	uint32_t back;		/* the channel in the opposite direction */
 	uint32_t group;		/* index in sh->tree.groups */
-	uint32_t extra;		/* first extra turn from this channel, index in turns.extra;
+	uint32_t extra;		/* index in turns.extra of the first extra turn from this channel;
 				 * TURNS_NONE: none */
-	uint32_t refused;	/* first refused turn from this channel, index in turns.refused */
+	uint32_t refused;	/* index in turns.refused of the first refused turn from this
+				 * channel; TURNS_NONE: none */
 	uint8_t kind;		/* enum turns_kind */
 };
 
@@ -51,8 +52,9 @@ struct turns {
 					 * channel[first[s + 1] - 1], sorted by neighbour. */
 	uint32_t *of_group;		/* of_group[g]: channel of sh->tree.groups[g] */
 	struct turns_extra {
-		uint32_t in, out, next;
-		bool both;		/* refused only together with its opposite direction */
+		uint32_t in, out;
+		uint32_t next;		/* the next turn from channel `in`; TURNS_NONE: none */
+		bool both;		/* refused only together with its opposite turn */
 	} *extra, *refused;
 	uint32_t n_extra, cap_extra, n_refused, cap_refused;
 	struct turns_reach **reach;	/* reach[c]: the channels that can be reached from c; NULL:
@@ -65,8 +67,8 @@ struct turns {
 #define for_each_channel(tn, s, c)					\
 	for (uint32_t c = (tn)->first[s]; c < (tn)->first[(s) + 1]; c++)
 
-/* horizontal: horizontal links are channels, too. False: out of memory. turns_fini frees all memory
- * that is not from the arena. */
+/* turns_init: make the channels of a shape, without extra turns. horizontal: horizontal links are
+ * channels, too. False: out of memory. turns_fini: free the memory that is not from the arena. */
 bool turns_init(struct turns *tn, const struct ftr_shape *sh, bool horizontal,
 		struct ftr_arena *arena) FTR_MUST_USE;
 void turns_fini(struct turns *tn);
@@ -81,19 +83,19 @@ bool turns_allow_across(struct turns *tn) FTR_MUST_USE;
 /* The channel from one switch to another; TURNS_NONE: they are not neighbours. */
 uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to);
 
-/* May a packet that arrived on channel in leave on channel out? */
+/* May a packet that arrived on channel `in` leave on channel `out`? */
 bool turns_allowed(const struct turns *tn, uint32_t in, uint32_t out);
 
 /* Was this turn refused before? A refusal is final, because turns are only added.
- * both: also true if the turn was refused only together with its opposite direction. */
+ * both: also true if the turn was refused only together with its opposite turn. */
 bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
 		   bool both);
 
 /*
- * Allow the turns from channel in to each of out[n], which leave the switch where in
- * ends. both: also allow the opposite turns, from the opposite channel of each out to the
- * opposite channel of in. FTR_REFUSED: the turns would close a cycle; nothing is changed.
- * FTR_NOMEM.
+ * Allow the turns from channel `in` to each of the channels out[n], which begin at the switch
+ * where `in` ends. both: also allow the opposite turns, from the opposite channel of each out[i]
+ * to the opposite channel of `in`. Errors: FTR_REFUSED: the turns would close a cycle; nothing
+ * is changed. FTR_NOMEM.
  */
 enum ftr_status turns_admit(struct turns *tn, uint32_t in, const uint32_t *out,
 			    uint32_t n, bool both) FTR_MUST_USE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The builder: collects nodes and links as the sources report them, in any order.
+ * The builder: collects nodes and links as files or OpenSM report them, in any order.
  *
  * It has three growing arrays (switches, end ports, links) and four maps: node GUID to
  * switch, (node GUID, port) to end port, port GUID to end port, (node GUID, port) to link.
@@ -29,7 +29,7 @@ struct ftr_builder {
 	uint32_t n_sw, n_ep, n_link;
 	uint32_t cap_sw, cap_ep, cap_link;
 	struct ftr_map sw_by_guid;
-	struct ftr_map ep_by_end;	/* end_key() */
+	struct ftr_map ep_by_end;	/* keys: end_key() */
 	struct ftr_map ep_by_guid;
 	struct ftr_map link_by_end;
 };
@@ -386,7 +386,7 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z)
 	return FTR_ZNEW(f->arena, z->ports, f->n_ports) != NULL;
 }
 
-/* Set by_holder, if a switch other than the original one holds some place.  FTR_INVAL: a
+/* Set by_holder, if any place is held by a switch that is not its first one.  FTR_INVAL: a
  * switch holds two places. */
 static enum ftr_status lay_holders(struct frozen *z, struct ftr_err *err)
 {
@@ -443,7 +443,7 @@ static bool lay_endports(const struct ftr_builder *b, struct frozen *z)
 	return ok;
 }
 
-/* An end of a link after look-up. */
+/* An end of a link, with the index of its switch or end port. */
 struct found_end {
 	uint8_t kind;
 	uint32_t idx;
@@ -519,7 +519,7 @@ static enum ftr_status lay_links(const struct ftr_builder *b,
 	return FTR_OK;
 }
 
-/* Enter the LIDs of one object; report the previous owner of a LID. */
+/* Set the owner of the LIDs of one object.  FTR_INVAL: a LID has an owner already. */
 static enum ftr_status own(struct ftr_lid_owner *owner, ftr_lid lid,
 			   unsigned int lmc, uint8_t kind, uint32_t idx,
 			   uint64_t guid, const struct frozen *z,

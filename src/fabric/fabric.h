@@ -9,8 +9,8 @@
 #include "core/core.h"
 #include <ftr/fabric.h>
 
-/* map.c: open addressing; the number of slots is a power of two, at most half of them
- * are used; value NONE = free. */
+/* map.c: a hash map with open addressing.  The number of slots is a power of two; at most half
+ * of them are used.  A slot with the value FTR_MAP_NONE is free. */
 #define FTR_MAP_NONE UINT32_MAX
 
 struct ftr_map {
@@ -31,8 +31,8 @@ void ftr_map_fini(struct ftr_map *m);
 unsigned int ftr_width_of_mask(unsigned int mask);
 enum ftr_speed ftr_speed_of_mask(unsigned int speed, unsigned int ext);
 
-/* True if a link between switches is at port p of s, and this is its lower end.  Each such
- * link has one lower end. */
+/* True if the link at port p of s leads to a switch, and (s, p) is its lower end, that is, the
+ * end of the lower (switch index, port). */
 static inline bool ftr_is_lower_end(const struct ftr_fabric *f, ftr_sw s,
 				    unsigned int p)
 {
@@ -42,7 +42,8 @@ static inline bool ftr_is_lower_end(const struct ftr_fabric *f, ftr_sw s,
 	       (x->peer > s || (x->peer == s && x->peer_port > p));
 }
 
-/* Set name_shared of all nodes; false if out of memory.  O(n). */
+/* Set name_shared of all switches and end ports that share a name with another; false: out of
+ * memory.  O(n). */
 bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,
 			   struct ftr_endport *ep, uint32_t n_ep);
 

@@ -81,7 +81,6 @@ void incr_touch(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l)
 	list_switch(lv, job, s);
 }
 
-/* List the columns l with flag[l] == 1. */
 void incr_touch_row(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		    const uint8_t *flag)
 {
@@ -229,7 +228,7 @@ static bool update_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 	return true;
 }
 
-/* Update all listed switches of a rank. The updates add no switch of this rank to the list. */
+/* Update all listed switches of a rank. The updates list no switch of this rank. */
 static bool update_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
 {
 	uint32_t *head = &lv->work[job].head[r];
@@ -259,11 +258,11 @@ static enum ftr_status not_its_costs(const struct ftr_incr *lv, ftr_sw s,
 				     struct ftr_err *err)
 {
 	return ftr_fail(err, FTR_INVAL, "costs of switch 0x%016" PRIx64
-			" are not those of its shape", lv->view.f->sw[s].guid);
+			" in the shape do not follow from its links", lv->view.f->sw[s].guid);
 }
 
-/* Compare the down-costs of s with `row`, which was computed from the switches below s. Set
- * lv->keep for the columns whose down-cost is infinite only in the shape. */
+/* Compare the down-costs of s with `row`, which was computed from the switches below s. Set the bit
+ * in lv->keep for each column whose down-cost is infinite in the shape but not in `row`. */
 static enum ftr_status find_kept(struct ftr_incr *lv, ftr_sw s,
 				 const uint8_t *row, struct ftr_err *err)
 {

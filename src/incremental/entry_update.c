@@ -4,9 +4,9 @@
  *
  * All listed pairs (switch, column) are routed again, column by column, by the function that a full
  * routing uses, and entries that differ from the tables are collected. Switches are divided among
- * the team. A switch can change at most as many entries as its listed columns have destinations,
- * which is known in advance. So each switch gets its own section of one array and writes to it
- * without locking. The sections are then compacted, in the order of switches. To bound the memory,
+ * the team. A switch has at most as many changes as its listed columns have destinations; this
+ * number is known in advance. So each switch has its own section of one array, and workers need
+ * no lock. The sections are then compacted, in the order of switches. To bound the memory,
  * switches are processed in batches of about BATCH entries.
  */
 #include <stdlib.h>
@@ -70,8 +70,8 @@ static void sort_changes(const struct routing *r, struct scratch *b,
 	}
 }
 
-/* The preferred port if it is valid, otherwise the present port if it is valid. FTR_PORT_NONE:
- * neither is; the entry is displaced. */
+/* The preferred port of the entry if it is valid, otherwise its present port if that is valid.
+ * FTR_PORT_NONE: neither port is valid; the entry is displaced. */
 static ftr_port kept(const struct ftr_incr *lv, ftr_sw s, ftr_lid lid,
 		     const struct ftr_port_set *valid)
 {
@@ -82,7 +82,7 @@ static ftr_port kept(const struct ftr_incr *lv, ftr_sw s, ftr_lid lid,
 		ftr_port_set_has(valid, now) ? now : FTR_PORT_NONE;
 }
 
-/* Route column l of switch s; out: the changed entries. Returns their number. */
+/* Route column l of switch s, and store the changed entries in out[]. Returns their number. */
 static uint32_t route_column(const struct routing *r, struct scratch *b,
 			     ftr_sw s, uint32_t l, struct ftr_change *out)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Creation of an incremental routing, and the steps of an apply:
+ * Creation of struct ftr_incr, and the steps of ftr_incr_apply():
  *
  *	1. find the links that change their state	changes nothing
  *	2. update links, groups and costs		logged, so that it can be undone
@@ -146,7 +146,7 @@ static enum ftr_status find_link(const struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* Set lv->toggled to the links whose state changes by all events together. */
+/* Set lv->toggled to the links whose state after all events differs from their present state. */
 static enum ftr_status find_toggled(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
 			       struct ftr_err *err)
@@ -183,8 +183,8 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 
 /* ---- an apply -------------------------------------------------------- */
 
-/* List the entries of a and b that depend on the links between a and b at the present costs. b has
- * the higher rank. */
+/* List the entries of switches `a` and `b` that depend, at the present costs, on the links between
+ * the two. `b` has the higher rank. */
 static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 {
 	uint8_t *flag = lv->row[0];
@@ -374,7 +374,7 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
-	revert(lv);		/* needs the tables before they are changed back */
+	revert(lv);		/* reads the tables before they are changed back */
 	set_entries(lv, true);
 	return true;
 }

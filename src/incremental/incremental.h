@@ -3,7 +3,7 @@
  * Shared by the parts of the incremental routing.
  *
  *	incremental.c		creation; the steps of an apply; undo
- *	view.c			links, and the groups that have links left
+ *	view.c			links, and the groups with a link that is up
  *	cost_update.c		update of costs and down-costs
  *	turn_update.c		update of the pairs without an up/down path
  *	entry_update.c		update of the tables
@@ -13,13 +13,17 @@
  * The view is a struct ftr_shape with its own groups, costs and down-costs, which change;
  * everything else is that of the shape it was made from. Functions that route over a shape can
  * route over the view. Each switch has room for all of its nominal groups. Groups with at least one
- * live link are packed to the front of this room, in nominal order:
+ * link that is up are packed to the front of this room, in nominal order:
  *
  *	group_first[s]  |above|above|below|below|equal|  .  |  .  | group_first[s+1]
  *	                 <- n_up -> <- n_down -> n_equal
  *
  * Horizontal links (equal) fail and return like all others, but no cost depends on them:
  * only entries for extra turns use them (turn_update.c).
+ *
+ * Terms.  An apply is one call of ftr_incr_apply().  A link is alive if it is up, dead
+ * if it is down.  To list a value or an entry means to put it on a work list.  The plan holds
+ * the extra turns, and the entries that use them (engine/connect.h).
  *
  * ftr_incr_apply() is a transaction. Costs are changed in place and logged; new entries are
  * collected beside the tables. The entries are written to the tables last, when nothing can fail.
@@ -45,7 +49,7 @@
 
 #define NONE UINT32_MAX
 
-/* Rank of the switch at the other end: higher, lower or equal. */
+/* Rank of the switch at the other end of a link: higher, lower or equal. */
 enum incr_side { INCR_UP, INCR_DOWN, INCR_EQUAL, INCR_N_SIDES };
 
 /* The nominal links between a switch and one neighbour. */
@@ -88,31 +92,32 @@ struct incr_pairs {
 };
 
 struct ftr_incr {
-	const struct ftr_shape *base;
-	struct ftr_shape view;
+	const struct ftr_shape *base;	/* the shape from which this object was made */
+	struct ftr_shape view;		/* that shape with the links that are alive */
 	struct ftr_route_opts opts;
 	struct ftr_arena *arena;	/* same lifetime as this object */
 	struct ftr_tables *t;
 	const struct ftr_tables *prefer;	/* the preferred tables; NULL: no entries are
 						 * kept */
 
-	/* The nominal links.  Every end of a link has a number; "a link" below is the number of
-	 * one of its ends. */
+	/* The nominal links.  Every end of a link has a number.  A variable `link` is the number
+	 * of one of the two ends. */
 	struct incr_group *group;
 	uint32_t *first;	/* first[s]: index in group[] of the first group of s */
 	uint32_t n_ends;	/* number of ends of nominal links */
 	ftr_port *port;		/* port[e]: port of end e */
 	uint8_t *port_pos;	/* port_pos[e]: position of the link in its group */
-	uint32_t *link_at;	/* [n_ports] the end of a link at this port; NONE: no link */
-	uint32_t *group_of;	/* group_of[e]: index in group[] */
+	uint32_t *link_at;	/* [n_ports] number of the end of a link at this port; NONE: no
+				 * link */
+	uint32_t *group_of;	/* group_of[e]: index in group[] of the group of end e */
 	uint32_t *far;		/* far[e]: the other end of the link */
 	uint8_t *alive;		/* alive[e]: 1: the link is alive */
 	uint8_t *alive_after;	/* alive_after[e]: alive[e] after the events; set for the smaller of
 				 * the two ends only */
-	uint32_t *absent;	/* the links that the fabric of base lacks */
+	uint32_t *absent;	/* [n_absent] the nominal links that the fabric of base lacks */
 	uint32_t n_absent;
 	uint64_t *dead;		/* [n_ports] bits, see ftr_incr_dead */
-	/* the view's own arrays, writable */
+	/* the arrays of the view that change */
 	struct ftr_group *view_group;
 	ftr_port *view_port;
 	uint8_t *view_port_pos;
@@ -152,12 +157,12 @@ struct ftr_incr {
 	uint32_t *lid_first;	/* [max_lid + 2] */
 	bool placed;		/* the counters of displaced include the changes */
 	struct ftr_arena *last;		/* holds the write steps and the links of the result */
-	struct ftr_link *extra;	/* live links that are not in the fabric of base */
+	struct ftr_link *extra;	/* links that are up and not in the fabric of base */
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
-	struct incr_pairs pairs, before;	/* counts of the present tables, and before the last
-						 * apply */
+	struct incr_pairs pairs, before;	/* pairs: counts for the present tables; before:
+						 * counts before the last apply */
 };
 
 static inline uint8_t *incr_cost(const struct ftr_incr *lv, ftr_sw s)
@@ -190,8 +195,9 @@ static inline uint32_t incr_link(const struct ftr_incr *lv, ftr_sw s,
 	return p <= sw->n_ports ? lv->link_at[sw->first_port + p] : NONE;
 }
 
-/* view.c */
-/* Is there a live link between s and t? */
+/* view.c. incr_adjacent: is a link between s and t up? incr_links: set the nominal links
+ * and the view. incr_pack: update the groups of s in the view. incr_toggle: change the state of a
+ * link. */
 bool incr_adjacent(const struct ftr_incr *lv, ftr_sw s, ftr_sw t);
 enum ftr_status incr_links(struct ftr_incr *lv,
 			   const struct ftr_shape *nominal,
@@ -199,22 +205,24 @@ enum ftr_status incr_links(struct ftr_incr *lv,
 void incr_pack(struct ftr_incr *lv, ftr_sw s);
 void incr_toggle(struct ftr_incr *lv, uint32_t link);
 
-/* Work lists, cost_update.c. */
+/* Work lists, cost_update.c. The touch functions list one column of s, the columns l with flag[l]
+ * == 1, or all columns. incr_work_clear: empty all work lists. */
 enum ftr_status incr_work_new(struct ftr_incr *lv, struct ftr_err *err);
 void incr_touch(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l);
 void incr_touch_row(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		    const uint8_t *flag);
 void incr_touch_whole(struct ftr_incr *lv, enum incr_job job, ftr_sw s);
 void incr_work_clear(struct ftr_incr *lv);
-/* Restore all logged values. */
+/* Restore the costs and down-costs from the log. */
 void incr_values_back(struct ftr_incr *lv);
-/* Compute the costs and down-costs on the work lists again; changes are logged. */
+/* Compute the listed costs and down-costs again; changes are logged. */
 enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err);
 /* Verify the costs of the view and set lv->keep. */
 enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
 
-/* turn_update.c. incr_extra_new: make the plan. incr_extra: update the plan after the costs, and
- * complete the list of entries. incr_extra_back: restore the plan from before the update. */
+/* turn_update.c. incr_extra_new: make the plan. incr_extra: update the plan, after the costs have
+ * been updated, and list the entries that it concerns. incr_extra_back: restore the plan from
+ * before the update. */
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
 void incr_extra_back(struct ftr_incr *lv);
@@ -231,14 +239,14 @@ static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 			     struct ftr_err *err);
 
-/* placement_update.c. incr_place_new: make the counters. incr_place: place the changes with
- * DISPLACED_PLACE, and set by_lid. incr_place_back: revert the placement; must be called before the
- * links get their old state. */
+/* placement_update.c. incr_place_new: make the counters. incr_place: set by_lid, and choose the
+ * port of each change whose new port is DISPLACED_PLACE. incr_place_back: revert the placement;
+ * must be called before the links get their old state. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place_back(struct ftr_incr *lv);
 
-/* write_steps.c: set the other members of lv->result. */
+/* write_steps.c: set change, write_step, n_write_steps, first_drain and n_drain of lv->result. */
 enum ftr_status incr_write_steps(struct ftr_incr *lv, struct ftr_err *err);
 
 static inline enum ftr_status incr_nomem(const struct ftr_incr *lv,

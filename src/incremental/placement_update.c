@@ -32,7 +32,8 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	return st;
 }
 
-/* Make the changes of a LID in the counters, or (back) revert them. */
+/* Count the changes of a LID in the counters, and store the ports of its displaced entries in
+ * lv->change. back: revert the counters instead. False: out of memory. */
 static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 {
 	const uint32_t *list = lv->by_lid + lv->lid_first[lid];

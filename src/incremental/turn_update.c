@@ -4,9 +4,9 @@
  *
  * dmodc connects these pairs by extra turns (engine/connect.c). There are few such pairs, so all
  * are planned again, over the view, after the costs have been updated. The entries of the old and
- * of the new plan are then listed. Turns that the tables use stay admitted, so the new plan permits
- * the turns of packets under way. A restored link may close a cycle with such a turn. The apply is
- * then refused, and a full routing is needed.
+ * of the new plan are then listed. Turns that the tables use remain allowed, so the new plan
+ * permits the turns of packets under way. A restored link may close a cycle with such a turn. The
+ * apply is then refused, and a full routing is needed.
  *
  * Horizontal links.  If horizontal links join several trees, no pair of hosts in different
  * trees has an up/down path.  The plan begins with the kind of links that the tables use (enum
@@ -54,7 +54,8 @@ static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
 	return true;
 }
 
-/* List the turns in use, then the turns of the original routing. */
+/* Make an array of the turns in use, followed by the turns of the original routing. *n: their
+ * number. NULL: out of memory. */
 static struct ftr_turn *list_turns(struct ftr_incr *lv,
 				   const struct connect *old, uint32_t *n)
 {
@@ -86,10 +87,10 @@ static enum ftr_status plan(struct ftr_incr *lv, enum connect_links links,
 	return connect_plan(&lv->view, &o, links, whole, p->arena, &p->c, err);
 }
 
-/* Plan with the kinds of links from `links` on. The first plan is taken that connects all pairs and
- * keeps the turns in use, which are the first n_used elements of `turn`. If there is none, the plan
- * uses kind `links` and leaves some pairs without a path. FTR_REFUSED if that plan does not keep
- * the turns in use, either. */
+/* Make a plan. The kinds of links are tried in order, beginning with `links`, until a plan connects
+ * all pairs and keeps the turns in use, which are the first n_used elements of `turn`. If no kind
+ * gives such a plan, the plan uses kind `links` and leaves some pairs without a path. FTR_REFUSED:
+ * that plan does not keep the turns in use, either. */
 static enum ftr_status plan_with_fewest_links(struct ftr_incr *lv, enum connect_links links,
 				  const struct ftr_turn *turn, uint32_t n,
 				  uint32_t n_used, struct ftr_err *err)

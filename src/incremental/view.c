@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Links, nominal and alive, and the groups of the view.
+ * The nominal links, their state (alive or dead), and the groups of the view.
  *
  * A link has two ends with a number each; they have the same state.  Horizontal links are
  * included only if extra turns may use them.
@@ -95,9 +95,9 @@ static enum incr_side side_of(const struct ftr_shape *sh, ftr_sw s, ftr_sw remot
 		rank[remote] < rank[s] ? INCR_DOWN : INCR_EQUAL;
 }
 
-/* True if the k-th nominal group of s leads to this side and may be used for routing. By the ranks
- * of the present shape a group may lead up or down although it is horizontal in the nominal shape.
- * Such a group is used only if the present shape has it. */
+/* True if the k-th nominal group of s leads to this side and may be used for routing. A group that
+ * is horizontal in the nominal shape may lead up or down by the ranks of the present shape. Such a
+ * group is used only if the present shape has it. */
 static bool is_usable(const struct ftr_incr *lv, const struct source *src,
 		   ftr_sw s, uint32_t k, enum incr_side side)
 {
@@ -159,7 +159,7 @@ static void add_groups(struct ftr_incr *lv, const struct source *src, ftr_sw s)
 					  (enum incr_side)side);
 }
 
-/* Find the other end of every link; FTR_INVAL if one is not known. */
+/* Set far[] for the ends of all links.  FTR_INVAL: the other end of a link is not known. */
 static enum ftr_status join_ends(struct ftr_incr *lv,
 				 const struct source *src, struct ftr_err *err)
 {
@@ -287,7 +287,7 @@ static void flip_end(struct ftr_incr *lv, uint32_t link)
 	lv->dead[bit / 64] ^= (uint64_t)1 << bit % 64;
 }
 
-/* The caller must call incr_pack() for both switches afterwards. */
+/* Change the state of a link. The caller must call incr_pack() for both switches afterwards. */
 void incr_toggle(struct ftr_incr *lv, uint32_t link)
 {
 	flip_end(lv, link);

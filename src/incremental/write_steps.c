@@ -5,10 +5,10 @@
  * Changed entries are written downstream first (tables/write_order.h). Here the first step is 0.
  *
  * An entry of a switch y is said to turn upward if its new port leads up, and a switch x above y
- * has a changed entry whose old port leads down to y over a live link. (If x kept its entry, the
- * new tables would have a turn at y, but their paths go strictly up, then down.) Entries that turn
- * upward, and all entries that wait for them, get separate steps after all others (drain steps),
- * one for each level:
+ * has a changed entry whose old port leads down to y over a link that is up. (If x kept its entry,
+ * the new tables would have a turn at y, but their paths go strictly up, then down.) Entries that
+ * turn upward, and all entries that wait for them, get separate steps after all others (drain
+ * steps), one for each level:
  *
  *	level(y) = 1 + the greatest level of the entry that y waits for and of the
  *		   entries that led down to y, if they have a level; else 0
@@ -35,7 +35,7 @@
 #include "incremental/incremental.h"
 #include "tables/write_order.h"
 
-/* greatest number of passes of find_levels() */
+/* Greatest number of passes of find_levels(). */
 #define MAX_PASSES 16
 
 enum { DRAIN = 1, BEFORE_DRAIN = 2 };
@@ -202,7 +202,7 @@ static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 	}
 }
 
-/* The write steps of the n changes of one LID; lv->at is set for them. */
+/* Compute the write steps of the n changes of one LID.  lv->at must be set for them. */
 static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 {
 	uint32_t *drain = z->drain, n_drain = 0;

@@ -19,13 +19,13 @@
  *    gap, if they have at least half of the hosts.  Leaves with few hosts are below the gap;
  *    rule 3 finds them.
  *  - Apply rules 2 to 5 to each set.  Apply them once more to the best set, with LEAST_SHARE
- *    in place of LOW_SHARE: chips that are connected to many spines but to few rows have
+ *    in place of LOW_SHARE: chips that are connected to many spines but to few leaves have
  *    only a small share of neighbours with a height.
  *
  * A new result replaces the best one so far if it leads to clearly less congestion: less than GAIN
  * times as much, or less than DEEP_GAIN times as much if it has more ranks. If it has fewer ranks,
  * any smaller amount suffices. (The amount of congestion is the square of the greatest load, times
- * the sum of the squares of all loads; see congestion.c.) The new result must not leave many more
+ * the sum of the squares of all loads; see congestion.h.) The new result must not leave many more
  * pairs without an up/down path. In trees whose hosts are all on leaves, all sets lead to the same
  * heights, and no congestion is estimated.
  *
@@ -41,15 +41,16 @@
  * better. Much better means that the amount of congestion, or the number of pairs without an
  * up/down path, is less than KEEP_GAIN times as much. That corresponds to a tenth less load on
  * every link. A smaller gain is not worth new tables, and the estimate is not exact enough to show
- * it. If the inferred ranking has fewer ranks, it need only be as good. So an error from the time
- * when the fabric was first seen incomplete, for example a spine below the leaves, is not kept.
- * Switches that are new, or were stubs, have the inferred ranks; so have those whose links would
- * all be horizontal with their earlier ranks, because these links were moved.
+ * it. If the inferred ranking has fewer ranks, it need only be as good as the earlier one. So if
+ * the fabric was incomplete when it was first seen, and a spine, for example, was ranked below the
+ * leaves, this error is corrected later. Switches that are new, or were stubs, have the inferred
+ * ranks; so have those whose links would all be horizontal with their earlier ranks, because these
+ * links were moved.
  *
- * Such a shape can be made again exactly from its fabric and the ranks of all its switches, which
- * are in the state file. To see this, consider the difference between the rank of a switch and its
- * inferred rank. If the earlier rank was kept, this difference is the same as before; all other
- * switches have one common difference. So the most frequent difference is the same as before
+ * A shape with kept ranks can be made again exactly from its fabric and the ranks of its switches,
+ * which are in the state file. To see this, consider the difference between the rank of a switch
+ * and its inferred rank. If the earlier rank was kept, this difference is the same as before; all
+ * other switches have one common difference. So the most frequent difference is the same as before
  * (find_shift). And if a switch keeps its earlier rank because that of a neighbour differs, the
  * neighbour keeps its rank for the same reason, so their links stay vertical.
  */
@@ -91,7 +92,7 @@ struct host_ratio {
 	uint32_t hosts, links;
 };
 
-/* Compare ratios, for descending order. */
+/* For qsort(): sort ratios in descending order. */
 static int ratio_cmp(const void *x, const void *y)
 {
 	const struct host_ratio *a = x, *b = y;
@@ -175,7 +176,8 @@ static bool is_better(const struct shaping *z, const struct ranking *a,
 	return amount(a) < (p > q ? DEEP_GAIN : p < q ? 1 : GAIN) * amount(b);
 }
 
-/* Replace *best by r if r is better and differs from the n_old rankings in old[]. */
+/* Replace *best by r if r is better than *best and its heights differ from those of the n_old
+ * rankings in old[]. */
 static enum ftr_status compare(struct shaping *z, struct ranking *r,
 			       const struct ranking *old, uint32_t n_old,
 			       struct ranking **best)
@@ -196,7 +198,8 @@ static enum ftr_status compare(struct shaping *z, struct ranking *r,
 	return st;
 }
 
-/* The ratios of all switches with hosts, descending; returns their number. */
+/* Set host_ratio[] to the ratios of all switches with hosts, in descending order; returns their
+ * number. */
 static uint32_t sorted_ratios(const struct shaping *z, struct host_ratio *host_ratio)
 {
 	uint32_t n = 0;

@@ -14,9 +14,11 @@
  *  - Within a leaf, hosts are ordered by port number.  If the number of ports that may
  *    carry a host is at most the stride, a missing host leaves its index free, and no
  *    host moves when it returns.  Otherwise only the hosts present are counted.
- *  - The i-th LID of a port (LMC) takes d + i, that is, the next plane on each level.
- *  - A leaf with ports of multi-port hosts is rotated so that the ports of one host are
- *    on different planes, as far as the links permit.
+ *  - The i-th LID of a port (LMC) has the index d + i, so its path uses the next plane on each
+ *    level.
+ *  - If a leaf has ports of multi-port hosts, its indices are rotated (all are increased by the
+ *    same number, modulo the stride) so that the ports of one host are on different planes, as
+ *    far as the links permit.
  *
  * Each class of destinations other than hosts has its own indices, computed in the same way over
  * all switches, so that it does not disturb the balance of the compute nodes.
@@ -353,7 +355,7 @@ static void set_offsets(struct ordering *o)
 
 /* ---- multi-port hosts -------------------------------------------------- */
 
-/* The slots that the ports of a node already use, at most MAX_TAKEN. */
+/* The slots of the ports of a node that have been rotated already, at most MAX_TAKEN. */
 #define MAX_TAKEN 8
 
 struct taken {
@@ -435,9 +437,9 @@ static enum ftr_status spread_multiport(struct ordering *o)
 	return FTR_OK;
 }
 
-/* ---- publishing -------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------- */
 
-/* Publish the index d of every switch and end port. */
+/* Store the index d of every switch and end port in the shape. */
 static enum ftr_status publish(const struct ordering *o)
 {
 	const struct shaping *z = o->z;

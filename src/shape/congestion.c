@@ -22,8 +22,8 @@
 #define FAR UINT32_MAX
 /* Limit of (columns * pairs of neighbours). In larger fabrics only every k-th column is used. All
  * flows to these columns meet below the top, so the links down to them would seem overloaded.
- * Therefore only links that lead up are then compared: each of them has about 1/k of its load with
- * all columns. */
+ * Therefore only upward links are compared in this case: each of them has about 1/k of its load
+ * with all columns. */
 #define MAX_WORK 250000
 
 struct estimate {

@@ -3,9 +3,9 @@
  * The parts of a fabric that the nominal fabric lacks or that differ from it.
  *
  * Switches are matched by the GUID of the holder of a place, or else by their links
- * (replace.c); end ports are matched by GUID.  Information that a source did not report
- * is not a difference: the LMC without a LID, an empty name.  An end port without a link has
- * no place in the tree and is ignored.
+ * (replace.c); end ports are matched by GUID.  Information that f does not have is not a
+ * difference: an LMC if there is no LID, or a name if it is empty.  An end port without a link
+ * has no place in the tree and is ignored.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -60,16 +60,17 @@ static void switches(struct cover *c)
 			     a->guid, a->name, b->holder, b->name);
 		if (a->n_ports != b->n_ports)
 			note(c, &c->change.changed, "switch 0x%016" PRIx64
-			     " \"%s\" with %u ports, before %u", a->guid,
+			     " \"%s\" with %u ports instead of %u", a->guid,
 			     a->name, a->n_ports, b->n_ports);
 		else if (a->lid && a->lmc != b->lmc)
 			note(c, &c->change.changed, "switch 0x%016" PRIx64
-			     " \"%s\" with LMC %u, before %u", a->guid,
+			     " \"%s\" with LMC %u instead of %u", a->guid,
 			     a->name, a->lmc, b->lmc);
 	}
 }
 
-/* How two end ports with the same GUID and a link each differ; NULL: they do not differ. */
+/* The difference between two end ports that have the same GUID and each have a link, as text;
+ * NULL: there is none. */
 static const char *difference(const struct cover *c,
 			      const struct ftr_endport *a,
 			      const struct ftr_endport *b, bool names)
@@ -161,9 +162,9 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Decide by nodes or by links whether f and n have so little in common that f is another fabric.
- * Nodes: both switches and end ports must have little in common, or only the switches if one side
- * has no end ports. Links: the same rule. */
+/* Decide whether f and n are different fabrics. They are if they have few switches and few end
+ * ports in common; or, if both have links, few links between switches and few links of end ports.
+ * If one of them has no objects of a kind, this counts as few. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;

@@ -16,8 +16,8 @@ struct cover {
 	struct ftr_nominal_change change;	/* new_*, changed and example are set */
 };
 
-/* names: a different name counts as a change. n == NULL: all of f is new, and no example is given.
- * False: out of memory. */
+/* Compare f with n and set *c. names: a different name counts as a change. n == NULL: all of f is
+ * new, and no example is given. False: out of memory. */
 bool cover_compare(struct cover *c, struct ftr_arena *a,
 		   const struct ftr_fabric *f, const struct ftr_fabric *n,
 		   bool names);

@@ -10,8 +10,8 @@
  * deviation: the groups above a switch of rank r are ordered by (plane of the neighbour,
  * GUID).  A plane is a connected component of the switches of rank > r, without
  * horizontal links, and is identified by its smallest GUID.  All switches of one rank see
- * the same planes, and therefore make the same choice.  (opts.by_guid: the order of the
- * paper.)
+ * the same planes, and therefore make the same choice.  With opts.by_guid, groups have the
+ * order of the paper.
  *
  * One union-find serves all ranks. From the top rank down, the switches of rank r + 1 are added to
  * it, then the groups of rank r are ordered by the representative of the plane (the smallest index,
@@ -55,7 +55,8 @@ static int draft_cmp(const void *x, const void *y)
 	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
 }
 
-/* True if s is left out of planes. stubs: only empty leaves are left out, other stubs are not. */
+/* True if s is left out of planes. stubs == false: all stubs are left out; true: only empty
+ * leaves are. */
 static bool left_out(const struct shaping *z, ftr_sw s, bool stubs)
 {
 	return z->is_stub[s] && (!stubs || z->is_leaf[s]);
@@ -75,7 +76,7 @@ static void join_rank(const struct shaping *z, uint32_t *uf, uint32_t r,
 	}
 }
 
-/* Set d[] to the groups of s, sorted; returns their number. */
+/* Set d[] to the groups of s, sorted by draft_cmp(); returns their number. */
 static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			     struct draft *d)
 {
@@ -173,8 +174,8 @@ static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 	return twice;
 }
 
-/* Store the ports in the order of groups, with their nominal positions. In a group that lacks links,
- * the present links get the first positions. */
+/* Store the ports in the order of groups, with their nominal positions. In a group that lacks
+ * links, the present links get the first positions. */
 static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 {
 	uint32_t n = z->nbr_first[z->f->n_sw], next = 0;

@@ -66,8 +66,8 @@ static enum ftr_status no_memory(struct ftr_err *err)
 	return ftr_fail(err, FTR_NOMEM, "out of memory for a nominal fabric");
 }
 
-/* The ranks of n that may be kept. Switches without a link that leads up or down are left out: such
- * a switch may get its first links. False: out of memory. */
+/* Set *out to the ranks of n that may be kept. A switch without a link that leads up or down is
+ * left out, because its first links will decide its rank. False: out of memory. */
 static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
 		     struct ftr_old_ranks *out)
 {
@@ -84,8 +84,9 @@ static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
 	return r != NULL;
 }
 
-/* Set opts->old to the ranks to be kept: those of old, or the given ones if old is NULL. Ranks that
- * were found with another fabric or other GUID lists are not kept. False: out of memory. */
+/* Set opts->old to the ranks to be kept: those of `old`, or, if `old` is NULL, those that opts->old
+ * has. Ranks that were found with another fabric or other GUID lists are not kept. False: out of
+ * memory. */
 static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *old, bool other,
 		       uint64_t lists, struct ftr_arena *a, struct ftr_old_ranks *space)
 {
@@ -98,7 +99,7 @@ static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *ol
 	return true;
 }
 
-/* Make a nominal object of united. united is consumed, even on failure. */
+/* Make a struct ftr_nominal from the fabric united, which is consumed, even on failure. */
 static enum ftr_status wrap(struct ftr_fabric *united,
 			    const struct ftr_shape_opts *opts, uint64_t lists,
 			    struct ftr_team *team, struct ftr_nominal **out,

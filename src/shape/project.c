@@ -223,7 +223,7 @@ static enum ftr_status up_paths(struct projection *p)
 }
 
 /* True if the fabric lacks the nominal link at port q of nominal switch t, although it has both
- * switches. s: switch t in the fabric. */
+ * switches. s: the switch of the fabric that corresponds to t. */
 static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
 		      unsigned int q)
 {

@@ -21,8 +21,8 @@
  *  3. Slim leaves.  If all neighbours of a switch of height >= 2 belong to one component
  *     of lower switches, it connects only switches that are already connected.  If it has
  *     end nodes of any kind, it is a slim leaf and gets height 0, because I/O nodes on
- *     leaves of their own must reach each other; it has indices of compute nodes only if
- *     it has compute nodes.  If it has no end nodes, it is a stub: it keeps its height,
+ *     leaves of their own must reach each other; it counts as a leaf switch only if it has
+ *     compute nodes.  If it has no end nodes, it is a stub: it keeps its height,
  *     because after many faults it may be the only switch that connects others, but it is
  *     ignored when planes are found.  A stub that has most of its neighbours in common
  *     with a leaf is an empty leaf: it counts as a leaf in the order of leaves, so a rack
@@ -420,9 +420,8 @@ struct roots {
 	int32_t *depth;		/* depth[s]: distance of s from the roots found so far */
 	ftr_sw *queue;
 	uint8_t *is_root;
-	/* of the listed roots */
-	int32_t lowest;		/* least height */
-	uint32_t nbrs;		/* least number of neighbours */
+	int32_t lowest;		/* least height of a listed root */
+	uint32_t nbrs;		/* least number of neighbours of a listed root */
 };
 
 static void set_depths(struct roots *r)

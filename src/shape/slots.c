@@ -26,17 +26,17 @@
  *	12 x 12		100	100	100	100
  *
  * All meshes with several links for each pair are recognised. With a MESH_SHARE of 80 %,
- * a quarter of the 2 x 2 meshes would not be recognised at 10 %. In the real fabrics at
- * hand that lack links, 96 % of the pairs are linked.
+ * a quarter of the 2 x 2 meshes would not be recognised if 10 % of the links are missing.
+ * In the real fabrics at hand that lack links, 96 % of the pairs are linked.
  *
- * Inferred slots have no link.  When the link appears, nothing else moves: the mesh is
- * the same, no more planes are joined than before, and the order, the number of slots and
- * the dividers count inferred slots like others.
+ * Inferred slots have no link.  When the link appears, the other slots do not change: the
+ * mesh is the same, no more planes are joined than before, and the order, the number of slots
+ * and the dividers count inferred slots like others.
  *
- * The search for balance cannot replace this. Take the mean over all shifts of the flows
+ * The search of <ftr/balance.h> cannot replace slots. Take the mean over all shifts of the flows
  * on the most loaded link, for 648 hosts. If only present groups have slots, the search
- * ends at a mean of 2.33 instead of 1.97 with 5 % of the links lost, and of 2.66 instead
- * of 2.01 with 10 %.
+ * ends at a mean of 2.33 instead of 1.97 if 5 % of the links are missing, and of 2.66
+ * instead of 2.01 if 10 % are.
  */
 #include <string.h>
 

@@ -99,9 +99,10 @@ static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 			   u->ep[b->peer]);
 }
 
+/* IN_FABRIC: the fabric has this part. KEEP: the fabric lacks it, and the union keeps it. */
 enum fate { IN_FABRIC, KEEP, CONTRADICTED };
 
-/* Decide about the nominal link between two switches at port p of t. */
+/* Decide whether the union keeps the nominal link at port p of t, which leads to a switch. */
 static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(u->n, t, p);
@@ -113,7 +114,7 @@ static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 	return near == AT_LINK && same_there(u, t, p) ? IN_FABRIC : CONTRADICTED;
 }
 
-/* Decide about the nominal end port e, which has a link. */
+/* Decide whether the union keeps the nominal end port e and its link. e must have a link. */
 static enum fate ep_fate(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->n->ep[e];

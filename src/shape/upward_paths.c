@@ -26,9 +26,9 @@
  * Because a search balances the tables, upward paths help only before the search and at depth load.
  * On tests/perf/chassis.awk with 140 racks, before the search, the most loaded link of all-to-all
  * is 1.50 times the bound instead of 2.16, and the mean over the shifts of the most loaded link is
- * 8.1 flows instead of 10.7; at depth load this mean is 8.3 instead of 8.9. At depth full they gain
- * 1 %. For the racks of tests/seeds/racks.awk they help only before the search (1.59 instead of
- * 5.66).
+ * 8.1 flows instead of 10.7; at depth load this mean is 8.3 instead of 8.9. At depth full the gain
+ * is 1 %. For the racks of tests/seeds/racks.awk there is a gain only before the search (1.59
+ * instead of 5.66).
  */
 #include <string.h>
 

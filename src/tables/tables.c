@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding tables: allocation of the rows, the difference of two tables, and tables and turns
- * in terms of another fabric.
- * Layout: see <ftr/tables.h>.
+ * Forwarding tables: allocation of the rows, the difference of two tables, and conversion of
+ * tables and turns to another fabric.  Layout: see <ftr/tables.h>.
  */
 #include <stdlib.h>
 #include <string.h>

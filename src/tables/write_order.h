@@ -2,13 +2,17 @@
 /*
  * Downstream first: the order in which the changed entries of one LID are written.
  *
- * An entry may be written when its final path, by new entries where there are any,
- * reaches the LID, and all changed entries on that path are written.  A packet then
- * follows old entries up to the first written one and the final path from there, so no
- * packet loops (Sem-Jacobsen et al. 2006 and 2011).  Each switch has one next hop
- * towards a LID, so a change waits for at most one other, the next one on its path:
+ * The final path of an entry follows the entries that are in force when all changes are
+ * written.  An entry may be written if its final path reaches the LID, and all changed
+ * entries on that path have been written before.  A packet then follows old entries up to
+ * the first written one and the final path from there, so no packet loops (Sem-Jacobsen et
+ * al. 2006 and 2011).  Each switch has one next hop towards a LID, so a change waits for at
+ * most one other, the next one on its path:
  *
  *	step(x) = 1 + the greater of base(x) and step(next(x))
+ *
+ * base(x) is the latest step of the entries between x and next(x) whose steps were computed
+ * earlier, or 0.
  *
  * Incremental tables (src/incremental) and the planner of ddlr (src/ddlr) order their
  * writes by this function.  Each of them treats changes that get no step in its own way.
@@ -19,12 +23,12 @@
 #include "core/core.h"
 
 /* Values of next() other than a change.  ARRIVES: the path reaches the LID without another
- * change; LOST: it does not reach the LID. */
+ * change; LOST: the path does not reach the LID. */
 #define WRITE_ARRIVES UINT32_MAX
 #define WRITE_LOST (UINT32_MAX - 1)
 
-/* Values of step[] other than a step.  UNKNOWN: it is not computed yet; NEVER: the change
- * gets no step. */
+/* Values of step[] other than a step.  UNKNOWN: the step is not computed yet; NEVER: the
+ * change gets no step. */
 #define WRITE_UNKNOWN 0
 #define WRITE_NEVER UINT32_MAX
 
@@ -34,9 +38,9 @@ struct write_wait {
 
 struct write_order {
 	const void *ctx;
-	/* Returns the next change on the final path of change i.  Entries between the two
-	 * may have been given a step before: next then sets *base to the latest of these
-	 * steps.  *base is 0 before the call. */
+	/* Returns the next change on the final path of change i.  If steps of entries between
+	 * the two were computed earlier, sets *base to the latest of these steps.  *base is 0
+	 * before the call. */
 	uint32_t (*next)(const void *ctx, uint32_t i, uint32_t *base);
 	uint32_t *step;		/* step of each change: 1 .. limit, WRITE_UNKNOWN or WRITE_NEVER */
 	struct write_wait *stack;	/* scratch, room for all changes */
