@@ -11,22 +11,22 @@
 #include <ftr/gen.h>
 
 struct gen_level {			/* level 0: hosts */
-	uint32_t n;			/* nodes */
+	uint32_t n;			/* number of nodes */
 	uint32_t radix[FTR_PGFT_MAX_H];
 	unsigned int n_ports;
 	uint64_t *guid;			/* [n] */
-	uint8_t *port;			/* [n * n_ports] port number of a position */
+	uint8_t *port;			/* [n * n_ports] port numbers of each node, by position */
 };
 
 struct gen_growth {
 	const struct gen_shape *shape;
-	const void *of;			/* parameters of the kind of fabric */
+	const void *of;			/* parameters of the PGFT or torus */
 	unsigned int h;			/* number of switch levels */
 	const struct ftr_gen_opts *o;
 	struct ftr_rng rng;
 	uint32_t *lid;			/* random LIDs, each divided by 2^lmc, less 1; NULL:
 					 * not drawn (yet) */
-	uint32_t n_lids;		/* number of them that are used */
+	uint32_t n_lids;		/* number of elements of lid[] used so far */
 	struct ftr_builder *b;
 	struct ftr_arena *arena;
 	struct gen_level level[FTR_PGFT_MAX_H + 1];
@@ -63,8 +63,8 @@ struct gen_text {
 	struct ftr_err *err;
 };
 
-/* Both return false after an error.  gen_number() takes 1..max; gen_mark() takes the
- * character c, or the end of the text for c = 0. */
+/* Both return false after an error.  gen_number() reads a number from 1 to max.  gen_mark()
+ * reads the character c; if c is 0, it expects the end of the text. */
 bool gen_number(struct gen_text *t, const char *what, unsigned int max,
 		unsigned int *out);
 bool gen_mark(struct gen_text *t, char c);

@@ -117,7 +117,7 @@ static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
 
 /* ---- links ------------------------------------------------------------- */
 
-/* Index of the u-th parent (level l + 1) of node i of level l, and the number of i
+/* Index of the u-th parent (level l + 1) of node i of level l.  *child: the number of node i
  * among the children of that parent. */
 static uint32_t parent(const struct gen_growth *z, unsigned int l, uint32_t i,
 		       uint32_t u, uint32_t *child)

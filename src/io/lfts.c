@@ -43,7 +43,7 @@ struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
 	struct ftr_tables *tables;
-	uint32_t *reported;	/* [n_sw] line of the section, 0: none */
+	uint32_t *reported;	/* [n_sw] first line of the switch's section; 0: none read */
 	struct ftr_parts parts;
 	bool begun;		/* a line was read */
 	bool fdbs;		/* the file is an opensm.fdbs */

@@ -40,14 +40,14 @@ struct net {
 	uint64_t guid[FTR_NODE_ROUTER + 1];	/* next GUID of each node type */
 	uint64_t base[FTR_NODE_ROUTER + 1];	/* last GUID set by a guid line */
 	struct rate rate;
-	bool rated;		/* the last port line gave width and speed */
+	bool rated;		/* the previous port line gave width and speed */
 	uint8_t n_lid[2];	/* LIDs of the last port line of a switch [1],
 				 * of an end node [0] */
 	struct ftr_cur prefix;	/* the prefix that a module= line gave; NULL: none */
-	uint32_t node;		/* the open record, or FTR_RAW_NONE */
+	uint32_t node;		/* node whose record is being read, or FTR_RAW_NONE */
 };
 
-/* The rest of a record or port line after its head. */
+/* The rest of a line of a record, after the words that are required. */
 struct tail {
 	struct ftr_cur desc;	/* NULL: none */
 	ftr_lid lid[2];		/* in the order of the line */
@@ -328,7 +328,7 @@ static bool record(struct net *n, struct ftr_cur *c, enum ftr_node_type type)
 	return ftr_raw_add_node(n->r, &node);
 }
 
-/* Read the port number and GUID of either end: "12](guid)". */
+/* Read the number of a port, and its GUID if present: "12](guid)". */
 static bool port_number(struct net *n, struct ftr_cur *c, ftr_port *num,
 			uint64_t *guid)
 {

@@ -10,8 +10,8 @@
  * repaired link is used immediately.
  *
  * R_det links (section VI.A, steps of section V.C):
- *	1	The packet goes up in NL; by another upward port if the port
- *		of the table is dead.
+ *	1	The packet goes up in NL. If the port of the table is dead, it
+ *		goes up by another upward port.
  *	2	The packet goes down in ML if it came from below in ML,
  *		otherwise in NL. If the port is dead: (a) a packet from above
  *		goes down by another port, in NL; (b) a packet from below goes
@@ -57,7 +57,7 @@ static unsigned int climb(const struct tiers *t, const struct ftr_sim_view *v,
 	return tiers_exit(e, out, vl);
 }
 
-/* Step 3 of links: go up by the first working port of D from place i on. */
+/* Step 3 of R_det links: go up by the first working port of D from position i on. */
 static unsigned int turn(const struct tiers *t, const struct ftr_sim_view *v,
 			 ftr_sw s, uint32_t i, unsigned int vl,
 			 struct ftr_sim_exit *e, enum ftr_sim_loss *why)

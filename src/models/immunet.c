@@ -17,7 +17,7 @@
  * and informs all other neighbours. Its own hosts start no new packets. After
  * the time in which answers must arrive, the ring through the switch is known
  * (the ports of the tree, cyclically), all waiting packets are routed again, and
- * the switch is open again. Packets for the ring go towards the parent (the
+ * its hosts may start packets again. Packets for the ring go towards the parent (the
  * provisional table of section 4.2). The buffers of the new ring may be full of
  * packets that came by other rules. The first packet of each buffer is therefore
  * moved into the switch and then enters the ring like a new packet (section 4.2,

@@ -10,10 +10,10 @@
 #define NO_SIGNAL UINT32_MAX
 
 struct immunet_node {
-	uint64_t level;		/* emergency priority level + 1; 0: never */
+	uint64_t level;		/* emergency priority level + 1; 0: no emergency yet */
 	uint32_t emergencies;	/* number of emergencies seen so far */
 	ftr_port parent;	/* 0: none, it is the root */
-	bool open;		/* ring and provisional table are ready */
+	bool open;		/* ring and provisional table are ready; hosts may send */
 	ftr_port next[256];	/* small safe table: out port for each in port, or 0 */
 	uint8_t child[256];	/* [port] 1: leads to a child at the current level */
 };
@@ -26,7 +26,7 @@ struct immunet_torus {
 };
 
 struct immunet {
-	struct ftr_arena *arena;	/* holds all but signal */
+	struct ftr_arena *arena;	/* holds all arrays except signal[] */
 	struct ftr_sim_immunet o;
 	uint32_t n;		/* number of switches */
 	struct immunet_torus torus;

@@ -88,11 +88,11 @@ struct wheel {
 
 bool wheel_init(struct wheel *w, uint64_t slot_ps);
 void wheel_fini(struct wheel *w);
-/* false: no memory */
+/* Add an event; false: no memory. */
 bool wheel_push(struct wheel *w, const struct event *e);
 /* Time of the first event, UINT64_MAX if there is none. */
 uint64_t wheel_peek(struct wheel *w);
-/* Take the first event. There must be one. */
+/* Remove the first event and copy it to *out. There must be one. */
 void wheel_pop(struct wheel *w, struct event *out);
 
 /* ---- a run ------------------------------------------------------------------ */
@@ -131,7 +131,7 @@ struct message {
 	uint64_t what;
 	uint32_t channel, bytes;
 	uint32_t next;
-	uint16_t epoch;		/* epoch of the channel when it was sent */
+	uint16_t epoch;		/* epoch of the channel when the message was sent */
 	bool after;		/* sent only while no packet can be sent */
 };
 
@@ -142,7 +142,7 @@ struct channel {
 	uint32_t packet, packet_id;	/* packet sent last; NONE: a message */
 	uint32_t bytes;		/* size of that packet */
 	uint32_t from;		/* port from which that packet came, or NONE */
-	int32_t left;		/* bytes that VL out_vl may still send */
+	int32_t left;		/* bytes that VL out_vl may still send in its turn */
 	uint64_t wake;		/* time of the pending EV_WAKE, or 0 */
 	uint64_t busy_ps, packets;	/* during the measurement */
 	uint16_t epoch;		/* number of times that the channel went down */
@@ -179,10 +179,10 @@ struct sim {
 	unsigned int n_vls;
 	uint32_t n_ports, n_ch, n_st;
 	struct channel *ch;
-	uint32_t *feeder;	/* [n_ports] channel into that port */
+	uint32_t *feeder;	/* [n_ports] channel that ends at the port */
 	uint32_t *port_sw;	/* [n_ports] */
 	int32_t *credit;	/* [n_ch * n_vls] credits of the sender in bytes */
-	int32_t *occ;		/* [n_ports * n_vls] bytes in the buffer */
+	int32_t *occ;		/* [n_ports * n_vls] occupied bytes of the buffer */
 	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that the
 				 * buffer feeds now */
 	struct list *fifo;	/* [n_ports * n_vls] FTR_SIM_FIFO only */
@@ -273,7 +273,7 @@ void sim_sources_end(struct sim *m);	/* count packets that were created and
 /* run.c */
 void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx);
 
-/* packet.c.  NONE: no memory */
+/* packet.c.  sim_packet_new() returns NONE if there is no memory. */
 uint32_t sim_packet_new(struct sim *m);
 void sim_packet_free(struct sim *m, uint32_t p);
 /* Append node n to the list of (c, vl). */

@@ -181,7 +181,7 @@ struct fake_look {
 	for (struct fake_look l_ = fake_look(); !(expr);)		\
 		fake_pause(&l_)
 struct fake_look fake_look(void);
-/* False: other threads may still be at work. */
+/* Wait once.  Returns false if other threads may still be at work. */
 bool fake_pause(struct fake_look *l);
 /* Wait until all other threads wait; time does not go on. */
 void fake_let_others_work(void);
@@ -195,7 +195,7 @@ void fake_free(struct fake *h);
 void fake_unload(struct fake *h);
 
 void fake_set_fate(struct fake *h, fake_fate_fn fn, void *ctx);
-/* Deliver the held answers now. From now on no fate is applied to packets. */
+/* Deliver the held answers now. From now on every packet succeeds. */
 void fake_release(struct fake *h);
 /* A heavy sweep, on this thread. False: it was aborted. */
 bool fake_sweep(struct fake *h);
@@ -206,7 +206,7 @@ bool fake_reroute(struct fake *h);
 void fake_auto_sweep(struct fake *h);
 /* True if OpenSM has been asked for a heavy sweep. */
 bool fake_sweep_wanted(struct fake *h);
-/* True if a trap came that the plugin did not take, and no sweep has begun
+/* True if a trap came that the plugin left to OpenSM, and no sweep has begun
  * since. */
 bool fake_left_to_sweep(struct fake *h);
 /* Wait for fake_sweep_wanted; false: nothing is left that could request a sweep. */

@@ -98,7 +98,7 @@ static void go_on(void)
 			wake_one(w, true);
 }
 
-/* True if no thread can go on before a later time.  Handlers of notices wait for each other in
+/* True if no thread can continue until time advances.  Handlers of notices wait for each other in
  * the plugin.  So while one of them waits for OpenSM's lock, messages do not count as work. */
 static bool all_wait(void)
 {

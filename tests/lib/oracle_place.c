@@ -246,7 +246,8 @@ static int64_t displacement(const struct choice *c, int64_t period)
 	return 1 + e - floor_div(e, c->w - 1) * (c->w - 1);
 }
 
-/* Choose a slot as placement stable does, with the preference list written out. */
+/* Choose the first slot of the preference list that is alive, like placement stable; here the
+ *  * list is written out. */
 static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 {
 	int64_t k = displacement(c, period), list[300], n = 0;

@@ -38,8 +38,8 @@ static unsigned int open_ports(const struct ftr_fabric *f, ftr_sw s)
 
 /* ---- meshes ------------------------------------------------------------ */
 
-struct mesh {
-	uint8_t *in;		/* [n_sw] */
+struct mesh {			/* as defined in src/shape/slots.c */
+	uint8_t *in;		/* [n_sw] 1: the switch is in the mesh */
 	unsigned int rank;	/* rank of the lower switches */
 	unsigned int mode;
 	bool dense;

@@ -294,7 +294,7 @@ static void note(struct world *w, const struct ftr_incr_event *e)
 	w->dead[far_end(w, e->sw, e->port)] = !e->up;
 }
 
-/* Any connected port. Two of five events report "up", also for live links. */
+/* Draw any connected port. Two of five events report "up", also for live links. */
 static uint32_t draw_link(struct world *w, struct ftr_incr_event *e)
 {
 	for (;;) {

@@ -220,7 +220,7 @@ static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 	return moved;
 }
 
-/* Odd columns take their entries from tables with another order of the switches. */
+/* Replace the entries of odd columns by those of tables with another order of the switches. */
 static struct ftr_shape *other_order(const struct ftr_shape *sh,
 				     struct ftr_tables *t, uint8_t *use)
 {
@@ -281,7 +281,8 @@ END_TEST
 /* ---- the moves of a load sweep ------------------------------------------------ */
 
 struct price {
-	uint64_t square, flows;	/* of the excesses above the target; of all links */
+	uint64_t square;	/* sum over links: square of the flows above the target */
+	uint64_t flows;		/* sum over links: flows */
 };
 
 /* The price of n more flows on the path from s through a port; false: no path. */
@@ -392,7 +393,7 @@ static void replay(const struct counted *x, struct ftr_tables *t,
 		add_flows(x, t, slow->flows, m->sw, to, -n);
 		best = best_port(x, t, slow->flows, m->sw, to, n, target);
 		ck_assert_msg(port == best && port != m->was, "seed %" PRIu64
-			      ": LID %u, switch %u: port %u was taken, port %u is best",
+			      ": LID %u, switch %u: the sweep chose port %u, port %u is best",
 			      seed, m->lid, m->sw, port, best);
 		ftr_tables_row(t, m->sw)[m->lid] = port;
 		add_flows(x, t, slow->flows, m->sw, to, n);
@@ -400,7 +401,7 @@ static void replay(const struct counted *x, struct ftr_tables *t,
 	recount_free(slow);
 }
 
-START_TEST(load_sweeps_take_the_best)
+START_TEST(load_sweeps_choose_the_best_port)
 {
 	uint64_t seed = trees_first_seed(), moved = 0;
 
@@ -790,7 +791,7 @@ int main(void)
 	TCase *t = tcase_create("balance");
 
 	tcase_add_test(t, counters_after_every_sweep);
-	tcase_add_test(t, load_sweeps_take_the_best);
+	tcase_add_test(t, load_sweeps_choose_the_best_port);
 	tcase_add_test(t, counters_after_placing);
 	tcase_add_test(t, results_are_sound_and_never_worse);
 	tcase_add_test(t, healthy_trees_are_left_alone);

@@ -382,7 +382,7 @@ START_TEST(against_sets)
 END_TEST
 
 /* Two leaves, two spines: a U-turn at each leaf, in both directions, is a cycle on one VL. */
-START_TEST(two_turns_close)
+START_TEST(two_turns_close_a_cycle)
 {
 	struct ftr_fabric *f = draw("A: s t h1\nB: s t h1\ns:\nt:\n");
 	ftr_sw a = draw_sw(f, "A"), b = draw_sw(f, "B"), s = draw_sw(f, "s"),
@@ -597,7 +597,7 @@ int main(void)
 	TCase *t = tcase_create("cdg");
 
 	tcase_add_test(t, against_sets);
-	tcase_add_test(t, two_turns_close);
+	tcase_add_test(t, two_turns_close_a_cycle);
 	tcase_add_test(t, invalid_arguments);
 	tcase_add_test(t, cancelled_at_any_time);
 	tcase_add_test(t, same_for_any_team);

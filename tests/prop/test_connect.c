@@ -387,7 +387,7 @@ START_TEST(gateway_is_near_its_bound)
 }
 END_TEST
 
-/* Pairs with an up/down path that take a longer one in b->all. */
+/* Number of pairs that have an up/down path but use a longer path in b->all. */
 static uint32_t longer_pairs(const struct both *b)
 {
 	const struct ftr_fabric *f = b->f;

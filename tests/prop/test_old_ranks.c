@@ -290,7 +290,7 @@ static bool has_level_switch(const struct ftr_shape *sh)
 
 struct moves {
 	unsigned int kept;	/* cases in which other ranks are inferred, but not used */
-	unsigned int level;	/* of these, cases with a switch without vertical links */
+	unsigned int level;	/* of these, cases with a switch that has horizontal links only */
 };
 
 /* f (consumed) gets the host port that it lacked at first, and links are moved. */

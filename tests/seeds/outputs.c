@@ -24,7 +24,7 @@
  *	-n N,N,...	numbers of faults.  All but the last are present from the start.
  *			The last one may be any link: its effect is the mean over all
  *			links and cycles
- *	-r RUNS -s SEED	sets of faults, and of traffic, which is uniform
+ *	-r RUNS -s SEED	number of runs; seed of their faults and of their uniform traffic
  *	-l PERCENT	load (100)
  *	-w N -m N	cycles before the measurement, and of the measurement
  *	-o N -i N	places in an output queue (2), in an input buffer (2)

@@ -24,7 +24,7 @@
  *
  *	-k links|switches|mixed	parts that fail (links); only switches without hosts
  *	-n N,N,...	numbers of faults after which to simulate
- *	-r RUNS -s SEED	sets of faults; also seeds the traffic
+ *	-r RUNS -s SEED	number of sets of faults; seed of the faults and of the traffic
  *	-l PERCENT	load (100)
  *	-w N -m N	cycles before the measurement, and of the measurement
  *	-q fifo|voq	input queues (fifo)

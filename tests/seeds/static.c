@@ -27,8 +27,8 @@
  *		U-turn switch s, only towards T(s); if there are several such s, the lowest one counts
  *	common	like own, and switches of one tier that reach the same top switches have the
  *		same T
- *	careful	like own, and T(s) is not above a switch that sends down to s packets
- *		that s turns; up to 100 choices are tried
+ *	careful	like own, and T(s) is not above a switch that sends packets down to s
+ *		which s turns upward; up to 100 choices are tried
  *
  * T(s) is a top switch above s whose subtree has no fault above the tier of s.  One of them
  * is chosen at random, because the papers leave the choice open.  A U-turn switch is one in

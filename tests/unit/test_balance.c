@@ -183,8 +183,8 @@ START_TEST(bounds_by_hand)
 }
 END_TEST
 
-/* Islands exchange no flows: each of the two islands has the bound of its own tree. */
-START_TEST(islands_are_bounded_alone)
+/* Two pairs of switches that no link joins exchange no flows: the bound is that of one pair. */
+START_TEST(unconnected_parts_are_bounded_alone)
 {
 	struct ftr_builder *b = ftr_builder_new();
 	struct ftr_fabric *f = NULL;
@@ -476,7 +476,7 @@ int main(void)
 	TCase *t = tcase_create("balance");
 
 	tcase_add_test(t, bounds_by_hand);
-	tcase_add_test(t, islands_are_bounded_alone);
+	tcase_add_test(t, unconnected_parts_are_bounded_alone);
 	tcase_add_test(t, bounds_by_weights);
 	tcase_add_test(t, weights_grow_within_range);
 	tcase_add_test(t, depths);

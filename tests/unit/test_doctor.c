@@ -191,7 +191,7 @@ static void sound_node(void)
 
 static char *opensm, *plugin;
 
-/* A file that holds a version as a program or library for OpenSM does. */
+/* A file with a version string, in the form in which OpenSM's program and libraries have one. */
 static char *versioned(const char *version)
 {
 	char *path = strdup("test_doctor.XXXXXX");

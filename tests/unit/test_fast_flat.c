@@ -22,7 +22,7 @@
 
 #define PARTS 10
 #define DOWN_MAX 6
-/* Tolerance for temporary data, the size of which differs from rest to rest. */
+/* Tolerance for temporary data, the size of which differs between measurements. */
 #define NOISE_BYTES (64 * 1024)
 /* Tolerance for free pages that malloc() has taken in one arena or another. */
 #define NOISE_KB 256

@@ -98,7 +98,8 @@ START_TEST(test_reroute_stops_write)
 }
 END_TEST
 
-/* The worker waits for OpenSM's lock, which a reroute holds. */
+/* Cut a link, and wait until the worker is about to write.  It then waits for OpenSM's lock,
+ *  * which a reroute holds. */
 static void cut_and_wait(struct plan *p, struct fake *h)
 {
 	fake_link(h, p->sw, p->port, false);
@@ -187,7 +188,7 @@ static void destroy_nothing(void *ctx)
 	(void)ctx;
 }
 
-/* An engine before ours in OpenSM's list, which now routes. */
+/* Put another engine before ours in OpenSM's list: it now routes instead of ours. */
 static void put_before(struct fake *h)
 {
 	static char names[] = "other,dmodc";

@@ -162,7 +162,7 @@ static void sweep(struct fake *h)
 /* ---- events ------------------------------------------------------------------- */
 
 struct cost {
-	unsigned int lines;	/* at the beginning */
+	unsigned int lines;	/* number of log lines before the events */
 	long rss;
 	double ms;
 };
@@ -252,7 +252,7 @@ static void storm_of_traps(struct fake *h)
 			  SM_LINK_STATE_CHANGED_TRAP);
 	sweep(h);
 	/* the limits are those of two changes, although nothing has changed */
-	end(h, &c, "5,000 traps without news", 2, 1);
+	end(h, &c, "5,000 redundant traps", 2, 1);
 }
 
 START_TEST(bounded)

@@ -213,7 +213,7 @@ START_TEST(plain_numbers)
 }
 END_TEST
 
-/* ibsim numbers ports by node GUID + port; these numbers must not overlap. */
+/* ibsim's port GUIDs are node GUID + port number; those of different nodes must differ. */
 START_TEST(guids_leave_room)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {

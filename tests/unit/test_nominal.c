@@ -285,7 +285,7 @@ START_TEST(other_lmc)
 }
 END_TEST
 
-/* A source without LIDs has no LMCs either: the known LMCs are kept. */
+/* A fabric that was read without LIDs has no LMCs, either: the known LMCs are kept. */
 START_TEST(lmc_not_reported)
 {
 	struct ftr_fabric *f = draw(tree), *wide, *more = NULL;

@@ -109,7 +109,7 @@ START_TEST(torn_at_every_offset)
 		ck_assert_msg(i < 20 || strstr(err.msg, "incomplete"), "%s",
 			      err.msg);
 	}
-	/* and with extra bytes at the end */
+	/* one byte too many at the end */
 	text[len] = '\n';
 	put(text, len + 1);
 	ck_assert_int_eq(try_read(), FTR_PARSE);

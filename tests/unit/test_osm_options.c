@@ -175,8 +175,8 @@ START_TEST(test_shared_string)
 }
 END_TEST
 
-/* The sample file has a paragraph for every key, in the order of the table, which ends with the
- * key and its default, commented out; and no other key. */
+/* The sample file has a paragraph for every key, in the order of the table, and no other key.  A
+ * paragraph ends with a commented-out line that has the key and its default. */
 START_TEST(test_sample)
 {
 	char *file = slurp("src/osm/ibfattree.conf"), *at = file;
@@ -201,7 +201,7 @@ START_TEST(test_sample)
 			      "not %s, but %s", want, at);
 	}
 	ck_assert_ptr_null(strstr(at, "\n\n"));
-	/* the same with no key commented out */
+	/* if no key is commented out, the options are the defaults as well */
 	for (char *c = strstr(file, "\n#"); c; c = strstr(c + 1, "\n#"))
 		if (c[2] != ' ')
 			c[1] = ' ';

@@ -8,7 +8,7 @@
  * subnet manager, and these packets close no credit loop.  With sftree and ddlr every
  * switch also reaches every LID.
  *
- * Each seed takes one random fabric, damaged, with subnet managers on random
+ * Each seed gives one random fabric, damaged, with subnet managers on random
  * nodes.  For one seed in eight, links then fail and OpenSM sweeps again.  Real fabrics
  * are routed with a subnet manager on each kind of node that they have.
  *
@@ -53,7 +53,7 @@ struct scene {
 	uint8_t *lft;		/* [n_sw][lids] */
 	uint32_t lids;
 	uint8_t *link;		/* [n_ports] states */
-	uint32_t *island;	/* [n_sw] connected component, over Active links */
+	uint32_t *island;	/* [n_sw] number of the part that Active links connect */
 	uint32_t *ends;		/* [n_sw] number of end ports with a LID */
 	uint8_t *edge;		/* [n_ports][PORTS] from a link to a port of the next switch */
 	uint8_t *fate;		/* [n_sw] for the current LID */
@@ -157,7 +157,7 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
 		bool joined = c->island[s] == c->island[to];
 
-		/* OpenSM discovers only the island of its own port */
+		/* OpenSM discovers only the connected part that its own port is in */
 		if (c->island[s] != c->island[c->f->ep[c->h->sm].sw])
 			continue;
 		if (!joined) {

@@ -300,7 +300,7 @@ START_TEST(transit_first)
 }
 END_TEST
 
-/* One packet under way: the next one starts when it has arrived. */
+/* With a window of one packet, the next packet starts when the previous one has arrived. */
 START_TEST(window)
 {
 	struct net n = dumbbell();

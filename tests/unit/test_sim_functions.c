@@ -331,7 +331,7 @@ START_TEST(figure_6)
 			n++;
 		}
 	if (_i) {
-		/* step 2 takes any other downward port of c; here the first */
+		/* step 2 allows any other downward port of c; the walk uses the first */
 		walk(&w, from, to, &k);
 		b = k.at[3];
 	} else {

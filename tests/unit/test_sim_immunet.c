@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Immunet: the examples of Puente et al. 2004, and rings and tables after random
- * faults at random times against a flood over the links.
+ * Immunet: the examples of Puente et al. 2004; and random faults at random times, after which
+ * rings and tables are compared with a search over the links.
  *
  * Tori have one host per switch; switches are numbered row by row as in the paper,
  * ports 1 to 4 lead right, left, down and up, 5 to the host.  Fat-trees also have
