@@ -37,7 +37,7 @@ static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 }
 
 /* List the switches without hosts and return their number.  dead_sw is scratch space here; all
- *  * its elements are 0 afterwards. */
+ * its elements are 0 afterwards. */
 static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
 				   uint32_t *list)
 {
@@ -55,7 +55,7 @@ static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
 }
 
 /* List the nodes of hosts and return their number.  Node numbers have no gaps and are in the
- *  * order of the first end port of each node. */
+ * order of the first end port of each node. */
 static uint32_t list_hosts(const struct ftr_fabric *f, uint32_t *list)
 {
 	uint32_t n = 0, next = 0;

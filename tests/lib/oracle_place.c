@@ -247,7 +247,7 @@ static int64_t displacement(const struct choice *c, int64_t period)
 }
 
 /* Choose the first slot of the preference list that is alive, like placement stable; here the
- *  * list is written out. */
+ * list is written out. */
 static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 {
 	int64_t k = displacement(c, period), list[300], n = 0;

@@ -99,7 +99,7 @@ START_TEST(test_reroute_stops_write)
 END_TEST
 
 /* Cut a link, and wait until the worker is about to write.  It then waits for OpenSM's lock,
- *  * which a reroute holds. */
+ * which a reroute holds. */
 static void cut_and_wait(struct plan *p, struct fake *h)
 {
 	fake_link(h, p->sw, p->port, false);

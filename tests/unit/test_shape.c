@@ -285,7 +285,7 @@ END_TEST
 
 /*
  * A leaf that is connected only to another leaf gets a lower rank than that leaf, so that its
- *  * hosts are reachable.
+ * hosts are reachable.
  *
  *	rank 2     S1   S2
  *	           | \ / |
