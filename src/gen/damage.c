@@ -15,7 +15,7 @@
 
 struct loss {
 	uint8_t *dead_sw, *dead_node;
-	uint8_t *dead_port;	/* [n_ports] 1: remove the link; set at its lower end only */
+	uint8_t *dead_port;	/* [n_ports] 1: remove the link; set at its end of lower index */
 };
 
 /* Set dead[] for n of the listed indices, drawn at random; FTR_INVAL if the list has fewer. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by all generated fabrics: nodes level by level with their GUIDs, port numbers
- * and LIDs, in order or drawn from one seed.  The kind of fabric (PGFT, torus) gives the
- * number of nodes and of their ports, the node names, and which ports are connected.
+ * Shared by all generators: adds the nodes level by level, and assigns GUIDs, port numbers
+ * and LIDs in ascending order, or at random from one seed.  The generators of PGFTs and of
+ * tori give the numbers of nodes and ports, the node names and the links.
  */
 #ifndef FTR_GEN_GROW_H
 #define FTR_GEN_GROW_H

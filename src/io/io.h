@@ -221,8 +221,8 @@ bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
 		      const struct ftr_raw_node *n) FTR_MUST_USE;
 bool ftr_raw_add_port(struct ftr_raw *r,
 		      const struct ftr_raw_port *p) FTR_MUST_USE;
-/* Report a link that only one end reports, on that line: an error; with r->tolerant the link
- * is only noted. */
+/* Handle a link that only one end reports, on that line: it is an error, or, with r->tolerant,
+ * it is only noted. */
 bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
 	FTR_PRINTF(3, 4) FTR_MUST_USE;
 /* Verify the raw fabric and build the fabric. */

@@ -15,8 +15,8 @@
  * the first LID is that of the far end.
  *
  * GUIDs are those that ibsim would assign.  A guid line sets the counter of its type.  A
- * record takes the counter and advances it, by 1 for a switch and by 1 + ports for an end
- * node.  Counters start at 0x200000 for switches, 0x100000 for adapters and 0 for
+ * record gets the value of the counter, which then advances by 1 for a switch and by 1 +
+ * ports for an end node.  Counters start at 0x200000 for switches, 0x100000 for adapters, 0 for
  * routers.  The id ("S-0008f10500108c9e") is a name and gives no GUID.  A port GUID in
  * parentheses is used if present; otherwise it is node GUID + port.
  *
@@ -59,7 +59,7 @@ struct tail {
 
 /* ---- small pieces ------------------------------------------------------ */
 
-/* Skip the first of n words that comes next; false if none of them does. */
+/* If one of the n words comes next, skip it; otherwise return false. */
 static bool any_word(struct ftr_cur *c, const char *const *word, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

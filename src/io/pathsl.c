@@ -33,7 +33,7 @@ struct reader {
 	bool open;		/* within a section */
 	uint32_t source;	/* source of the section */
 	const struct ftr_node_ep *first;	/* first end port, if the section names a node */
-	struct ftr_parts parts;	/* the sources of lines and of sections */
+	struct ftr_parts parts;	/* counts of the sources that the file names */
 };
 
 #define NOBODY UINT32_MAX

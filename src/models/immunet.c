@@ -66,7 +66,8 @@
 #define MOVES 4
 /* More hops than any path without a loop. */
 #define HOPS 60000
-/* Signal to the neighbour, answer back, and one hop as a reserve. */
+/* A switch waits for answers for the time of this number of hops: the signal to the neighbour, the
+ * answer, and one more as a reserve. */
 #define OPEN_HOPS 3
 
 enum kind { SIGNAL_EMERGENCY, SIGNAL_ANSWER, SIGNAL_OPEN, SIGNAL_SAFE,

@@ -22,7 +22,7 @@ struct immunet_node {
 struct immunet_torus {
 	unsigned int d;		/* number of dimensions; 0: not a torus */
 	uint32_t k[FTR_TORUS_MAX_D], stride[FTR_TORUS_MAX_D];
-	ftr_port *port;		/* [n * 2d] ports forward and back by dimension */
+	ftr_port *port;		/* [n * 2d] for each dimension: port forward, port back */
 };
 
 struct immunet {
@@ -33,8 +33,8 @@ struct immunet {
 	struct immunet_node *node;
 	ftr_port *safe;		/* [n * n] port into the ring for a switch; 0:
 				 * towards the parent */
-	uint16_t *dist;		/* [n * n] hops to each switch */
-	uint64_t *ports;	/* [n * n] adaptive ports, as bits */
+	uint16_t *dist;		/* [n * n] hops to each switch, less one */
+	uint64_t *ports;	/* [n * n] ports on shortest paths, one bit each */
 	uint64_t *reported;		/* [n * n] time when the distance was last
 					 * forwarded, or NULL */
 	struct immunet_signal *signal;

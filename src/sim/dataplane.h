@@ -104,7 +104,7 @@ struct packet {
 	uint64_t ready;		/* time from which it may leave */
 	uint32_t next;		/* next packet in its queue */
 	uint32_t at;		/* port whose buffer holds it */
-	uint32_t id;		/* unique, also if its index is used again */
+	uint32_t id;		/* unique, even if the packet's index is used again */
 	uint32_t nodes;		/* first of its own nodes, or NONE */
 	uint16_t epoch;		/* epoch of the packet's channel when the packet started */
 	uint8_t vl;
@@ -185,15 +185,15 @@ struct sim {
 	int32_t *occ;		/* [n_ports * n_vls] occupied bytes of the buffer */
 	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that the
 				 * buffer feeds now */
-	struct list *fifo;	/* [n_ports * n_vls] FTR_SIM_FIFO only */
-	struct list *out_vl;	/* [n_ports * n_vls] list of each output */
-	uint32_t *voq;		/* [n_sw] first queue of a switch */
+	struct list *fifo;	/* [n_ports * n_vls] packets in a buffer; FTR_SIM_FIFO only */
+	struct list *out_vl;	/* [n_ports * n_vls] nodes that wait for an output and VL */
+	uint32_t *voq;		/* [n_sw] index in node[] of the first queue of a switch */
 	struct node *node;	/* queues first, then packets' own nodes */
-	struct own *own;	/* exit of node n_voq + i */
+	struct own *own;	/* own[i] belongs to node n_voq + i */
 	uint32_t n_voq, n_node, cap_node, cap_own, free_node;
 	struct packet *pkt;
 	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
-	uint8_t *up;		/* [n_ports] for the view */
+	uint8_t *up;		/* [n_ports] 1: the link works; used by the view */
 	uint8_t *link_down, *sw_down, *held;
 	uint32_t *parked;	/* packets without an exit; the list may also hold packets
 				 * that are no longer parked */
@@ -208,11 +208,11 @@ struct sim {
 	uint32_t n_msg, cap_msg, free_msg;
 	struct list *messages;	/* [n_ports] messages that wait for the channel */
 	struct source *src;
-	uint32_t *perm;		/* permutation of the order */
+	uint32_t *perm;		/* random permutation of the positions in the order */
 	ftr_ep *order;
 	uint32_t n_order;
 	uint32_t *place_of;	/* [n_ep] position in the order, or NONE */
-	uint32_t *pair_of;	/* [n_pairs] by source */
+	uint32_t *pair_of;	/* [n_pairs] indices of the pairs, sorted by source */
 	int32_t quantum[FTR_SIM_VLS];
 	struct event *batch;
 	uint32_t cap_batch;

@@ -18,8 +18,8 @@
 struct stuck {
 	struct sim *m;
 	uint8_t *alive;		/* [n_ch * n_vls] */
-	uint32_t *waits;	/* [n_ch * n_vls] exit for which a packet of the
-				 * buffer waits */
+	uint32_t *waits;	/* [n_ch * n_vls] (channel, VL) for which a packet
+				 * in the buffer waits, or NONE */
 	uint32_t changed;
 };
 

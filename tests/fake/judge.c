@@ -17,8 +17,8 @@
 
 struct scene {
 	struct fake *h;
-	uint8_t *link;		/* [n_ports] a copy */
-	uint8_t *in;		/* [n_sw] reachable from OpenSM's port */
+	uint8_t *link;		/* [n_ports] copy of the fake's link states */
+	uint8_t *in;		/* [n_sw] 1: reachable from OpenSM's port */
 };
 
 static bool carries(const struct scene *c, ftr_sw s, unsigned int p)
@@ -155,7 +155,7 @@ static void read_tables(struct fake *h, const struct ftr_fabric *f,
 
 /* Requirement on the pairs of hosts. */
 enum demand {
-	SOUND,		/* none */
+	SOUND,		/* none: pairs may be unreachable */
 	HEALED,		/* pairs that links can connect are connected */
 	EXACT		/* as HEALED, and no other pairs are connected */
 };

@@ -183,7 +183,7 @@ struct fake_look {
 struct fake_look fake_look(void);
 /* Wait once.  Returns false if other threads may still be at work. */
 bool fake_pause(struct fake_look *l);
-/* Wait until all other threads wait; time does not go on. */
+/* Wait until all other threads wait; time does not advance meanwhile. */
 void fake_let_others_work(void);
 
 /* Start OpenSM and bring the fabric up, or abort. */

@@ -154,7 +154,7 @@ static void end_world(struct world *w)
 	ftr_fabric_free(w->f);
 }
 
-/* Build the graph. It must succeed exactly if the checker and the sets find no cycle. */
+/* Build the graph. It must succeed if and only if the checker and the sets find no cycle. */
 static bool start(struct world *w)
 {
 	const struct ftr_check_opts co = {

@@ -215,7 +215,7 @@ static void show(const char *what)
 	memset(&sum, 0, sizeof(sum));
 }
 
-/* The search counts flows along the paths that packets take, also where a gateway uses a
+/* The search counts flows along the paths that packets take, even where a gateway uses a
  * longer path than its cost says. */
 static void counts_agree(const struct both *b)
 {

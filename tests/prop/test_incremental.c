@@ -68,7 +68,7 @@ static void one_apply(struct world *w)
 	free(e);
 }
 
-/* Undoing an apply restores the state before it. */
+/* ftr_incr_undo() restores the state before ftr_incr_apply(). */
 static void one_undo(struct world *w)
 {
 	struct ftr_incr_event *e = malloc(world_room(w) * sizeof(*e));

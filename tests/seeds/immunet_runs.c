@@ -44,7 +44,7 @@ struct key {
 	{ "after", "1: control packets wait for all others", 0 },
 	{ "moves", "moves of a packet into the ring", 4 },
 	{ "inject", "space that a host's packet requires, in packets; 0: 1 packet, or 2 in the ring", 0 },
-	{ "eager", "1: enter the ring also if all adaptive exits are busy", 0 },
+	{ "eager", "1: enter the ring even if an adaptive exit is only busy", 0 },
 	{ "own_count", "1: a level counts only the router's own emergencies", 0 },
 	{ "no_drain", "1: the buffers of a new ring are not drained", 0 },
 	{ "every_path", "1: forward a distance for every shortest path", 0 },

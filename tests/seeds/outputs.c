@@ -101,10 +101,10 @@ static struct {
 	uint32_t now;
 	struct pkt *pkt;
 	uint32_t n_pkt, cap_pkt, *free_pkt, n_free, cap_free;
-	uint32_t *from;		/* [n_ports] first queue of an output */
+	uint32_t *from;		/* [n_ports] index of the first queue of an output */
 	uint32_t *far;		/* [n_ports] port at the other end, or UINT32_MAX */
 	uint32_t *sw;		/* [n_ports] */
-	uint32_t *busy;		/* [n_ports + n_ep] busy until this cycle */
+	uint32_t *busy;		/* [n_ports + n_ep] cycle until which a sender is busy */
 	uint32_t *in_busy;	/* [n_ports * LANES] */
 	uint8_t *turn;		/* [n_ports + n_ep] */
 	struct queue *q, *in;
@@ -191,7 +191,7 @@ static void give_back(void)
 	s.n_back[when] = 0;
 }
 
-/* The queue for a packet that enters switch sw at port in and takes exit e. */
+/* The queue for a packet that enters switch sw by port `in` and leaves by exit e. */
 static struct queue *queue_of(ftr_sw sw, ftr_port in,
 			      const struct ftr_sim_exit *e)
 {

@@ -29,11 +29,12 @@
  *	-w N -m N	cycles before the measurement, and of the measurement
  *	-q fifo|voq	input queues (fifo)
  *	-b BYTES	buffer per input and VL (512)
- *	-a		every host sends to all others in turn, evenly spaced; else uniform
+ *	-a		every host sends to all others in turn, at equal intervals; without
+ * *			-a, traffic is uniform
  *	-c N		cycles between checks for a deadlock (100)
  *	-x		end a run at a deadlock
  *	-h N		the last fault occurs when the measurement begins, and its tables
- *			follow N cycles later; else both are present from the start
+ *			follow N cycles later; without -h, both are present from the start
  *
  * Schemes:
  *

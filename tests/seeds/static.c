@@ -371,7 +371,7 @@ static bool explore(void)
 
 /* ---- the subfunction --------------------------------------------------------------- */
 
-static uint8_t *under;		/* [n_sw * n_sw] u is in the subtree of top t */
+static uint8_t *under;		/* [t * n_sw + u] 1: u is in the subtree of top switch t */
 static ftr_sw *chosen;		/* [n_sw] the top switch T(s) for a U-turn switch s */
 static uint8_t *sound;		/* [n_sw] subtree of a top: lowest rank of a switch
 				 * above which it has no fault */
@@ -492,8 +492,9 @@ static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 
 /* ---- the graph ------------------------------------------------------------------------ */
 
-static uint8_t *arc;		/* [n_ports][width] by index of the next port */
-static uint8_t *supplied;	/* [n_ports] by R' */
+static uint8_t *arc;		/* [n_ports][width] 1: arc from the channel to the one that
+				 * leaves the next switch by that port */
+static uint8_t *supplied;	/* [n_ports] 1: R' supplies the channel */
 static uint32_t width;
 
 /* Build the arcs of all states; false if R' gives some packet no channel. */

@@ -52,12 +52,13 @@ struct scene {
 	uint64_t seed;
 	uint8_t *lft;		/* [n_sw][lids] */
 	uint32_t lids;
-	uint8_t *link;		/* [n_ports] states */
+	uint8_t *link;		/* [n_ports] state of the link */
 	uint32_t *island;	/* [n_sw] number of the part that Active links connect */
 	uint32_t *ends;		/* [n_sw] number of end ports with a LID */
-	uint8_t *edge;		/* [n_ports][PORTS] from a link to a port of the next switch */
-	uint8_t *fate;		/* [n_sw] for the current LID */
-	uint8_t *used;		/* [n_sw] packets for the current LID pass here */
+	uint8_t *edge;		/* [n_ports][PORTS] 1: packets go from the link to a port of the
+				 * next switch */
+	uint8_t *fate;		/* [n_sw] result of the walk to the current LID */
+	uint8_t *used;		/* [n_sw] 1: packets for the current LID pass this switch */
 	uint64_t sm_guid[4];	/* port GUIDs of the subnet managers */
 	uint32_t n_sm;
 };

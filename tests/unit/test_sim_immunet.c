@@ -77,7 +77,7 @@ static void flood(ftr_sw d, uint16_t *dist)
 	}
 }
 
-/* The ring through s crosses every tree link of its part once in each direction. */
+/* The ring through s crosses every tree link that is connected to s once in each direction. */
 static void check_ring(const struct immunet *x, ftr_sw s)
 {
 	uint16_t dist[256];
@@ -125,7 +125,7 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 		/* all switches of one part have the same level */
 		ck_assert_uint_eq(x->node[s].level, x->node[d].level);
 		ck_assert(x->node[s].open);
-		/* the table holds the neighbour's distance */
+		/* x->dist has the distance of the next switch, which is one hop closer */
 		ck_assert_uint_eq(x->dist[s * x->n + d] + 1u, dist[s]);
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			const struct ftr_swport *q =
@@ -296,7 +296,7 @@ START_TEST(whole)
 }
 END_TEST
 
-/* Links die and return at any time, also while the reaction to the previous fault is still
+/* Links die and return at any time, even while the reaction to the previous fault is still
  * under way; with some seeds the torus is partitioned. */
 START_TEST(nested)
 {

@@ -64,8 +64,8 @@ static void message(void *state, const struct ftr_sim_view *v, uint64_t what,
 		ftr_sim_send(v, 0, 1, does.bytes, does.after, what);
 }
 
-/* Routes packets to a host of this switch to its port, all others to port 1.  If does.rank is not
- * 0, port 2 is a second exit of that rank. */
+/* Routes packets for a host of this switch to the host's port, and all others to port 1.  If
+ * does.rank is not 0, port 2 is a second exit of that rank. */
 static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 			  ftr_port in, unsigned int vl,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e,

@@ -29,8 +29,8 @@ struct world {
 	const struct ftr_sim_function *fn;
 	void *state;
 	struct ftr_rng rng;
-	bool random;		/* take a random exit, not the first */
-	uint8_t *dep;		/* [n * n] dependencies between channels */
+	bool random;		/* use a random exit, not the first */
+	uint8_t *dep;		/* [n * n] 1: the first channel depends on the second */
 	uint32_t n;
 };
 
