@@ -42,7 +42,7 @@ struct gen_shape {
 		     char *name);
 };
 
-/* A link from position k of node i of level l to position q of node j of level r;
+/* Add a link from position k of node i of level l to position q of node j of level r;
  * positions count from 0. */
 enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 			 unsigned int k, unsigned int r, uint32_t j,

@@ -82,7 +82,8 @@ enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;
 
 /* These record an error and return false.
- * ftr_text_fail: "PATH:LINE: text"; LINE is the line returned last, or the given line. */
+ * ftr_text_fail: "PATH:LINE: text"; LINE is the line returned last.
+ * ftr_text_fail_at: the same with a given line. */
 #define ftr_text_fail(t, ...) ftr_text_fail_at((t), (t)->line, __VA_ARGS__)
 bool ftr_text_fail_at(struct ftr_text *t, uint32_t line, enum ftr_status status,
 		      const char *fmt, ...) FTR_PRINTF(4, 5);

@@ -7,8 +7,8 @@
  *	E 0002c903000a1b2d 0002c903000a1b2c 1 C 0 node12 HCA-1
  *	L 0002c903000a1b2c 1 0008f10500108c9e 7
  *
- * If switches were replaced, the version is 2, and a line for each names the switch that
- * is now in that place:
+ * If switches were replaced, the version is 2, and there is a line for each place in which
+ * there is now another switch:
  *
  *	P 0008f10500108c9e 0008f10500207770
  *

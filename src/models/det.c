@@ -138,7 +138,7 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 /* Step 4: the packet came from above, and there is no downward path.
  * deviation: the layers of step 4(b) assume a packet that came two tiers down to the
  * bottom tier. A packet that came back one tier, by step 3(b), is in ML2. It is treated as
- * if it were in ML1: it takes the next port of D. */
+ * if it were in ML1: it leaves by the next port of D. */
 static unsigned int descend(const struct tiers *t,
 			    const struct ftr_sim_view *v, ftr_sw s,
 			    ftr_port in, unsigned int vl,

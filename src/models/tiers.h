@@ -5,7 +5,7 @@
  * down, and which work.
  *
  * Tiers are ranks (leaf switches have rank 0); the papers count from the top.
- * They are taken from conf.arg, a const uint8_t [n_sw] like
+ * Ranks are taken from conf.arg, a const uint8_t [n_sw] like
  * ftr_shape_tree.rank, or, if that is NULL, from a shape of the fabric. The ports
  * of a switch are in ascending order; this is the sequence D of the papers.
  */

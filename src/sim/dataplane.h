@@ -2,7 +2,7 @@
 /*
  * sim: the data plane, <ftr/sim.h>.
  *
- * One struct sim is one run. The indices are all dense:
+ * One struct sim is one run. All indices are without gaps:
  *
  *	port	port of a switch, as in ftr_fabric.ports; its input buffers
  *		have the same number
@@ -100,7 +100,7 @@ void wheel_pop(struct wheel *w, struct event *out);
 struct packet {
 	struct ftr_sim_packet h;
 	uint64_t made, sent;
-	uint64_t tail;		/* time when its tail is in the buffer */
+	uint64_t tail;		/* time at which its tail has arrived in the buffer */
 	uint64_t ready;		/* time from which it may leave */
 	uint32_t next;		/* next packet in its queue */
 	uint32_t at;		/* port whose buffer holds it */

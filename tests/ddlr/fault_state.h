@@ -58,7 +58,7 @@ struct verdict {
 	uint64_t lost;		/* of `pairs`: unreachable */
 	uint64_t host_lost;	/* of `lost`: from a switch with hosts to the LID of a host */
 	uint64_t loops;
-	uint64_t lost_again;	/* of `lost`: reachable in the state before */
+	uint64_t lost_again;	/* of `lost`: reachable in the previous state */
 	bool cyclic;
 };
 

@@ -139,7 +139,7 @@ static uint64_t hopeless(const struct scene *c)
 	return n;
 }
 
-/* Copy the tables and ranks of the switches of f from the host. */
+/* Copy the tables and ranks of the switches of f from the fake OpenSM's fabric. */
 static void read_tables(struct fake *h, const struct ftr_fabric *f,
 			struct ftr_tables *t, uint8_t *rank)
 {

@@ -567,8 +567,8 @@ struct fake *fake_new(const struct fake_opts *opts)
 	return h;
 }
 
-/* Takes the steps of osm_opensm_destroy: the sweeper is joined, the dispatcher drained and its
- * registrations freed, engines destroyed, plugins deleted. The transport keeps
+/* Carries out the steps of osm_opensm_destroy: the sweeper is joined, the dispatcher is drained,
+ * its registrations are freed, engines are destroyed, and plugins are deleted. The transport keeps
  * running all the time. */
 void fake_unload(struct fake *h)
 {

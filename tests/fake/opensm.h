@@ -86,7 +86,7 @@ enum fake_moment {
 
 typedef void (*fake_moment_fn)(void *ctx, struct fake *h, enum fake_moment m);
 
-/* ---- the host ----------------------------------------------------------- */
+/* ---- the fake OpenSM ---------------------------------------------------- */
 
 struct fake_sw {
 	uint8_t *lft;		/* [FTR_LID_MAX + 1] the table in the switch */
@@ -202,7 +202,7 @@ bool fake_sweep(struct fake *h);
 /* Console command "reroute". Only the last event (UCAST_ROUTING_DONE) is
  * reported. */
 bool fake_reroute(struct fake *h);
-/* Sweep whenever a sweep is requested, until fake_unload. */
+/* Start a thread that sweeps whenever a sweep is requested, until fake_unload. */
 void fake_auto_sweep(struct fake *h);
 /* True if OpenSM has been asked for a heavy sweep. */
 bool fake_sweep_wanted(struct fake *h);

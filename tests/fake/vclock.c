@@ -2,7 +2,7 @@
 /*
  * A clock that stands still while a thread works.
  *
- * It counts the threads of the fake host and of the plugin that are busy.  When all
+ * It counts the threads of the fake OpenSM and of the plugin that are busy.  When all
  * of them wait, time jumps to the next moment for which one of them waits, and that thread
  * becomes busy again.  So a computation takes no time, a packet takes exactly the delay that
  * the test gives it, and a timeout expires only if the answer is due later, however slow the

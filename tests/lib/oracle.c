@@ -162,7 +162,7 @@ ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low)
 	return least;
 }
 
-/* C of equation (1), in order: upward groups by plane (or by GUID), then
+/* The candidates of equation (1), in order: upward groups by plane (or by GUID), then
  * downward groups. */
 static unsigned int candidates(const struct ftr_shape *sh,
 			       const unsigned int *cost,

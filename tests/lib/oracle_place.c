@@ -312,8 +312,8 @@ static uint64_t scatter(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Choose one of several next hops: on the destination's up path, by its slot,
- * or by the highest random number. */
+/* Choose one of several next hops: the one on the destination's up path; if there is none, the
+ * one in the destination's slot; otherwise the one with the highest random number. */
 static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
 		     const struct ftr_dest *t, const ftr_sw *to, uint32_t n)
 {

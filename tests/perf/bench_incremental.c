@@ -12,8 +12,8 @@
  *
  * with tabs between them.  all-to-all: flows on the most loaded link divided by the
  * lower bound by cuts; shifts: mean of the most loaded link over all shifts, in the
- * order of the healthy fabric; entries: changed by all faults together; ms: processor
- * time of one fault.
+ * order of the healthy fabric; entries: number of entries changed by all faults together;
+ * ms: processor time of one fault.
  *
  * -t: the two loads, which take long, are left out.  Instead up to 40 switches of the highest
  * rank fail one by one, each failure is undone, and the median and worst time are printed.

@@ -77,7 +77,7 @@ static struct ftr_fabric *build(const uint32_t *host_guid)
 	return f;
 }
 
-/* Towards leaf l, upward through plane k and top j. */
+/* The port of s towards leaf l; upward paths go through plane k and top switch j. */
 static ftr_port to_leaf(uint32_t s, uint32_t l, uint32_t k, uint32_t j)
 {
 	uint32_t n = 2 * A * A;

@@ -193,7 +193,7 @@ static void senders_match(const struct counted *x, uint64_t seed)
 	}
 }
 
-/* Runs sweeps at prices from low to high; returns the number of entries moved. */
+/* Runs sweeps with a growing price of overload (s.over); returns the number of entries moved. */
 static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 {
 	struct balance_sweep s = {
@@ -346,8 +346,8 @@ static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *
 	return n;
 }
 
-/* The first port with the lowest price, if that lowers the sum of squares; flows[] is without
- * those of the entry. */
+/* The first port with the lowest price, if that lowers the sum of squares; flows[] does not
+ * include the flows of the entry. */
 static ftr_port best_port(const struct counted *x, const struct ftr_tables *t,
 			  const uint32_t *flows, ftr_sw s,
 			  const struct balance_dest *to, uint32_t n,

@@ -268,7 +268,7 @@ static uint32_t worst_shift(const struct routed *r, const ftr_ep *order)
 				uint32_t at = f->sw[s].first_port + p;
 
 				if (p == FTR_PORT_NONE) {
-					/* no entry: links do not connect the two ports */
+					/* no entry: there is no up/down path to that port */
 					ck_assert_uint_eq(ftr_shape_cost(r->sh, s)
 						[r->sh->numbering.col[f->ep[to].sw]],
 						FTR_COST_INF);

@@ -611,7 +611,7 @@ struct tally {
 	unsigned int filled, guessed;
 };
 
-/* The link at (s, p) returns to the damaged fabric of n. */
+/* Return the link at (s, p) to the damaged fabric of n, and check that nothing else changes. */
 static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 		    struct ftr_nominal *n, ftr_sw s, unsigned int p,
 		    uint64_t seed, struct tally *tally)

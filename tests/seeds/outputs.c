@@ -16,7 +16,7 @@
  *			buffer moves to an output queue when that queue has room
  *	-M virtual	like direct, but with a queue per input, output and VL
  *
- * A packet with several exits takes the one with the emptiest queue, or (-1) takes a random
+ * A packet with several exits leaves by the one with the emptiest queue, or (-1) chooses a random
  * one and waits for it.  The head of a packet may move on one cycle after it has left a
  * switch.  The room of the packet becomes free when its tail has left, or (-e) when its head
  * has left.
@@ -65,7 +65,7 @@ struct pkt {
 	uint32_t ready;		/* cycle from which it may move on */
 	uint32_t sent;		/* cycle in which it left its host */
 	uint8_t vl;
-	int8_t n;		/* exits; -1: not routed yet */
+	int8_t n;		/* number of exits; -1: not routed yet */
 	struct ftr_sim_exit e[EXITS_MAX];
 };
 
@@ -245,7 +245,7 @@ static const struct ftr_sim_exit *exit_of(const struct pkt *k, ftr_sw sw,
 
 /* ---- links ---------------------------------------------------------------- */
 
-/* Move a packet over a link into port in of sw, if there is room for it.
+/* Move a packet over a link into port `in` of sw, if there is room for it.
  * 1: moved, 0: no room now, -1: lost. */
 static int enter(uint32_t p, ftr_sw sw, ftr_port in, unsigned int vl)
 {

@@ -18,8 +18,8 @@
  * or for SETS random ones; KIND: links, switches (without hosts) or mixed.
  *
  * R is the function of src/models.  All its choices are followed, from every host to every
- * leaf switch.  A vector of tried ports that is stored in a switch is taken as any vector that
- * other packets may have left there; a vector in the packet is taken as it is.  R' supplies
+ * leaf switch.  A vector of tried ports that is stored in a switch may be any vector that
+ * other packets can have left there; a vector in the packet is used as it is.  R' supplies
  * the same channels as R, except for upward paths:
  *
  *	turn	2006: in a U-turn switch s, only towards T(s)
@@ -568,7 +568,7 @@ struct count {
 	uint32_t sets, discarded, no_tree, nothing, cycles;
 };
 
-#define TRIES 100		/* choices of all T(s) that rule careful tries */
+#define TRIES 100		/* number of choices of all T(s) that the rule "careful" tries */
 
 static void one_set(const uint32_t *set, unsigned int n, const char *rule,
 		    struct count *c)

@@ -38,8 +38,8 @@ START_TEST(arena_aligns_and_keeps)
 }
 END_TEST
 
-/* The chunks grow with the arena up to 2 MB, and the unused rest of one serves later allocations, also
- * after a larger allocation that got a chunk of its own. */
+/* The chunks grow with the arena up to 2 MB.  The unused rest of a chunk serves later allocations,
+ * even after a larger allocation that got a chunk of its own. */
 START_TEST(chunks_grow)
 {
 	const size_t largest = (size_t)2 << 20;

@@ -191,7 +191,7 @@ static void sound_node(void)
 
 static char *opensm, *plugin;
 
-/* A file with a version string, in the form in which OpenSM's program and libraries have one. */
+/* Write a file that contains a version string, like OpenSM's program and libraries. */
 static char *versioned(const char *version)
 {
 	char *path = strdup("test_doctor.XXXXXX");

@@ -24,7 +24,7 @@
 #define DOWN_MAX 6
 /* Tolerance for temporary data, the size of which differs between measurements. */
 #define NOISE_BYTES (64 * 1024)
-/* Tolerance for free pages that malloc() has taken in one arena or another. */
+/* Tolerance for free pages that malloc() keeps in its arenas. */
 #define NOISE_KB 256
 
 static const char *const engines[] = { "dmodc", "sftree", "ddlr" };

@@ -559,7 +559,7 @@ START_TEST(test_late_returns)
 }
 END_TEST
 
-/* A damped link is released before the sweep has brought up another one. */
+/* A damped link is released before the sweep has brought up another link. */
 static void release_early(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct meeting *t = ctx;

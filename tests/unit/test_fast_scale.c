@@ -20,7 +20,7 @@
 #include "lib/suite.h"
 #include <ftr/io.h>
 
-/* Random changes of links, and the most links that are down at a time. */
+/* Number of random changes of links, and of links that are down at a time at most. */
 #define CHANGES 150
 #define DOWN_MAX 20
 #define TRAPS 5000

@@ -250,7 +250,7 @@ static void check_values(const struct ibf_option *o, const char *list)
 		      listed, o->name, n);
 }
 
-/* Every key is a tagged paragraph of the page, with its values and its default. */
+/* Every key has a tagged paragraph in the page, with its values and its default. */
 START_TEST(test_man_options)
 {
 	char *page = slurp("man/ibfattree.conf.5");
@@ -285,7 +285,7 @@ START_TEST(test_man_options)
 }
 END_TEST
 
-/* Every message is a tagged paragraph, and the page has no other codes; numbers are
+/* Every message has a tagged paragraph, and the page has no other codes; numbers are
  * unique and encode the severity. */
 START_TEST(test_man_messages)
 {

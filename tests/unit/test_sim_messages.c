@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Other features of routing functions: messages between switches, exits of last
- * resort, a limit of hops; and sources that do not send to dead destinations.
+ * resort, a limit on hops; and sources that do not send to dead destinations.
  *
  * Two switches, 0 and 1, with two links between them: port 1 of each to port 2
  * of the other.  Hosts are at ports 3 and 4; those of switch 0 send to those of
