@@ -308,7 +308,7 @@ static bool line(void *ctx, struct ftr_cur *c)
 			continue;
 		}
 		if (strchr(word, '='))
-			continue;	/* max-slots=, ...: not used */
+			continue;	/* max-slots= and other options are not used */
 		if (last[0])
 			ok = expand(r, last, slots);
 		slots = 1;

@@ -147,8 +147,8 @@ bool ftr_text_next(struct ftr_text *t, struct ftr_cur *c, unsigned int base,
 bool ftr_text_mark(struct ftr_text *t, struct ftr_cur *c, char ch,
 		   const char *what) FTR_MUST_USE;
 
-/* To be called after writing a file; returns FTR_IO, "cannot write WHAT: ...", if any
- * write failed. */
+/* Call this after writing a file: returns FTR_IO, "cannot write WHAT: ...", if any write
+ * failed. */
 enum ftr_status ftr_written(FILE *out, const char *what,
 			    struct ftr_err *err) FTR_MUST_USE;
 
@@ -216,8 +216,8 @@ bool ftr_raw_add_node(struct ftr_raw *r,
 /* For files that describe a node on several lines: find it by its GUID, or add it. */
 bool ftr_raw_meet_node(struct ftr_raw *r, const struct ftr_raw_node *n,
 		       uint32_t *idx) FTR_MUST_USE;
-/* FTR_INVAL if the LID differs from that on an earlier line.  Only switches have a LID in
- * struct ftr_raw_node; for end nodes it is 0 there, and each port has a LID. */
+/* Record FTR_INVAL if the LID of n differs from that of `old`, on an earlier line.  Only switches
+ * have a LID in struct ftr_raw_node; for end nodes it is 0 there, and each port has a LID. */
 bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
 		      const struct ftr_raw_node *n) FTR_MUST_USE;
 bool ftr_raw_add_port(struct ftr_raw *r,
@@ -244,8 +244,8 @@ struct ftr_parts {
 /* Count a part that does not belong to the fabric.  The line returned last names it. */
 void ftr_parts_foreign(struct ftr_parts *p, const struct ftr_text *t,
 		       uint64_t guid);
-/* At the end of the file: FTR_INVAL if no part belongs to the fabric, FTR_PARSE if there are
- * no parts.  whose, what: words of these messages, such as "source" and "SL". */
+/* Call this at the end of the file: FTR_INVAL if no part belongs to the fabric, FTR_PARSE if there
+ * are no parts.  whose, what: words of these messages, such as "source" and "SL". */
 bool ftr_parts_end(const struct ftr_parts *p, struct ftr_text *t,
 		   const char *whose, const char *what) FTR_MUST_USE;
 

@@ -204,7 +204,7 @@ static bool fdbs_end(struct reader *r)
 	return !r->open || (fdbs_not_empty(r) && fdbs_closed(r));
 }
 
-/* The text after the port: ": 01 : ..." or ": HOPS UNKNOWN". */
+/* True if the text after the port has the form ": 01 : ..." or ": HOPS UNKNOWN". */
 static bool rest_is_good(struct ftr_cur at)
 {
 	uint64_t hops;

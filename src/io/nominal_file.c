@@ -218,8 +218,8 @@ static bool FTR_PRINTF(2, 3) refuse(struct ftr_text *t, const char *fmt, ...)
 }
 
 /*
- * The sum covers the rest of the file.  So three checks find most errors: the file is a
- * state file of a known version, it is complete, and its sum is correct.
+ * Read and check the first line.  The sum covers the rest of the file.  So three checks find most
+ * errors: the file is a state file of a known version, it is complete, and its sum is correct.
  */
 static bool header(struct ftr_text *t, const char *text, size_t len,
 		   struct header *h)

@@ -149,7 +149,7 @@ static bool begin(struct reader *r, struct ftr_cur *c, bool sw)
 	return true;
 }
 
-/* "0x0002c90000000099 154 0" or, in a section, "0x009A : 0" */
+/* Read "0x0002c90000000099 154 0" or, in a section, "0x009A : 0". */
 static bool entry(struct reader *r, struct ftr_cur *c)
 {
 	const struct ftr_node_ep *node;

@@ -88,7 +88,7 @@ static void begin(struct stuck *x)
 		}
 }
 
-/* Buffers with parked packets are alive: these packets wait for their switch, not for room. */
+/* Mark buffers with parked packets as alive: these packets wait for their switch, not for room. */
 static void spare_parked(struct stuck *x)
 {
 	for (uint32_t i = 0; i < x->m->n_parked; i++)

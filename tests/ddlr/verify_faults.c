@@ -429,7 +429,7 @@ static void run_order(const struct job *j, const uint32_t *set,
 		report_verify(j, first_set + t->sets, set, i, what);
 }
 
-/* All orders of the faults set[at ..]. */
+/* Run the set with its faults set[at ..] in every order, if j->orders; otherwise in one order. */
 static void permute(const struct job *j, uint32_t *set, unsigned int at,
 		    struct tally *t)
 {
@@ -604,7 +604,7 @@ static const struct job in_the_way = { "kary:4,3", 3, "ls", 2, 0, false };
 static const char in_the_way_sets[] =
 	"90,153,138;43,156,144;97,140,155;16,156,150;138,153,98;53,156,153";
 
-/* The mode "verify long ROW..". */
+/* True if the row is one of those that "verify long ROW.." names. */
 static bool is_asked(int argc, char **argv, size_t row)
 {
 	for (int i = 2; i < argc; i++)

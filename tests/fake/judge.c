@@ -215,8 +215,8 @@ void fake_check_sound(struct fake *h)
 	check(h, SOUND);
 }
 
-/* wrong: blocks of OpenSM's copy that differ from the switch and are not
- * marked. marked: marked blocks of switches that can be written to. */
+/* Count blocks of OpenSM's copy. *wrong: those that differ from the switch and
+ * are not marked. *marked: marked blocks of switches that can be written to. */
 static void compare(struct fake *h, uint32_t *wrong, uint32_t *marked)
 {
 	struct scene c = scene_new(h, IB_LINK_INIT);

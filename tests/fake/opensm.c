@@ -321,7 +321,8 @@ static osm_physp_t *far_end(struct fake *h, const struct ftr_swport *port)
 	return &h->ep_node[port->peer]->physp_table[port->peer_port];
 }
 
-/* As in osm_port_info_rcv.c: a port that is Down loses its remote end immediately. */
+/* Update OpenSM's data about a port.  As in osm_port_info_rcv.c, a port that is Down loses its
+ * remote end immediately. */
 static void learn_port(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 {
 	const struct ftr_swport *port = ftr_fabric_port(h->fab, s, p);
@@ -445,8 +446,8 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		fake_fail("out of memory");
 }
 
-/* Every call of complib_init_v2() starts a thread and allocates memory; a second call loses the
- * memory of the first. */
+/* Call complib_init_v2() once: every call starts a thread and allocates memory, and a second call
+ * loses the memory of the first. */
 static void init_complib(void)
 {
 	static bool done;

@@ -197,10 +197,10 @@ void fake_unload(struct fake *h);
 void fake_set_fate(struct fake *h, fake_fate_fn fn, void *ctx);
 /* Deliver the held answers now. From now on every packet succeeds. */
 void fake_release(struct fake *h);
-/* A heavy sweep, on this thread. False: it was aborted. */
+/* Make a heavy sweep on this thread. False: it was aborted. */
 bool fake_sweep(struct fake *h);
-/* Console command "reroute". Only the last event (UCAST_ROUTING_DONE) is
- * reported. */
+/* Reroute like the console command "reroute". Only the last event
+ * (UCAST_ROUTING_DONE) is reported. */
 bool fake_reroute(struct fake *h);
 /* Start a thread that sweeps whenever a sweep is requested, until fake_unload. */
 void fake_auto_sweep(struct fake *h);
@@ -233,7 +233,7 @@ bool fake_repeat_traps(struct fake *h);
 void fake_settle(struct fake *h);
 /* Wait until the plugin has written its files. fake_settle does so, too. */
 void fake_flush(struct fake *h);
-/* With fake_auto_sweep: fake_settle, and wait until no sweep is running or
+/* With fake_auto_sweep: call fake_settle, and wait until no sweep is running or
  * requested. */
 void fake_rest(struct fake *h);
 /* Wait until no link is damped. */
@@ -245,7 +245,8 @@ unsigned int fake_logged(struct fake *h, const char *text);
 unsigned int fake_events(struct fake *h, const char *text);
 
 /*
- * judge.c. Each function aborts the test (ck_assert) with its finding.
+ * judge.c. Each of these functions checks a condition, and aborts the test
+ * (ck_assert) if it does not hold.
  *
  * Every pair of hosts that links can connect is connected, and no other pair.
  */
@@ -264,7 +265,7 @@ void fake_check_copy(struct fake *h);
 uint32_t fake_marked(struct fake *h);
 /* Every block of OpenSM's copy equals the switch's block. */
 void fake_check_copy_clean(struct fake *h);
-/* A sweep must change no entry; then check all of the above. */
+/* Make a sweep, which must change no entry; then check all of the above. */
 void fake_check_quiet_sweep(struct fake *h);
 /* After a repair: the fabric is repaired, OpenSM's copy equals the switches'
  * tables, the plugin requests a sweep, and that sweep is quiet. */
@@ -287,7 +288,7 @@ void fake_wire_free(struct fake_wire *w);
 void fake_lock(struct fake *h);		/* the wire's mutex */
 void fake_unlock(struct fake *h);
 bool fake_wire_idle(struct fake *h);
-/* OpenSM's own Set of one block. It is counted as outstanding. */
+/* Send OpenSM's own Set of one block. It is counted as outstanding. */
 void fake_send_block(struct fake *h, ftr_sw s, uint32_t block,
 		     const uint8_t *data);
 void fake_post(struct fake *h, cl_disp_msgid_t id, void *data,
@@ -309,7 +310,7 @@ void fake_clock(bool virtual);
  * fake_blocked changes the number of handlers that wait for OpenSM's lock. */
 void fake_messages(int more);
 void fake_blocked(int more);
-/* is true: the handler of a message counts as a thread from now on; false: as a message again. */
+/* From now on the handler of a message counts as a thread (is: true), or as a message again. */
 void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 

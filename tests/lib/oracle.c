@@ -53,7 +53,7 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
 							out[s * n + l] + 1;
 }
 
-/* One relaxation of the downward costs; false if nothing changed. */
+/* Relax the downward costs once; false if nothing changed. */
 static bool relax_down(const struct ftr_shape *sh, unsigned int *down)
 {
 	uint32_t n = sh->f->n_sw;

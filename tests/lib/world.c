@@ -407,8 +407,8 @@ static void invert(struct world *w)
 	w->sh = w->order;
 }
 
-/* Links between ranks are missing at the start; w->sh is over the complete
- * shape. */
+/* Kill random links between ranks before the start; w->sh becomes a shape over the
+ * complete shape. */
 static void damaged(struct world *w)
 {
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = w };

@@ -108,7 +108,7 @@ static int ms_cmp(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Times of the failures of up to N switches of the highest rank. */
+/* Print the times of the failures of up to N switches of the highest rank. */
 static void print_switches(const struct ftr_shape *sh, struct ftr_incr *lv)
 {
 	enum { N = 40 };

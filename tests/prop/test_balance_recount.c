@@ -285,7 +285,7 @@ struct price {
 	uint64_t flows;		/* sum over links: flows */
 };
 
-/* The price of n more flows on the path from s through a port; false: no path. */
+/* Compute the price of n more flows on the path from s through a port; false: no path. */
 static bool path_price(const struct counted *x, const struct ftr_tables *t,
 		       const uint32_t *flows, ftr_sw s, ftr_port port,
 		       const struct balance_dest *to, uint32_t n,
@@ -533,7 +533,7 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	return t;
 }
 
-/* Depth off with place_by_load places the displaced entries as before a search. */
+/* Check that depth off with place_by_load places displaced entries as before a search. */
 static void off_places_by_load(const struct routed *r)
 {
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
@@ -558,8 +558,8 @@ static void check(const struct routed *r, const struct ftr_tables *t,
 	ck_assert(!ftr_check_tables(r->f, t, &opts, NULL, out, &err));
 }
 
-/* The same pairs are reachable as without the search, by up/down paths and without
- * a credit loop. */
+/* Check that the same pairs are reachable as without the search, by up/down paths and
+ * without a credit loop. */
 static void is_sound(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_check_report now;
@@ -577,8 +577,8 @@ static void is_sound(const struct routed *r, const struct ftr_tables *t)
 		      r->engine->name, (int)now.cdg, (int)r->off_report.cdg);
 }
 
-/* Any mixture of old and new entries is sound, too: such a mixture exists while the
- * tables are being written. */
+/* Check that a mixture of old and new entries is sound, too: such a mixture exists while
+ * the tables are being written. */
 static void mixture_is_sound(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_tables *mix = copy_of(r->f, t);
@@ -647,8 +647,9 @@ static double is_better(const struct routed *r, enum ftr_balance depth,
 	return p;
 }
 
-/* Entries that follow the ranks are candidates of equation (1) (Gliksberg et al. 2020).
- * Those of switches without an up/down path follow extra turns; is_sound() checks them. */
+/* Check that entries that follow the ranks are candidates of equation (1) (Gliksberg et al.
+ * 2020).  Other entries follow extra turns, because there is no up/down path; is_sound()
+ * checks them. */
 static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];

@@ -304,7 +304,7 @@ static void drain(struct world *w, bool all)
 		ck_assert_uint_eq(ftr_cdg_undrained(w->g), 0);
 }
 
-/* A random link goes down or comes up. */
+/* Take a random link down, or bring it up. */
 static void toggle_link(struct world *w)
 {
 	ftr_sw s = ftr_rng_below(&w->rng, w->f->n_sw);

@@ -341,7 +341,8 @@ static uint32_t parent_digit(const struct ftr_pgft *g, const char *name)
 	return i % g->w[level - 1];
 }
 
-/* Gliksberg et al. 2020, section 2: upward port floor(d / prod w) mod (w p) of level l. */
+/* Compare an entry with Gliksberg et al. 2020, section 2: a switch of level l uses upward port
+ * floor(d / prod w) mod (w p). */
 static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
 			ftr_sw s, ftr_ep e)
 {

@@ -203,7 +203,8 @@ static void slow_choose(struct slow_sweep *z, struct balance_cand *cand, ftr_sw 
 	slow_add(z, s, 1);
 }
 
-/* The entries on the path of a source up to its last bad link. */
+/* Set bad[] for the switches whose present path has a bad link, among those that a source's path
+ * passes. */
 static void slow_bad(struct slow_sweep *z, bool *bad)
 {
 	memset(z->sends, 0, sizeof(z->sends));
@@ -234,7 +235,7 @@ static void slow_dest(struct slow_sweep *z, struct balance_cand *cand,
 			slow_choose(z, cand, o->sw[i]);
 }
 
-/* Flows that the tables do not account for, so that prices vary more than in a small fabric. */
+/* Add flows that the tables do not account for, so that prices vary more than in a small fabric. */
 static void other_flows(struct balance_count *c, struct recount *now, uint64_t seed)
 {
 	static const uint32_t most[] = { 1, 14, 20, 130, 5000 };

@@ -534,7 +534,7 @@ static bool deadlock(void)
 	return dead;
 }
 
-/* One run; false: it deadlocked. */
+/* Simulate one run; false: it deadlocked. */
 static bool run_outputs(uint64_t seed, unsigned int faults)
 {
 	struct ftr_rng rng;

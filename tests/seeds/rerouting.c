@@ -276,7 +276,7 @@ static void take_scheme(const char *name)
 
 /* ---- tables -------------------------------------------------------------------- */
 
-/* The engine's tables for the damaged fabric of w, as tables of w->f. */
+/* Compute the engine's tables for the damaged fabric of w, as tables of w->f. */
 static void route(const struct world *w, const char *engine,
 		  struct ftr_tables *out)
 {

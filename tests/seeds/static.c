@@ -196,7 +196,7 @@ static bool alive(void *ctx, const struct ftr_fabric *of, ftr_sw s, ftr_port p)
 	return up[of->sw[s].first_port + p];
 }
 
-/* Do up/down paths connect all hosts, and do links connect them? */
+/* *updown: up/down paths connect all hosts.  *joined: links connect them. */
 static void reconfigure(bool *updown, bool *joined)
 {
 	struct ftr_filter keep = { .keep_link = alive };
@@ -400,7 +400,7 @@ static void mark_under(void)
 	}
 }
 
-/* Links of a subtree below a switch of rank r belong to the tier r - 1. */
+/* Compute sound[].  Links of a subtree below a switch of rank r belong to the tier r - 1. */
 static void find_sound(void)
 {
 	for (ftr_sw top = 0; top < f->n_sw; top++) {
@@ -433,7 +433,7 @@ static ftr_sw leader(ftr_sw s)
 	return s;
 }
 
-/* Is top above a switch that sends packets down to s which s turns upward? */
+/* True if `top` is above a switch that sends packets down to s which s turns upward. */
 static bool behind_turn(ftr_sw s, ftr_sw top)
 {
 	for (uint32_t i = 0; i < tiers->n_up[s]; i++)

@@ -103,8 +103,8 @@ static uint32_t ordinal(const struct ftr_fabric *f, ftr_sw s)
 	return n;
 }
 
-/* Half of the 8 leaf switches and half of the 4 spines form one half of the tree.  Do s and its
- * peer belong to different halves? */
+/* True if s and its peer belong to different halves of the tree.  Half of the 8 leaf switches and
+ * half of the 4 spines form one half. */
 static bool crosses(const struct ftr_fabric *f, ftr_sw s, ftr_sw peer)
 {
 	return !is_spine(f, s) && is_spine(f, peer) &&

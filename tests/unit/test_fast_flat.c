@@ -136,7 +136,7 @@ static void whole_and_at_rest(struct run *r)
 	fake_check_copy_clean(r->h);
 }
 
-/* ddlr makes its planner in a thread, which ends some time after the sweep.  Wait ten
+/* Wait for the thread in which ddlr makes its planner; it ends some time after the sweep.  Wait ten
  * minutes at most: a thread that has not ended by then is assumed never to end. */
 static void wait_for_threads(struct run *r)
 {

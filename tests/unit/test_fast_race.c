@@ -46,7 +46,7 @@ static bool is_writing(struct fake *h)
 	return is;
 }
 
-/* When the reroute has computed its tables, wait until the worker's write has ended. */
+/* Wait until the worker's write has ended, after the reroute has computed its tables. */
 static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 {
 	bool *ended = ctx;
@@ -271,7 +271,7 @@ static void hold_answers(void *ctx, const struct fake_packet *p,
 	atomic_fetch_add(&l->asked, fate->hold && p->mod);
 }
 
-/* The Gets are sent before the routing, the answers come when it has finished. */
+/* Let the Gets be sent before the routing, and answer them when the routing has finished. */
 static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct late *l = ctx;
@@ -559,7 +559,7 @@ START_TEST(test_late_returns)
 }
 END_TEST
 
-/* A damped link is released before the sweep has brought up another link. */
+/* Release a damped link before the sweep has brought up another link. */
 static void release_early(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct meeting *t = ctx;

@@ -94,7 +94,7 @@ static uint32_t digit(const struct ftr_pgft *g, unsigned int level,
 	return pos % (j < level ? g->w[j] : g->m[j]);
 }
 
-/* Is every link of s allowed, and does each neighbour have its p parallel links? */
+/* Check that every link of s is allowed, and that each neighbour has its p parallel links. */
 static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 			 ftr_sw s)
 {

@@ -491,7 +491,8 @@ static void same_got(const struct got *a, const struct got *b)
 		ck_assert_mem_eq(a->order, b->order, a->n * sizeof(*a->order));
 }
 
-/* g was read from the text up to the cut: it must equal the result for the complete line. */
+/* Check that g, which was read from the text up to the cut, equals the result for the complete
+ * line. */
 static void same_as_line(enum form form, const char *text, size_t cut,
 			 const struct got *g)
 {

@@ -143,7 +143,7 @@ END_TEST
 
 #define SW "S 0000000000000001 36 0 a\n"
 
-/* A body with invalid content under a correct checksum and length. */
+/* Read a file with this body, which may be invalid, and a correct checksum and length. */
 static enum ftr_status read_body(const char *body)
 {
 	char rest[2000], head[64];

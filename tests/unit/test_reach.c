@@ -198,7 +198,8 @@ static uint32_t after(const struct scene *c, uint32_t x, uint32_t y)
 	for (uint32_t y = after(c, x, 0); y < (c)->f->n_ports;		\
 	     y = after(c, x, y + 1))
 
-/* Kahn's algorithm: remove channels that no other channel waits for; all must be removed. */
+/* Check for credit loops by Kahn's algorithm: remove channels that no other channel waits for, as
+ * long as there are any; all channels must be removed. */
 static void no_credit_loop(const struct scene *c)
 {
 	const struct ftr_fabric *f = c->f;
@@ -325,7 +326,7 @@ struct managers {
 	uint32_t n_other;
 };
 
-/* Some links fail, one by one, and OpenSM sweeps as requested. */
+/* Let some links fail, one by one; OpenSM sweeps as requested. */
 static void lose_links(struct fake *h, struct ftr_rng *r)
 {
 	const struct ftr_fabric *f = h->fab;
@@ -345,7 +346,7 @@ static void lose_links(struct fake *h, struct ftr_rng *r)
 	}
 }
 
-/* fab is consumed. */
+/* Route fab (consumed) by one engine, and check the tables. */
 static void run_test_reach(struct ftr_fabric *fab, uint64_t seed, const char *engine,
 			   const struct managers *m, struct ftr_rng *faults)
 {
@@ -519,8 +520,8 @@ static void with_manager(const struct ftr_fabric *f, uint64_t number,
 		run_test_reach(copy_of(f), number, engines[i], m, NULL);
 }
 
-/* Subnet managers on a host of each rank, on a host of the leaf switch with the
- * fewest hosts, and a second one on port 0 of a switch of each rank. */
+/* Test with a subnet manager on a host of each rank, with one on a host of the leaf switch with
+ * the fewest hosts, and with a second one on port 0 of a switch of each rank. */
 static void every_kind(const struct ftr_fabric *f, uint64_t number)
 {
 	struct ftr_shape *sh = NULL;

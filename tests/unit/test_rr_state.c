@@ -227,7 +227,7 @@ static const struct row {
 	  ONLY(RR_DISCOVERY), ANY, ANY, SAME, SAME, SAME, 0, 0, 0, 0 },
 };
 
-/* A state with a current view, at time 100. */
+/* Put the state machine into this state, with a current view, at time 100. */
 static void put_state(int sweep, int tables, int job)
 {
 	reset();
@@ -437,7 +437,7 @@ static bool coin(struct walk *w, uint32_t n)
 	return ftr_rng_below(&w->rng, n) == 0;
 }
 
-/* The next action of OpenSM: one that is legal after its last one. */
+/* Make the next action of OpenSM: a random one that is legal after its last one. */
 static void opensm(struct walk *w)
 {
 	struct rr_event ev = { .kind = RR_EV_SWEEP_START };

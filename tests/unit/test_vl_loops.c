@@ -244,8 +244,8 @@ END_TEST
 
 #define RING 5
 
-/* A ring of switches.  Port 1 leads to the next switch, port 2 to the previous one, port 3 to
- * the host.  Every path takes the shorter direction, at most two hops. */
+/* Make a ring of switches.  Port 1 leads to the next switch, port 2 to the previous one, port 3 to
+ * the host.  Every path goes in the shorter direction, at most two hops. */
 static void ring(struct net *n)
 {
 	*n = net_new(RING, 4, false, 0);
