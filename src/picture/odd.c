@@ -46,8 +46,8 @@ static uint32_t value_of(const struct ftr_swport *p)
 	return FTR_MIN(p->width, WIDTHS - 1u) * FTR_SPEED_END + p->speed;
 }
 
-/* True if the speed of the link at p is compared with others.  That of an Aggregation Node is not,
- * because it is inside a switch and its port has no link. */
+/* True if the speed of the link at p is compared with that of others.  An Aggregation Node is
+ * inside a switch, so its port has no link speed. */
 static bool counts(const struct drawing *z, const struct ftr_swport *p)
 {
 	if (p->peer_kind == FTR_PEER_NONE || !ftr_link_gbps(p->width, p->speed))

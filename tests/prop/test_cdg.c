@@ -394,7 +394,7 @@ START_TEST(two_turns_close_a_cycle)
 	struct ftr_cdg_write w[2];
 	bool closes;
 
-	/* to B over s, to A over t; ports are numbered in the order of the drawing */
+	/* The route to B crosses s, that to A crosses t.  Ports are numbered as they are drawn. */
 	ck_assert(!ftr_tables_new(f, true, &tab, &err));
 	ftr_tables_row(tab, a)[lb] = 1;
 	ftr_tables_row(tab, s)[lb] = 2;

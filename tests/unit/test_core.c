@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * core: arenas, growing arrays, random numbers, natural order, the team, and the
- * byte kernels against simple loops.
+ * core: arenas, growing arrays, random numbers, natural order, the team, and the byte kernels,
+ * which are compared with simple loops.
  */
 #include <check.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The generator: counts and degrees by the formulas, links by the rule, the same
- * fabric from the same seed, tori, limits, damage, random graphs.
+ * The generator: the counts and degrees follow the formulas, the links follow the rule, and the
+ * same seed gives the same fabric.  Also tori, limits, damage and random graphs.
  */
 #include "lib/random_graph.h"
 #include "lib/suite.h"
