@@ -398,7 +398,7 @@ void fake_post(struct fake *h, cl_disp_msgid_t id, void *data,
 		fake_fail("no handler is registered for a message");
 }
 
-/* osm_opensm_report_event */
+/* Act as OpenSM's osm_opensm_report_event(). */
 void fake_report(struct fake *h, osm_epi_event_id_t id, void *data)
 {
 	if (__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED))

@@ -136,7 +136,7 @@ static void drop_manager(struct fake *h, const struct finding *f)
 		if (!f->found[s])
 			fake_drop(h, s);
 	CL_PLOCK_RELEASE(&h->osm->lock);
-	fake_lock(h);	/* osm_reset_switch_state_change_bit */
+	fake_lock(h);	/* from here as osm_reset_switch_state_change_bit() */
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
 		if (f->found[s])
 			h->sw[s].changed = false;
@@ -227,7 +227,7 @@ static void set_fwd_tables(struct fake *h, uint16_t lids)
 				send_lft_block(h, s, b);
 }
 
-/* osm_ucast_mgr_process */
+/* Act as OpenSM's osm_ucast_mgr_process(). */
 static bool route(struct fake *h)
 {
 	size_t n = cl_ptr_vector_get_size(&h->osm->subn.port_lid_tbl);

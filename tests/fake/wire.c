@@ -317,7 +317,7 @@ static void own_done(void *context, void *data)
 	osm_stats_dec_qp0_outstanding(&h->osm->stats);
 }
 
-/* osm_lft_rcv_process */
+/* Act as OpenSM's osm_lft_rcv_process(). */
 void fake_lft_answer(void *context, void *data)
 {
 	struct fake *h = context;

@@ -281,8 +281,8 @@ END_TEST
 /* ---- the moves of a load sweep ------------------------------------------------ */
 
 struct price {
-	uint64_t square;	/* sum over links: square of the flows above the target */
-	uint64_t flows;		/* sum over links: flows */
+	uint64_t square;	/* sum over the links: the square of the flows above the target */
+	uint64_t flows;		/* sum over the links of their flows */
 };
 
 /* Compute the price of n more flows on the path from s through a port; false: no path. */

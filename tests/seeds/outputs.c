@@ -71,7 +71,7 @@ struct pkt {
 
 struct queue {
 	uint8_t first, n;	/* n includes the packet that is leaving */
-	uint8_t held;		/* places taken, n or more */
+	uint8_t held;		/* places that are not free: n or more */
 	uint32_t p[DEPTH];
 };
 

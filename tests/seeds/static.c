@@ -7,8 +7,8 @@
  *
  * Sem-Jacobsen et al. 2011, figure 11.  For SETS random sets of link faults: percentage of
  * the sets after which all hosts reach all hosts by R_deterministic (links), by up/down
- * routing of the damaged tree (reconfiguration), and physically.  Prints one line of CSV for
- * each number of faults, 1 to MOST; the faults of a set occur one after the other.
+ * routing of the damaged tree (reconfiguration), and over any live links (physically).  Prints one
+ * line of CSV for each number of faults, 1 to MOST; the faults of a set occur one after the other.
  *
  *	static deadlock FUNCTION KIND SHAPE FAULTS SETS RULE
  *
