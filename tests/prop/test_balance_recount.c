@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks the search for balance on thousands of random fabrics: its counters after
- * every sweep, and its results, against a slow walk of every pair (lib/recount.h).
+ * Checks the search for balance on thousands of random fabrics: its counters after every sweep,
+ * and its results, must equal those of a slow walk of every pair (lib/recount.h).
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */

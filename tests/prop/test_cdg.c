@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks the incremental channel dependency graph against the sets of lib/deps.c and
- * against the checker: trees and other graphs, tables of the engines and random
- * tables, one VL and random SL2VL tables, changes of several steps, drains, links
+ * Compares the incremental channel dependency graph with the sets of lib/deps.c and with the
+ * results of the checker: on trees and other graphs, with tables of the engines and random
+ * tables, with one VL and random SL2VL tables, with changes of several steps, drains, and links
  * that fail and return.
  */
 #include <check.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Nominal shapes over random damaged fabrics and the real ones: inference and
- * projection against their oracles; parts that return get their old places; growth into
+ * Nominal shapes of random damaged fabrics and of the real ones: inference and projection give
+ * the results of their oracles; parts that return get their old places; growth into
  * an inferred slot moves nothing.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.

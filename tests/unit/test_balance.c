@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search for balance: bounds known by hand, fixed entries, cancellation at every
+ * The search for balance: bounds worked out by hand, fixed entries, cancellation at every
  * moment, allocation failures.  (Random fabrics: tests/prop/test_balance_recount.)
  */
 #include <check.h>

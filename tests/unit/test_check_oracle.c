@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The checker against a slow and simple oracle on random fabrics.
+ * Compares the checker with a slow and simple oracle on random fabrics.
  *
  * The oracle walks every (switch, LID) step by step with a list of the switches
  * visited, keeps the dependency graph as a square matrix of ports, and finds the

@@ -20,7 +20,7 @@
 #include "lib/suite.h"
 #include <ftr/io.h>
 
-/* Number of random changes of links, and of links that are down at a time at most. */
+/* The number of random changes of links, and the greatest number of links that are down at once. */
 #define CHANGES 150
 #define DOWN_MAX 20
 #define TRAPS 5000

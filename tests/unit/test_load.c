@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Link load: trees with answers known by hand, and every figure against a
- * naive count on random fabrics with random, partly invalid tables.
+ * Link load: trees whose loads can be worked out by hand; and random fabrics with random, partly
+ * invalid tables, on which every figure must equal that of a naive count.
  *
  * The naive count walks every flow hop by hop into an array indexed by switch
  * and port, and derives all figures from that.
@@ -449,7 +449,7 @@ START_TEST(same_for_any_team)
 }
 END_TEST
 
-/* ---- by hand ------------------------------------------------------------- */
+/* ---- loads worked out by hand --------------------------------------------- */
 
 /* Make two leaves below `spines` spines: hosts 0..2 are on leaf 0, hosts 3..5 on leaf 1.  Packets
  * to the i-th host of a leaf go through spine i mod spines. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of writes (tables/write_order.h) on random graphs of changes, against a
- * calculation by repetition.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the
- * number of graphs.
+ * The order of writes (tables/write_order.h) on random graphs of changes must be that of a simple
+ * calculation, which repeats its rule until nothing changes.  FTR_SEED=N starts at seed N;
+ * FTR_RUNS multiplies the number of graphs.
  */
 #include <inttypes.h>
 #include <stdlib.h>
