@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Channel dependencies of changing tables by a slow and simple algorithm, for small
- * fabrics: the functions of <ftr/cdg.h> by sets and fixed points.
+ * fabrics: the functions of <ftr/cdg.h>, which here compute with sets and fixed points.
  *
  * For each LID there are the set of occupied (link, VL, SL) and the set of
  * edges. A step gives its switches a second entry. All entries are then

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks the choices of a sweep with shifts (src/balance/local_search.c) against a slow sweep that
+ * Compares the choices of a sweep with shifts (src/balance/local_search.c) with a slow sweep that
  * follows its opening comment to the letter: every price is computed again, with pow(), from the
  * flows of each source in each shift.
  *
