@@ -41,8 +41,8 @@ struct immunet {
 	uint32_t n_signal, cap_signal, free_signal;
 	/* statistics for experiments */
 	uint64_t first_fault, last_open, last_update, last_control;
-	/* control packets sent: switches' own numbers; all switch numbers, those
-	 * forwarded by other switches included; distances */
+	/* Control packets sent.  A switch sends its own number (n_origins) and forwards those of
+	 * others (n_safe counts both); distances are counted by n_distance. */
 	uint64_t n_origins, n_safe, n_distance;
 };
 

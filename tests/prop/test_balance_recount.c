@@ -597,8 +597,8 @@ static bool same_mean(double mean, uint64_t sum, uint32_t n)
 	return fabs(mean - (n > 1 ? (double)sum / (n - 1) : 0)) < 1e-9;
 }
 
-/* A figure to compare tables by: the flows on the most loaded link (or the number that the
- * search accepts, if that is higher), times the sum over the shifts. */
+/* Return a figure by which tables can be compared: the flows on the most loaded link (or the
+ * number that the search accepts, if that is higher), times the sum over the shifts. */
 static double product(const struct recount *c, uint32_t bound)
 {
 	uint32_t limit = bound + FTR_MAX(bound / 33, 1u);

@@ -142,7 +142,7 @@ START_TEST(fdbs_form)
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 1), 3);
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 4), FTR_PORT_NONE);
 	drop(&g);
-	/* older versions, and ibdiagnet */
+	/* the form of older versions and of ibdiagnet */
 	must_read(FDBS, "osm_ucast_mgr_dump_ucast_routes: Switch 0x20\n"
 		  "LID    : Port : Hops : Optimal\n0x0001 : 003  : 01   : yes\n",
 		  &g);
