@@ -708,8 +708,7 @@ START_TEST(hybrid)
 		for (uint32_t x = 13; x < 20; x++)
 			ck_assert_uint_eq(r[i].series[x].lost, 0);
 	}
-	/* without local rerouting, all packets are lost that go down over the link in 40 us, at
-	 * about half of its rate */
+	/* without rerouting, 40 us of downward packets are lost, at about half the link's rate */
 	ck_assert_uint_ge(r[0].lost[FTR_SIM_LOST_DEAD_PORT], 50);
 	ck_assert_uint_eq(r[1].lost[FTR_SIM_LOST_DEAD_PORT], 0);
 	ck_assert_uint_eq(r[1].lost[FTR_SIM_LOST_GIVEN_UP], 0);
