@@ -15,10 +15,10 @@
 
 struct loss {
 	uint8_t *dead_sw, *dead_node;
-	uint8_t *dead_port;	/* [n_ports] set at the lower-numbered end of a link */
+	uint8_t *dead_port;	/* [n_ports] 1: remove the link; set at its end of lower index */
 };
 
-/* Mark n of the listed indices at random; FTR_INVAL if there are fewer. */
+/* Set dead[] for n of the listed indices, drawn at random; FTR_INVAL if the list has fewer. */
 static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 				 uint32_t n_list, uint32_t n, uint8_t *dead,
 				 const char *what, struct ftr_err *err)
@@ -36,7 +36,8 @@ static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 	return FTR_OK;
 }
 
-/* Switches without hosts; dead_sw is used as scratch space and left cleared. */
+/* List the switches without hosts and return their number.  dead_sw is scratch space here; all
+ * its elements are 0 afterwards. */
 static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
 				   uint32_t *list)
 {
@@ -53,7 +54,8 @@ static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
 	return n;
 }
 
-/* Node numbers are dense, in the order of the first end port of each node. */
+/* List the nodes of hosts and return their number.  Node numbers have no gaps and are in the
+ * order of the first end port of each node. */
 static uint32_t list_hosts(const struct ftr_fabric *f, uint32_t *list)
 {
 	uint32_t n = 0, next = 0;

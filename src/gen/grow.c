@@ -69,7 +69,7 @@ enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
 	return FTR_OK;
 }
 
-/* The low byte of a node GUID is 0; a port GUID adds the port number, as in ibsim. */
+/* A node GUID.  Its low byte is 0; port GUID = node GUID + port number, as in ibsim. */
 static uint64_t pick_guid(struct gen_growth *z, unsigned int l, uint32_t i)
 {
 	uint64_t serial = (uint64_t)l << 32 | i;
@@ -98,13 +98,13 @@ static bool name_ports(struct gen_growth *z, struct gen_level *v, bool shuffle)
 	return true;
 }
 
-/* The next random LID; 0 if they are not drawn. */
+/* The next random LID; 0 if LIDs are not random. */
 static ftr_lid next_lid(struct gen_growth *z)
 {
 	return z->lid ? (ftr_lid)((z->lid[z->n_lids++] + 1) << z->o->lmc) : 0;
 }
 
-/* Add a node, or the LIDs of a node that was added before. */
+/* Add node i of level l: a switch, or all ports of a host. */
 static enum ftr_status add_node(struct gen_growth *z, unsigned int l, uint32_t i)
 {
 	const struct gen_level *v = &z->level[l];
@@ -168,7 +168,7 @@ enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 
 /* ---- LIDs -------------------------------------------------------------- */
 
-/* Everything gets a random LID: aligned slots of 2^lmc, in random order. */
+/* Draw the LIDs of all switches and host ports: blocks of 2^lmc LIDs, in random order. */
 static enum ftr_status random_lids(struct gen_growth *z)
 {
 	enum ftr_status st = FTR_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by all generated fabrics: nodes level by level with their GUIDs, port numbers
- * and LIDs, in order or drawn from one seed.  The kind of fabric (PGFT, torus) gives the
- * number of nodes and of their ports, the node names, and which ports are connected.
+ * Shared by all generators: adds the nodes level by level, and assigns GUIDs, port numbers
+ * and LIDs in ascending order, or at random from one seed.  The generators of PGFTs and of
+ * tori give the numbers of nodes and ports, the node names and the links.
  */
 #ifndef FTR_GEN_GROW_H
 #define FTR_GEN_GROW_H
@@ -11,22 +11,22 @@
 #include <ftr/gen.h>
 
 struct gen_level {			/* level 0: hosts */
-	uint32_t n;			/* nodes */
+	uint32_t n;			/* number of nodes */
 	uint32_t radix[FTR_PGFT_MAX_H];
 	unsigned int n_ports;
 	uint64_t *guid;			/* [n] */
-	uint8_t *port;			/* [n * n_ports] port number of a position */
+	uint8_t *port;			/* [n * n_ports] port numbers of each node, by position */
 };
 
 struct gen_growth {
 	const struct gen_shape *shape;
-	const void *of;			/* parameters of the kind of fabric */
+	const void *of;			/* parameters of the PGFT or torus */
 	unsigned int h;			/* number of switch levels */
 	const struct ftr_gen_opts *o;
 	struct ftr_rng rng;
 	uint32_t *lid;			/* random LIDs, each divided by 2^lmc, less 1; NULL:
 					 * not drawn (yet) */
-	uint32_t n_lids;		/* number of them that are used */
+	uint32_t n_lids;		/* number of elements of lid[] used so far */
 	struct ftr_builder *b;
 	struct ftr_arena *arena;
 	struct gen_level level[FTR_PGFT_MAX_H + 1];
@@ -42,13 +42,13 @@ struct gen_shape {
 		     char *name);
 };
 
-/* A link from position k of node i of level l to position q of node j of level r;
+/* Add a link from position k of node i of level l to position q of node j of level r;
  * positions count from 0. */
 enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 			 unsigned int k, unsigned int r, uint32_t j,
 			 unsigned int q);
-/* FTR_LIMIT if level l is larger than the limits on ports or LIDs allow; adds the
- * level's LIDs to *total. */
+/* Set n and n_ports of level l, and add the level's LIDs to *total.  FTR_LIMIT if the level
+ * exceeds the limit on ports or on LIDs. */
 enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
 			  uint64_t ports, uint64_t *total);
 enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,
@@ -63,8 +63,8 @@ struct gen_text {
 	struct ftr_err *err;
 };
 
-/* Both return false after an error.  gen_number() takes 1..max; gen_mark() takes the
- * character c, or the end of the text for c = 0. */
+/* Both return false after an error.  gen_number() reads a number from 1 to max.  gen_mark()
+ * reads the character c; if c is 0, it expects the end of the text. */
 bool gen_number(struct gen_text *t, const char *what, unsigned int max,
 		unsigned int *out);
 bool gen_mark(struct gen_text *t, char c);

@@ -3,7 +3,7 @@
  * The generator of PGFTs.
  *
  * PGFT(h; m; w; p): Gliksberg et al. 2020, section 2, and Zahavi 2010.  A node of level
- * l is a tuple of h digits: digit i (1..h) counts 0..w_i-1 if i <= l, and 0..m_i-1 if
+ * l is a tuple of h digits: digit i (1..h) is 0..w_i-1 if i <= l, and 0..m_i-1 if
  * i > l.  Nodes of levels l-1 and l are connected by p_l links if their tuples agree in
  * all digits except the l-th.  The index of a node is its tuple read as a number whose
  * lowest digit is digit 1.  The hosts of one leaf are therefore consecutive, and so are
@@ -117,7 +117,7 @@ static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
 
 /* ---- links ------------------------------------------------------------- */
 
-/* Index of the u-th parent (level l + 1) of node i of level l, and the number of i
+/* Index of the u-th parent (level l + 1) of node i of level l.  *child: the number of node i
  * among the children of that parent. */
 static uint32_t parent(const struct gen_growth *z, unsigned int l, uint32_t i,
 		       uint32_t u, uint32_t *child)

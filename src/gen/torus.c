@@ -62,7 +62,7 @@ static void name(const struct gen_growth *z, unsigned int l, uint32_t i,
 	}
 }
 
-/* Links from switch i to the next one in every dimension, and to its hosts. */
+/* Add the links from switch i to the next switch in every dimension, and to its hosts. */
 static enum ftr_status link_switch(struct gen_growth *z, uint32_t i)
 {
 	const struct ftr_torus *g = z->of;

@@ -58,12 +58,12 @@ struct csv {
 	uint32_t n_port, cap_port;
 	struct ftr_map by_port;	/* node << 8 | number */
 	bool seen[N_SECTIONS];
-	/* the open section */
+	/* the section that is being read */
 	char open[NAME_MAX_SECTION];	/* "": outside of a section */
 	uint32_t open_line;
-	int what;		/* the open section, enum section; -1: a section that is
+	int what;		/* which section it is, enum section; -1: a section that is
 				 * not read */
-	bool titled;		/* the line of column names has been read */
+	bool titled;		/* its line of column names has been read */
 	int where[MAX_COLUMNS];	/* column of each value, -1: missing */
 };
 

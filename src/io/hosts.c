@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Hosts by name: from node descriptions, and lists of them from files.
+ * Names of hosts, taken from node descriptions, and lists of hosts, read from files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -159,9 +159,9 @@ struct reading {
 	struct ftr_host_entry *entry;
 	const char **group;
 	uint32_t n, cap, n_groups, cap_groups;
-	uint32_t now;		/* group of this line */
-	uint32_t *seen;		/* [h->n] 1 + index of the host's last entry */
-	uint32_t *seen_group;	/* [h->n] 1 + group of that entry, 0: no entry */
+	uint32_t now;		/* group to which the present line belongs */
+	uint32_t *seen;		/* [h->n] 1 + index in entry[] of the host's last entry */
+	uint32_t *seen_group;	/* [h->n] 1 + group of that entry; 0: the host has none */
 };
 
 static bool add(struct reading *r, const char *name, uint32_t slots)
@@ -189,7 +189,7 @@ static bool add(struct reading *r, const char *name, uint32_t slots)
 	return true;
 }
 
-/* Expand "01-03" or "7"; numbers have at least as many digits as the first one. */
+/* Expand "01-03" or "7".  Zeros in front give every number the width of the first one. */
 static bool add_range(struct reading *r, const char *head, int head_len,
 		      const char *range, const char *tail, uint32_t slots)
 {
@@ -308,7 +308,7 @@ static bool line(void *ctx, struct ftr_cur *c)
 			continue;
 		}
 		if (strchr(word, '='))
-			continue;	/* max-slots=, ...: not used */
+			continue;	/* max-slots= and other options are not used */
 		if (last[0])
 			ok = expand(r, last, slots);
 		slots = 1;

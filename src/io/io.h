@@ -20,11 +20,11 @@ struct ftr_source {
 	int fd;
 	unsigned char head[6];	/* first bytes of a file that is not compressed */
 	size_t n_head;
-	void *z;		/* NULL: not compressed */
+	void *z;		/* state of the unpacker; NULL: not compressed */
 	unsigned char *packed;
 	struct ftr_unpack_io io;
 	bool ended;
-	uint64_t given;		/* unpacked bytes so far */
+	uint64_t given;		/* number of unpacked bytes returned so far */
 };
 
 /* fd stays open and belongs to the caller.  The source must be ended in any case, even
@@ -47,8 +47,8 @@ struct ftr_text {
 	const char *at, *end;	/* bytes not yet returned */
 	uint32_t line;		/* number of the line returned last, from 1 */
 	int fd;			/* -1: all bytes are in memory already */
-	struct ftr_source source;	/* over fd */
-	char *buf;		/* the part of the file around at */
+	struct ftr_source source;	/* reads from fd */
+	char *buf;		/* buffer to which at and end point; NULL: all in memory */
 	bool cut;		/* the line returned last had no newline */
 };
 
@@ -64,7 +64,7 @@ struct ftr_cur {
 
 void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
 		  size_t len, struct ftr_err *err);
-/* Open a file; own: by the rules of core/file.h.  A line that is read from it is valid
+/* Open a file; own: apply the rules of core/file.h.  A line that is read from it is valid
  * until the next call.  The text must be closed in any case, even after an error. */
 bool ftr_text_open(struct ftr_text *t, const char *path, bool own,
 		   struct ftr_err *err) FTR_MUST_USE;
@@ -76,13 +76,14 @@ bool ftr_text_meaningful(struct ftr_text *t, struct ftr_cur *c) FTR_MUST_USE;
 typedef bool (*ftr_line_fn)(void *ctx, struct ftr_cur *line);
 bool ftr_text_each(struct ftr_text *t, ftr_line_fn fn, void *ctx) FTR_MUST_USE;
 /* Read the whole file, malloc()ed; FTR_LIMIT if it is larger than FTR_SLURP_MAX bytes,
- * FTR_PARSE if it holds a NUL byte.  own: by the rules of core/file.h. */
+ * FTR_PARSE if it holds a NUL byte.  own: apply the rules of core/file.h. */
 #define FTR_SLURP_MAX (256u << 20)	/* far larger than any fabric file */
 enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;
 
 /* These record an error and return false.
- * ftr_text_fail: "PATH:LINE: text"; LINE is the line returned last, or the given line. */
+ * ftr_text_fail: "PATH:LINE: text"; LINE is the line returned last.
+ * ftr_text_fail_at: the same with a given line. */
 #define ftr_text_fail(t, ...) ftr_text_fail_at((t), (t)->line, __VA_ARGS__)
 bool ftr_text_fail_at(struct ftr_text *t, uint32_t line, enum ftr_status status,
 		      const char *fmt, ...) FTR_PRINTF(4, 5);
@@ -137,8 +138,8 @@ bool ftr_cur_find(struct ftr_cur *c, const char *s);
 bool ftr_cur_gap(const struct ftr_cur *c);
 /* True before "0x" and at least one more character. */
 bool ftr_cur_hex_follows(const struct ftr_cur *c);
-/* Like ftr_cur_uint(), but anything else than such a number is the error "expected WHAT".
- * ftr_text_next() skips blanks first, as ftr_text_mark() does before the character. */
+/* Like ftr_cur_uint(), but if no such number follows, the error is "expected WHAT".
+ * ftr_text_next() first skips blanks; so does ftr_text_mark(), which expects a character. */
 bool ftr_text_uint(struct ftr_text *t, struct ftr_cur *c, unsigned int base,
 		   uint64_t max, const char *what, uint64_t *out) FTR_MUST_USE;
 bool ftr_text_next(struct ftr_text *t, struct ftr_cur *c, unsigned int base,
@@ -146,8 +147,8 @@ bool ftr_text_next(struct ftr_text *t, struct ftr_cur *c, unsigned int base,
 bool ftr_text_mark(struct ftr_text *t, struct ftr_cur *c, char ch,
 		   const char *what) FTR_MUST_USE;
 
-/* To be called after writing a file; returns FTR_IO, "cannot write WHAT: ...", if any
- * write failed. */
+/* Call this after writing a file: returns FTR_IO, "cannot write WHAT: ...", if any write
+ * failed. */
 enum ftr_status ftr_written(FILE *out, const char *what,
 			    struct ftr_err *err) FTR_MUST_USE;
 
@@ -158,7 +159,7 @@ struct ftr_node_ep {
 	ftr_ep ep;
 };
 
-/* All end ports of f, sorted, malloc()ed; NULL: no memory. */
+/* All end ports of f, sorted by node GUID, malloc()ed; NULL: no memory. */
 struct ftr_node_ep *ftr_eps_by_node(const struct ftr_fabric *f);
 /* The first end port of a node, NULL if there is no such node. */
 const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
@@ -179,9 +180,9 @@ struct ftr_raw_node {
 	ftr_port n_ports;
 };
 
-/* A port, and the data about the far end on its line; 0 = unknown. */
+/* A port, and the data that its line gives about the far end; 0 = unknown. */
 struct ftr_raw_port {
-	uint32_t node;		/* index of the own node */
+	uint32_t node;		/* index of the node that has this port */
 	uint32_t far;		/* index of the far node; FTR_RAW_NONE: see far_id */
 	struct ftr_cur far_id;
 	uint32_t line;
@@ -215,14 +216,14 @@ bool ftr_raw_add_node(struct ftr_raw *r,
 /* For files that describe a node on several lines: find it by its GUID, or add it. */
 bool ftr_raw_meet_node(struct ftr_raw *r, const struct ftr_raw_node *n,
 		       uint32_t *idx) FTR_MUST_USE;
-/* FTR_INVAL if the LID differs from that on an earlier line.  Only switches have a LID in
- * struct ftr_raw_node; for end nodes it is 0 there, and each port has a LID. */
+/* Record FTR_INVAL if the LID of n differs from that of `old`, on an earlier line.  Only switches
+ * have a LID in struct ftr_raw_node; for end nodes it is 0 there, and each port has a LID. */
 bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
 		      const struct ftr_raw_node *n) FTR_MUST_USE;
 bool ftr_raw_add_port(struct ftr_raw *r,
 		      const struct ftr_raw_port *p) FTR_MUST_USE;
-/* Report a link that only one end reports, on that line: an error; with r->tolerant the link
- * is only noted. */
+/* Handle a link that only one end reports, on that line: it is an error, or, with r->tolerant,
+ * it is only noted. */
 bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
 	FTR_PRINTF(3, 4) FTR_MUST_USE;
 /* Verify the raw fabric and build the fabric. */
@@ -243,8 +244,8 @@ struct ftr_parts {
 /* Count a part that does not belong to the fabric.  The line returned last names it. */
 void ftr_parts_foreign(struct ftr_parts *p, const struct ftr_text *t,
 		       uint64_t guid);
-/* At the end of the file: FTR_INVAL if no part belongs to the fabric, FTR_PARSE if there are
- * no parts.  whose, what: words of these messages, such as "source" and "SL". */
+/* Call this at the end of the file: FTR_INVAL if no part belongs to the fabric, FTR_PARSE if there
+ * are no parts.  whose, what: words of these messages, such as "source" and "SL". */
 bool ftr_parts_end(const struct ftr_parts *p, struct ftr_text *t,
 		   const char *whose, const char *what) FTR_MUST_USE;
 

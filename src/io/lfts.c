@@ -43,7 +43,7 @@ struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
 	struct ftr_tables *tables;
-	uint32_t *reported;	/* [n_sw] line of the section, 0: none */
+	uint32_t *reported;	/* [n_sw] first line of the switch's section; 0: none read */
 	struct ftr_parts parts;
 	bool begun;		/* a line was read */
 	bool fdbs;		/* the file is an opensm.fdbs */
@@ -204,7 +204,7 @@ static bool fdbs_end(struct reader *r)
 	return !r->open || (fdbs_not_empty(r) && fdbs_closed(r));
 }
 
-/* The text after the port: ": 01 : ..." or ": HOPS UNKNOWN". */
+/* True if the text after the port has the form ": 01 : ..." or ": HOPS UNKNOWN". */
 static bool rest_is_good(struct ftr_cur at)
 {
 	uint64_t hops;

@@ -15,8 +15,8 @@
  * the first LID is that of the far end.
  *
  * GUIDs are those that ibsim would assign.  A guid line sets the counter of its type.  A
- * record takes the counter and advances it, by 1 for a switch and by 1 + ports for an end
- * node.  Counters start at 0x200000 for switches, 0x100000 for adapters and 0 for
+ * record gets the value of the counter, which then advances by 1 for a switch and by 1 +
+ * ports for an end node.  Counters start at 0x200000 for switches, 0x100000 for adapters, 0 for
  * routers.  The id ("S-0008f10500108c9e") is a name and gives no GUID.  A port GUID in
  * parentheses is used if present; otherwise it is node GUID + port.
  *
@@ -40,14 +40,14 @@ struct net {
 	uint64_t guid[FTR_NODE_ROUTER + 1];	/* next GUID of each node type */
 	uint64_t base[FTR_NODE_ROUTER + 1];	/* last GUID set by a guid line */
 	struct rate rate;
-	bool rated;		/* the last port line gave width and speed */
+	bool rated;		/* the previous port line gave width and speed */
 	uint8_t n_lid[2];	/* LIDs of the last port line of a switch [1],
 				 * of an end node [0] */
 	struct ftr_cur prefix;	/* the prefix that a module= line gave; NULL: none */
-	uint32_t node;		/* the open record, or FTR_RAW_NONE */
+	uint32_t node;		/* node whose record is being read, or FTR_RAW_NONE */
 };
 
-/* The rest of a record or port line after its head. */
+/* The rest of a line of a record, after the words that are required. */
 struct tail {
 	struct ftr_cur desc;	/* NULL: none */
 	ftr_lid lid[2];		/* in the order of the line */
@@ -59,7 +59,7 @@ struct tail {
 
 /* ---- small pieces ------------------------------------------------------ */
 
-/* Skip the first of n words that comes next; false if none of them does. */
+/* If one of the n words comes next, skip it; otherwise return false. */
 static bool any_word(struct ftr_cur *c, const char *const *word, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -328,7 +328,7 @@ static bool record(struct net *n, struct ftr_cur *c, enum ftr_node_type type)
 	return ftr_raw_add_node(n->r, &node);
 }
 
-/* Read the port number and GUID of either end: "12](guid)". */
+/* Read the number of a port, and its GUID if present: "12](guid)". */
 static bool port_number(struct net *n, struct ftr_cur *c, ftr_port *num,
 			uint64_t *guid)
 {

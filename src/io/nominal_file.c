@@ -7,8 +7,8 @@
  *	E 0002c903000a1b2d 0002c903000a1b2c 1 C 0 node12 HCA-1
  *	L 0002c903000a1b2c 1 0008f10500108c9e 7
  *
- * If switches were replaced, the version is 2, and a line for each names the switch that
- * is now in that place:
+ * If switches were replaced, the version is 2, and there is a line for each place in which
+ * there is now another switch:
  *
  *	P 0008f10500108c9e 0008f10500207770
  *
@@ -23,7 +23,7 @@
  *
  *	S	place of a switch, ports, LMC, name
  *	P	place, node GUID of the switch that is there
- *	R	place, rank, 1 if it is a leaf, 1 if it is a stub
+ *	R	place, rank, 1 if it is a leaf, 1 if it is a stub (include/ftr/shape.h)
  *	E	end port GUID, its node, port number on the node, C(hannel adapter) or
  *		R(outer), LMC, name
  *	L	link, by the node GUIDs and ports of both ends
@@ -218,8 +218,8 @@ static bool FTR_PRINTF(2, 3) refuse(struct ftr_text *t, const char *fmt, ...)
 }
 
 /*
- * The sum covers the rest of the file.  So three checks find most errors: the file is a
- * state file of a known version, it is complete, and its sum is correct.
+ * Read and check the first line.  The sum covers the rest of the file.  So three checks find most
+ * errors: the file is a state file of a known version, it is complete, and its sum is correct.
  */
 static bool header(struct ftr_text *t, const char *text, size_t len,
 		   struct header *h)

@@ -29,7 +29,7 @@
 struct order {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
-	uint32_t *reported;		/* [n_ep] line of the position */
+	uint32_t *reported;		/* [n_ep] line that names the end port; 0: none yet */
 	ftr_ep *ep;
 	uint32_t n, cap;
 };

@@ -33,7 +33,7 @@ struct reader {
 	bool open;		/* within a section */
 	uint32_t source;	/* source of the section */
 	const struct ftr_node_ep *first;	/* first end port, if the section names a node */
-	struct ftr_parts parts;	/* the sources of lines and of sections */
+	struct ftr_parts parts;	/* counts of the sources that the file names */
 };
 
 #define NOBODY UINT32_MAX
@@ -149,7 +149,7 @@ static bool begin(struct reader *r, struct ftr_cur *c, bool sw)
 	return true;
 }
 
-/* "0x0002c90000000099 154 0" or, in a section, "0x009A : 0" */
+/* Read "0x0002c90000000099 154 0" or, in a section, "0x009A : 0". */
 static bool entry(struct reader *r, struct ftr_cur *c)
 {
 	const struct ftr_node_ep *node;

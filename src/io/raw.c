@@ -267,7 +267,7 @@ static bool verify(struct ftr_raw *r)
 struct build {
 	struct ftr_raw *r;
 	struct ftr_builder *b;
-	uint32_t *lid_line;	/* [FTR_LID_MAX + 1] line of the owner, or 0 */
+	uint32_t *lid_line;	/* [FTR_LID_MAX + 1] line of the node with that LID; 0: none */
 	bool lids_missing;
 };
 

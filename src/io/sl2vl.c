@@ -14,8 +14,8 @@
  *	5   1   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7
  *
  * Sections of channel adapters and routers are ignored: the mapping of a host's own
- * packets affects no link between switches.  OpenSM prints in ports 0 to the last for each
- * out port; a section that stops earlier is incomplete.
+ * packets affects no link between switches.  For each output port OpenSM prints input ports
+ * 0 to the last one; a section that stops earlier is incomplete.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /*
  * Slurm's topology.conf(5): a tree whose leaves are sets of hosts.
  *
- *	units	sets of hosts on the same leaf switches: usually one leaf; if hosts have
- *		several ports, the rails of a scalable unit
+ *	units	sets of hosts that are on the same leaf switches: usually on one leaf; if
+ *		hosts have several ports (rails), on one leaf for each port
  *	pods	the pods of struct ftr_picture, each above the units or pods inside it
  *
  * A pod with only one child is left out, because it gives a scheduler no information.  All
@@ -26,7 +26,7 @@ struct member {			/* a host and the switches that it is on */
 
 struct unit {
 	uint32_t first, n;	/* slurm.host[first ..] */
-	ftr_sw sw;		/* the only switch; FTR_SW_NONE: several (rails) */
+	ftr_sw sw;		/* leaf switch of the hosts; FTR_SW_NONE: they are on several */
 	uint32_t pod;
 };
 

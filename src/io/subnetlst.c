@@ -53,7 +53,7 @@ static bool node_type(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 	return true;
 }
 
-/* The description may contain braces: it ends where the LID begins. */
+/* Read "{description}".  It may contain braces, so it ends where the LID begins. */
 static bool description(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 {
 	struct ftr_cur at;

@@ -11,7 +11,7 @@
 
 typedef bool (*collect_fn)(struct ftr_raw *r);
 
-/* The first line that is neither blank nor a comment decides. */
+/* Find the format by the first line that is neither blank nor a comment. */
 static bool find_format(struct ftr_text *t, collect_fn *out)
 {
 	struct ftr_cur c;

@@ -4,7 +4,7 @@
  * section VII (the vector is in the U-turn switch), and Sem-Jacobsen et al.
  * 2006, section 3.1 (the vector is in the packet).
  *
- * Upward a packet takes any working upward port, downward the port of the table.
+ * A packet goes up by any working upward port, and down by the port of the table.
  * If that downward port is dead, the switch sends the packet one tier down by
  * any other port. The switch there gets the packet from above and has no
  * downward path: it is the U-turn switch. It marks the port by which the packet

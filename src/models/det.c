@@ -10,8 +10,8 @@
  * repaired link is used immediately.
  *
  * R_det links (section VI.A, steps of section V.C):
- *	1	The packet goes up in NL; by another upward port if the port
- *		of the table is dead.
+ *	1	The packet goes up in NL. If the port of the table is dead, it
+ *		goes up by another upward port.
  *	2	The packet goes down in ML if it came from below in ML,
  *		otherwise in NL. If the port is dead: (a) a packet from above
  *		goes down by another port, in NL; (b) a packet from below goes
@@ -57,7 +57,7 @@ static unsigned int climb(const struct tiers *t, const struct ftr_sim_view *v,
 	return tiers_exit(e, out, vl);
 }
 
-/* Step 3 of links: go up by the first working port of D from place i on. */
+/* Step 3 of R_det links: go up by the first working port of D from position i on. */
 static unsigned int turn(const struct tiers *t, const struct ftr_sim_view *v,
 			 ftr_sw s, uint32_t i, unsigned int vl,
 			 struct ftr_sim_exit *e, enum ftr_sim_loss *why)
@@ -138,7 +138,7 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 /* Step 4: the packet came from above, and there is no downward path.
  * deviation: the layers of step 4(b) assume a packet that came two tiers down to the
  * bottom tier. A packet that came back one tier, by step 3(b), is in ML2. It is treated as
- * if it were in ML1: it takes the next port of D. */
+ * if it were in ML1: it leaves by the next port of D. */
 static unsigned int descend(const struct tiers *t,
 			    const struct ftr_sim_view *v, ftr_sw s,
 			    ftr_port in, unsigned int vl,

@@ -2,7 +2,7 @@
 /*
  * Immunet: Puente et al. 2004.
  *
- * VL 0 is the adaptive virtual network: a packet takes any port on a shortest
+ * VL 0 is the adaptive virtual network: a packet leaves by any port on a shortest
  * path. VL 1 is the safe virtual network: a directed ring that follows a
  * spanning tree and visits all switches. On links outside the tree VL 1 is
  * adaptive, too. A packet enters the ring only when no adaptive exit has room
@@ -17,7 +17,7 @@
  * and informs all other neighbours. Its own hosts start no new packets. After
  * the time in which answers must arrive, the ring through the switch is known
  * (the ports of the tree, cyclically), all waiting packets are routed again, and
- * the switch is open again. Packets for the ring go towards the parent (the
+ * its hosts may start packets again. Packets for the ring go towards the parent (the
  * provisional table of section 4.2). The buffers of the new ring may be full of
  * packets that came by other rules. The first packet of each buffer is therefore
  * moved into the switch and then enters the ring like a new packet (section 4.2,
@@ -34,8 +34,8 @@
  * time of a link and a switch, and no bandwidth.
  *
  * Before the first fault, a torus whose switches are numbered row by row has
- * the rings of the paper: one for each line and direction. A packet takes them dimension
- * by dimension. Any other fabric, and a torus with one_ring, has a single ring: that of a
+ * the rings of the paper: one for each line and direction. A packet uses them in the order
+ * of the dimensions. Any other fabric, and a torus with one_ring, has a single ring: that of a
  * breadth-first tree from switch 0.
  *
  * deviation: t is also at least one above the t of the level that the switch
@@ -44,8 +44,8 @@
  * faults a switch could declare a level below its current one, which no switch
  * would follow. (own_count selects the plain count.)
  *
- * deviation: a distance that is received twice is forwarded once. By the text of
- * the paper it is forwarded for every minimal path (every_path selects this). The
+ * deviation: a distance that is received twice is forwarded once. According to the
+ * paper it is forwarded for every minimal path (every_path selects this). The
  * numbers in its table 1 result if a distance is forwarded once, or if it is
  * forwarded again only for copies that arrive late (merge_ps). The resulting tables are the same.
  *
@@ -66,7 +66,8 @@
 #define MOVES 4
 /* More hops than any path without a loop. */
 #define HOPS 60000
-/* Signal to the neighbour, answer back, and one hop as a reserve. */
+/* A switch waits for answers for the time of this number of hops: the signal to the neighbour, the
+ * answer, and one more as a reserve. */
 #define OPEN_HOPS 3
 
 enum kind { SIGNAL_EMERGENCY, SIGNAL_ANSWER, SIGNAL_OPEN, SIGNAL_SAFE,

@@ -10,10 +10,10 @@
 #define NO_SIGNAL UINT32_MAX
 
 struct immunet_node {
-	uint64_t level;		/* emergency priority level + 1; 0: never */
+	uint64_t level;		/* emergency priority level + 1; 0: no emergency yet */
 	uint32_t emergencies;	/* number of emergencies seen so far */
 	ftr_port parent;	/* 0: none, it is the root */
-	bool open;		/* ring and provisional table are ready */
+	bool open;		/* ring and provisional table are ready; hosts may send */
 	ftr_port next[256];	/* small safe table: out port for each in port, or 0 */
 	uint8_t child[256];	/* [port] 1: leads to a child at the current level */
 };
@@ -22,27 +22,27 @@ struct immunet_node {
 struct immunet_torus {
 	unsigned int d;		/* number of dimensions; 0: not a torus */
 	uint32_t k[FTR_TORUS_MAX_D], stride[FTR_TORUS_MAX_D];
-	ftr_port *port;		/* [n * 2d] ports forward and back by dimension */
+	ftr_port *port;		/* [n * 2d] for each dimension: port forward, port back */
 };
 
 struct immunet {
-	struct ftr_arena *arena;	/* holds all but signal */
+	struct ftr_arena *arena;	/* holds all arrays except signal[] */
 	struct ftr_sim_immunet o;
 	uint32_t n;		/* number of switches */
 	struct immunet_torus torus;
 	struct immunet_node *node;
 	ftr_port *safe;		/* [n * n] port into the ring for a switch; 0:
 				 * towards the parent */
-	uint16_t *dist;		/* [n * n] hops to each switch */
-	uint64_t *ports;	/* [n * n] adaptive ports, as bits */
+	uint16_t *dist;		/* [n * n] hops to each switch, less one */
+	uint64_t *ports;	/* [n * n] ports on shortest paths, one bit each */
 	uint64_t *reported;		/* [n * n] time when the distance was last
 					 * forwarded, or NULL */
 	struct immunet_signal *signal;
 	uint32_t n_signal, cap_signal, free_signal;
 	/* statistics for experiments */
 	uint64_t first_fault, last_open, last_update, last_control;
-	/* control packets sent: switches' own numbers; all switch numbers, those
-	 * forwarded by other switches included; distances */
+	/* Control packets sent.  A switch sends its own number (n_origins) and forwards those of
+	 * others (n_safe counts both); distances are counted by n_distance. */
 	uint64_t n_origins, n_safe, n_distance;
 };
 

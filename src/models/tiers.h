@@ -5,7 +5,7 @@
  * down, and which work.
  *
  * Tiers are ranks (leaf switches have rank 0); the papers count from the top.
- * They are taken from conf.arg, a const uint8_t [n_sw] like
+ * Ranks are taken from conf.arg, a const uint8_t [n_sw] like
  * ftr_shape_tree.rank, or, if that is NULL, from a shape of the fabric. The ports
  * of a switch are in ascending order; this is the sequence D of the papers.
  */
@@ -20,13 +20,13 @@ struct tiers {
 	struct ftr_arena *arena;	/* holds all arrays */
 	uint8_t *side;		/* [n_ports] enum side to which the port leads */
 	uint8_t *rank;		/* [n_sw] */
-	uint32_t *first;	/* [n_sw + 1] index into port */
+	uint32_t *first;	/* [n_sw + 1] index in port[] of the first port of a switch */
 	uint32_t *n_up;		/* [n_sw] number of upward ports; they come
 				 * first in port, then downward ports to
 				 * switches */
 	ftr_port *port;
-	/* [n_sw] bits of marked upward ports, and time of last use; only for
-	 * functions that keep a vector in the switch */
+	/* [n_sw] marked upward ports, one bit each, and time of last use; only
+	 * for functions that keep a vector in the switch */
 	uint64_t *vector, *used;
 };
 

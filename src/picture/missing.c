@@ -8,7 +8,7 @@
  * group are missing, the shape does not give their far end.  This module infers it:
  * a switch of the next rank that is linked to other switches below the same parents,
  * but not to the switch itself.  If there are several, those with the most
- * unconnected ports are taken.
+ * unconnected ports are chosen.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -46,7 +46,8 @@ static uint32_t value_of(const struct ftr_swport *p)
 	return FTR_MIN(p->width, WIDTHS - 1u) * FTR_SPEED_END + p->speed;
 }
 
-/* An Aggregation Node is inside a switch, so its port has no link speed. */
+/* True if the speed of the link at p is compared with that of others.  An Aggregation Node is
+ * inside a switch, so its port has no link speed. */
 static bool counts(const struct drawing *z, const struct ftr_swport *p)
 {
 	if (p->peer_kind == FTR_PEER_NONE || !ftr_link_gbps(p->width, p->speed))
@@ -117,8 +118,8 @@ static uint32_t peers_of(const struct drawing *z, ftr_sw s)
 	return z->p->pod_at[(size_t)r * z->p->n_cols + z->pod[pod].pod_first];
 }
 
-/* mode[s]: the most frequent n_up among the switches of rank r below the same pod,
- * or 0 if fewer than half of them have it. */
+/* Set mode[s] to the most frequent n_up among the switches of rank r below the same pod,
+ * or to 0 if fewer than half of them have it. */
 static void mode_up(struct drawing *z, uint32_t r, const uint32_t *n_up,
 		    uint32_t *mode, uint32_t (*seen)[FTR_PORT_MAX + 2])
 {

@@ -159,7 +159,7 @@ static bool by_plane(const struct drawing_position *at, uint32_t n)
 	return planes > 1 && n >= 2 * planes;
 }
 
-/* All leaves below one pod of rank 1 form one block. */
+/* True if a and b belong to one block.  All leaves below one pod of rank 1 form one block. */
 static bool same_block(const struct drawing *z, const struct drawing_position *a,
 		       const struct drawing_position *b, bool planes)
 {

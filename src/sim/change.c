@@ -268,8 +268,8 @@ static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 		report_change(m, far);
 }
 
-/* A switch went down, and the first packet of each of its FIFOs is lost already: lose the
- * other packets. */
+/* Lose the packets in the FIFOs of a switch that went down.  The first packet of each FIFO is
+ * lost already. */
 static void empty_fifos(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port * m->n_vls;

@@ -6,9 +6,9 @@
 
 #include "sim/dataplane.h"
 
-/* Data rates of one physical lane in Mbit/s, without coding overhead: 8b/10b up
- * to QDR, 64b/66b beyond (IBA 1.3, volume 2, chapter 5; HDR and later by their
- * names). */
+/* Data rates of one physical lane in Mbit/s.  The overhead of the coding is subtracted: 8b/10b up
+ * to QDR, 64b/66b for higher speeds (IBA 1.3, volume 2, chapter 5).  From HDR on, the rates follow
+ * from the names of the speeds. */
 static const double lane_mbps[FTR_SPEED_END] = {
 	[FTR_SPEED_SDR] = 2000, [FTR_SPEED_DDR] = 4000,
 	[FTR_SPEED_QDR] = 8000, [FTR_SPEED_FDR10] = 10000,

@@ -2,7 +2,7 @@
 /*
  * sim: the data plane, <ftr/sim.h>.
  *
- * One struct sim is one run. The indices are all dense:
+ * One struct sim is one run. All indices are without gaps:
  *
  *	port	port of a switch, as in ftr_fabric.ports; its input buffers
  *		have the same number
@@ -88,11 +88,11 @@ struct wheel {
 
 bool wheel_init(struct wheel *w, uint64_t slot_ps);
 void wheel_fini(struct wheel *w);
-/* false: no memory */
+/* Add an event; false: no memory. */
 bool wheel_push(struct wheel *w, const struct event *e);
 /* Time of the first event, UINT64_MAX if there is none. */
 uint64_t wheel_peek(struct wheel *w);
-/* Take the first event. There must be one. */
+/* Remove the first event and copy it to *out. There must be one. */
 void wheel_pop(struct wheel *w, struct event *out);
 
 /* ---- a run ------------------------------------------------------------------ */
@@ -100,11 +100,11 @@ void wheel_pop(struct wheel *w, struct event *out);
 struct packet {
 	struct ftr_sim_packet h;
 	uint64_t made, sent;
-	uint64_t tail;		/* time when its tail is in the buffer */
+	uint64_t tail;		/* time at which its tail has arrived in the buffer */
 	uint64_t ready;		/* time from which it may leave */
 	uint32_t next;		/* next packet in its queue */
 	uint32_t at;		/* port whose buffer holds it */
-	uint32_t id;		/* unique, also if its index is used again */
+	uint32_t id;		/* unique, even if the packet's index is used again */
 	uint32_t nodes;		/* first of its own nodes, or NONE */
 	uint16_t epoch;		/* epoch of the packet's channel when the packet started */
 	uint8_t vl;
@@ -131,7 +131,7 @@ struct message {
 	uint64_t what;
 	uint32_t channel, bytes;
 	uint32_t next;
-	uint16_t epoch;		/* epoch of the channel when it was sent */
+	uint16_t epoch;		/* epoch of the channel when the message was sent */
 	bool after;		/* sent only while no packet can be sent */
 };
 
@@ -142,7 +142,7 @@ struct channel {
 	uint32_t packet, packet_id;	/* packet sent last; NONE: a message */
 	uint32_t bytes;		/* size of that packet */
 	uint32_t from;		/* port from which that packet came, or NONE */
-	int32_t left;		/* bytes that VL out_vl may still send */
+	int32_t left;		/* bytes that VL out_vl may still send in its turn */
 	uint64_t wake;		/* time of the pending EV_WAKE, or 0 */
 	uint64_t busy_ps, packets;	/* during the measurement */
 	uint16_t epoch;		/* number of times that the channel went down */
@@ -179,21 +179,21 @@ struct sim {
 	unsigned int n_vls;
 	uint32_t n_ports, n_ch, n_st;
 	struct channel *ch;
-	uint32_t *feeder;	/* [n_ports] channel into that port */
+	uint32_t *feeder;	/* [n_ports] channel that ends at the port */
 	uint32_t *port_sw;	/* [n_ports] */
 	int32_t *credit;	/* [n_ch * n_vls] credits of the sender in bytes */
-	int32_t *occ;		/* [n_ports * n_vls] bytes in the buffer */
+	int32_t *occ;		/* [n_ports * n_vls] occupied bytes of the buffer */
 	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that the
 				 * buffer feeds now */
-	struct list *fifo;	/* [n_ports * n_vls] FTR_SIM_FIFO only */
-	struct list *out_vl;	/* [n_ports * n_vls] list of each output */
-	uint32_t *voq;		/* [n_sw] first queue of a switch */
+	struct list *fifo;	/* [n_ports * n_vls] packets in a buffer; FTR_SIM_FIFO only */
+	struct list *out_vl;	/* [n_ports * n_vls] nodes that wait for an output and VL */
+	uint32_t *voq;		/* [n_sw] index in node[] of the first queue of a switch */
 	struct node *node;	/* queues first, then packets' own nodes */
-	struct own *own;	/* exit of node n_voq + i */
+	struct own *own;	/* own[i] belongs to node n_voq + i */
 	uint32_t n_voq, n_node, cap_node, cap_own, free_node;
 	struct packet *pkt;
 	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
-	uint8_t *up;		/* [n_ports] for the view */
+	uint8_t *up;		/* [n_ports] 1: the link works; used by the view */
 	uint8_t *link_down, *sw_down, *held;
 	uint32_t *parked;	/* packets without an exit; the list may also hold packets
 				 * that are no longer parked */
@@ -208,11 +208,11 @@ struct sim {
 	uint32_t n_msg, cap_msg, free_msg;
 	struct list *messages;	/* [n_ports] messages that wait for the channel */
 	struct source *src;
-	uint32_t *perm;		/* permutation of the order */
+	uint32_t *perm;		/* random permutation of the positions in the order */
 	ftr_ep *order;
 	uint32_t n_order;
 	uint32_t *place_of;	/* [n_ep] position in the order, or NONE */
-	uint32_t *pair_of;	/* [n_pairs] by source */
+	uint32_t *pair_of;	/* [n_pairs] indices of the pairs, sorted by source */
 	int32_t quantum[FTR_SIM_VLS];
 	struct event *batch;
 	uint32_t cap_batch;
@@ -273,7 +273,7 @@ void sim_sources_end(struct sim *m);	/* count packets that were created and
 /* run.c */
 void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx);
 
-/* packet.c.  NONE: no memory */
+/* packet.c.  sim_packet_new() returns NONE if there is no memory. */
 uint32_t sim_packet_new(struct sim *m);
 void sim_packet_free(struct sim *m, uint32_t p);
 /* Append node n to the list of (c, vl). */

@@ -54,7 +54,7 @@ void sim_packet_free(struct sim *m, uint32_t p)
 	m->r->in_flight--;
 }
 
-/* The packet is lost; it must not be in a buffer or queue. */
+/* Count packet p as lost, and free it.  It must not be in a buffer or queue. */
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why)
 {
 	result_lost(m, m->pkt[p].cut ? FTR_SIM_LOST_WIRE : why);

@@ -65,7 +65,7 @@ static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 				touch(m, m->own[i - m->n_voq].channel);
 }
 
-/* p starts on channel c; it is no longer in a queue. */
+/* Start packet p on channel c.  p is no longer in a queue. */
 static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 {
 	struct channel *h = &m->ch[c];

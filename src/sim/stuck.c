@@ -18,8 +18,8 @@
 struct stuck {
 	struct sim *m;
 	uint8_t *alive;		/* [n_ch * n_vls] */
-	uint32_t *waits;	/* [n_ch * n_vls] exit for which a packet of the
-				 * buffer waits */
+	uint32_t *waits;	/* [n_ch * n_vls] (channel, VL) for which a packet
+				 * in the buffer waits, or NONE */
 	uint32_t changed;
 };
 
@@ -88,7 +88,7 @@ static void begin(struct stuck *x)
 		}
 }
 
-/* Buffers with parked packets are alive: these packets wait for their switch, not for room. */
+/* Mark buffers with parked packets as alive: these packets wait for their switch, not for room. */
 static void spare_parked(struct stuck *x)
 {
 	for (uint32_t i = 0; i < x->m->n_parked; i++)
@@ -101,7 +101,7 @@ static void follow(struct stuck *x, uint32_t b)
 	struct ftr_sim_result *r = m->r;
 	uint32_t first;
 
-	/* after this number of steps b is on the cycle */
+	/* After as many steps as there are buffers, b is on the cycle. */
 	for (uint32_t i = 0; i < m->n_ch * m->n_vls && x->waits[b] != NONE; i++)
 		b = x->waits[b];
 	first = b;

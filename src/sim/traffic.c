@@ -33,7 +33,7 @@ static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
 		ftr_ep e = c->order ? c->order[i] : i;
 		bool gap = e == FTR_EP_NONE || !EP_OK(f, e);
 
-		/* only shifts count gaps as positions */
+		/* a gap takes a position only in shifts; other patterns leave it out */
 		if (gap && c->pattern != FTR_SIM_SHIFT)
 			continue;
 		m->order[m->n_order] = gap ? FTR_EP_NONE : e;

@@ -189,7 +189,7 @@ def case_page(page):
     search.send_keys("0x" + guid, Keys.ENTER)
     assert page.js("return EP[state.ep].guid") == guid
     page.keys(Keys.ESCAPE, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, "l")
-    assert page.js("return state.link") >= 0, "no link by key"
+    assert page.js("return state.link") >= 0, "a key selects no link"
 
     # other tables, other patterns
     Select(page.id("set")).select_by_value("1")
@@ -351,7 +351,7 @@ def case_large(page):
     page.id("search").send_keys("host-17000", Keys.ENTER)
     assert not page.js("return view.zoom") == 1
     page.js("draw()")
-    assert not page.js("return view.aggregated"), "no links after zooming"
+    assert not page.js("return view.aggregated"), "the enlarged picture shows no single links"
     page.js("pathEnd('a', 5); pathEnd('b', 17000);")
     page.until(lambda: "Back" in page.text("selection"))
     assert page.js("return state.there.length") in (2, 4)

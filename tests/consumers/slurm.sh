@@ -74,7 +74,7 @@ case_slurm_tree() {
 		fail "no leaf: $(cat "$T/topology")"
 	[[ $(grep -c Level=1 "$T/topology") == 2 ]]
 	grep -q 'Level=2 .*Nodes=host-\[0-7\]' "$T/topology" ||
-		fail "the root does not hold all: $(cat "$T/topology")"
+		fail "the root does not contain all hosts: $(cat "$T/topology")"
 	! grep -iE 'topolog|fatal' "$T/slurmctld.log" >&2 ||
 		fail "slurmctld complains"
 	# keep one host of every leaf except the last one busy: then only the last leaf has two

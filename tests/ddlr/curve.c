@@ -79,9 +79,9 @@ static bool routed(const struct ftr_fabric *f, const char *engine)
 }
 
 /*
- * The detours of Sem-Jacobsen et al. 2011 without their layers.  Switch c sends the packets
+ * Make the detours of Sem-Jacobsen et al. 2011 without their layers.  Switch c sends the packets
  * of the dead link over its first upward link from which they reach the LID.  If there is no
- * such link, it sends them down, to a switch that has a route over another switch above it.
+ * such link, c sends them down, to a switch that has a route over another switch above it.
  */
 static void naive_repair(struct world *w, ftr_lid lid, ftr_sw c)
 {
@@ -132,7 +132,7 @@ static void naive_event(struct world *w, struct ftr_event e)
 				naive_repair(w, (ftr_lid)lid, end[k].s);
 }
 
-/* Apply the faults of set one by one; add the results to rows 0 .. n. */
+/* Apply the faults of set[] one by one; add the results to rows 0 .. n. */
 static void local_run(struct world *w, const uint32_t *set, unsigned int n,
 		      struct row *row, const bool *joined, unsigned int vls)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The worlds of state.h.
+ * The worlds of fault_state.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,7 +236,8 @@ bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s)
 	return false;
 }
 
-/* The fate of packets for lid that are at s. */
+/* Follow packets for lid from switch s.  GOOD if they reach switch `at` and leave it by `port`, the
+ * place of the LID's owner. */
 static uint8_t fate_of(struct world *w, ftr_lid lid, ftr_sw s, ftr_sw at,
 		       ftr_port port)
 {
@@ -267,7 +268,7 @@ static uint8_t fate_of(struct world *w, ftr_lid lid, ftr_sw s, ftr_sw at,
 	return fate;
 }
 
-/* Give this number to the switches that links connect with s. */
+/* Set part[] to this number for s and all switches that are connected to it. */
 static void flood(struct world *w, ftr_sw s, uint32_t number)
 {
 	uint32_t n = 0;

@@ -15,15 +15,16 @@
 struct world {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
-	struct ftr_tables *base;	/* before any fault */
+	struct ftr_tables *base;	/* tables before any fault */
 	struct ftr_sl2vl *m;	/* turn bit; NULL: one VL */
-	bool switches;		/* switches send, too */
+	bool switches;		/* switches send packets, too */
 	struct ftr_ddlr *r;
-	struct ftr_tables *t;	/* entries in the switches */
+	struct ftr_tables *t;	/* entries that the switches hold now */
 	uint8_t *dead_sw;	/* [n_sw] */
 	uint8_t *dead_port;	/* [n_ports] */
 	ftr_sw *peer;		/* [n_ports] the live switch behind a live link; else FTR_SW_NONE */
-	uint8_t *arrives;	/* [n_sw * (max_lid + 1)] packets arrive now */
+	uint8_t *arrives;	/* [n_sw * (max_lid + 1)] 1: packets from the switch to the LID
+				 * arrive now */
 	uint32_t n_links;	/* number of links between switches; each is in link[] once */
 	struct { ftr_sw sw; ftr_port port; } *link;
 	uint32_t n_inner;	/* switches without hosts */
@@ -39,7 +40,7 @@ struct world {
 	uint32_t *queue;
 };
 
-/* vls: 1, or 2 for the turn bit; with 2, switches send, too. */
+/* vls: 1, or 2 for the turn bit; with 2, switches send packets, too. */
 struct world *world_new(struct ftr_fabric *f, unsigned int vls);
 void world_free(struct world *w);
 /* Restore the state before any fault; frees the planner, too. */
@@ -54,11 +55,11 @@ void world_suffer(struct world *w, struct ftr_event e);
 
 /* The verdict on one state. */
 struct verdict {
-	uint64_t pairs;		/* (living switch, LID) that are physically connected */
+	uint64_t pairs;		/* (working switch, LID) that are physically connected */
 	uint64_t lost;		/* of `pairs`: unreachable */
 	uint64_t host_lost;	/* of `lost`: from a switch with hosts to the LID of a host */
 	uint64_t loops;
-	uint64_t lost_again;	/* of `lost`: reachable in the state before */
+	uint64_t lost_again;	/* of `lost`: reachable in the previous state */
 	bool cyclic;
 };
 

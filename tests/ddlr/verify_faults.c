@@ -7,8 +7,9 @@
  *	verify long [ROW..]	all rows (make verify-ddlr), or only the given rows,
  *				which are numbered from 1
  *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
- *				KINDS l, s or ls; N random sets instead of all:
- *				those with numbers FIRST, FIRST + 1, ... of SEED
+ *				KINDS: l (links), s (switches) or ls; N: number of
+ *				random sets instead of all sets: those with numbers
+ * *				FIRST, FIRST + 1, ... of SEED
  *	verify SHAPE FAULTS KINDS VLS =A,B,C
  *				this set, faults by number, in this order
  *	verify plugin SHAPE ...	the same, with recovery as the plugin does it: see
@@ -52,7 +53,7 @@ struct job {
 	const char *kinds;
 	unsigned int vls;
 	uint64_t n;		/* 0: all sets */
-	bool orders;		/* take the faults of each set in all orders */
+	bool orders;		/* apply the faults of each set in all orders */
 };
 
 struct tally {
@@ -63,7 +64,7 @@ struct tally {
 	uint32_t most_switches, most_steps, most_link;
 };
 
-/* Recovery in the plugin: number of states in between, and of faulty ones. */
+/* Mode "plugin": numbers of recoveries, of states in between, and of such states with a defect. */
 static struct {
 	bool on;
 	uint64_t recoveries, states, lost, loops, cycles, bad;
@@ -192,7 +193,7 @@ static const char *carry_out(struct ftr_ddlr_plan *p)
 	return ok ? NULL : "an intermediate state is not sound";
 }
 
-/* The writes to be made before a link is brought up. */
+/* Carry out, and remove from the plan, the writes that delete entries before a link comes up. */
 static const char *take_away(struct ftr_ddlr_plan *p)
 {
 	uint32_t n = 0;
@@ -428,7 +429,7 @@ static void run_order(const struct job *j, const uint32_t *set,
 		report_verify(j, first_set + t->sets, set, i, what);
 }
 
-/* All orders of the faults set[at ..]. */
+/* Run the set with its faults set[at ..] in every order, if j->orders; otherwise in one order. */
 static void permute(const struct job *j, uint32_t *set, unsigned int at,
 		    struct tally *t)
 {
@@ -603,7 +604,7 @@ static const struct job in_the_way = { "kary:4,3", 3, "ls", 2, 0, false };
 static const char in_the_way_sets[] =
 	"90,153,138;43,156,144;97,140,155;16,156,150;138,153,98;53,156,153";
 
-/* The mode "verify long ROW..". */
+/* True if the row is one of those that "verify long ROW.." names. */
 static bool is_asked(int argc, char **argv, size_t row)
 {
 	for (int i = 2; i < argc; i++)

@@ -17,8 +17,8 @@
 
 struct scene {
 	struct fake *h;
-	uint8_t *link;		/* [n_ports] a copy */
-	uint8_t *in;		/* [n_sw] reachable from OpenSM's port */
+	uint8_t *link;		/* [n_ports] copy of the fake's link states */
+	uint8_t *in;		/* [n_sw] 1: reachable from OpenSM's port */
 };
 
 static bool carries(const struct scene *c, ftr_sw s, unsigned int p)
@@ -139,7 +139,7 @@ static uint64_t hopeless(const struct scene *c)
 	return n;
 }
 
-/* Copy the tables and ranks of the switches of f from the host. */
+/* Copy the tables and ranks of the switches of f from the fake OpenSM's fabric. */
 static void read_tables(struct fake *h, const struct ftr_fabric *f,
 			struct ftr_tables *t, uint8_t *rank)
 {
@@ -155,7 +155,7 @@ static void read_tables(struct fake *h, const struct ftr_fabric *f,
 
 /* Requirement on the pairs of hosts. */
 enum demand {
-	SOUND,		/* none */
+	SOUND,		/* none: pairs may be unreachable */
 	HEALED,		/* pairs that links can connect are connected */
 	EXACT		/* as HEALED, and no other pairs are connected */
 };
@@ -215,8 +215,8 @@ void fake_check_sound(struct fake *h)
 	check(h, SOUND);
 }
 
-/* wrong: blocks of OpenSM's copy that differ from the switch and are not
- * marked. marked: marked blocks of switches that can be written to. */
+/* Count blocks of OpenSM's copy. *wrong: those that differ from the switch and
+ * are not marked. *marked: marked blocks of switches that can be written to. */
 static void compare(struct fake *h, uint32_t *wrong, uint32_t *marked)
 {
 	struct scene c = scene_new(h, IB_LINK_INIT);

@@ -321,7 +321,8 @@ static osm_physp_t *far_end(struct fake *h, const struct ftr_swport *port)
 	return &h->ep_node[port->peer]->physp_table[port->peer_port];
 }
 
-/* As in osm_port_info_rcv.c: a port that is Down loses its remote end immediately. */
+/* Update OpenSM's data about a port.  As in osm_port_info_rcv.c, a port that is Down loses its
+ * remote end immediately. */
 static void learn_port(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 {
 	const struct ftr_swport *port = ftr_fabric_port(h->fab, s, p);
@@ -397,7 +398,7 @@ void fake_post(struct fake *h, cl_disp_msgid_t id, void *data,
 		fake_fail("no handler is registered for a message");
 }
 
-/* osm_opensm_report_event */
+/* Act as OpenSM's osm_opensm_report_event(). */
 void fake_report(struct fake *h, osm_epi_event_id_t id, void *data)
 {
 	if (__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED))
@@ -445,8 +446,8 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		fake_fail("out of memory");
 }
 
-/* Every call of complib_init_v2() starts a thread and allocates memory; a second call loses the
- * memory of the first. */
+/* Call complib_init_v2() once: every call starts a thread and allocates memory, and a second call
+ * loses the memory of the first. */
 static void init_complib(void)
 {
 	static bool done;
@@ -567,8 +568,8 @@ struct fake *fake_new(const struct fake_opts *opts)
 	return h;
 }
 
-/* Takes the steps of osm_opensm_destroy: the sweeper is joined, the dispatcher drained and its
- * registrations freed, engines destroyed, plugins deleted. The transport keeps
+/* Carries out the steps of osm_opensm_destroy: the sweeper is joined, the dispatcher is drained,
+ * its registrations are freed, engines are destroyed, and plugins are deleted. The transport keeps
  * running all the time. */
 void fake_unload(struct fake *h)
 {

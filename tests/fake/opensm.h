@@ -86,7 +86,7 @@ enum fake_moment {
 
 typedef void (*fake_moment_fn)(void *ctx, struct fake *h, enum fake_moment m);
 
-/* ---- the host ----------------------------------------------------------- */
+/* ---- the fake OpenSM ---------------------------------------------------- */
 
 struct fake_sw {
 	uint8_t *lft;		/* [FTR_LID_MAX + 1] the table in the switch */
@@ -181,9 +181,9 @@ struct fake_look {
 	for (struct fake_look l_ = fake_look(); !(expr);)		\
 		fake_pause(&l_)
 struct fake_look fake_look(void);
-/* False: other threads may still be at work. */
+/* Wait once.  Returns false if other threads may still be at work. */
 bool fake_pause(struct fake_look *l);
-/* Wait until all other threads wait; time does not go on. */
+/* Wait until all other threads wait; time does not advance meanwhile. */
 void fake_let_others_work(void);
 
 /* Start OpenSM and bring the fabric up, or abort. */
@@ -195,18 +195,18 @@ void fake_free(struct fake *h);
 void fake_unload(struct fake *h);
 
 void fake_set_fate(struct fake *h, fake_fate_fn fn, void *ctx);
-/* Deliver the held answers now. From now on no fate is applied to packets. */
+/* Deliver the held answers now. From now on every packet succeeds. */
 void fake_release(struct fake *h);
-/* A heavy sweep, on this thread. False: it was aborted. */
+/* Make a heavy sweep on this thread. False: it was aborted. */
 bool fake_sweep(struct fake *h);
-/* Console command "reroute". Only the last event (UCAST_ROUTING_DONE) is
- * reported. */
+/* Reroute like the console command "reroute". Only the last event
+ * (UCAST_ROUTING_DONE) is reported. */
 bool fake_reroute(struct fake *h);
-/* Sweep whenever a sweep is requested, until fake_unload. */
+/* Start a thread that sweeps whenever a sweep is requested, until fake_unload. */
 void fake_auto_sweep(struct fake *h);
 /* True if OpenSM has been asked for a heavy sweep. */
 bool fake_sweep_wanted(struct fake *h);
-/* True if a trap came that the plugin did not take, and no sweep has begun
+/* True if a trap came that the plugin left to OpenSM, and no sweep has begun
  * since. */
 bool fake_left_to_sweep(struct fake *h);
 /* Wait for fake_sweep_wanted; false: nothing is left that could request a sweep. */
@@ -233,7 +233,7 @@ bool fake_repeat_traps(struct fake *h);
 void fake_settle(struct fake *h);
 /* Wait until the plugin has written its files. fake_settle does so, too. */
 void fake_flush(struct fake *h);
-/* With fake_auto_sweep: fake_settle, and wait until no sweep is running or
+/* With fake_auto_sweep: call fake_settle, and wait until no sweep is running or
  * requested. */
 void fake_rest(struct fake *h);
 /* Wait until no link is damped. */
@@ -245,7 +245,8 @@ unsigned int fake_logged(struct fake *h, const char *text);
 unsigned int fake_events(struct fake *h, const char *text);
 
 /*
- * judge.c. Each function aborts the test (ck_assert) with its finding.
+ * judge.c. Each of these functions checks a condition, and aborts the test
+ * (ck_assert) if it does not hold.
  *
  * Every pair of hosts that links can connect is connected, and no other pair.
  */
@@ -264,7 +265,7 @@ void fake_check_copy(struct fake *h);
 uint32_t fake_marked(struct fake *h);
 /* Every block of OpenSM's copy equals the switch's block. */
 void fake_check_copy_clean(struct fake *h);
-/* A sweep must change no entry; then check all of the above. */
+/* Make a sweep, which must change no entry; then check all of the above. */
 void fake_check_quiet_sweep(struct fake *h);
 /* After a repair: the fabric is repaired, OpenSM's copy equals the switches'
  * tables, the plugin requests a sweep, and that sweep is quiet. */
@@ -287,7 +288,7 @@ void fake_wire_free(struct fake_wire *w);
 void fake_lock(struct fake *h);		/* the wire's mutex */
 void fake_unlock(struct fake *h);
 bool fake_wire_idle(struct fake *h);
-/* OpenSM's own Set of one block. It is counted as outstanding. */
+/* Send OpenSM's own Set of one block. It is counted as outstanding. */
 void fake_send_block(struct fake *h, ftr_sw s, uint32_t block,
 		     const uint8_t *data);
 void fake_post(struct fake *h, cl_disp_msgid_t id, void *data,
@@ -309,7 +310,7 @@ void fake_clock(bool virtual);
  * fake_blocked changes the number of handlers that wait for OpenSM's lock. */
 void fake_messages(int more);
 void fake_blocked(int more);
-/* is true: the handler of a message counts as a thread from now on; false: as a message again. */
+/* From now on the handler of a message counts as a thread (is: true), or as a message again. */
 void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 

@@ -74,7 +74,7 @@ struct finding {
 	bool *found;		/* [n_sw] */
 };
 
-/* Breadth-first search over the current links; also sets the routes. */
+/* Find the switches by breadth-first search over the current links, and set their routes. */
 static void find_switches(struct fake *h, struct finding *f)
 {
 	const struct ftr_endport *sm = &h->fab->ep[h->sm];
@@ -136,7 +136,7 @@ static void drop_manager(struct fake *h, const struct finding *f)
 		if (!f->found[s])
 			fake_drop(h, s);
 	CL_PLOCK_RELEASE(&h->osm->lock);
-	fake_lock(h);	/* osm_reset_switch_state_change_bit */
+	fake_lock(h);	/* from here as osm_reset_switch_state_change_bit() */
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
 		if (f->found[s])
 			h->sw[s].changed = false;
@@ -227,7 +227,7 @@ static void set_fwd_tables(struct fake *h, uint16_t lids)
 				send_lft_block(h, s, b);
 }
 
-/* osm_ucast_mgr_process */
+/* Act as OpenSM's osm_ucast_mgr_process(). */
 static bool route(struct fake *h)
 {
 	size_t n = cl_ptr_vector_get_size(&h->osm->subn.port_lid_tbl);
@@ -251,8 +251,8 @@ static bool route(struct fake *h)
 	return true;
 }
 
-/* The stock engine: shortest paths over the links that OpenSM knows, each by the first
- * port that leads closer. */
+/* Route one LID like the stock engine: by shortest paths over the links that OpenSM knows, each
+ * through the first port that leads closer. */
 static void minhop_to(struct fake *h, ftr_sw d, ftr_lid lid, ftr_port last,
 		      ftr_sw *queue)
 {
@@ -419,7 +419,7 @@ bool fake_sweep(struct fake *h)
 	return done;
 }
 
-/* If packets were lost, a heavy sweep follows, and there is no event. */
+/* If packets are lost in the reroute, a heavy sweep follows, and no event is reported. */
 bool fake_reroute(struct fake *h)
 {
 	if (!route(h) || wait_for_pending(h))
@@ -498,7 +498,8 @@ void fake_unlock_osm(struct fake *h)
 #define SAME_TRAPS_MS 5000
 #define SAME_TRAPS 10
 
-/* From the eleventh equal trap within the window on, traps are ignored. */
+/* Count a trap; true if it is ignored, as the eleventh equal trap within the window or a later
+ * one. */
 static bool noisy(struct fake *h, ftr_lid lid)
 {
 	double now = ibf_now_ms();

@@ -2,7 +2,7 @@
 /*
  * A clock that stands still while a thread works.
  *
- * It counts the threads of the fake host and of the plugin that are busy.  When all
+ * It counts the threads of the fake OpenSM and of the plugin that are busy.  When all
  * of them wait, time jumps to the next moment for which one of them waits, and that thread
  * becomes busy again.  So a computation takes no time, a packet takes exactly the delay that
  * the test gives it, and a timeout expires only if the answer is due later, however slow the
@@ -98,7 +98,7 @@ static void go_on(void)
 			wake_one(w, true);
 }
 
-/* True if no thread can go on before a later time.  Handlers of notices wait for each other in
+/* True if no thread can continue until time advances.  Handlers of notices wait for each other in
  * the plugin.  So while one of them waits for OpenSM's lock, messages do not count as work. */
 static bool all_wait(void)
 {

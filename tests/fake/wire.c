@@ -3,8 +3,8 @@
  * The fabric: packets in flight, and the switches that answer them.
  *
  * There is one list of events, each with a time and a number. The transport
- * thread takes them by (time, number), so that packets without a delay arrive
- * in the order in which they were sent.
+ * thread handles them in the order of (time, number), so that packets without a delay
+ * arrive in the order in which they were sent.
  *
  *	send	-> CARRY	the request follows its route over the links as
  *				they are at that time, and is carried out
@@ -317,7 +317,7 @@ static void own_done(void *context, void *data)
 	osm_stats_dec_qp0_outstanding(&h->osm->stats);
 }
 
-/* osm_lft_rcv_process */
+/* Act as OpenSM's osm_lft_rcv_process(). */
 void fake_lft_answer(void *context, void *data)
 {
 	struct fake *h = context;

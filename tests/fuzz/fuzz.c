@@ -60,7 +60,7 @@ static void put_file(const uint8_t *data, size_t size)
 
 /* ---- fabrics -------------------------------------------------------------- */
 
-/* An accepted fabric can be written and read again. */
+/* Check that an accepted fabric can be written and read again. */
 static void round_trip(const struct ftr_fabric *f)
 {
 	struct ftr_fabric *g = NULL;

@@ -66,7 +66,7 @@ static bool set(uint8_t *at)
 	return is_new;
 }
 
-/* Add packets that enter s by port in, or start there, and leave by out. */
+/* Add packets that enter s by port `in`, or start in s, and leave by port `out`. */
 static bool enter(struct deps *d, ftr_lid lid, ftr_sw s, unsigned int in,
 		  unsigned int out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Channel dependencies of changing tables by a slow and simple algorithm, for small
- * fabrics: the functions of <ftr/cdg.h> by sets and fixed points.
+ * fabrics: the functions of <ftr/cdg.h>, which here compute with sets and fixed points.
  *
  * For each LID there are the set of occupied (link, VL, SL) and the set of
  * edges. A step gives its switches a second entry. All entries are then
@@ -15,7 +15,8 @@
 #include <ftr/ftr.h>
 
 struct deps_lid {
-	uint8_t *occ;		/* occupied: [n_ports * VLS * 16], the link by its sending port */
+	uint8_t *occ;		/* [n_ports * VLS * 16] 1: (link, VL, SL) is occupied; a link has
+				 * the index of its sending port */
 	uint8_t *edge;		/* [n_ports * VLS][ports + 1][VLS] */
 	uint8_t *port;		/* [n_sw] current entries */
 };
@@ -25,9 +26,9 @@ struct deps {
 	const struct ftr_sl2vl *m;	/* NULL: VL = SL */
 	uint16_t sls;
 	bool switches;
-	unsigned int vls;	/* VLs are below this */
+	unsigned int vls;	/* number of VLs */
 	unsigned int width;	/* greatest number of ports + 1 */
-	uint8_t *down;		/* [n_ports] */
+	uint8_t *down;		/* [n_ports] 1: the link is down */
 	struct deps_lid *lid;	/* [max_lid + 1] */
 };
 

@@ -3,8 +3,8 @@
  * Fabrics from a short text, for tests that draw their fabric.
  *
  * One switch per line: "NAME: PEER PEER*3 h4 an rt". A PEER is the name of
- * another switch (one link, or N links with *N), hN adds N hosts, an adds an
- * Aggregation Node, rt a router. A link is given at one end only. Node GUIDs
+ * another switch (one link, or N links with *N). "hN" adds N hosts, "an" one
+ * Aggregation Node, "rt" one router. A link is given at one end only. Node GUIDs
  * ascend with the lines (line i: (i + 1) << 16), and so do host GUIDs. Ports
  * are used in the order of the words, hosts last. LIDs are assigned.
  */

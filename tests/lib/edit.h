@@ -24,7 +24,8 @@ struct edit {
 /* A builder that contains f with the change; more may be added to it. */
 struct ftr_builder *edit_open(const struct ftr_fabric *f,
 			      const struct edit *e);
-/* f with other switches: s becomes guid[s], with LID lid[s] if that is not 0. */
+/* f with replaced switches: switch s gets node GUID guid[s] and LID lid[s]; it stays as it is if
+ * guid[s] is 0. */
 struct ftr_fabric *edit_replace(const struct ftr_fabric *f,
 				const uint64_t *guid, const ftr_lid *lid);
 /* Add a link between two nodes, given by node GUIDs. */

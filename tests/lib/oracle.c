@@ -53,7 +53,7 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
 							out[s * n + l] + 1;
 }
 
-/* One relaxation of the downward costs; false if nothing changed. */
+/* Relax the downward costs once; false if nothing changed. */
 static bool relax_down(const struct ftr_shape *sh, unsigned int *down)
 {
 	uint32_t n = sh->f->n_sw;
@@ -162,7 +162,7 @@ ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low)
 	return least;
 }
 
-/* C of equation (1), in order: upward groups by plane (or by GUID), then
+/* The candidates of equation (1), in order: upward groups by plane (or by GUID), then
  * downward groups. */
 static unsigned int candidates(const struct ftr_shape *sh,
 			       const unsigned int *cost,

@@ -14,7 +14,7 @@
 
 #include <ftr/ftr.h>
 
-/* Costs exactly by Procedure 1: each switch pushes its costs to its neighbours, and there is
+/* Compute costs exactly by Procedure 1: each switch sends its costs to its neighbours, and there is
  * one cost for both directions. l in out[s * n_sw + l] is a switch. Equal to the shape's
  * costs on every PGFT. */
 void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out);

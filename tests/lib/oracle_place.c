@@ -246,7 +246,8 @@ static int64_t displacement(const struct choice *c, int64_t period)
 	return 1 + e - floor_div(e, c->w - 1) * (c->w - 1);
 }
 
-/* Choose a slot as placement stable does, with the preference list written out. */
+/* Choose the first slot of the preference list that is alive, like placement stable; here the
+ * list is written out. */
 static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 {
 	int64_t k = displacement(c, period), list[300], n = 0;
@@ -311,8 +312,8 @@ static uint64_t scatter(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Choose one of several next hops: on the destination's up path, by its slot,
- * or by the highest random number. */
+/* Choose one of several next hops: the one on the destination's up path; if there is none, the
+ * one in the destination's slot; otherwise the one with the highest random number. */
 static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
 		     const struct ftr_dest *t, const ftr_sw *to, uint32_t n)
 {

@@ -4,9 +4,9 @@
  * Every list is written out, and every port is looked up in the complete and in
  * the damaged fabric. Ranks, the index d and nominal data are taken from shapes
  * that have tests of their own; costs are those of oracle.h. The up path of a
- * host consists of the switches by which its own leaf would send it up. Up
- * paths are followed host by host, and numbered by comparison with all earlier
- * hosts.
+ * host consists of the switches over which its own leaf would send packets for
+ * this host upward. Up paths are followed host by host, and numbered by
+ * comparison with all earlier hosts.
  */
 #ifndef FTR_TEST_ORACLE_PLACE_H
 #define FTR_TEST_ORACLE_PLACE_H
@@ -35,7 +35,7 @@ void oracle_place_free(struct oracle_place *o);
 const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
 				      const struct ftr_dest *t);
 
-/* True if s leads closer to l over its neighbour t (equation (1)). */
+/* True if the neighbour t of s is closer to leaf l, by equation (1). */
 bool oracle_leads(const struct oracle_place *o, ftr_sw s, ftr_sw t, ftr_sw l);
 
 /* The entry by placements even and stable, with balance off. */

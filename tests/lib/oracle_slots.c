@@ -38,8 +38,8 @@ static unsigned int open_ports(const struct ftr_fabric *f, ftr_sw s)
 
 /* ---- meshes ------------------------------------------------------------ */
 
-struct mesh {
-	uint8_t *in;		/* [n_sw] */
+struct mesh {			/* as defined in src/shape/slots.c */
+	uint8_t *in;		/* [n_sw] 1: the switch is in the mesh */
 	unsigned int rank;	/* rank of the lower switches */
 	unsigned int mode;
 	bool dense;
@@ -139,7 +139,7 @@ uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot)
 	return n;
 }
 
-/* Everything that can be reached from s over switches of rank >= low, without
+/* Mark in seen[] all switches that can be reached from s over switches of rank >= low, without
  * horizontal links and empty leaves. */
 static void flood_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 		  uint8_t *seen)
@@ -182,8 +182,8 @@ static bool planes_are_shared(const struct ftr_shape *sh)
 	return shared;
 }
 
-/* The greatest product of numbers of slots, over all nominal upward paths to
- * each switch. */
+/* Set pi[] for each switch: the greatest product of numbers of slots, over all nominal
+ * upward paths to the switch. */
 static void dividers(const struct ftr_shape *sh, uint64_t *pi)
 {
 	uint32_t n = sh->f->n_sw;

@@ -13,7 +13,7 @@ struct walk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 	struct recount *c;
-	uint32_t *place;	/* [n_ep] */
+	uint32_t *place;	/* [n_ep] position in the host order, or NO_PLACE */
 };
 
 static void *room(size_t n, size_t size)

@@ -16,7 +16,7 @@ struct recount {
 	uint32_t n_pos;		/* hosts with a place in the order, used by
 				 * shifts */
 	uint32_t *flows;	/* [n_links] all-to-all flows */
-	uint16_t *shift;	/* [n_links][n_pos] flows of shift k */
+	uint16_t *shift;	/* [n_links][n_pos] flows on the link in each shift */
 	uint32_t max;		/* most all-to-all flows on a link */
 	uint64_t sum;		/* flows on the most loaded link, summed over shifts
 				 * 1 .. n_pos - 1 */

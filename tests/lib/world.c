@@ -26,7 +26,8 @@ static const struct ftr_shape *reported(const struct world *w)
 	return w->order ? w->order : w->whole;
 }
 
-/* The shape without the dead links. Restricted pairs stay as they were. */
+/* The shape without the dead links. Switches through which traffic to a leaf must not be routed
+ * downward (kept_off()) are those of the shape with all links. */
 struct slow {
 	struct ftr_shape sh;
 	struct ftr_tables *t;
@@ -82,7 +83,7 @@ static unsigned int number(uint8_t c)
 	return c == FTR_COST_INF ? FAR : c;
 }
 
-/* True if traffic to l must not be routed downward through s, although s has a
+/* True if traffic to leaf l must not be routed downward through s, although s has a
  * downward path to l. */
 static bool kept_off(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
 {
@@ -131,7 +132,7 @@ static unsigned int slow_cost(const struct world *w, const struct slow *o,
 	return least;
 }
 
-/* One pass per rank suffices to reach the fixed point. */
+/* Compute the costs of all pairs: one pass over the ranks is enough in each direction. */
 static void slow_costs(const struct world *w, struct slow *o)
 {
 	uint32_t n = w->f->n_sw;
@@ -294,7 +295,7 @@ static void note(struct world *w, const struct ftr_incr_event *e)
 	w->dead[far_end(w, e->sw, e->port)] = !e->up;
 }
 
-/* Any connected port. Two of five events report "up", also for live links. */
+/* Draw any connected port. Two of five events report "up", even for links that are up. */
 static uint32_t draw_link(struct world *w, struct ftr_incr_event *e)
 {
 	for (;;) {
@@ -406,8 +407,8 @@ static void invert(struct world *w)
 	w->sh = w->order;
 }
 
-/* Links between ranks are missing at the start; w->sh is over the complete
- * shape. */
+/* Kill random links between ranks before the start; w->sh becomes a shape over the
+ * complete shape. */
 static void damaged(struct world *w)
 {
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = w };

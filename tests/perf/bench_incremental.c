@@ -12,8 +12,8 @@
  *
  * with tabs between them.  all-to-all: flows on the most loaded link divided by the
  * lower bound by cuts; shifts: mean of the most loaded link over all shifts, in the
- * order of the healthy fabric; entries: changed by all faults together; ms: processor
- * time of one fault.
+ * order of the healthy fabric; entries: number of entries changed by all faults together;
+ * ms: processor time of one fault.
  *
  * -t: the two loads, which take long, are left out.  Instead up to 40 switches of the highest
  * rank fail one by one, each failure is undone, and the median and worst time are printed.
@@ -108,7 +108,7 @@ static int ms_cmp(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Times of the failures of up to N switches of the highest rank. */
+/* Print the times of the failures of up to N switches of the highest rank. */
 static void print_switches(const struct ftr_shape *sh, struct ftr_incr *lv)
 {
 	enum { N = 40 };

@@ -11,11 +11,11 @@
  *
  *	LABEL ENGINE all max-shift mean-shift perm max-perm bisect entries blocks switches
  *
- * with tabs between them.  all: most flows of all-to-all on a link, divided by the
- * bound of the leaf with the least uplink capacity: hosts of a leaf, times all others,
- * divided by its live upward links.  The next five: flows on the most loaded link over
- * all shifts (in the order of hosts of WHOLE), of PATTERNS random permutations, and of
- * the same number of bisections.  The last three: changes from A to B.
+ * with tabs between them.  "all" is the number of flows of all-to-all on the most loaded link,
+ * divided by the greatest bound of a leaf: the number of its hosts, times the number of all other
+ * hosts, divided by the number of its live upward links.  The next five are flows on the most
+ * loaded link: of all shifts (in the order of hosts of WHOLE), of PATTERNS random permutations,
+ * and of the same number of bisections.  The last three count what changes from A to B.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,9 +13,9 @@
  *
  * Coordinates of switches:
  *
- *	top (k,j)		A planes k of A switches j
- *	mid (pod,k)		2A pods of A
- *	leaf (pod,i)		ports 1..A down, A+1..2A up
+ *	top (k,j)		switch j of plane k: A planes of A switches
+ *	mid (pod,k)		the switch of plane k in this pod: 2A pods of A switches
+ *	leaf (pod,i)		leaf i of the pod: ports 1..A lead down, A+1..2A up
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static struct ftr_fabric *build(const uint32_t *host_guid)
 	return f;
 }
 
-/* Towards leaf l, upward through plane k and top j. */
+/* The port of s towards leaf l; upward paths go through plane k and top switch j. */
 static ftr_port to_leaf(uint32_t s, uint32_t l, uint32_t k, uint32_t j)
 {
 	uint32_t n = 2 * A * A;

@@ -6,8 +6,8 @@
  * OpenSM sets up its engines after it has loaded the plugins, so the list of engines is
  * complete at the first heavy sweep. Then this plugin replaces every callback of every engine
  * by one that calls the original and measures its time. If an engine leaves a step to OpenSM
- * (no callback, or it returns a value > 0), OpenSM takes the step of the default engine,
- * min-hop. That step is called here, inside the measurement, so that the sum is the whole time
+ * (no callback, or it returns a value > 0), OpenSM calls the default engine, min-hop, for it.
+ * That step is called here, inside the measurement, so that the sum is the whole time
  * of the routing.  Writing the tables to the switches is done by OpenSM and not measured.
  *
  * For each routing it logs "ibftimer: ENGINE matrices X ms, tables Y ms, multicast Z ms in N

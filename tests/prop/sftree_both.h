@@ -55,7 +55,7 @@ static void unroute(struct both *b)
 	free(b->order);
 }
 
-/* Pairs that no links connect, by class of the checker. */
+/* Count the pairs that no links connect, by class of the checker. */
 static void apart(const struct ftr_fabric *f, uint64_t *bad)
 {
 	uint32_t *uf = malloc(f->n_sw * sizeof(*uf));
@@ -110,8 +110,8 @@ static void complete(const struct both *b, uint64_t seed)
 	ck_assert_uint_eq(rep.found[FTR_FIND_MISSING], b->stats.no_path);
 }
 
-/* The checker finds no cycle when it builds and searches the graph, without the proof by
- * the order of switches. */
+/* Check that the checker finds no cycle when it builds and searches the graph, without the
+ * proof by the order of switches. */
 static void acyclic(const struct both *b, uint64_t seed)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };

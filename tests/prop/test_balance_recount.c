@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks the search for balance on thousands of random fabrics: its counters after
- * every sweep, and its results, against a slow walk of every pair (lib/recount.h).
+ * Checks the search for balance on thousands of random fabrics: its counters after every sweep,
+ * and its results, must equal those of a slow walk of every pair (lib/recount.h).
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -193,7 +193,7 @@ static void senders_match(const struct counted *x, uint64_t seed)
 	}
 }
 
-/* Runs sweeps at prices from low to high; returns the number of entries moved. */
+/* Runs sweeps with a growing price of overload (s.over); returns the number of entries moved. */
 static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 {
 	struct balance_sweep s = {
@@ -220,7 +220,7 @@ static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 	return moved;
 }
 
-/* Odd columns take their entries from tables with another order of the switches. */
+/* Replace the entries of odd columns by those of tables with another order of the switches. */
 static struct ftr_shape *other_order(const struct ftr_shape *sh,
 				     struct ftr_tables *t, uint8_t *use)
 {
@@ -281,10 +281,11 @@ END_TEST
 /* ---- the moves of a load sweep ------------------------------------------------ */
 
 struct price {
-	uint64_t square, flows;	/* of the excesses above the target; of all links */
+	uint64_t square;	/* sum over the links: the square of the flows above the target */
+	uint64_t flows;		/* sum over the links of their flows */
 };
 
-/* The price of n more flows on the path from s through a port; false: no path. */
+/* Compute the price of n more flows on the path from s through a port; false: no path. */
 static bool path_price(const struct counted *x, const struct ftr_tables *t,
 		       const uint32_t *flows, ftr_sw s, ftr_port port,
 		       const struct balance_dest *to, uint32_t n,
@@ -345,8 +346,8 @@ static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *
 	return n;
 }
 
-/* The first port with the lowest price, if that lowers the sum of squares; flows[] is without
- * those of the entry. */
+/* The first port with the lowest price, if that lowers the sum of squares; flows[] does not
+ * include the flows of the entry. */
 static ftr_port best_port(const struct counted *x, const struct ftr_tables *t,
 			  const uint32_t *flows, ftr_sw s,
 			  const struct balance_dest *to, uint32_t n,
@@ -392,7 +393,7 @@ static void replay(const struct counted *x, struct ftr_tables *t,
 		add_flows(x, t, slow->flows, m->sw, to, -n);
 		best = best_port(x, t, slow->flows, m->sw, to, n, target);
 		ck_assert_msg(port == best && port != m->was, "seed %" PRIu64
-			      ": LID %u, switch %u: port %u was taken, port %u is best",
+			      ": LID %u, switch %u: the sweep chose port %u, port %u is best",
 			      seed, m->lid, m->sw, port, best);
 		ftr_tables_row(t, m->sw)[m->lid] = port;
 		add_flows(x, t, slow->flows, m->sw, to, n);
@@ -400,7 +401,7 @@ static void replay(const struct counted *x, struct ftr_tables *t,
 	recount_free(slow);
 }
 
-START_TEST(load_sweeps_take_the_best)
+START_TEST(load_sweeps_choose_the_best_port)
 {
 	uint64_t seed = trees_first_seed(), moved = 0;
 
@@ -532,7 +533,7 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	return t;
 }
 
-/* Depth off with place_by_load places the displaced entries as before a search. */
+/* Check that depth off with place_by_load places displaced entries as before a search. */
 static void off_places_by_load(const struct routed *r)
 {
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
@@ -557,8 +558,8 @@ static void check(const struct routed *r, const struct ftr_tables *t,
 	ck_assert(!ftr_check_tables(r->f, t, &opts, NULL, out, &err));
 }
 
-/* The same pairs are reachable as without the search, by up/down paths and without
- * a credit loop. */
+/* Check that the same pairs are reachable as without the search, by up/down paths and
+ * without a credit loop. */
 static void is_sound(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_check_report now;
@@ -576,8 +577,8 @@ static void is_sound(const struct routed *r, const struct ftr_tables *t)
 		      r->engine->name, (int)now.cdg, (int)r->off_report.cdg);
 }
 
-/* Any mixture of old and new entries is sound, too: such a mixture exists while the
- * tables are being written. */
+/* Check that a mixture of old and new entries is sound, too: such a mixture exists while
+ * the tables are being written. */
 static void mixture_is_sound(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_tables *mix = copy_of(r->f, t);
@@ -596,8 +597,8 @@ static bool same_mean(double mean, uint64_t sum, uint32_t n)
 	return fabs(mean - (n > 1 ? (double)sum / (n - 1) : 0)) < 1e-9;
 }
 
-/* A figure to compare tables by: the flows on the most loaded link (or the number that the
- * search accepts, if that is higher), times the sum over the shifts. */
+/* Return a figure by which tables can be compared: the flows on the most loaded link (or the
+ * number that the search accepts, if that is higher), times the sum over the shifts. */
 static double product(const struct recount *c, uint32_t bound)
 {
 	uint32_t limit = bound + FTR_MAX(bound / 33, 1u);
@@ -646,8 +647,8 @@ static double is_better(const struct routed *r, enum ftr_balance depth,
 	return p;
 }
 
-/* Entries that follow the ranks are candidates of equation (1) (Gliksberg et al. 2020).
- * Those of switches without an up/down path follow extra turns; is_sound() checks them. */
+/* Check that entries that follow the ranks are candidates of equation (1), Gliksberg et al. 2020.
+ * Others follow extra turns, because there is no up/down path; is_sound() checks them. */
 static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
@@ -790,7 +791,7 @@ int main(void)
 	TCase *t = tcase_create("balance");
 
 	tcase_add_test(t, counters_after_every_sweep);
-	tcase_add_test(t, load_sweeps_take_the_best);
+	tcase_add_test(t, load_sweeps_choose_the_best_port);
 	tcase_add_test(t, counters_after_placing);
 	tcase_add_test(t, results_are_sound_and_never_worse);
 	tcase_add_test(t, healthy_trees_are_left_alone);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks the incremental channel dependency graph against the sets of lib/deps.c and
- * against the checker: trees and other graphs, tables of the engines and random
- * tables, one VL and random SL2VL tables, changes of several steps, drains, links
+ * Compares the incremental channel dependency graph with the sets of lib/deps.c and with the
+ * results of the checker: on trees and other graphs, with tables of the engines and random
+ * tables, with one VL and random SL2VL tables, with changes of several steps, drains, and links
  * that fail and return.
  */
 #include <check.h>
@@ -154,7 +154,7 @@ static void end_world(struct world *w)
 	ftr_fabric_free(w->f);
 }
 
-/* Build the graph. It must succeed exactly if the checker and the sets find no cycle. */
+/* Build the graph. It must succeed if and only if the checker and the sets find no cycle. */
 static bool start(struct world *w)
 {
 	const struct ftr_check_opts co = {
@@ -353,7 +353,7 @@ static void drain(struct world *w, bool all)
 		ck_assert_uint_eq(ftr_cdg_undrained(w->g), 0);
 }
 
-/* A random link goes down or comes up. */
+/* Take a random link down, or bring it up. */
 static void toggle_link(struct world *w)
 {
 	ftr_sw s = ftr_rng_below(&w->rng, w->f->n_sw);
@@ -434,7 +434,7 @@ START_TEST(against_sets)
 END_TEST
 
 /* Two leaves, two spines: a U-turn at each leaf, in both directions, is a cycle on one VL. */
-START_TEST(two_turns_close)
+START_TEST(two_turns_close_a_cycle)
 {
 	struct ftr_fabric *f = draw("A: s t h1\nB: s t h1\ns:\nt:\n");
 	ftr_sw a = draw_sw(f, "A"), b = draw_sw(f, "B"), s = draw_sw(f, "s"),
@@ -446,7 +446,7 @@ START_TEST(two_turns_close)
 	struct ftr_cdg_write w[2];
 	bool closes;
 
-	/* to B over s, to A over t; ports are numbered in the order of the drawing */
+	/* The route to B crosses s, that to A crosses t.  Ports are numbered as they are drawn. */
 	ck_assert(!ftr_tables_new(f, true, &tab, &err));
 	ftr_tables_row(tab, a)[lb] = 1;
 	ftr_tables_row(tab, s)[lb] = 2;
@@ -649,7 +649,7 @@ int main(void)
 	TCase *t = tcase_create("cdg");
 
 	tcase_add_test(t, against_sets);
-	tcase_add_test(t, two_turns_close);
+	tcase_add_test(t, two_turns_close_a_cycle);
 	tcase_add_test(t, invalid_arguments);
 	tcase_add_test(t, cancelled_at_any_time);
 	tcase_add_test(t, same_for_any_team);

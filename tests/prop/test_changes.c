@@ -399,7 +399,7 @@ static uint64_t slow_early(const struct scene *z)
 	return n;
 }
 
-/* The write steps of an incremental routing must satisfy the checker, too. */
+/* Check that the write steps of the incremental routing satisfy the checker, too. */
 static void write_steps_stand(struct scene *z)
 {
 	ck_assert_uint_eq(z->d.n_changes, z->r->n_changes);

@@ -68,7 +68,7 @@ static bool is_layered(const struct ftr_shape *sh)
 	return true;
 }
 
-/* Every physically connected pair is reachable, without a credit loop. */
+/* Check that every physically connected pair is reachable, without a credit loop. */
 static void sound(const struct routed *r, uint64_t seed)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };

@@ -137,8 +137,8 @@ static void no_credit_loop(const struct both *b)
 		      b->seed, rep.harmful, (int)rep.cdg);
 }
 
-/* With the order and turns that the engine claims, the checker proves the tables free of
- * cycles without building the graph; without the claims it cannot. */
+/* Check the engine's claims: with the claimed order and turns, the checker proves the tables free
+ * of cycles without building the graph; without the claims it cannot. */
 static void claims_prove(const struct both *b)
 {
 	struct ftr_check_opts opts = {
@@ -164,8 +164,8 @@ static void claims_prove(const struct both *b)
 		      ": the checker has a proof without the claims", b->seed);
 }
 
-/* Entries with an up/down path equal the entries with `paths updown`. At a gateway whose
- * choice was restricted they may differ from these, but have the same hop count. */
+/* Check that entries with an up/down path equal those with `paths updown`. At a gateway whose
+ * choice was restricted they may differ from these, but must have the same hop count. */
 static void others_keep(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -215,7 +215,7 @@ static void show(const char *what)
 	memset(&sum, 0, sizeof(sum));
 }
 
-/* The search counts flows along the paths that packets take, also where a gateway uses a
+/* Check that the search counts flows along the paths of packets, even where a gateway uses a
  * longer path than its cost says. */
 static void counts_agree(const struct both *b)
 {
@@ -335,7 +335,7 @@ static uint64_t host_pairs_apart(const struct both *b)
 	return n;
 }
 
-/* At most one of 20 fabrics may be above the usual limit; with fewer than 20, one fabric may. */
+/* Check that at most one of 20 fabrics is above the usual limit; one is always allowed. */
 static void few_above(uint32_t above, uint32_t n)
 {
 	ck_assert_msg(above <= FTR_MAX(n / 20, 1u), "%u of %u fabrics are above the limit",
@@ -387,7 +387,7 @@ START_TEST(gateway_is_near_its_bound)
 }
 END_TEST
 
-/* Pairs with an up/down path that take a longer one in b->all. */
+/* Number of pairs that have an up/down path but use a longer path in b->all. */
 static uint32_t longer_pairs(const struct both *b)
 {
 	const struct ftr_fabric *f = b->f;
@@ -603,7 +603,8 @@ static void compare(struct life *x, const struct ftr_check_delta *d)
 	unroute(&now);
 }
 
-/* As in the plugin: a change that is not proved is undone. */
+/* Check a change, which must have no finding.  True if the checker proves that it is safe; if not,
+ * the change is undone, as in the plugin. */
 static bool sound(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_delta_report rep;
@@ -661,7 +662,8 @@ static void apply(struct life *x)
 		compare(x, &d);
 }
 
-/* keep: entries keep their ports if possible, as in the plugin. */
+/* Let links of the fabric x->b die and return.  keep: entries keep their ports if possible, as in
+ * the plugin. */
 static void live(struct life *x, enum ftr_placement how, bool keep)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;

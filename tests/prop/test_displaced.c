@@ -153,7 +153,7 @@ static struct hosts number_hosts(const struct ftr_shape *sh)
 
 struct recount {
 	uint32_t *flows;	/* [n_ports] */
-	uint32_t *shift;	/* [n_ports][n of hosts] */
+	uint32_t *shift;	/* [n_ports][number of hosts] */
 };
 
 static void follow_flow(const struct kept *k, const struct hosts *h,

@@ -268,7 +268,7 @@ static uint32_t worst_shift(const struct routed *r, const ftr_ep *order)
 				uint32_t at = f->sw[s].first_port + p;
 
 				if (p == FTR_PORT_NONE) {
-					/* the ports are on different rails */
+					/* no entry: there is no up/down path to that port */
 					ck_assert_uint_eq(ftr_shape_cost(r->sh, s)
 						[r->sh->numbering.col[f->ep[to].sw]],
 						FTR_COST_INF);
@@ -341,7 +341,8 @@ static uint32_t parent_digit(const struct ftr_pgft *g, const char *name)
 	return i % g->w[level - 1];
 }
 
-/* Gliksberg et al. 2020, section 2: upward port floor(d / prod w) mod (w p) of level l. */
+/* Compare an entry with Gliksberg et al. 2020, section 2: a switch of level l uses upward port
+ * floor(d / prod w) mod (w p). */
 static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
 			ftr_sw s, ftr_ep e)
 {
@@ -433,7 +434,7 @@ static ftr_sw next_hop(const struct routed *r, ftr_sw s, ftr_lid lid)
 	return ftr_fabric_port(r->f, s, ftr_tables_get(r->t, s, lid))->peer;
 }
 
-START_TEST(lids_of_a_port_take_all_planes)
+START_TEST(lids_of_a_port_use_all_planes)
 {
 	struct ftr_pgft g;
 
@@ -469,7 +470,7 @@ END_TEST
 
 /* Hosts with a port on each of two leaves, at the same position of both: the two
  * ports of a host must be reached over different spines. */
-START_TEST(ports_of_a_host_take_different_planes)
+START_TEST(ports_of_a_host_use_different_planes)
 {
 	struct ftr_builder *b = ftr_builder_new();
 	struct routed r = { 0 };
@@ -549,8 +550,8 @@ int main(void)
 	tcase_add_test(t, shifts_do_not_collide);
 	tcase_add_test(t, healthy_trees_equal_dmodk);
 	tcase_add_test(t, threads_change_nothing);
-	tcase_add_test(t, lids_of_a_port_take_all_planes);
-	tcase_add_test(t, ports_of_a_host_take_different_planes);
+	tcase_add_test(t, lids_of_a_port_use_all_planes);
+	tcase_add_test(t, ports_of_a_host_use_different_planes);
 	tcase_add_test(t, real_fabrics_are_complete);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -19,8 +19,8 @@
 
 static struct ftr_err err;
 
-/* The checker finds no fault in the changes.  Its report is the same whether it gets the links
- * that came up in the fabric or only in the list of changes. */
+/* Check that the checker finds no fault in the changes, and gives the same report whether it gets
+ * the links that came up in the fabric or only in the list of changes. */
 static void changes_stand(const struct world *w)
 {
 	struct ftr_check_delta d;
@@ -68,7 +68,7 @@ static void one_apply(struct world *w)
 	free(e);
 }
 
-/* Undoing an apply restores the state before it. */
+/* Check that ftr_incr_undo() restores the state before ftr_incr_apply(). */
 static void one_undo(struct world *w)
 {
 	struct ftr_incr_event *e = malloc(world_room(w) * sizeof(*e));
@@ -192,7 +192,7 @@ static struct ftr_tables *route(const struct world *w,
 	return t;
 }
 
-/* Any link of a switch that is present, upward or downward. */
+/* Apply an event of a random link of a present switch. */
 static void one_event(struct world *w, struct ftr_incr *lv)
 {
 	struct ftr_incr_event e[FTR_PORT_MAX];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Nominal shapes over random damaged fabrics and the real ones: inference and
- * projection against their oracles; parts that return get their old places; growth into
+ * Nominal shapes of random damaged fabrics and of the real ones: inference and projection give
+ * the results of their oracles; parts that return get their old places; growth into
  * an inferred slot moves nothing.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
@@ -155,7 +155,7 @@ static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 	}
 }
 
-/* If f is its whole nominal fabric, the projection equals f's own shape. */
+/* Check that the projection equals f's own shape if f is its whole nominal fabric. */
 static void whole_is_own_shape(const struct ftr_fabric *f, uint64_t seed)
 {
 	struct ftr_nominal *n = nominal_of(f, NULL, NULL);
@@ -390,8 +390,8 @@ START_TEST(shape_over_a_shape)
 }
 END_TEST
 
-/* In the host order of f, a part of whole, missing hosts of leaves leave gaps, and no other index
- * changes.  Hosts on other switches follow without gaps. */
+/* Check the host order of f, a part of `whole`: missing hosts of leaves leave gaps, and no other
+ * index changes.  Hosts on other switches follow without gaps. */
 static void same_order(const struct ftr_fabric *whole, const struct ftr_fabric *f, uint64_t seed)
 {
 	struct ftr_shape *a = shape_over(whole, NULL), *b = shape_over(f, a);
@@ -611,7 +611,7 @@ struct tally {
 	unsigned int filled, guessed;
 };
 
-/* The link at (s, p) returns to the damaged fabric of n. */
+/* Return the link at (s, p) to the damaged fabric of n, and check that nothing else changes. */
 static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 		    struct ftr_nominal *n, ftr_sw s, unsigned int p,
 		    uint64_t seed, struct tally *tally)
@@ -640,7 +640,7 @@ static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 	ftr_fabric_free(more);
 }
 
-/* The first observation is of the damaged fabric; then the lost links return one at a time. */
+/* Begin with the nominal fabric of the damaged fabric; then return the lost links one at a time. */
 static void grow_back(const struct ftr_fabric *f, const uint8_t *dead,
 		      uint64_t seed, struct tally *tally)
 {

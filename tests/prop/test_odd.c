@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Fabrics that are not fat-trees: rings, hypercubes, dragonflies, long chains,
- * islands, switches of 254 ports, links from a switch to itself, no hosts, hosts
- * without a switch.  Every engine either routes them or reports why it cannot. Its
+ * several separate parts, switches of 254 ports, links from a switch to itself, no hosts,
+ * hosts without a switch.  Every engine either routes them or reports why it cannot. Its
  * tables have no loop, no wrong delivery and no credit loop; sftree and ddlr, if
  * they route, reach every physically connected host.
  */
@@ -228,7 +228,7 @@ START_TEST(bare_line)
 }
 END_TEST
 
-START_TEST(islands)
+START_TEST(separate_parts)
 {
 	begin();
 	switches(10, 8);
@@ -238,7 +238,7 @@ START_TEST(islands)
 		hosts(3 * i, 6 * i, 3);
 		hosts(3 * i + 1, 6 * i + 3, 3);
 	}
-	finish();	/* one isolated switch */
+	finish();	/* three trees, and a switch without links */
 }
 END_TEST
 
@@ -317,7 +317,7 @@ int main(void)
 	tcase_add_test(t, dragonfly);
 	tcase_add_test(t, line);
 	tcase_add_test(t, bare_line);
-	tcase_add_test(t, islands);
+	tcase_add_test(t, separate_parts);
 	tcase_add_test(t, many_ports);
 	tcase_add_test(t, loopback);
 	tcase_add_test(t, no_hosts);

@@ -114,8 +114,8 @@ static uint32_t rank_lines(const char *path)
 	return n;
 }
 
-/* The state file has the ranks, because they are not inferred from the fabric.  After a restart
- * the nominal shape of f, and the tables, are the same. */
+/* Check that the state file has the ranks, because they are not inferred from the fabric, and that
+ * the nominal shape of f and the tables are the same after a restart. */
 static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, uint64_t seed)
 {
 	char path[] = "/tmp/ftr-nominal-XXXXXX";
@@ -153,7 +153,7 @@ struct tally {
 	uint64_t entries;	/* entries that the inferred ranks would change in these cases */
 };
 
-/* The fabric `whole` is seen first without the host port h and then with it. */
+/* Test one more host: the fabric `whole` is seen first without the host port h, then with it. */
 static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
 		     struct tally *tally)
 {
@@ -290,10 +290,10 @@ static bool has_level_switch(const struct ftr_shape *sh)
 
 struct moves {
 	unsigned int kept;	/* cases in which other ranks are inferred, but not used */
-	unsigned int level;	/* of these, cases with a switch without vertical links */
+	unsigned int level;	/* of these, cases with a switch that has horizontal links only */
 };
 
-/* f (consumed) gets the host port that it lacked at first, and links are moved. */
+/* Add to f (consumed) the host port that it lacked at first, and move links. */
 static void move_links(struct ftr_fabric *f, struct ftr_rng *r, uint64_t seed,
 		       struct moves *moves)
 {

@@ -361,7 +361,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	return after->up_path ? FARTHER : LOST;
 }
 
-/* The two differ by one fault: check which entries change, and which have to change. */
+/* `after` has one more fault than `before`: check which entries change, and which have to. */
 static void compare(const struct routed *before, const struct routed *after,
 		    const struct ftr_shape *whole, uint64_t seed)
 {

@@ -220,7 +220,8 @@ START_TEST(hosts_on_chips)
 }
 END_TEST
 
-/* Every link leads up or down, so it can be used, and every pair has an up/down path. */
+/* Check that every link leads up or down, so that it can be used, and that every pair has an
+ * up/down path. */
 static void all_links_lead_up(struct ftr_fabric *f)
 {
 	struct ftr_shape *sh = shape(f, NULL, 0);

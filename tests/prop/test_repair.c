@@ -381,7 +381,7 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-/* Fault, transition, recovery: each allocation fails once. */
+/* Make a planner, and plan a fault, a transition and a recovery; returns the first error. */
 static enum ftr_status whole_life(const struct setup *x,
 				  const struct ftr_fabric *cut,
 				  const struct ftr_tables *to,

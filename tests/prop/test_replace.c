@@ -56,7 +56,7 @@ static void swap_free(struct swap *w)
 	free(w->lid);
 }
 
-/* Choose GUIDs anywhere between the others. */
+/* Choose a random GUID and a new LID for switch s, if it has none yet. */
 static void swap_one(struct swap *w, const struct ftr_fabric *f, ftr_sw s,
 		     struct ftr_rng *r)
 {
@@ -264,7 +264,7 @@ START_TEST(several)
 }
 END_TEST
 
-/* A new switch comes up link by link: the first link that is seen decides. */
+/* A new switch comes up link by link: by the first link, it is recognised as a replacement. */
 START_TEST(link_by_link)
 {
 	uint64_t seed = trees_first_seed();
@@ -396,8 +396,8 @@ START_TEST(another_fabric)
 			  !c.grew);
 		ftr_nominal_free(own);
 		ftr_nominal_free(m);
-		/* a part of the known fabric is recognised, however small; a part of the
-		 * other one is not taken for it */
+		/* a part of the known fabric is recognised, however small; a part of
+		 * another fabric is not mistaken for it */
 		g = trees_damaged(g, &r, 90);
 		ck_assert(!ftr_nominal_compare(n, g, &c, &err));
 		ck_assert_msg(c.other, "seed %" PRIu64 ": a part of another fabric counts as this one", seed);

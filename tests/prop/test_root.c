@@ -78,7 +78,7 @@ static struct ftr_fabric *hosts_on_spines(struct ftr_rng *r)
 	return f;
 }
 
-/* The most loaded link after the search for load, divided by the bound. */
+/* Flows on the most loaded link after a search of depth load, divided by the lower bound. */
 static double most_loaded(struct both *b, const char *engine)
 {
 	const struct ftr_route_opts opts = {

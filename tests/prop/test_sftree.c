@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sftree over random fabrics: inside every island every port reaches every LID, of
- * every class; no cycle of channel dependencies even when switches send; hosts of
- * complete trees keep dmodc's tables.
+ * sftree over random fabrics: inside every connected part of a fabric, every port reaches
+ * every LID of hosts and of switches.  There is no cycle of channel dependencies even when
+ * switches send packets.  On complete trees the entries for hosts are those of dmodc.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sftree_mode paper: algorithms 1 and 2 of Bogdanski et al. 2012 against routes
- * worked out by hand, on complete trees and on fabrics that are not PGFTs.
+ * sftree_mode paper: the routes of algorithms 1 and 2 of Bogdanski et al. 2012 are compared with
+ * routes worked out by hand, on complete trees and on fabrics that are not PGFTs.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */

@@ -267,7 +267,7 @@ static void choose(struct slow *x, uint32_t c)
 	}
 }
 
-/* A source sends to its pairs in turn, as fast as it can. */
+/* Let a source send its next packet: it sends to its pairs in turn, as fast as it can. */
 static void inject(struct slow *x, uint32_t c)
 {
 	ftr_ep e = c - x->n_ports;

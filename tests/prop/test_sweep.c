@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks the choices of a sweep with shifts (src/balance/local_search.c) against a slow sweep that
- * follows its opening comment to the letter: every price is computed anew, with pow(), from the
+ * Compares the choices of a sweep with shifts (src/balance/local_search.c) with a slow sweep that
+ * follows its opening comment to the letter: every price is computed again, with pow(), from the
  * flows of each source in each shift.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
@@ -44,7 +44,7 @@ struct slow_sweep {
 	const struct balance_net *net;
 	const struct balance_sweep *w;
 	struct recount *now;
-	uint8_t *entry;		/* [n_sw] of the destination */
+	uint8_t *entry;		/* [n_sw] entries for the destination */
 	const struct balance_dest *d;
 	ftr_sw to;
 	bool sends[FTR_PORT_MAX];	/* sources whose flows pass the entry */
@@ -203,7 +203,8 @@ static void slow_choose(struct slow_sweep *z, struct balance_cand *cand, ftr_sw 
 	slow_add(z, s, 1);
 }
 
-/* The entries on the path of a source up to its last bad link. */
+/* Set bad[] for the switches whose present path has a bad link, among those that a source's path
+ * passes. */
 static void slow_bad(struct slow_sweep *z, bool *bad)
 {
 	memset(z->sends, 0, sizeof(z->sends));
@@ -234,7 +235,7 @@ static void slow_dest(struct slow_sweep *z, struct balance_cand *cand,
 			slow_choose(z, cand, o->sw[i]);
 }
 
-/* Flows that the tables do not account for, so that prices vary more than in a small fabric. */
+/* Add flows that the tables do not account for, so that prices vary more than in a small fabric. */
 static void other_flows(struct balance_count *c, struct recount *now, uint64_t seed)
 {
 	static const uint32_t most[] = { 1, 14, 20, 130, 5000 };

@@ -57,7 +57,7 @@ claim 'unsaturated: both functions have 0.4 to 0.7 packets at a link, in one dir
 
 [[ $long ]] || return 0
 
-# The same if a place becomes free when the packet's head has left.
+# The same if a packet's place in a queue becomes free when its head has left.
 counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 
 # Other designs of such a switch, at full load.  The last fault only selects a link: "1 fault" means
@@ -86,7 +86,7 @@ counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 	}'
 } >"$out/001-fig10-outputs-switches.csv"
 
-# Figure 12: 4, 7 and 10 faults; a place becomes free when the tail or the head has left.
+# Figure 12: 4, 7 and 10 faults; a packet's place becomes free when its tail or its head has left.
 runs=200
 {
 	outputs tail 4-ary-3 60 5,8,11 -m 2000

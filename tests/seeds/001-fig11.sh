@@ -8,7 +8,7 @@
 tree 4,3
 tree 2,6
 
-# connected CSV RUNS FAULTS TREE SCHEME...: percentage of the runs.
+# connected CSV RUNS FAULTS TREE SCHEME...: percentage of the runs without losses and deadlocks.
 connected() {
 	local csv=$1 runs=$2 faults=$3 net=$4
 	shift 4

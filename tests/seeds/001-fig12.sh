@@ -25,7 +25,7 @@ faults=4,10 runs=40 cycles=500
 			4-ary-3-tree.net adaptive-links
 	fi
 } >rows
-# Over time, as in the figure.
+# The share of deadlocked runs over time, as in the figure.
 awk -F, '
 $1 != "" {
 	name = $1 " " $2

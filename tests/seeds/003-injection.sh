@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Puente et al. 2004, figure 10 and table 1 again: the parameters with which a 16x16 torus
-# recovers after one fault although packets from sources need no more room than other packets, and
-# whether the same parameters give a loss of 90 percent at 35 faults and the times of table 1.
+# Puente et al. 2004, figure 10 and table 1 again: parameters with which a 16x16 torus recovers
+# after one fault although packets from sources need no more room than other packets.  With the
+# same parameters the loss at 35 faults is compared with 90 percent, and the times with table 1.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 

@@ -19,7 +19,8 @@
 
 # ---- the ring -------------------------------------------------------------------
 
-# Links of switch s at ports 1 and 2; a sender at port 3, whose receiver is at port 4.
+# Prints the ring as a netfile.  Each switch has links at ports 1 and 2, a sender at port 3, and
+# the sender's receiver at port 4.
 ring() {
 	awk 'BEGIN {
 	split("root-1 root-2 leaf-1 leaf-2", name)

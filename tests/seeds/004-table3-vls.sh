@@ -49,8 +49,8 @@ tree() {
 	done
 }
 
-# of TREE ENGINE WHICH COLUMN: print the value with a buffer per VL; WHICH 1: one VL, else
-# the engine's VLs.
+# of TREE ENGINE WHICH COLUMN: print the value with a buffer per VL.  WHICH is 1 for one VL; any
+# other value stands for the engine's VLs.
 of() {
 	awk -F, -v t="$1" -v e="$2" -v which="$3" -v c="$4" '
 	$1 == t && $2 == e && $4 == 17792 && (which == 1) == ($3 == 1) {

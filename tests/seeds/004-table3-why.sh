@@ -14,7 +14,7 @@ else
 	flat='2;8,16;1,8;1,1' deep='3;6,3,3;1,3,3;1,2,2'
 fi
 
-# SSSP with the LIDs of switches before or after those of hosts; of equal paths it takes the
+# SSSP with the LIDs of switches before or after those of hosts; among equal paths it chooses the
 # first, or a random one.  There are three runs: hosts alone, with switches on the same VL, and with
 # switches on a VL of their own.
 sssp_csv=$out/004-table3-sssp.csv
@@ -53,7 +53,7 @@ sssp_rows 648 "$flat"
 sssp_rows '648 + rack switches' "$deep"
 
 # The most loaded link by flows between ports 0: the number of these flows, and the part of its
-# 16 Gbit/s that they take when each port 0 sends 2 Gbit/s spread evenly over all others.
+# 16 Gbit/s that they use when each port 0 sends 2 Gbit/s spread evenly over all others.
 flows_csv=$out/004-table3-switch-flows.csv
 echo 'tree,engine,pairs of switches,without a path,flows on the worst link,Gbit/s of 16' >"$flows_csv"
 # flow_rows NAME SHAPE

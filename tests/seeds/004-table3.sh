@@ -51,7 +51,7 @@ tree() {
 	rm -rf "$dir"
 }
 
-# of TREE ENGINE COLUMN: print that value.
+# of TREE ENGINE COLUMN: print the value in this column of the row of TREE and ENGINE.
 of() {
 	awk -F, -v t="$1" -v e="$2" -v c="$3" \
 		'$1 == t && $2 == e { print $c; n = 1 } END { exit !n }' "$csv"

@@ -16,7 +16,7 @@
  *			buffer moves to an output queue when that queue has room
  *	-M virtual	like direct, but with a queue per input, output and VL
  *
- * A packet with several exits takes the one with the emptiest queue, or (-1) takes a random
+ * A packet with several exits leaves by the one with the emptiest queue, or (-1) chooses a random
  * one and waits for it.  The head of a packet may move on one cycle after it has left a
  * switch.  The room of the packet becomes free when its tail has left, or (-e) when its head
  * has left.
@@ -24,7 +24,7 @@
  *	-n N,N,...	numbers of faults.  All but the last are present from the start.
  *			The last one may be any link: its effect is the mean over all
  *			links and cycles
- *	-r RUNS -s SEED	sets of faults, and of traffic, which is uniform
+ *	-r RUNS -s SEED	number of runs; seed of their faults and of their uniform traffic
  *	-l PERCENT	load (100)
  *	-w N -m N	cycles before the measurement, and of the measurement
  *	-o N -i N	places in an output queue (2), in an input buffer (2)
@@ -65,13 +65,13 @@ struct pkt {
 	uint32_t ready;		/* cycle from which it may move on */
 	uint32_t sent;		/* cycle in which it left its host */
 	uint8_t vl;
-	int8_t n;		/* exits; -1: not routed yet */
+	int8_t n;		/* number of exits; -1: not routed yet */
 	struct ftr_sim_exit e[EXITS_MAX];
 };
 
 struct queue {
 	uint8_t first, n;	/* n includes the packet that is leaving */
-	uint8_t held;		/* places taken, n or more */
+	uint8_t held;		/* places that are not free: n or more */
 	uint32_t p[DEPTH];
 };
 
@@ -101,10 +101,10 @@ static struct {
 	uint32_t now;
 	struct pkt *pkt;
 	uint32_t n_pkt, cap_pkt, *free_pkt, n_free, cap_free;
-	uint32_t *from;		/* [n_ports] first queue of an output */
+	uint32_t *from;		/* [n_ports] index of the first queue of an output */
 	uint32_t *far;		/* [n_ports] port at the other end, or UINT32_MAX */
 	uint32_t *sw;		/* [n_ports] */
-	uint32_t *busy;		/* [n_ports + n_ep] busy until this cycle */
+	uint32_t *busy;		/* [n_ports + n_ep] cycle until which a sender is busy */
 	uint32_t *in_busy;	/* [n_ports * LANES] */
 	uint8_t *turn;		/* [n_ports + n_ep] */
 	struct queue *q, *in;
@@ -191,7 +191,7 @@ static void give_back(void)
 	s.n_back[when] = 0;
 }
 
-/* The queue for a packet that enters switch sw at port in and takes exit e. */
+/* The queue for a packet that enters switch sw by port `in` and leaves by exit e. */
 static struct queue *queue_of(ftr_sw sw, ftr_port in,
 			      const struct ftr_sim_exit *e)
 {
@@ -245,7 +245,7 @@ static const struct ftr_sim_exit *exit_of(const struct pkt *k, ftr_sw sw,
 
 /* ---- links ---------------------------------------------------------------- */
 
-/* Move a packet over a link into port in of sw, if there is room for it.
+/* Move a packet over a link into port `in` of sw, if there is room for it.
  * 1: moved, 0: no room now, -1: lost. */
 static int enter(uint32_t p, ftr_sw sw, ftr_port in, unsigned int vl)
 {
@@ -534,7 +534,7 @@ static bool deadlock(void)
 	return dead;
 }
 
-/* One run; false: it deadlocked. */
+/* Simulate one run; false: it deadlocked. */
 static bool run_outputs(uint64_t seed, unsigned int faults)
 {
 	struct ftr_rng rng;

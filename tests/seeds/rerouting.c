@@ -24,16 +24,17 @@
  *
  *	-k links|switches|mixed	parts that fail (links); only switches without hosts
  *	-n N,N,...	numbers of faults after which to simulate
- *	-r RUNS -s SEED	sets of faults; also seeds the traffic
+ *	-r RUNS -s SEED	number of sets of faults; seed of the faults and of the traffic
  *	-l PERCENT	load (100)
  *	-w N -m N	cycles before the measurement, and of the measurement
  *	-q fifo|voq	input queues (fifo)
  *	-b BYTES	buffer per input and VL (512)
- *	-a		every host sends to all others in turn, evenly spaced; else uniform
+ *	-a		every host sends to all others in turn, at equal intervals; without
+ * *			-a, traffic is uniform
  *	-c N		cycles between checks for a deadlock (100)
  *	-x		end a run at a deadlock
  *	-h N		the last fault occurs when the measurement begins, and its tables
- *			follow N cycles later; else both are present from the start
+ *			follow N cycles later; without -h, both are present from the start
  *
  * Schemes:
  *
@@ -275,7 +276,7 @@ static void take_scheme(const char *name)
 
 /* ---- tables -------------------------------------------------------------------- */
 
-/* The engine's tables for the damaged fabric of w, as tables of w->f. */
+/* Compute the engine's tables for the damaged fabric of w, as tables of w->f. */
 static void route(const struct world *w, const char *engine,
 		  struct ftr_tables *out)
 {

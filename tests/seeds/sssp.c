@@ -5,12 +5,12 @@
  *
  *	sssp first|last FABRIC [SEED]
  *
- * The destinations are taken one after the other.  Each gets a tree of shortest paths over
+ * The destinations are routed one after the other.  Each gets a tree of shortest paths over
  * channels with weights.  The initial weights are so large that no path has more hops than
- * necessary; every host that sends over a channel adds one to its weight.  Hosts are taken
- * by ascending GUID.  The switches' own LIDs come before them (first) or after them (last)
+ * necessary; every host that sends over a channel adds one to its weight.  Hosts are routed
+ * in the order of GUIDs.  The switches' own LIDs come before them (first) or after them (last)
  * and add weight like hosts.  Of paths with equal weight the one with the lowest index is
- * taken; with SEED a random one, as in an implementation whose heap has no defined order.
+ * chosen; with SEED a random one, as in an implementation whose heap has no defined order.
  * Writes forwarding tables in the format of opensm's dump.
  */
 #include <stdio.h>
@@ -87,7 +87,7 @@ static uint32_t shortest(ftr_sw d)
 	return n;
 }
 
-/* Route the LID at port last of switch d. */
+/* Route a LID that switch d delivers through port `last`. */
 static void route(ftr_lid lid, ftr_sw d, ftr_port last)
 {
 	uint32_t n = shortest(d);

@@ -7,8 +7,8 @@
  *
  * Sem-Jacobsen et al. 2011, figure 11.  For SETS random sets of link faults: percentage of
  * the sets after which all hosts reach all hosts by R_deterministic (links), by up/down
- * routing of the damaged tree (reconfiguration), and physically.  Prints one line of CSV for
- * each number of faults, 1 to MOST; the faults of a set occur one after the other.
+ * routing of the damaged tree (reconfiguration), and over any live links (physically).  Prints one
+ * line of CSV for each number of faults, 1 to MOST; the faults of a set occur one after the other.
  *
  *	static deadlock FUNCTION KIND SHAPE FAULTS SETS RULE
  *
@@ -18,8 +18,8 @@
  * or for SETS random ones; KIND: links, switches (without hosts) or mixed.
  *
  * R is the function of src/models.  All its choices are followed, from every host to every
- * leaf switch.  A vector of tried ports that is stored in a switch is taken as any vector that
- * other packets may have left there; a vector in the packet is taken as it is.  R' supplies
+ * leaf switch.  A vector of tried ports that is stored in a switch may be any vector that
+ * other packets can have left there; a vector in the packet is used as it is.  R' supplies
  * the same channels as R, except for upward paths:
  *
  *	turn	2006: in a U-turn switch s, only towards T(s)
@@ -27,8 +27,8 @@
  *		U-turn switch s, only towards T(s); if there are several such s, the lowest one counts
  *	common	like own, and switches of one tier that reach the same top switches have the
  *		same T
- *	careful	like own, and T(s) is not above a switch that sends down to s packets
- *		that s turns; up to 100 choices are tried
+ *	careful	like own, and T(s) is not above a switch that sends packets down to s
+ *		which s turns upward; up to 100 choices are tried
  *
  * T(s) is a top switch above s whose subtree has no fault above the tier of s.  One of them
  * is chosen at random, because the papers leave the choice open.  A U-turn switch is one in
@@ -196,7 +196,7 @@ static bool alive(void *ctx, const struct ftr_fabric *of, ftr_sw s, ftr_port p)
 	return up[of->sw[s].first_port + p];
 }
 
-/* Do up/down paths connect all hosts, and do links connect them? */
+/* *updown: up/down paths connect all hosts.  *joined: links connect them. */
 static void reconfigure(bool *updown, bool *joined)
 {
 	struct ftr_filter keep = { .keep_link = alive };
@@ -371,7 +371,7 @@ static bool explore(void)
 
 /* ---- the subfunction --------------------------------------------------------------- */
 
-static uint8_t *under;		/* [n_sw * n_sw] u is in the subtree of top t */
+static uint8_t *under;		/* [t * n_sw + u] 1: u is in the subtree of top switch t */
 static ftr_sw *chosen;		/* [n_sw] the top switch T(s) for a U-turn switch s */
 static uint8_t *sound;		/* [n_sw] subtree of a top: lowest rank of a switch
 				 * above which it has no fault */
@@ -400,7 +400,7 @@ static void mark_under(void)
 	}
 }
 
-/* Links of a subtree below a switch of rank r belong to the tier r - 1. */
+/* Compute sound[].  Links of a subtree below a switch of rank r belong to the tier r - 1. */
 static void find_sound(void)
 {
 	for (ftr_sw top = 0; top < f->n_sw; top++) {
@@ -433,7 +433,7 @@ static ftr_sw leader(ftr_sw s)
 	return s;
 }
 
-/* Is top above a switch that sends packets down to s which s turns upward? */
+/* True if `top` is above a switch that sends packets down to s which s turns upward. */
 static bool behind_turn(ftr_sw s, ftr_sw top)
 {
 	for (uint32_t i = 0; i < tiers->n_up[s]; i++)
@@ -492,8 +492,9 @@ static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 
 /* ---- the graph ------------------------------------------------------------------------ */
 
-static uint8_t *arc;		/* [n_ports][width] by index of the next port */
-static uint8_t *supplied;	/* [n_ports] by R' */
+static uint8_t *arc;		/* [n_ports][width] 1: arc from the channel to the one that
+				 * leaves the next switch by that port */
+static uint8_t *supplied;	/* [n_ports] 1: R' supplies the channel */
 static uint32_t width;
 
 /* Build the arcs of all states; false if R' gives some packet no channel. */
@@ -567,7 +568,7 @@ struct count {
 	uint32_t sets, discarded, no_tree, nothing, cycles;
 };
 
-#define TRIES 100		/* choices of all T(s) that rule careful tries */
+#define TRIES 100		/* number of choices of all T(s) that the rule "careful" tries */
 
 static void one_set(const uint32_t *set, unsigned int n, const char *rule,
 		    struct count *c)

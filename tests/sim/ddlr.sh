@@ -77,7 +77,7 @@ case_ddlr_two_vls() {
 }
 
 # Check the SL2VL table of a middle switch, read from the switch: VL 1 from a lower port
-# to another lower port and from an upper port to an upper one, else VL 0.
+# to another lower port and from an upper port to an upper one, otherwise VL 0.
 turn_bit() {
 	local lid dump
 	lid=$(awk '/^Switch/ && /"sw-2-3"/ { for (i = 1; i <= NF; i++)
@@ -254,7 +254,7 @@ walk_stages() {
 	done
 }
 
-# k = 6: 3,456 hosts in the soak, else four pods of six middle switches.
+# k = 6: 3,456 hosts in the soak, otherwise four pods of six middle switches.
 large_fabric() {
 	RANDOM=${FTR_SEED:-94}
 	if ((${FTR_SOAK:-0})); then

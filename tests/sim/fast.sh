@@ -609,7 +609,7 @@ start_standby() {
 }
 
 # A poll that ibsim had passed to the killed manager is never answered, and ibsim reports
-# no timeout.  The standby that sent it would wait for ever, also without the plugin, so
+# no timeout.  The standby that sent it would wait for ever, even without the plugin, so
 # another standby takes its place.
 taken_over() {
 	! sim_until 30 osm_said "$manager" 'Entering MASTER' || return 0

@@ -69,7 +69,7 @@ resweep_until_up() {
 }
 
 # Switches report the LID of another port, or one far out of range, while links fail.
-# opensm with the plugin continues, and sweeps restore the tables from before.
+# opensm with the plugin continues, and sweeps restore the earlier tables.
 # (tests/unit/test_fast_lies.c has random answers.)
 case_hostile_switches() {
 	local spine leaf i lied

@@ -53,7 +53,7 @@ two_managers() {
 
 gen() { "$ibfattree" gen "$@" --no-lids -o "$T/fabric.net"; }
 
-# Without the background search, which asks for sweeps at any time; prefer.sh enables it.
+# Cases run without the background search, which requests sweeps at any time; prefer.sh enables it.
 # A second event_plugin_options line replaces this one.
 plugin_conf() {
 	echo 'balance load' >"$T/calm.conf"

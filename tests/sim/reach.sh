@@ -4,7 +4,7 @@
 # Real fabrics with the subnet manager on every kind of node.  Stock tools read the fabric
 # and the tables, reach.awk counts unreachable LIDs, and ibdmchk looks for credit loops.
 
-# Places for a subnet manager, printed as "KIND NODE": a host on the switch with the most end ports,
+# Nodes for a subnet manager, printed as "KIND NODE": a host on the switch with the most end ports,
 # and that switch itself; a host on the switch with the fewest end ports; the switch with the most
 # links to switches, and a host or an Aggregation Node on it.
 places() {

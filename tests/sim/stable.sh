@@ -173,7 +173,7 @@ case_stable_other_fabric() {
 	not_logged 'IBF113'
 	logged 'IBF006: the nominal fabric is the present fabric: 48 switches'
 	sim_until "$patience" has_switches 48 "$own" || fail "not 48 switches in $own"
-	# the state of the first fabric in the file with the name of this port
+	# put the state of the first fabric into the file that has this port's GUID in its name
 	osm_stop sm
 	cp "$SIM_DIR/sm/${was##*/}" "$own"
 	osm_start sm < <(plugin_conf </dev/null)

@@ -17,7 +17,8 @@
 
 extern char *program_invocation_short_name;
 
-/* mallinfo2() counts blocks in arenas (uordblks) and mapped blocks (hblkhd) separately. */
+/* Write one line.  mallinfo2() counts blocks in arenas (uordblks) and mapped blocks (hblkhd)
+ * separately. */
 static void report(int fd)
 {
 	struct mallinfo2 m = mallinfo2();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search for balance: bounds known by hand, fixed entries, cancellation at every
+ * The search for balance: bounds worked out by hand, fixed entries, cancellation at every
  * moment, allocation failures.  (Random fabrics: tests/prop/test_balance_recount.)
  */
 #include <check.h>
@@ -103,8 +103,8 @@ static uint32_t ordinal(const struct ftr_fabric *f, ftr_sw s)
 	return n;
 }
 
-/* Half of the 8 leaf switches and half of the 4 spines form one half of the tree.  Do s and its
- * peer belong to different halves? */
+/* True if s and its peer belong to different halves of the tree.  Half of the 8 leaf switches and
+ * half of the 4 spines form one half. */
 static bool crosses(const struct ftr_fabric *f, ftr_sw s, ftr_sw peer)
 {
 	return !is_spine(f, s) && is_spine(f, peer) &&
@@ -183,8 +183,8 @@ START_TEST(bounds_by_hand)
 }
 END_TEST
 
-/* Islands exchange no flows: each of the two islands has the bound of its own tree. */
-START_TEST(islands_are_bounded_alone)
+/* Two pairs of switches that no link joins exchange no flows: the bound is that of one pair. */
+START_TEST(unconnected_parts_are_bounded_alone)
 {
 	struct ftr_builder *b = ftr_builder_new();
 	struct ftr_fabric *f = NULL;
@@ -476,7 +476,7 @@ int main(void)
 	TCase *t = tcase_create("balance");
 
 	tcase_add_test(t, bounds_by_hand);
-	tcase_add_test(t, islands_are_bounded_alone);
+	tcase_add_test(t, unconnected_parts_are_bounded_alone);
 	tcase_add_test(t, bounds_by_weights);
 	tcase_add_test(t, weights_grow_within_range);
 	tcase_add_test(t, depths);

@@ -149,7 +149,7 @@ static const struct fault faults[] = {
 	  FTR_FIND_WRONG_END, 0, 0 },
 	{ "port 0 at a foreign switch", 2, HOST(0), 0, { 2, 0, 2, 2 },
 	  { 2, 2, 0, 0 }, FTR_FIND_DEAD_PORT, 1, 2 },
-	{ "port 0 where the host sits", 0, HOST(0), 0, { 3, 0, 4, 2 },
+	{ "port 0 at the host's switch", 0, HOST(0), 0, { 3, 0, 4, 2 },
 	  { 2, 4, 0, 0 }, FTR_FIND_DEAD_PORT, 0, 0 },
 	/* leaf 0 delivers its own LID to h1: wrong from all 4 switches.
 	 * These are 3 pairs, because leaf 0 forms no pair with itself */
@@ -422,7 +422,7 @@ START_TEST(four_pairs)
 {
 	struct net n = net_new(8, 4, false, 0);
 	static const uint8_t rank[] = { 1, 9, 9, 1, 0, 0, 1, 2 };
-	/* ports by [switch][0 LID of 3, 1 LID of 6, 2 A, 3 B, 4 D] */
+	/* port[s]: entries of switch s for switch 3, switch 6, and the hosts A, B and D */
 	static const uint8_t port[8][5] = {
 		[0] = { 1, 2, 1, 1, 2 }, [3] = { 0, 2, 1, 1, 2 },
 		[4] = { 2, 1, 3, 4, 2 }, [5] = { 1, 2, 2, 1, 3 },

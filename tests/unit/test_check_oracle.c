@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The checker against a slow and simple oracle on random fabrics.
+ * Compares the checker with a slow and simple oracle on random fabrics.
  *
  * The oracle walks every (switch, LID) step by step with a list of the switches
  * visited, keeps the dependency graph as a square matrix of ports, and finds the
@@ -307,8 +307,8 @@ static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 	}
 }
 
-/* Kind 0: random entries only.  Kinds 1 to 3: shortest paths; where there is no path, entries are
- * random (1) or missing (2, 3).  Kinds 4 and 5: up/down paths. */
+/* Fill the tables by a random kind.  Kind 0: random entries only.  Kinds 1 to 3: shortest paths;
+ * without a path, entries are random (1) or missing (2, 3).  Kinds 4 and 5: up/down paths. */
 static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 {
 	uint32_t kind = ftr_rng_below(g, 6);
@@ -375,7 +375,8 @@ static void compare(const struct oracle *o, const struct ftr_check_report *r,
 	}
 }
 
-/* verdicts[]: counts each verdict, so that the test can require all of them. */
+/* Test the fabric of a seed.  verdicts[] counts each verdict, so that the test can require all of
+ * them. */
 static void one_fabric(unsigned long seed, struct ftr_team *team,
 		       unsigned long *verdicts)
 {
@@ -475,7 +476,8 @@ static bool asked(const struct expect *x, uint32_t lid)
 	return x->r->bad[FTR_CHECK_HOST_SW] || x->r->bad[FTR_CHECK_SW_SW];
 }
 
-/* The next walk, in order, that does not arrive according to the oracle. */
+/* Advance x to the next walk, in order, that does not arrive according to the oracle; false if
+ * there is none. */
 static bool next_lost(struct expect *x)
 {
 	const struct ftr_fabric *f = x->o->f;
@@ -499,7 +501,7 @@ static void is_lost(void *ctx, ftr_sw s, ftr_lid lid)
 	x->n++;
 }
 
-/* Physical connections, by the transitive closure. */
+/* Compare the physically connected parts with the transitive closure of the links. */
 static void parts_oracle(const struct ftr_fabric *f, unsigned long seed)
 {
 	bool joined[MAX_SW][MAX_SW] = { { false } };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * core: arenas, growing arrays, random numbers, natural order, the team, and the
- * byte kernels against simple loops.
+ * core: arenas, growing arrays, random numbers, natural order, the team, and the byte kernels,
+ * which are compared with simple loops.
  */
 #include <check.h>
 #include <stdatomic.h>
@@ -38,8 +38,8 @@ START_TEST(arena_aligns_and_keeps)
 }
 END_TEST
 
-/* The chunks grow with the arena up to 2 MB, and the unused rest of one serves later allocations, also
- * after a larger allocation that got a chunk of its own. */
+/* The chunks grow with the arena up to 2 MB.  The unused rest of a chunk serves later allocations,
+ * even after a larger allocation that got a chunk of its own. */
 START_TEST(chunks_grow)
 {
 	const size_t largest = (size_t)2 << 20;

@@ -191,7 +191,7 @@ static void sound_node(void)
 
 static char *opensm, *plugin;
 
-/* A file that holds a version as a program or library for OpenSM does. */
+/* Write a file that contains a version string, like OpenSM's program and libraries. */
 static char *versioned(const char *version)
 {
 	char *path = strdup("test_doctor.XXXXXX");
@@ -213,7 +213,7 @@ static void drop(char **path)
 	*path = NULL;
 }
 
-/* Changes the fabric although it is const, because the test itself created it. */
+/* Sets width and speed of a port, although the fabric is const: the test itself created it. */
 static void set_rate(uint32_t at, uint8_t width, uint8_t speed)
 {
 	struct ftr_swport *p =
@@ -404,7 +404,7 @@ static void use(struct ftr_fabric *f)
 
 static char *state;
 
-/* The plugin's state file is that of another fabric. */
+/* Makes the plugin's state file that of another fabric. */
 static void other_state(void)
 {
 	struct ftr_fabric *f = made("2;3,3;1,3;1,1");
@@ -449,7 +449,7 @@ static void entry_missing(void)
 	*entry(d.net.f->ep[12].sw, d.net.f->ep[0].lid) = FTR_PORT_NONE;
 }
 
-/* Two switches send packets for one LID to each other. */
+/* Makes a loop: two switches send packets for one LID to each other. */
 static void loop(void)
 {
 	const struct ftr_swport *p = &d.net.f->ports[up_port()];
@@ -459,7 +459,8 @@ static void loop(void)
 	*entry(p->peer, lid) = p->peer_port;
 }
 
-/* A ring of five switches; port 1 leads to the next one, port 3 to the host. */
+/* Makes a credit loop in a ring of five switches; port 1 leads to the next one, port 3 to the
+ * host. */
 static void credit_loop(void)
 {
 	use(made("torus:5;1"));
@@ -469,7 +470,7 @@ static void credit_loop(void)
 				d.net.f->ep[e].sw == s ? 3 : 1;
 }
 
-/* Every leaf sends all packets for other leaves through its first upward port. */
+/* Makes every leaf send all packets for other leaves through its first upward port. */
 static void all_on_one_spine(void)
 {
 	const struct ftr_fabric *f = d.net.f;

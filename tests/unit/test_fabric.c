@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The builder and the finished fabric: duplicate and contradictory input and its
- * messages, dense order, LIDs, copies, and every allocation failing once.  Also the
- * difference of two tables, and turns in terms of another fabric.
+ * messages, indices in the order of GUIDs, LIDs, copies, and every allocation failing once.
+ * Also the difference of two tables, and turns in terms of another fabric.
  */
 #include <check.h>
 #include <stdlib.h>

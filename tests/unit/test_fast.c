@@ -74,7 +74,7 @@ START_TEST(test_one_link)
 }
 END_TEST
 
-/* Only one end sends a trap; the result must not depend on which. */
+/* Only one end sends a trap; the result must not depend on which end it is. */
 START_TEST(test_one_end)
 {
 	struct fake *h = fake_new(NULL);

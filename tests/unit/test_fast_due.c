@@ -220,7 +220,7 @@ START_TEST(test_planner_is_kept)
 
 	h->osm->subn.opt.packet_life_time = 0;
 	wait_for_planner(h);
-	/* a fault makes the view take the planner from its thread */
+	/* at the first fault the worker gets the planner from the thread that has made it */
 	fake_link(h, s, fake_uplink(h, s, 1), false);
 	settle_transition(h);
 	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), 1);

@@ -203,8 +203,8 @@ static void check_counts(struct json_object *o)
 	ck_assert_int_ge(number(o, "entries"), number(o, "drained"));
 }
 
-/* The sweep still has to write to this number of switches, and only blocks with entries that
- * change. */
+/* Check the member "reconcile": the sweep still had to write to this number of switches, and only
+ * blocks with entries that change. */
 static void check_rest(struct json_object *rest, int64_t switches)
 {
 	check_members(rest, of_reconcile, FTR_ARRAY_LEN(of_reconcile));
@@ -214,7 +214,8 @@ static void check_rest(struct json_object *rest, int64_t switches)
 	ck_assert(switches || !number(rest, "entries"));
 }
 
-/* Without a sweep the line is written immediately. */
+/* Check the times.  swept: the line was written after a sweep; otherwise it is written
+ * immediately. */
 static void check_times(struct json_object *o, bool swept)
 {
 	struct json_object *ms = get(o, "ms");
@@ -282,7 +283,7 @@ static void note_block(struct fake *h, ftr_sw s, unsigned int block)
 	}
 }
 
-/* A switch has carried out a Set: find the block. */
+/* Record the changes after a switch has carried out a Set. */
 static void note_writes(void *ctx, struct fake *h)
 {
 	(void)ctx;
@@ -322,7 +323,8 @@ static void free_recorded(struct fake *h)
 	free(record.plugin);
 }
 
-/* [LID, port] of switch s is one of the n entries written next, and was not listed before. */
+/* Check that [LID, port] of switch s is one of the n entries written next, and was not listed
+ * before. */
 static void check_entry(ftr_sw s, struct json_object *pair, size_t n)
 {
 	int64_t lid = json_object_get_int64(json_object_array_get_idx(pair, 0));
@@ -473,8 +475,8 @@ struct loss {
 	bool all;
 };
 
-/* A switch loses its links during a routing: its traps wait for the end of the routing and
- * are handled together. */
+/* Take down the links of a switch during a routing.  Its traps wait for the end of the routing
+ * and are handled together. */
 static void lose(void *ctx, struct fake *h, enum fake_moment m)
 {
 	const struct loss *l = ctx;
@@ -483,7 +485,7 @@ static void lose(void *ctx, struct fake *h, enum fake_moment m)
 		turn(h, l->s, l->all, false);
 }
 
-/* Links of a spine fail, and return before the sweep that would confirm the failure. */
+/* Let links of a spine fail, and return before the sweep that would confirm the failure. */
 static void lose_and_find(struct fake *h, struct loss l)
 {
 	h->moment = lose;

@@ -22,9 +22,9 @@
 
 #define PARTS 10
 #define DOWN_MAX 6
-/* Tolerance for temporary data, the size of which differs from rest to rest. */
+/* Tolerance for temporary data, the size of which differs between measurements. */
 #define NOISE_BYTES (64 * 1024)
-/* Tolerance for free pages that malloc() has taken in one arena or another. */
+/* Tolerance for free pages that malloc() keeps in its arenas. */
 #define NOISE_KB 256
 
 static const char *const engines[] = { "dmodc", "sftree", "ddlr" };
@@ -136,7 +136,7 @@ static void whole_and_at_rest(struct run *r)
 	fake_check_copy_clean(r->h);
 }
 
-/* ddlr makes its planner in a thread, which ends some time after the sweep.  Wait ten
+/* Wait for the thread in which ddlr makes its planner; it ends some time after the sweep.  Wait ten
  * minutes at most: a thread that has not ended by then is assumed never to end. */
 static void wait_for_threads(struct run *r)
 {

@@ -20,7 +20,7 @@ struct liar {
 	atomic_uint reported;
 };
 
-/* Called with the wire's mutex held. */
+/* Falsify the answers to some of the packets.  Called with the wire's mutex held. */
 static void lie(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 {
 	struct liar *l = ctx;

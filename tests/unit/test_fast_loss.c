@@ -238,8 +238,9 @@ END_TEST
 
 /* ---- OpenSM waits for its own packets meanwhile -------------------------- */
 
-/* Failures of the plugin's packets pass through OpenSM's error path while OpenSM waits until its
- * count of packets in flight is 0.  The sweep must neither hang nor go on too early. */
+/* Cut a link in a sweep.  Failures of the plugin's packets then pass through OpenSM's error path
+ * while OpenSM waits until its count of packets in flight is 0.  The sweep must neither hang nor
+ * go on too early. */
 static void at_push(void *ctx, struct fake *h, enum fake_moment m)
 {
 	ftr_sw s = fake_leaf(h, 5);

@@ -38,7 +38,7 @@ static void sweep(struct fake *h)
 	fake_settle(h);
 }
 
-/* A manager that takes over reads the state files. */
+/* Sweep as a manager that takes over, which reads the state files. */
 static void take_over(struct fake *h)
 {
 	h->osm->subn.coming_out_of_standby = TRUE;
@@ -68,7 +68,7 @@ static unsigned long count(int engine, void (*what)(struct fake *h))
 	return n;
 }
 
-/* With memory available again, a sweep restores the expected state. */
+/* Check that a sweep restores the expected state when memory is available again. */
 static void check_recovery(struct fake *h)
 {
 	for (int i = 0; i < 3; i++)

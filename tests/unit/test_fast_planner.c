@@ -24,7 +24,7 @@ struct question {
 	bool asked;
 };
 
-/* Called when the planner asks whether it is to stop. */
+/* Hold the planner's thread here: called when the planner asks whether it is to stop. */
 static bool stop_or_wait(void *ctx)
 {
 	struct question *q = ctx;

@@ -46,7 +46,7 @@ static bool is_writing(struct fake *h)
 	return is;
 }
 
-/* When the reroute has computed its tables, wait until the worker's write has ended. */
+/* Wait until the worker's write has ended, after the reroute has computed its tables. */
 static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 {
 	bool *ended = ctx;
@@ -98,7 +98,8 @@ START_TEST(test_reroute_stops_write)
 }
 END_TEST
 
-/* The worker waits for OpenSM's lock, which a reroute holds. */
+/* Cut a link, and wait until the worker is about to write.  It then waits for OpenSM's lock,
+ * which a reroute holds. */
 static void cut_and_wait(struct plan *p, struct fake *h)
 {
 	fake_link(h, p->sw, p->port, false);
@@ -187,7 +188,7 @@ static void destroy_nothing(void *ctx)
 	(void)ctx;
 }
 
-/* An engine before ours in OpenSM's list, which now routes. */
+/* Put another engine before ours in OpenSM's list: it now routes instead of ours. */
 static void put_before(struct fake *h)
 {
 	static char names[] = "other,dmodc";
@@ -270,7 +271,7 @@ static void hold_answers(void *ctx, const struct fake_packet *p,
 	atomic_fetch_add(&l->asked, fate->hold && p->mod);
 }
 
-/* The Gets are sent before the routing, the answers come when it has finished. */
+/* Let the Gets be sent before the routing, and answer them when the routing has finished. */
 static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct late *l = ctx;
@@ -461,8 +462,8 @@ static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 }
 
 /* The link is dead in the view, a discovery finds it Active, and it dies again before the
- * routing.  _i 0: the routing leaves it out.  _i 1: the worker learns of the failure too late for
- * that, and repairs it afterwards.  In both cases no further sweep is needed. */
+ * routing.  _i 0: the routing leaves out the link.  _i 1: the worker learns of the failure too
+ * late for that, and repairs it afterwards.  In both cases no further sweep is needed. */
 START_TEST(test_dies_again)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -558,7 +559,7 @@ START_TEST(test_late_returns)
 }
 END_TEST
 
-/* A damped link is released before the sweep has brought up another one. */
+/* Release a damped link before the sweep has brought up another link. */
 static void release_early(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct meeting *t = ctx;

@@ -4,7 +4,7 @@
  * traps without a reason, reroutes, answers that come after OpenSM has stopped waiting for them,
  * packets that overtake each other.  FTR_SEED=N repeats the round with seed N.
  *
- * Invariant at every rest: OpenSM's copy of a block equals the switch's, or the next
+ * Whenever everything is idle, OpenSM's copy of a block equals the switch's, or the next
  * sweep writes the block.  The fabric is also repaired, as far as its links allow, if
  *   - there is no such block,
  *   - OpenSM itself lost no packet,

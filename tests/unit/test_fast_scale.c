@@ -20,7 +20,7 @@
 #include "lib/suite.h"
 #include <ftr/io.h>
 
-/* Random changes of links, and the most links that are down at a time. */
+/* The number of random changes of links, and the greatest number of links that are down at once. */
 #define CHANGES 150
 #define DOWN_MAX 20
 #define TRAPS 5000
@@ -162,7 +162,7 @@ static void sweep(struct fake *h)
 /* ---- events ------------------------------------------------------------------- */
 
 struct cost {
-	unsigned int lines;	/* at the beginning */
+	unsigned int lines;	/* number of log lines before the events */
 	long rss;
 	double ms;
 };
@@ -252,7 +252,7 @@ static void storm_of_traps(struct fake *h)
 			  SM_LINK_STATE_CHANGED_TRAP);
 	sweep(h);
 	/* the limits are those of two changes, although nothing has changed */
-	end(h, &c, "5,000 traps without news", 2, 1);
+	end(h, &c, "5,000 redundant traps", 2, 1);
 }
 
 START_TEST(bounded)

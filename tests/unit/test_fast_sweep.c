@@ -37,7 +37,7 @@ START_TEST(test_cut_at)
 END_TEST
 
 /* A link fails and is routed around after the discovery has seen it up, and no
- * sweep is due that would discover again: the routing must leave it out. */
+ * sweep is due that would discover again: the routing must leave this link out. */
 START_TEST(test_stale_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The generator: counts and degrees by the formulas, links by the rule, the same
- * fabric from the same seed, tori, limits, damage, random graphs.
+ * The generator: the counts and degrees follow the formulas, the links follow the rule, and the
+ * same seed gives the same fabric.  Also tori, limits, damage and random graphs.
  */
 #include "lib/random_graph.h"
 #include "lib/suite.h"
@@ -94,7 +94,7 @@ static uint32_t digit(const struct ftr_pgft *g, unsigned int level,
 	return pos % (j < level ? g->w[j] : g->m[j]);
 }
 
-/* Is every link of s allowed, and does each neighbour have its p parallel links? */
+/* Check that every link of s is allowed, and that each neighbour has its p parallel links. */
 static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 			 ftr_sw s)
 {
@@ -213,7 +213,7 @@ START_TEST(plain_numbers)
 }
 END_TEST
 
-/* ibsim numbers ports by node GUID + port; these numbers must not overlap. */
+/* ibsim's port GUIDs are node GUID + port number; those of different nodes must differ. */
 START_TEST(guids_leave_room)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {

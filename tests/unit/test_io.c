@@ -210,7 +210,7 @@ END_TEST
 
 /* ---- refusals ---------------------------------------------------------- */
 
-/* base with the first occurrence of from replaced by to, and the resulting message. */
+/* The message for the text `base` with the first occurrence of `from` replaced by `to`. */
 struct refusal {
 	const char *base, *from, *to;
 	enum ftr_status status;

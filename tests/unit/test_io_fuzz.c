@@ -16,7 +16,7 @@ static struct ftr_err err;
 static const char *const sound[] = { good_net, hand_net, good_lst, good_ports,
 				     good_csv };
 
-/* A fabric that was accepted can be written, and read again unless no switch has a
+/* Check that an accepted fabric can be written, and can be read again unless no switch has a
  * link (two hosts back to back). */
 static void reread(const struct ftr_fabric *f)
 {
@@ -33,7 +33,7 @@ static void reread(const struct ftr_fabric *f)
 	free(text);
 }
 
-/* Read; if the text is accepted, it must survive a round trip. */
+/* Read the text; if it is accepted, its fabric must survive a round trip. */
 static enum ftr_status feed(const char *text, size_t len)
 {
 	struct ftr_fabric *f = NULL;

@@ -142,7 +142,7 @@ START_TEST(fdbs_form)
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 1), 3);
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 4), FTR_PORT_NONE);
 	drop(&g);
-	/* older versions, and ibdiagnet */
+	/* the form of older versions and of ibdiagnet */
 	must_read(FDBS, "osm_ucast_mgr_dump_ucast_routes: Switch 0x20\n"
 		  "LID    : Port : Hops : Optimal\n0x0001 : 003  : 01   : yes\n",
 		  &g);
@@ -491,7 +491,8 @@ static void same_got(const struct got *a, const struct got *b)
 		ck_assert_mem_eq(a->order, b->order, a->n * sizeof(*a->order));
 }
 
-/* g was read from the text up to the cut: it must equal the result for the complete line. */
+/* Check that g, which was read from the text up to the cut, equals the result for the complete
+ * line. */
 static void same_as_line(enum form form, const char *text, size_t cut,
 			 const struct got *g)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Link load: trees with answers known by hand, and every figure against a
- * naive count on random fabrics with random, partly invalid tables.
+ * Link load: trees whose loads can be worked out by hand; and random fabrics with random, partly
+ * invalid tables, on which every figure must equal that of a naive count.
  *
  * The naive count walks every flow hop by hop into an array indexed by switch
  * and port, and derives all figures from that.
@@ -103,7 +103,7 @@ static void same_bins(const struct ftr_load_bins *b, const uint64_t *naive,
 	ck_assert(!b->n || b->count[b->n - 1]);
 }
 
-/* The links in the report must match v. */
+/* Check that the links in the report match v. */
 static void same_links(const struct net *n, const struct naive *v,
 		       const struct ftr_load_report *r)
 {
@@ -141,7 +141,7 @@ static void same_links(const struct net *n, const struct naive *v,
 		}
 }
 
-/* The load of every link must match v; other ports have none. */
+/* Check that the load of every link matches v, and that other ports have none. */
 static void same_by_port(const struct net *n, const struct naive *v, const uint64_t *by_port)
 {
 	for (ftr_sw s = 0; s < n->f->n_sw; s++)
@@ -307,7 +307,7 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 	same_links(&z->net, &worst, &r);
 }
 
-/* The random patterns of <ftr/load.h>.  The first generator gives a seed for each pattern.
+/* Compare the random patterns of <ftr/load.h>.  A first generator gives a seed for each pattern.
  * The pattern is a random permutation of the live positions; in a bisection, the first half
  * of the permutation sends to the second half. */
 static void test_random(struct scene *z, struct ftr_load *ld, bool halves)
@@ -449,10 +449,10 @@ START_TEST(same_for_any_team)
 }
 END_TEST
 
-/* ---- by hand ------------------------------------------------------------- */
+/* ---- loads worked out by hand --------------------------------------------- */
 
-/* Two leaves below `spines` spines: hosts 0..2 are on leaf 0, hosts 3..5 on leaf 1.  Packets to
- * the i-th host of a leaf go through spine i mod spines. */
+/* Make two leaves below `spines` spines: hosts 0..2 are on leaf 0, hosts 3..5 on leaf 1.  Packets
+ * to the i-th host of a leaf go through spine i mod spines. */
 static void two_level(struct scene *z, uint32_t spines)
 {
 	struct net *n = &z->net;

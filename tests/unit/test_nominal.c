@@ -229,7 +229,7 @@ START_TEST(replaced_adapter)
 		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, node,
 						   0x7777, 1, 0, 0, "new",
 						   &err));
-		/* the second one is at another place, so that only the node GUID identifies it */
+		/* with the same node GUID, it is at another port: only the GUID identifies it */
 		edit_plug(b, node, 1, guid(g.base, "A"),
 		     same_node ? 19 : p.sw_port);
 		g.f = edit_seal(b);
@@ -285,7 +285,7 @@ START_TEST(other_lmc)
 }
 END_TEST
 
-/* A source without LIDs has no LMCs either: the known LMCs are kept. */
+/* A fabric that was read without LIDs has no LMCs, either: the known LMCs are kept. */
 START_TEST(lmc_not_reported)
 {
 	struct ftr_fabric *f = draw(tree), *wide, *more = NULL;
@@ -585,7 +585,7 @@ START_TEST(share_of_pairs)
 	ck_assert(!ftr_shape_new(three, NULL, NULL, &sh, &err));
 	for (ftr_sw s = 0; s < 4; s++)
 		ck_assert_uint_eq(sh->numbering.n_slots[s], 4);
-	/* B lacks t1, so its groups take slots 1 to 3 */
+	/* B lacks t1, so its groups are in slots 1 to 3 */
 	for (uint32_t k = 0; k < 3; k++)
 		ck_assert_uint_eq(sh->tree.groups[sh->tree.group_first[1] + k].slot,
 				  k + 1);

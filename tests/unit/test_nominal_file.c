@@ -109,7 +109,7 @@ START_TEST(torn_at_every_offset)
 		ck_assert_msg(i < 20 || strstr(err.msg, "incomplete"), "%s",
 			      err.msg);
 	}
-	/* and with extra bytes at the end */
+	/* one byte too many at the end */
 	text[len] = '\n';
 	put(text, len + 1);
 	ck_assert_int_eq(try_read(), FTR_PARSE);
@@ -143,7 +143,7 @@ END_TEST
 
 #define SW "S 0000000000000001 36 0 a\n"
 
-/* A body with invalid content under a correct checksum and length. */
+/* Read a file with this body, which may be invalid, and a correct checksum and length. */
 static enum ftr_status read_body(const char *body)
 {
 	char rest[2000], head[64];

@@ -43,7 +43,7 @@ static void set_age(struct fake *h, int seconds)
 	ck_assert(!utimensat(AT_FDCWD, other, t, 0));
 }
 
-/* Another subnet manager writes n. */
+/* Write n as the state file of another subnet manager. */
 static void write_other(struct fake *h, const struct ftr_nominal *n,
 			int seconds)
 {
@@ -244,7 +244,7 @@ static bool keeps_ranks(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return kept;
 }
 
-/* The first link between switches of f for which keeps_ranks() is want; false: none. */
+/* Find the first link between switches of f for which keeps_ranks() gives `want`; false: none. */
 static bool find_link(const struct ftr_fabric *f, bool want, ftr_sw *s, ftr_port *p)
 {
 	for (*s = 0; *s < f->n_sw; ++*s)

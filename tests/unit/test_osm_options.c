@@ -175,8 +175,8 @@ START_TEST(test_shared_string)
 }
 END_TEST
 
-/* The sample file has a paragraph for every key, in the order of the table, which ends with the
- * key and its default, commented out; and no other key. */
+/* The sample file has a paragraph for every key, in the order of the table, and no other key.  A
+ * paragraph ends with a commented-out line that has the key and its default. */
 START_TEST(test_sample)
 {
 	char *file = slurp("src/osm/ibfattree.conf"), *at = file;
@@ -201,7 +201,7 @@ START_TEST(test_sample)
 			      "not %s, but %s", want, at);
 	}
 	ck_assert_ptr_null(strstr(at, "\n\n"));
-	/* the same with no key commented out */
+	/* if no key is commented out, the options are the defaults as well */
 	for (char *c = strstr(file, "\n#"); c; c = strstr(c + 1, "\n#"))
 		if (c[2] != ' ')
 			c[1] = ' ';
@@ -250,7 +250,7 @@ static void check_values(const struct ibf_option *o, const char *list)
 		      listed, o->name, n);
 }
 
-/* Every key is a tagged paragraph of the page, with its values and its default. */
+/* Every key has a tagged paragraph in the page, with its values and its default. */
 START_TEST(test_man_options)
 {
 	char *page = slurp("man/ibfattree.conf.5");
@@ -285,7 +285,7 @@ START_TEST(test_man_options)
 }
 END_TEST
 
-/* Every message is a tagged paragraph, and the page has no other codes; numbers are
+/* Every message has a tagged paragraph, and the page has no other codes; numbers are
  * unique and encode the severity. */
 START_TEST(test_man_messages)
 {

@@ -45,7 +45,7 @@ static struct ftr_picture *picture_of(const struct ftr_shape *sh)
 }
 
 /* Three ranks: every switch is above the leaves of its pod, and no two switches of
- * one rank are at the same place. */
+ * one rank have the same position in the picture. */
 START_TEST(places)
 {
 	struct ftr_fabric *f = fabric_of("3;3,4,5;1,4,4;1,1,1", 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reachability: the tables that switches hold after the plugin has routed, walked by
- * code that shares nothing with the engines or the checker.
+ * Reachability: walks through the tables that switches hold after the plugin has routed.  The code
+ * of the walks shares nothing with the engines or the checker.
  *
- * Required of every engine on every fabric, on one VL: each host port reaches every
- * other one to which Active links connect it, every switch reaches the LID of every
+ * On every fabric, the tables of every engine must have these properties on one VL: each host port
+ * reaches every other one to which Active links connect it, every switch reaches the LID of every
  * subnet manager, and these packets close no credit loop.  With sftree and ddlr every
  * switch also reaches every LID.
  *
- * Each seed takes one random fabric, damaged, with subnet managers on random
+ * Each seed gives one random, damaged fabric with subnet managers on random
  * nodes.  For one seed in eight, links then fail and OpenSM sweeps again.  Real fabrics
  * are routed with a subnet manager on each kind of node that they have.
  *
@@ -52,12 +52,13 @@ struct scene {
 	uint64_t seed;
 	uint8_t *lft;		/* [n_sw][lids] */
 	uint32_t lids;
-	uint8_t *link;		/* [n_ports] states */
-	uint32_t *island;	/* [n_sw] connected component, over Active links */
+	uint8_t *link;		/* [n_ports] state of the link */
+	uint32_t *island;	/* [n_sw] number of the part that Active links connect */
 	uint32_t *ends;		/* [n_sw] number of end ports with a LID */
-	uint8_t *edge;		/* [n_ports][PORTS] from a link to a port of the next switch */
-	uint8_t *fate;		/* [n_sw] for the current LID */
-	uint8_t *used;		/* [n_sw] packets for the current LID pass here */
+	uint8_t *edge;		/* [n_ports][PORTS] 1: packets go from the link to a port of the
+				 * next switch */
+	uint8_t *fate;		/* [n_sw] result of the walk to the current LID */
+	uint8_t *used;		/* [n_sw] 1: packets for the current LID pass this switch */
 	uint64_t sm_guid[4];	/* port GUIDs of the subnet managers */
 	uint32_t n_sm;
 };
@@ -157,7 +158,7 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
 		bool joined = c->island[s] == c->island[to];
 
-		/* OpenSM discovers only the island of its own port */
+		/* OpenSM discovers only the connected part that its own port is in */
 		if (c->island[s] != c->island[c->f->ep[c->h->sm].sw])
 			continue;
 		if (!joined) {
@@ -197,7 +198,8 @@ static uint32_t after(const struct scene *c, uint32_t x, uint32_t y)
 	for (uint32_t y = after(c, x, 0); y < (c)->f->n_ports;		\
 	     y = after(c, x, y + 1))
 
-/* Kahn's algorithm: remove channels that no other channel waits for; all must be removed. */
+/* Check for credit loops by Kahn's algorithm: remove channels that no other channel waits for, as
+ * long as there are any; all channels must be removed. */
 static void no_credit_loop(const struct scene *c)
 {
 	const struct ftr_fabric *f = c->f;
@@ -324,7 +326,7 @@ struct managers {
 	uint32_t n_other;
 };
 
-/* Some links fail, one by one, and OpenSM sweeps as requested. */
+/* Let some links fail, one by one; OpenSM sweeps as requested. */
 static void lose_links(struct fake *h, struct ftr_rng *r)
 {
 	const struct ftr_fabric *f = h->fab;
@@ -344,7 +346,7 @@ static void lose_links(struct fake *h, struct ftr_rng *r)
 	}
 }
 
-/* fab is consumed. */
+/* Route fab (consumed) by one engine, and check the tables. */
 static void run_test_reach(struct ftr_fabric *fab, uint64_t seed, const char *engine,
 			   const struct managers *m, struct ftr_rng *faults)
 {
@@ -518,8 +520,8 @@ static void with_manager(const struct ftr_fabric *f, uint64_t number,
 		run_test_reach(copy_of(f), number, engines[i], m, NULL);
 }
 
-/* Subnet managers on a host of each rank, on a host of the leaf switch with the
- * fewest hosts, and a second one on port 0 of a switch of each rank. */
+/* Test with a subnet manager on a host of each rank, with one on a host of the leaf switch with
+ * the fewest hosts, and with a second one on port 0 of a switch of each rank. */
 static void every_kind(const struct ftr_fabric *f, uint64_t number)
 {
 	struct ftr_shape *sh = NULL;

@@ -100,8 +100,8 @@ static bool return_again(double now)
 	return rr_links_return(&t, a);
 }
 
-/* Found by a discovery that began before, or (found_late) after, the last failure: is the link
- * left out? */
+/* A discovery that began before the last failure (found_late: after it) has found the link.  Is
+ * the link left out of the routing? */
 static bool found_early(double now)
 {
 	bool recheck = false;
@@ -118,7 +118,7 @@ static bool found_late(double now)
 	return out;
 }
 
-/* Found by a discovery, but dead in the tables in use, and its ports are not Active yet. */
+/* Like found_late, but the tables in use avoid the link, and its ports are not Active yet. */
 static bool found_again(double now)
 {
 	bool recheck = false;

@@ -92,7 +92,7 @@ START_TEST(figure_2_costs)
 	ck_assert_uint_eq(down(sh, "t1", "L"), FTR_COST_INF);
 	ck_assert_uint_eq(cost(sh, "m0", "L"), 5);
 	ck_assert_uint_eq(cost(sh, "K", "L"), 6);
-	/* m1 is offered 5 by t1 and 3 by t2, in either order */
+	/* m1 has cost 5 over t1 and 3 over t2; the order of the two has no effect */
 	ck_assert_uint_eq(cost(sh, "m1", "L"), 3);
 	ck_assert_uint_eq(cost(sh, "J", "L"), 4);
 	ck_assert_uint_eq(cost(sh, "M", "L"), 6);
@@ -104,8 +104,8 @@ END_TEST
 /*
  * Gliksberg et al. 2020, figure 3: dividers in a damaged part.  Leaves have 2 switches
  * above (Pi = 2 in the middle), undamaged middle switches have 3: Pi = 6 on top.
- * m1 has lost one link, so it offers 2 * 2 = 4 to t0 and t1, which keep 6
- * from m0: "the first upswitch is not updated because pi = 2 x 2 <= 6".
+ * m1 has lost one link, so the product over m1 is 2 * 2 = 4; t0 and t1 keep the
+ * 6 over m0: "the first upswitch is not updated because pi = 2 x 2 <= 6".
  *
  *	rank 2    t0  t1  t2   t3  t4  t5
  *	           | \/|\/|     |  / \ /
@@ -284,7 +284,8 @@ START_TEST(hosts_on_every_level)
 END_TEST
 
 /*
- * A leaf that is connected only to another leaf goes below it, so its hosts are reached.
+ * A leaf that is connected only to another leaf gets a lower rank than that leaf, so that its
+ * hosts are reachable.
  *
  *	rank 2     S1   S2
  *	           | \ / |
@@ -313,7 +314,7 @@ START_TEST(hanging_leaf)
 END_TEST
 
 /* No switch above another: two switches back to back, a ring of five, one alone,
- * and two islands.  Inside each island everything is reachable. */
+ * and two unconnected parts.  Inside each part everything is reachable. */
 START_TEST(flat_fabrics)
 {
 	static const struct {

@@ -153,7 +153,7 @@ START_TEST(credit_stall)
 	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, (c.run_ps + period - 1) / period);
 	ftr_sim_result_fini(&r, 1);
-	/* room for two: no stall */
+	/* with room for two packets the channel is never idle */
 	c.buffer = 4096;
 	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, (c.run_ps + WIRE - 1) / WIRE);
@@ -300,7 +300,7 @@ START_TEST(transit_first)
 }
 END_TEST
 
-/* One packet under way: the next one starts when it has arrived. */
+/* With a window of one packet, the next packet starts when the previous one has arrived. */
 START_TEST(window)
 {
 	struct net n = dumbbell();
@@ -371,7 +371,7 @@ START_TEST(deadlock)
 }
 END_TEST
 
-/* One end port receives all traffic, which is slow: the search for deadlocks, which runs
+/* All traffic goes to one end port, so packets move slowly: the search for deadlocks, which runs
  * several times, must not report one. */
 START_TEST(slow_is_no_deadlock)
 {
@@ -386,7 +386,7 @@ START_TEST(slow_is_no_deadlock)
 	c.hot_percent = 100;
 	c.buffer = 2048;
 	c.check_ps = FTR_SIM_US;
-	/* the order lacks the hot end port, which would send to others */
+	/* the order lacks the hot end port, which would otherwise send to others */
 	c.order = (const ftr_ep[]){ 1, 2, 3, 4 };
 	c.n_order = 4;
 	r = run_test_sim(&c);

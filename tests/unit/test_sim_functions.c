@@ -177,7 +177,7 @@ END_TEST
 
 /* ---- the examples of the papers ------------------------------------------------- */
 
-/* Two hosts whose path uses a top switch; k is the walk without faults. */
+/* Find two hosts whose path uses a top switch; *k is the walk between them without faults. */
 static void top_pair(struct world *w, ftr_ep *from, ftr_ep *to, struct walk *k)
 {
 	*from = 0;
@@ -331,7 +331,7 @@ START_TEST(figure_6)
 			n++;
 		}
 	if (_i) {
-		/* step 2 takes any other downward port of c; here the first */
+		/* step 2 allows any other downward port of c; the walk uses the first */
 		walk(&w, from, to, &k);
 		b = k.at[3];
 	} else {
@@ -404,7 +404,7 @@ START_TEST(timeout)
 	w.v.now = FTR_SIM_MS;
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* c's port is marked, and the link below the other one dies */
+	/* c's port is marked, and the link below the other port dies */
 	ck_assert_uint_eq((uint64_t)__builtin_popcountll(t->vector[b]), 1);
 	repair(&w);
 	for (unsigned int i = 0; i < 2; i++)
@@ -474,7 +474,7 @@ struct step {
 	bool above, below_s;	/* the packet comes from above; its host is below the switch */
 	bool dead;		/* the link down to its host is dead */
 	unsigned int vl;
-	uint16_t field;		/* port field of its header: 0: -1, 1: -2, 2: a port */
+	uint16_t field;		/* port field of its header: 0 for -1, 1 for -2, 2 for a port */
 	bool up;		/* expected: all exits lead up */
 	bool back;		/* expected: all exits lead out of the arrival port */
 	unsigned int n, out_vl;	/* expected: number of exits, and their VL */
@@ -708,7 +708,7 @@ START_TEST(hybrid)
 		for (uint32_t x = 13; x < 20; x++)
 			ck_assert_uint_eq(r[i].series[x].lost, 0);
 	}
-	/* the downward traffic of the link for 40 us, at about half of its rate */
+	/* without rerouting, 40 us of downward packets are lost, at about half the link's rate */
 	ck_assert_uint_ge(r[0].lost[FTR_SIM_LOST_DEAD_PORT], 50);
 	ck_assert_uint_eq(r[1].lost[FTR_SIM_LOST_DEAD_PORT], 0);
 	ck_assert_uint_eq(r[1].lost[FTR_SIM_LOST_GIVEN_UP], 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Immunet: the examples of Puente et al. 2004, and rings and tables after random
- * faults at random times against a flood over the links.
+ * Immunet: the examples of Puente et al. 2004; and random faults at random times, after which
+ * rings and tables are compared with a search over the links.
  *
  * Tori have one host per switch; switches are numbered row by row as in the paper,
  * ports 1 to 4 lead right, left, down and up, 5 to the host.  Fat-trees also have
@@ -77,7 +77,8 @@ static void flood(ftr_sw d, uint16_t *dist)
 	}
 }
 
-/* The ring through s crosses every tree link of its part once in each direction. */
+/* Check that the ring through s crosses every tree link of its connected part once in each
+ * direction. */
 static void check_ring(const struct immunet *x, ftr_sw s)
 {
 	uint16_t dist[256];
@@ -125,7 +126,7 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 		/* all switches of one part have the same level */
 		ck_assert_uint_eq(x->node[s].level, x->node[d].level);
 		ck_assert(x->node[s].open);
-		/* the table holds the neighbour's distance */
+		/* x->dist has the distance of the next switch, which is one hop closer */
 		ck_assert_uint_eq(x->dist[s * x->n + d] + 1u, dist[s]);
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			const struct ftr_swport *q =
@@ -149,7 +150,7 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 
 static void *last_state;
 
-/* A dead switch keeps its old state. */
+/* True if switch s has a working link.  (A dead switch keeps its old state.) */
 static bool works(ftr_sw s)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
@@ -296,7 +297,7 @@ START_TEST(whole)
 }
 END_TEST
 
-/* Links die and return at any time, also while the reaction to the previous fault is still
+/* Links die and return at any time, even while the reaction to the previous fault is still
  * under way; with some seeds the torus is partitioned. */
 START_TEST(nested)
 {
@@ -381,7 +382,8 @@ static bool hangs_together(void)
 }
 
 /* Draw up to `most` faults in random order, each of which leaves the rest
- * connected; times from 10 us on, some before the reaction to the previous fault has ended. */
+ * connected.  They occur from 10 us on; some occur before the reaction to the previous fault has
+ * ended. */
 static uint32_t draw(struct ftr_sim_change *g, uint32_t most, bool sw,
 		     uint64_t seed)
 {
@@ -646,7 +648,7 @@ static void add_link(struct ftr_builder *b, uint64_t x, unsigned int px,
 	ck_assert(!ftr_builder_add_link(b, e, g, 4, FTR_SPEED_EDR, &err));
 }
 
-/* Switch 0 with 1, 2 and 3 around it, and a link between 1 and 2; two hosts each. */
+/* Make a fabric: switch 0 is linked to switches 1, 2 and 3, and 1 to 2; each has two hosts. */
 static void star(void)
 {
 	struct ftr_builder *b = ftr_builder_new();

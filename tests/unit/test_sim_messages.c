@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Other features of routing functions: messages between switches, exits of last
- * resort, a limit of hops; and sources that do not send to dead destinations.
+ * resort, a limit on hops; and sources that do not send to dead destinations.
  *
  * Two switches, 0 and 1, with two links between them: port 1 of each to port 2
  * of the other.  Hosts are at ports 3 and 4; those of switch 0 send to those of
@@ -64,8 +64,8 @@ static void message(void *state, const struct ftr_sim_view *v, uint64_t what,
 		ftr_sim_send(v, 0, 1, does.bytes, does.after, what);
 }
 
-/* Routes packets to a host of this switch to its port, all others to port 1.  If does.rank is not
- * 0, port 2 is a second exit of that rank. */
+/* Routes packets for a host of this switch to the host's port, and all others to port 1.  If
+ * does.rank is not 0, port 2 is a second exit of that rank. */
 static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 			  ftr_port in, unsigned int vl,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e,

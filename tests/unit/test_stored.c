@@ -129,7 +129,8 @@ static void write_displaced(void)
 	ok(ftr_displaced_write(path, &id, entry, 20, &err));
 }
 
-/* The owners of LIDs exist, and a routing that keeps entries of these tables succeeds. */
+/* Check that the owners of LIDs exist, and that a routing that keeps entries of these tables
+ * succeeds. */
 static void use(const struct ftr_stored *p)
 {
 	struct ftr_tables *mine, *out;

@@ -63,7 +63,7 @@ static struct ftr_fabric *damaged(uint64_t seed)
 	return out;
 }
 
-/* The switches hold the tables of this engine. */
+/* Write the tables of this engine to the switches. */
 static void hold(struct fake *h, const char *engine)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;

@@ -184,7 +184,7 @@ static void control(char last)
 	}
 }
 
-/* Takes one more byte of an escape sequence; returns true at its end. */
+/* Handles one more byte of an escape sequence; returns true at its end. */
 static bool escape(char c)
 {
 	ck_assert(vt.n_esc + 1 < sizeof(vt.esc));

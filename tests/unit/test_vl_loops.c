@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Credit loops over (link, VL): rings by hand, and random fabrics, tables, SL to VL
- * tables and path SLs against a naive construction.
+ * Credit loops over (link, VL): rings with known results, and random fabrics, tables, SL to VL
+ * tables and path SLs, which are compared with a naive construction.
  *
  * The naive construction walks every packet from its source port, VL by VL, enters
  * its dependencies in a square matrix, and finds the shortest cycle through every
@@ -244,8 +244,8 @@ END_TEST
 
 #define RING 5
 
-/* A ring of switches.  Port 1 leads to the next switch, port 2 to the previous one, port 3 to
- * the host.  Every path takes the shorter direction, at most two hops. */
+/* Make a ring of switches.  Port 1 leads to the next switch, port 2 to the previous one, port 3 to
+ * the host.  Every path goes in the shorter direction, at most two hops. */
 static void ring(struct net *n)
 {
 	*n = net_new(RING, 4, false, 0);
@@ -299,7 +299,7 @@ START_TEST(ring_dateline)
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
 	ck_assert_uint_eq(r.n_vls, 2);
 	ck_assert_uint_eq(r.no_sl, 0);
-	/* the same VLs by SL to VL tables, except that switch 0 maps SL 1 to VL 0 towards
+	/* SL to VL tables that give the same VLs, except that switch 0 maps SL 1 to VL 0 towards
 	 * switch 1: the path 4 -> 0 -> 1 changes its VL, and there is no cycle */
 	ck_assert(!ftr_sl2vl_new(n.f, &m, NULL));
 	o.sl2vl = m;
@@ -337,7 +337,7 @@ START_TEST(ring_dateline)
 				      FTR_VL_DROP);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
-	/* host 0 to 3 and to 4; 1 to 4 and 4 to 1 through switch 0 */
+	/* SL 1 crosses switch 0 from host 0 to 3 and 4, from 1 to 4, and from 4 to 1 */
 	ck_assert_uint_eq(r.vl_drops, 4);
 	ck_assert_uint_eq(r.vl_drop.at, 0);
 	ck_assert_uint_eq(r.vl_drop.lid, n.f->ep[1].lid);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of writes (tables/write_order.h) on random graphs of changes, against a
- * calculation by repetition.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the
- * number of graphs.
+ * The order of writes (tables/write_order.h) on random graphs of changes must be that of a simple
+ * calculation, which repeats its rule until nothing changes.  FTR_SEED=N starts at seed N;
+ * FTR_RUNS multiplies the number of graphs.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,10 +33,10 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return g->next[i];
 }
 
-/* The definition of the step of a change: one more than the greater of its base and the step
- * of the next change.  A change has no step if there is no path to the LID, if the next change
- * has none, if it is in a cycle, or if the step would be above the limit.  The steps are computed
- * repeatedly until nothing changes, so that a cycle never gets a step. */
+/* Compute the steps by their definition.  The step of a change is one more than the greater of its
+ * base and the step of the next change.  A change has no step if there is no path to the LID, if
+ * the next change has none, if it is in a cycle, or if the step would be above the limit.  The
+ * steps are computed repeatedly until nothing changes, so that a cycle never gets a step. */
 static void oracle(const struct graph *g, uint32_t *step)
 {
 	bool changed = true;

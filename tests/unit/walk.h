@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A k-ary n-tree with faults, and packets walked through it: at every switch route()
- * of a routing function is called, and the walk takes the first of its exits, or a
+ * of a routing function is called, and the walk uses the first of its exits, or a
  * random one.
  */
 #ifndef FTR_TESTS_WALK_H
@@ -29,8 +29,8 @@ struct world {
 	const struct ftr_sim_function *fn;
 	void *state;
 	struct ftr_rng rng;
-	bool random;		/* take a random exit, not the first */
-	uint8_t *dep;		/* [n * n] dependencies between channels */
+	bool random;		/* use a random exit, not the first */
+	uint8_t *dep;		/* [n * n] 1: the first channel depends on the second */
 	uint32_t n;
 };
 
