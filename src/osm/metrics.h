@@ -25,10 +25,11 @@ enum ibf_sm_state {
 
 struct ibf_metrics {
 	char engine[32];	/* engine in use; "": none yet */
-	bool ours;
+	bool ours;		/* it is an engine of this plugin */
 	char reason[256];	/* why an earlier engine of routing_engine is
 				 * not used, or "" */
-	double now, started;	/* seconds since 1970 */
+	/* time of these values, and start of the plugin; both in seconds since 1970 */
+	double now, started;
 	enum ibf_sm_state state;
 	double state_seconds[IBF_N_SM_STATES];
 	uint64_t sweeps, routings, refusals, reroutes, failed_writes;

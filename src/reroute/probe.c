@@ -146,7 +146,7 @@ static bool listed(const struct rr_link *out, uint32_t n,
 
 /* A port in Init carries no data: a link that died and returned immediately counts
  * as dead until OpenSM has set it Active.  While OpenSM sets up the whole
- * fabric, Init means nothing. */
+ * fabric, a port in Init does not show that its link was down. */
 static bool is_dead(const struct rr_view *v, unsigned int state)
 {
 	return state == RR_PORT_DOWN ||
@@ -181,7 +181,7 @@ static uint32_t add_changed(struct rr *f, struct probe *p,
 	return n;
 }
 
-/* Has the switch answered that the port is not Down? */
+/* True if the switch has answered that the port is not Down. */
 static bool reports_link(const struct rr_smp *j)
 {
 	return j->state == RR_SMP_DONE && rr_smp_port_state(j) != RR_PORT_DOWN;
@@ -288,7 +288,7 @@ static void try_routes(struct rr *f, struct target *target, uint32_t n)
 	free(job);
 }
 
-/* Find out whether the link that each trap came over is still alive.  Requests
+/* Find out for each trap whether the link over which it came is still alive.  Requests
  * and answers are put into q; false: out of memory. */
 static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n,
 			  struct probe *q)

@@ -18,6 +18,7 @@
 /* PortInfo.PortState */
 enum rr_port_state { RR_PORT_DOWN = 1, RR_PORT_INIT, RR_PORT_ARMED, RR_PORT_ACTIVE };
 
+/* RR_SMP_OPEN: not answered yet, and not given up */
 enum rr_smp_state { RR_SMP_OPEN = 0, RR_SMP_DONE, RR_SMP_FAILED };
 
 /* One request, over up to two routes. */
