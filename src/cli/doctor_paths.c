@@ -239,7 +239,8 @@ static void absent_links(const struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Without a nominal fabric: upward slots whose neighbour could not be found. */
+/* Without a nominal fabric: lists the switches with fewer upward neighbours than slots; returns
+ * the number of slots without a neighbour. */
 static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_shape *sh = d->sh;

@@ -24,7 +24,8 @@
 #define SM_TIMEOUT_MS	500
 #define PMA_TIMEOUT_MS	200
 #define PMA_ALL_PORTS	255
-#define PMA_GIVE_UP	3	/* unanswered switches before giving up */
+/* After this number of switches without an answer, no more are asked. */
+#define PMA_GIVE_UP	3
 #define CAP_IS_SM	(1u << 1)
 
 static unsigned int info(const ibnd_port_t *p, enum MAD_FIELDS which)

@@ -9,8 +9,8 @@
  *	each file of --lfts	as given
  *	with --fail		the first engine's tables on the damaged fabric,
  *				before and after rerouting
- *	with --diff		instead of these: the engine's tables for OLD and for
- *				FABRIC, or the tables in two files
+ *	with --diff		only these two: the engine's tables for OLD and for
+ *				FABRIC, or the tables in the two files of --lfts
  */
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +112,8 @@ static void shape_of(const struct job *j, struct state *s)
 	cli_must(ftr_picture_new(s->sh, &s->pic, &cli_err));
 }
 
-/* The nominal fabric: with --diff the old one, with faults the undamaged one. */
+/* Reads the fabrics and makes their shapes.  The nominal fabric is made from OLD (--diff) or from
+ * --nominal; with faults, from the undamaged fabric. */
 static void read_fabrics(struct job *j, const char *old, const char *now)
 {
 	const struct report *o = j->o;

@@ -28,8 +28,8 @@ struct cli_live {
 	struct ftr_tables *t;
 	uint32_t missing;	/* switches whose table could not be read */
 	uint32_t silent;	/* ports with a link whose far end does not answer */
-	uint32_t blocks;	/* blocks of tables read */
-	double table_seconds;	/* time to read them */
+	uint32_t blocks;	/* number of blocks of tables that were read */
+	double table_seconds;	/* time to read these blocks */
 };
 
 /* Options for the table of a command.  s: the command's struct, whose member "from" is a

@@ -77,7 +77,7 @@ static const struct cli_opt options[] = {
 
 /* ---- the patterns --------------------------------------------------------- */
 
-/* The higher of the bounds by cuts and by link weights. */
+/* Sets in->bound to the higher one of two lower bounds: by cuts and by link weights. */
 static void find_bound(const struct load *l, struct input *in,
 		       const struct ftr_shape *sh)
 {

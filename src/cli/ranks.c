@@ -69,7 +69,8 @@ static void read_order(struct job *j)
 	ftr_shape_free(sh);
 }
 
-/* [h->n] The first place of each host, from the places of its ports. */
+/* Returns an array [h->n]: the first place of each host in the host order, from the places of its
+ * ports; UINT32_MAX: none. */
 static uint32_t *places(const struct job *j)
 {
 	uint32_t *at = cli_calloc(j->f->n_ep, sizeof(*at), "%u hosts", j->h->n);

@@ -25,7 +25,7 @@
 /* An affected node. */
 struct cli_affected {
 	uint32_t idx;		/* ftr_ep or ftr_sw, depending on the list */
-	ftr_sw first;		/* lowest switch with affected sources */
+	ftr_sw first;		/* the first switch, by index, with affected sources */
 	uint32_t n_ep, n_sw;	/* struct cli_reach states what each list counts here */
 };
 

@@ -38,7 +38,7 @@ struct top_data {
 	struct top_stamp status_stamp;
 	char *text;		/* malloc()ed, NULL: never read */
 	struct cli_jval status;	/* points into text */
-	char status_error[TOP_TEXT_MAX];	/* of the last read, or "" */
+	char status_error[TOP_TEXT_MAX];	/* error of the last read, or "" */
 	/* events, newest first */
 	struct top_stamp events_stamp;
 	struct top_line *event;	/* malloc()ed */

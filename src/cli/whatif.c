@@ -69,15 +69,15 @@ struct job {
 	struct ftr_team *team;
 	struct ftr_fabric *f;		/* undamaged */
 	struct cli_faults faults;
-	struct ftr_nominal *nominal;	/* includes f; NULL: no faults */
-	struct ftr_shape *sh;		/* of f */
-	struct ftr_tables *before;
-	struct ftr_turn *turn;		/* extra turns of before */
+	struct ftr_nominal *nominal;	/* includes f; NULL: no faults and no --nominal */
+	struct ftr_shape *sh;		/* shape of f */
+	struct ftr_tables *before;	/* tables of the column "before"; NULL: none */
+	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables with the turn bit for f, or NULL */
 	uint64_t *place;		/* host order for the loads: port GUIDs */
 	uint32_t n_places;
-	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live the first are those in use */
+	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live, given[0] are the tables in use */
 	struct cli_column col[4 + CLI_LIST_MAX];
 	unsigned int n_col;
 };
@@ -262,7 +262,7 @@ static void set_up(struct job *j)
 	j->turn = stats.turn;
 	j->n_turns = stats.turn ? stats.n_turns : 0;
 	cli_note_files(j->sh);
-	/* all columns use the order of the undamaged fabric: loads are comparable */
+	/* all columns use the host order of the undamaged fabric, so that loads are comparable */
 	j->place = cli_host_guids(j->sh, false, &j->n_places);
 	j->vl_map = cli_vls(j->sh, w->vls);
 	if (w->fail.n || w->guarantee)
@@ -326,8 +326,8 @@ static int report_whatif(const struct job *j)
 	return cli_whatif_table(&v, status);
 }
 
-/* Prints how many faults ddlr is guaranteed to repair locally: on the fabric after the
- * faults, which is the fabric itself if there are none. */
+/* Prints the number of faults that ddlr is guaranteed to repair locally in the damaged fabric
+ * (without --fail: in the fabric itself). */
 static int report_guarantee(const struct job *j)
 {
 	struct ftr_fabric *nf = cli_faults_apply(j->f, &j->faults, j->w->seed);

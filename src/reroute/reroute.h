@@ -123,7 +123,7 @@ struct rr_view {
 	struct rr_routing planner_gen;	/* the routing that the planner was made from */
 	struct rr_maker *maker;		/* builds the planner; NULL: none */
 	struct rr_repair *pending;	/* repair whose transition is unfinished; NULL: none */
-	double transition_due;		/* ms: when its next round is due; negative: no transition */
+	double transition_due;	/* ms: when its next round is due; negative: no transition */
 	double drained_at;	/* when all packets that follow older entries have left */
 };
 
