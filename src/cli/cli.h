@@ -362,7 +362,7 @@ struct cli_report_opts {
 	bool list;		/* list all affected nodes */
 	const char *sl2vl, *psl;	/* file names, NULL: not given */
 	uint32_t no_sl2vl;	/* switches that sl2vl does not contain */
-	const uint64_t *hops;	/* of ftr_check_hops, or NULL: not counted */
+	const uint64_t *hops;	/* result of ftr_check_hops; NULL: hops were not counted */
 };
 
 /* Content of a report, computed once for text and JSON. */

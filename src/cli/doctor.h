@@ -148,7 +148,7 @@ struct doctor {
 	/* computed by the first check that needs them */
 	struct ftr_shape_opts shape_opts;
 	struct ftr_nominal *nominal;
-	struct ftr_shape *sh;	/* NULL: shape_err says why */
+	struct ftr_shape *sh;	/* NULL: shape_err has the reason */
 	struct ftr_err shape_err;
 	struct ftr_check_report *report;	/* NULL: not computed */
 	struct cli_verdict judged;

@@ -475,7 +475,7 @@ static enum ftr_status engine_column(struct doctor *d,
 	struct ftr_tables *t = NULL;
 	enum ftr_status st = ftr_tables_new(d->net.f, false, &t, err);
 
-	ro.balance = FTR_BALANCE_LOAD;	/* as the first routing of the plugin */
+	ro.balance = FTR_BALANCE_LOAD;	/* as in the first routing of the plugin */
 	if (!st)
 		st = ops->route(d->sh, &ro, d->team, t, NULL, err);
 	if (!st)

@@ -13,7 +13,7 @@ struct ibmad_port;
 struct cli_live_opts {
 	bool on;		/* --live */
 	const char *ca;		/* local adapter, NULL: the first that is up */
-	unsigned int port;	/* its port, 0: the first that is up */
+	unsigned int port;	/* port of that adapter; 0: the first that is up */
 	uint64_t m_key;
 	/* If not NULL, called when f is known and before tables are read, with the
 	 * libibnetdisc fabric from which f was built; f may have no LIDs. */

@@ -63,7 +63,7 @@ enum ftr_status cli_reach(const struct ftr_fabric *f,
 			  struct ftr_err *err) FTR_MUST_USE;
 void cli_reach_free(struct cli_reach *r);
 
-/* Unreachable pairs of the class that are due. */
+/* Returns the number of due, unreachable pairs of class cls. */
 uint64_t cli_reach_due(const struct cli_reach *r, int cls);
 
 /* Renumbers the nodes of r from f to g; g must contain all of them. */

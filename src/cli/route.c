@@ -56,7 +56,7 @@ struct result {
 	struct ftr_route_stats stats;
 	struct ftr_tables *in_use;	/* with --live: the tables in the switches; else NULL */
 	double ms_per_block;		/* with --live: time to read a block */
-	struct cli_transition transition;	/* from in_use to t */
+	struct cli_transition transition;	/* the transition from in_use to t */
 	double shape_s, route_s;
 };
 

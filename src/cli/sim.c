@@ -48,7 +48,7 @@ static const struct cli_opt options[] = {
 	  "data rate of links if not in FABRIC", "32000", 1,
 	  1 << 24 },
 	{ "buffer", CLI_UINT, offsetof(struct cli_sim, buffer), "BYTES",
-	  "buffer per input port and VL; 0: VLs share 51200", "0", 0,
+	  "buffer per input port and VL; 0: 51200, divided among VLs", "0", 0,
 	  1 << 28 },
 	{ "switch-buffer", CLI_UINT, offsetof(struct cli_sim, switch_buffer),
 	  "BYTES", "buffer for traffic of ports 0; 0: as --buffer", "0", 0,

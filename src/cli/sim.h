@@ -33,7 +33,7 @@ struct cli_sim_job {
 	const char *source;	/* origin of the tables, as text */
 	struct ftr_team *team;
 	struct ftr_fabric *f;
-	struct ftr_shape *sh;	/* of f, or NULL if f cannot be ranked */
+	struct ftr_shape *sh;	/* shape of f; NULL if f cannot be ranked */
 	struct ftr_shape_opts shape_opts;
 	struct ftr_tables *t;
 	struct ftr_sl2vl *sl2vl;
@@ -96,7 +96,7 @@ struct cli_sim_sum {
 	uint32_t deadlocks;	/* number of runs with a deadlock */
 	uint32_t first_deadlock;	/* the first of these runs; UINT32_MAX: none */
 	uint32_t max_hops;
-	double max_use, mean_use;	/* of links between switches */
+	double max_use, mean_use;	/* utilisation of links between switches, 0 to 1 */
 };
 
 #define CLI_SIM_WORST_MAX 64

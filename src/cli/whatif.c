@@ -188,7 +188,7 @@ static void measure_ddlr(const struct job *j, const struct ftr_shape *sh,
 	ftr_tables_free(t);
 }
 
-/* One seed: measures run i of every column of the damaged fabric. */
+/* Measures run i, which has a seed of its own, in every column of the damaged fabric. */
 static void one_run(struct job *j, unsigned int i)
 {
 	struct ftr_fabric *f = cli_faults_apply(j->f, &j->faults, j->w->seed + i);

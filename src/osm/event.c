@@ -371,7 +371,7 @@ void ibf_event_write(void *ctx, const struct rr_repair *r)
 			r->number);
 }
 
-/* ---- switches that a sweep has brought back ------------------------------ */
+/* ---- switches that are linked again after a sweep ------------------------- */
 
 /* Remove from the list of switches that are down the first one that has a link to another
  * switch in fab: *s, with its event *d.  False: there is none. */

@@ -153,10 +153,10 @@ static bool is_repaired(const struct ibf_engine *e,
 }
 
 /*
- * The extra turns of the previous routing, in terms of gen's fabric.  A fabric
- * that is complete again is planned from the start, so that it gets the same
- * tables as before the fault.  Its turns are a subset of those of the damaged
- * fabric, whose plan began with them, so a mixture of old and new entries has
+ * Stores the extra turns of the previous routing, in terms of gen's fabric, in r.  If the
+ * fabric is complete again, none are stored: its turns are planned from the start, so that it
+ * gets the same tables as before the fault.  These turns are a subset of those of the damaged
+ * fabric, whose planning began with them, so a mixture of old and new entries has
  * no credit loops.
  */
 static enum ftr_status carry_turns(const struct ibf_engine *e,

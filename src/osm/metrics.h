@@ -47,8 +47,8 @@ struct ibf_metrics {
 	uint32_t held;		/* damped links */
 	/* the last reroute */
 	double rerouted;	/* time of its trap, seconds since 1970 */
-	double reroute_ms[IBF_REROUTE_PHASES];	/* from the trap to the end of a phase;
-						 * negative: not reached */
+	double reroute_ms[IBF_REROUTE_PHASES];	/* time from the trap to the end of each phase;
+						 * negative: the phase was not reached */
 };
 
 void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m);

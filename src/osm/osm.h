@@ -77,7 +77,7 @@ struct ibf_generation {
 				 * tables */
 };
 
-/* Tables with the statistics of the engine. */
+/* Tables that an engine has computed, its options and its statistics. */
 struct ibf_routes {
 	struct ftr_tables *t;
 	struct ftr_route_opts opts;

@@ -31,7 +31,7 @@
 
 #include "osm/fast.h"
 
-/* Is the epoch over, that is, has a routing begun?  An engine before ours in
+/* True if the epoch is over, that is, if a routing has begun.  An engine before ours in
  * OpenSM's list routes without a call to the plugin.  If such a routing has begun and
  * its end is not reported yet, report its beginning here.  OpenSM's lock is held. */
 static bool has_routed(struct ibf_fast *f, uint32_t epoch)

@@ -24,8 +24,8 @@
 
 struct ibf_stree_node {
 	ftr_sw parent;		/* FTR_SW_NONE: the root */
-	ftr_port up;		/* own port towards the parent */
-	ftr_port down;		/* the parent's port towards this switch */
+	ftr_port up;		/* port of this switch that leads to the parent */
+	ftr_port down;		/* port of the parent that leads to this switch */
 	bool seen;		/* the search has reached the switch */
 	bool member;
 	bool used;		/* the switch is in the pruned tree */
@@ -45,7 +45,7 @@ struct ibf_stree {
 	uint32_t n_used;
 	ftr_sw *used;		/* [n_sw] switches of the tree, root first */
 	struct ibf_stree_node *node;	/* [n_sw] */
-	/* scratch */
+	/* temporary data of a build */
 	uint32_t *n_children;	/* [n_sw] children that lead to members */
 	ftr_sw *queue;		/* switches in the order in which the last search reached them */
 	uint32_t n_seen;	/* length of queue */

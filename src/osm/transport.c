@@ -299,7 +299,7 @@ static void send_job(struct run *r, struct rr_smp *job)
 	job->tries++;
 }
 
-/* Is another packet of the same job in flight? The caller holds the mutex. */
+/* True if another packet of the same job is in flight.  The caller holds the mutex. */
 static bool in_flight(const struct run *r, const struct rr_smp *job)
 {
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)

@@ -8,8 +8,8 @@
  * OpenSM does: under ibsim a later bind would divert OpenSM's traps.
  *
  * Requests are sent by the worker (fast.h), and by a routing that reads or writes tables itself
- * (adopt.c, takeover.c).  Answers arrive on
- * the receiver thread of OpenSM's transport.  Failures also arrive there or, under ibsim,
+ * (adopt.c, takeover.c).  Answers arrive on the receiver thread of OpenSM's transport.  Failures
+ * also arrive there or, under ibsim,
  * through the error path of OpenSM, which then decrements counters that it never incremented
  * for this packet; transport.c corrects that.
  */

@@ -170,7 +170,7 @@ struct rr_repair {
 
 enum rr_warning { RR_WARN_FAILED, RR_WARN_FLAPPING };
 
-/* Operations of the caller; ctx is struct rr's. */
+/* Operations of the caller; ctx is the member ctx of struct rr. */
 struct rr_ops {
 	double (*now)(void *ctx);	/* ms, monotonic */
 	void (*sleep)(void *ctx, unsigned int ms);
@@ -210,7 +210,7 @@ struct rr {
 	const struct rr_ops *ops;
 	void *ctx;
 	unsigned int window;	/* maximum number of packets in flight */
-	double timeout;		/* of one packet, ms */
+	double timeout;		/* ms after which one packet counts as lost */
 
 	pthread_mutex_t mutex;	/* guards the members below, up to view_lock */
 	bool stop;
@@ -248,8 +248,8 @@ void rr_routing_put(struct rr_routing *gen);	/* owner NULL is accepted */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev);
 /* Like rr_post(), but the caller holds the mutex. */
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
-bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
-					 * mutex */
+/* Takes the mutex and returns rr_overtaken() of the state. */
+bool rr_is_overtaken(struct rr *f);
 /* Request a heavy sweep from OpenSM: rr_want_sweep when it is due (damp.h), rr_sweep_now
  * immediately unless a discovery is under way (state.c). */
 void rr_want_sweep(struct rr *f);

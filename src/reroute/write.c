@@ -194,8 +194,8 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	}
 }
 
-/* Compute v->tree[1].  On the route of each lost packet, its routes avoid the first link over
- * which no packet of this step has passed. */
+/* Compute v->tree[1].  Its routes avoid one link of the route of each lost packet: the first
+ * link over which no packet of this step has passed.  False: no memory. */
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
