@@ -12,12 +12,13 @@
 	{ "vls", CLI_UINT, offsetof(s, vls), "N", \
 	  "operational VLs; with 2 or more, ddlr uses two", "1", 1, 15 }
 
-/* t, tables of fa, as tables of fb.  Switches are matched by GUID.  Unlike ftr_tables_carry,
- * keeps the entries for LIDs without an owner in fb, since nothing deletes them in a switch. */
+/* Converts t, the tables of fa, to tables of fb.  Switches are matched by GUID.  Unlike
+ * ftr_tables_carry, keeps the entries for LIDs without an owner in fb, since nothing deletes them
+ * in a switch. */
 struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
 				    const struct ftr_tables *t,
 				    const struct ftr_fabric *fb);
-/* m, SL2VL tables of fa, as tables of fb.  Switches are matched by GUID. */
+/* Converts m, the SL2VL tables of fa, to tables of fb.  Switches are matched by GUID. */
 struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa,
 				const struct ftr_sl2vl *m,
 				const struct ftr_fabric *fb);

@@ -180,7 +180,7 @@ static uint32_t recommend(const struct doctor *d, struct line *l)
 /* ---- output ------------------------------------------------------------ */
 
 static const struct {
-	const char *word, *key;		/* in text, in JSON */
+	const char *word, *key;		/* names in text and in JSON */
 	enum cli_colour colour;
 } verdict[DOC_N_VERDICTS] = {
 	[DOC_OK] = { "ok", "ok", CLI_GOOD },

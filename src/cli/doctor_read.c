@@ -310,7 +310,7 @@ void doc_m_key(struct doctor *d, struct doc_result *r)
 	uint64_t given = d->o.from.m_key;
 
 	if (!n->m_key_known) {
-		doc_say(r, DOC_NOT_CHECKED, "the M_Key is seen on a live fabric only");
+		doc_say(r, DOC_NOT_CHECKED, "the M_Key can be read from a live fabric only");
 	} else if (!n->m_key) {
 		doc_say(r, DOC_OK, "the local port shows no M_Key");
 	} else if (n->m_key == given) {

@@ -97,7 +97,7 @@ struct job {
 	struct html_traffic traffic;
 	uint64_t *place;
 	struct ftr_load_pair *pair;
-	char *doctor_text;	/* NULL: not given */
+	char *doctor_text;	/* content of the file of --doctor; NULL: not given */
 	struct cli_jval doctor;
 	struct html_set set[SETS_MAX];
 	unsigned int n_sets;

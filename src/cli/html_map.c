@@ -10,7 +10,7 @@
 
 #include "cli/html.h"
 
-#define MAP "the map of %u switches"	/* for cli_calloc */
+#define MAP "the map of %u switches"	/* argument of cli_calloc */
 
 const struct ftr_switch *html_switch(const struct html_map *m, uint32_t i)
 {

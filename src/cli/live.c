@@ -176,8 +176,8 @@ struct reader {
 	uint32_t missing;
 	uint64_t m_key;
 	int port, agent;
-	void *umad;		/* one buffer for sending, one for receiving */
-	void *answer;
+	void *umad;		/* buffer for sending */
+	void *answer;		/* buffer for receiving */
 	struct slot slot[IN_FLIGHT_MAX];
 	uint32_t next_block;	/* block and switch of the next Get to send */
 	ftr_sw next_sw;

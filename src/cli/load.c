@@ -14,7 +14,8 @@
 #define KINDS 5
 
 struct result {
-	const char *name, *which;	/* which: label of the worst pattern */
+	const char *name;	/* kind of pattern */
+	const char *which;	/* text before the number of the worst pattern, "k =" or "no." */
 	bool done;
 	double seconds;
 	struct ftr_load_report r;

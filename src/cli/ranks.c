@@ -36,7 +36,7 @@ static const struct cli_opt options[] = {
 
 struct line {
 	uint32_t place;		/* place in the host order; UINT32_MAX: none */
-	uint32_t i;		/* index in the file */
+	uint32_t i;		/* index in --hosts, or in the list of all hosts */
 	const char *name;
 	uint32_t slots;
 };

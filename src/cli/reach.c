@@ -27,7 +27,7 @@ struct build {
 	struct ftr_lid_owner last;	/* the current destination */
 };
 
-#define PAIRS "the pairs that do not arrive"	/* for cli_calloc */
+#define PAIRS "the pairs that do not arrive"	/* argument of cli_calloc */
 
 static struct cli_affected_list list_new(uint32_t n)
 {

@@ -10,7 +10,7 @@
 #include "cli/json.h"
 
 static const struct {
-	const char *name, *key;		/* in text, in JSON */
+	const char *name, *key;		/* names in text and in JSON */
 } class[FTR_N_CHECK_CLASSES] = {
 	{ "end port -> end port", "host_host" },
 	{ "end port -> switch", "host_switch" },

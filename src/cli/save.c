@@ -34,7 +34,7 @@ struct save {
 	struct cli_live_opts from;
 	const char *conf;
 	bool sl2vl;
-	struct ftr_sl2vl *m;	/* only with sl2vl */
+	struct ftr_sl2vl *m;	/* the SL2VL tables; NULL without --sl2vl */
 };
 
 static const struct cli_opt save_options[] = {

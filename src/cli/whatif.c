@@ -10,7 +10,7 @@
  *			subnet manager has rerouted
  *	local		(--local) the tables after ddlr's local repair
  *	after		the engine's tables for the damaged fabric; changes are
- *			counted against "before".  As in the plugin, entries and extra
+ *			counted relative to "before".  As in the plugin, entries and extra
  *			turns of "before" are kept as far as they are valid
  *	FILE		given tables (--compare) on the damaged fabric
  *
@@ -67,7 +67,7 @@ struct job {
 	const struct whatif *w;
 	struct ftr_shape_opts opts;
 	struct ftr_team *team;
-	struct ftr_fabric *f;		/* undamaged */
+	struct ftr_fabric *f;		/* the undamaged fabric */
 	struct cli_faults faults;
 	struct ftr_nominal *nominal;	/* includes f; NULL: no faults and no --nominal */
 	struct ftr_shape *sh;		/* shape of f */

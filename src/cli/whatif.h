@@ -14,12 +14,13 @@
 
 /* Faults given by the user: named parts, and the number of random parts. */
 struct cli_faults {
-	uint8_t *dead_sw;	/* [n_sw] */
-	uint8_t *dead_port;	/* [n_ports], both ends of a link */
+	uint8_t *dead_sw;	/* [n_sw] 1: the switch fails */
+	uint8_t *dead_port;	/* [n_ports] 1: the link at this port fails; set for both ends */
 	uint32_t links, switches;	/* numbers of random parts, drawn again for each seed */
 };
 
-/* option: the option that specs belong to, for messages. */
+/* Parses the faults in specs; dies if one is not valid.  option: the option that gave them, for
+ * error messages. */
 struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
 				   const char *option,
 				   const struct cli_list *specs);

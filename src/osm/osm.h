@@ -268,7 +268,7 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 			   const struct ibf_routes *r, struct ibf_unserved *un,
 			   struct ftr_err *err) FTR_MUST_USE;
 
-/* prefer.c: set gen->prefer, current and keep. */
+/* prefer.c: before gen is routed, set gen->prefer, gen->current and gen->keep. */
 enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
 /* True if all switches of the nominal fabric and all links between them are present. */

@@ -20,7 +20,7 @@
  * even if the plugin no longer runs. (No block is equal to its complement, so OpenSM
  * always sees a difference.)
  *
- * If a routing has begun meanwhile (a forced reroute comes without notice), its
+ * If a routing has begun meanwhile (no event reports that a forced reroute begins), its
  * tables are valid, and our packets and OpenSM's may have been carried out in
  * either order.  The blocks of this repair are marked when the routing is done, and a
  * sweep writes them again.

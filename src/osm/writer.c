@@ -236,7 +236,7 @@ static void report(struct ibf_writer *w)
 {
 	for (int i = 0; i < IBF_N_MSG; i++)
 		if (w->series[i])
-			ibf_log(w->p, (enum ibf_msg)i, "lost at the end: %s",
+			ibf_log(w->p, (enum ibf_msg)i, "not written before the end of OpenSM: %s",
 				ibf_count(w->series[i], "record", "records").s);
 }
 

@@ -189,9 +189,8 @@ struct rr_ops {
 	double (*lifetime)(void *ctx);	/* packet lifetime in ms */
 	/* OpenSM's copy of the tables.  epoch is the one in which the write was
 	 * permitted.  announce is called before the first packet of the write and sets
-	 * rr_block.open; if it
-	 * fails, nothing may be written.  settle is called after the last packet; it
-	 * returns the number of blocks that a sweep must write again, and sets
+	 * rr_block.open; if it fails, nothing may be written.  settle is called after the last
+	 * packet; it returns the number of blocks that a sweep must write again, and sets
 	 * *rewrite if the epoch is over: then RR_ACT_REWRITE follows. */
 	enum ftr_status (*announce)(void *ctx, struct rr_block *b, uint32_t n,
 				    uint32_t epoch, struct ftr_err *err);
@@ -279,7 +278,8 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 void rr_view_free(struct rr_view *v);		/* NULL is accepted */
 /* Replace the current view, which is freed; NULL: no view. */
 void rr_view_set(struct rr *f, struct rr_view *v);
-/* False: OpenSM has routed in the meantime; handle the traps again. */
+/* Probe the links of the switches that sent the traps, and repair the tables.  False: OpenSM has
+ * routed in the meantime; handle the traps again. */
 bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
 /* Probe the RETURNING links, and take those that are Active into use. swept: true after
  * SUBNET_UP; false if the hold time of a damped link is over. */
