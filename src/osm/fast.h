@@ -34,7 +34,7 @@ struct ibf_fast {
 		const void *context;
 	} hook;
 	pthread_mutex_t trap_order;	/* held while OpenSM handles a trap */
-	atomic_bool sweep_on_trap;	/* the administrator's setting */
+	atomic_bool sweep_on_trap;	/* OpenSM's option as the administrator has set it */
 
 	/* guarded by rr.mutex */
 	struct ibf_changes changes;	/* changes by the last routing */

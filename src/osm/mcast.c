@@ -20,7 +20,7 @@
 
 struct seat {			/* a switch port that leads to a member */
 	ftr_sw sw;
-	ftr_port port;		/* 0: the switch itself */
+	ftr_port port;		/* 0: the switch itself is the member */
 };
 
 struct seats {

@@ -34,7 +34,7 @@ struct ibf_metrics {
 	double state_seconds[IBF_N_SM_STATES];
 	uint64_t sweeps, routings, refusals, reroutes, failed_writes;
 	/* the last routing by one of our engines */
-	double routed;		/* seconds since 1970; 0: none yet */
+	double routed;		/* end of this routing, seconds since 1970; 0: none yet */
 	double routing_ms[IBF_ROUTING_PHASES];
 	uint64_t changed_entries;
 	uint32_t switches, links, end_ports;

@@ -26,7 +26,7 @@ struct ibf_status {
 	pthread_mutex_t mutex;
 	struct ibf_metrics m;
 	double state_since;	/* when the present state began, by ibf_now_ms() */
-	uint64_t loaded;	/* m.routings when the load was computed */
+	uint64_t loaded;	/* value of m.routings when the load was last computed */
 };
 
 struct ibf_status *ibf_status_new(void)

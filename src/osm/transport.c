@@ -56,7 +56,7 @@ struct ibf_smp {
 	osm_bind_handle_t bind;
 	cl_disp_reg_handle_t disp;
 	cl_disp_msgid_t fail_msg;
-	pthread_mutex_t run;	/* held by a run, and taken before mutex */
+	pthread_mutex_t run;	/* held during ibf_smp_run; taken before mutex */
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	bool stop;

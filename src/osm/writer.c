@@ -31,7 +31,7 @@ struct ibf_writer {
 	pthread_mutex_t mutex;	/* guards the members below */
 	pthread_cond_t cond;
 	struct queued *first, **end;
-	size_t n, bytes;	/* waiting jobs, and the memory that they hold */
+	size_t n, bytes;	/* number of waiting jobs, and the memory that they hold */
 	bool busy;		/* a job is running */
 	bool stop;		/* no more jobs are accepted */
 	bool abandoned;		/* see the comment at the top */

@@ -60,7 +60,7 @@
 struct probe {
 	struct rr_view *v;
 	struct rr_smp *job;
-	struct rr_link *link;	/* parallel to job */
+	struct rr_link *link;	/* [n] the link that each request asks about */
 	uint32_t n, cap_job, cap_link;
 };
 
@@ -243,7 +243,7 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 struct target {
 	ftr_sw sw;
 	unsigned int n;		/* number of routes */
-	struct rr_dr route[2];	/* try_routes moves the route that was answered first to route[0] */
+	struct rr_dr route[2];	/* try_routes moves the one that was answered first to route[0] */
 	bool trap;		/* route[0] is the reverse of the path of the switch's trap */
 	bool answered;
 	bool dead;		/* the link over which the trap came is dead */

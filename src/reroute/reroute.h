@@ -111,8 +111,10 @@ struct rr_view {
 	ftr_lid sm_lid;			/* LID of the subnet manager's port */
 	struct rr_dr_tree *tree[2];	/* [0]: first routes; [1]: second routes */
 	uint8_t *avoid;			/* [n_sw] temporary data of probe_routes.c */
-	uint8_t *silent;	/* [n_sw] 1: lost a link and did not answer, probably dead */
-	uint8_t *in_flight;	/* [n_sw] 1: a packet to it timed out and may still arrive */
+	uint8_t *silent;	/* [n_sw] 1: the switch lost a link and did not answer: probably
+				 * dead */
+	uint8_t *in_flight;	/* [n_sw] 1: a packet to the switch timed out and may still
+				 * arrive */
 	uint64_t *suspect;	/* set of ports: links that requests avoid for now */
 	bool brought_up;		/* the sweep that made the routing has set all links
 					 * Active */
@@ -145,14 +147,15 @@ struct rr_repair {
 	uint32_t resent;	/* blocks sent more than once */
 	uint32_t unsettled;	/* blocks that a sweep must write again */
 	uint32_t drained;	/* entries that waited for old packets to leave */
-	bool local;		/* local repair by ddlr */
+	bool local;		/* the repair is reported as a local repair by ddlr */
 	bool swept;		/* not a repair: a sweep brought a switch back */
 	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
 	uint64_t unrepaired;	/* local repair: entries that still lead to a
 				 * dead port */
 	uint32_t held;		/* transition: LIDs that still use older entries */
-	uint64_t lost_pairs, regained_pairs;	/* pairs of leaf switches */
+	/* pairs of leaf switches that have lost or regained their path */
+	uint64_t lost_pairs, regained_pairs;
 	/* ms since the first trap; negative: not reached */
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
@@ -230,7 +233,7 @@ struct rr {
 
 /* The next job, copied from the shared state. */
 struct rr_task {
-	unsigned int todo;	/* set of enum rr_action */
+	unsigned int todo;	/* the actions to carry out: a set of enum rr_action */
 	struct rr_routing fresh;
 	bool up;		/* OpenSM has set all links Active */
 };

@@ -115,7 +115,7 @@ struct rr_event {
 	enum rr_event_kind kind;
 	ftr_lid lid;
 	bool master, yes, routed, init;
-	double due;		/* negative: never */
+	double due;		/* ms; negative: no next round */
 };
 
 /* Actions for the caller; several may be set, and are carried out in this
@@ -162,9 +162,11 @@ struct rr_state {
 	double discovery;	/* ms that the last discovery took */
 	double transition;	/* when the next round of a transition is due; negative: none */
 	uint32_t unconfirmed;	/* repairs that no discovery has seen yet; the caller sets it */
-	bool released, swept;	/* reasons to probe RETURNING links */
-	bool rewrite;
-	bool job_up;		/* the links were up when the job began */
+	/* Reasons to probe RETURNING links.  released: the hold time of a damped link is over;
+	 * swept: a sweep is done. */
+	bool released, swept;
+	bool rewrite;		/* RR_ACT_REWRITE is due when OpenSM is at rest */
+	bool job_up;		/* tables was RR_UP when the job began */
 	/* trap: the traps that wait; asked: those of the current job; later: those to be
 	 * probed again when the links are up. */
 	struct rr_trap trap[RR_TRAPS_MAX], asked[RR_TRAPS_MAX],

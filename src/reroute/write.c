@@ -44,8 +44,8 @@ struct push {
 	const struct rr_writes *what;
 	struct rr_repair *r;
 	struct write *write;
-	struct rr_smp *job;	/* parallel to write */
-	struct rr_block *block;	/* parallel to write */
+	struct rr_smp *job;	/* [n] the request for each element of write */
+	struct rr_block *block;	/* [n] the block of each element of write */
 	uint32_t n;
 	ftr_port *before;	/* [what->n] the entries of view->sent before the write */
 	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */
