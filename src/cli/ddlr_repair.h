@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * ddlr_repair: tables after a local repair, for route and whatif, and the faults that
- * local repair is guaranteed to bypass.
+ * ddlr_repair: tables after a local repair, for route and whatif, and the number of faults
+ * that are guaranteed to be repaired locally.
  */
 #ifndef FTR_CLI_DDLR_REPAIR_H
 #define FTR_CLI_DDLR_REPAIR_H

@@ -534,7 +534,7 @@ void doc_balance(struct doctor *d, struct doc_result *r)
 	best = best_engine(d);
 	d->best = best ? best->name : NULL;
 	if (!best || !d->net.t) {
-		doc_say(r, DOC_NOT_CHECKED, "no tables are given to compare the engines with (--lfts)");
+		doc_say(r, DOC_NOT_CHECKED, "no tables are given with which the engines could be compared (--lfts)");
 		return;
 	}
 	now = d->col[0].m.v[CLI_M_SHIFT_MEAN];

@@ -172,7 +172,7 @@ static enum ftr_status read_set(const struct reader *r, struct cli_jval o,
 	enum ftr_status st = read_switch(r, o, "guid", &g.sw, err);
 
 	if (!st && g.sw == FTR_SW_NONE)
-		st = wrong(r, "no switch of the fabric",
+		st = wrong(r, "not the GUID of a switch of the fabric",
 			   cli_j_member(o, "guid"), err);
 	if (!st && cli_j_type(lids) != CLI_J_ARRAY)
 		st = wrong(r, "lids", lids, err);

@@ -48,7 +48,7 @@ static const struct cli_opt options[] = {
 	{ "local", CLI_FLAG, offsetof(struct whatif, local), NULL,
 	  "also show the tables after ddlr's local repair", NULL, 0, 0 },
 	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
-	  "show how many faults local repair always bypasses", NULL, 0, 0 },
+	  "show the number of faults that are always repaired locally", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct whatif),
 	CLI_OPT_LIST(struct whatif),
 	CLI_OPT_VLS(struct whatif),

@@ -305,8 +305,8 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 /* mcast.c: OpenSM's callback that builds the tree of an MLID; ctx is a struct ibf_engine. */
 ib_api_status_t ibf_mcast_build_stree(void *ctx, osm_mgrp_box_t *mbox);
 
-/* fast.c, see fast.h.  NULL: switched off, or not possible, which is logged.
- * All other functions accept NULL. */
+/* fast.c, see fast.h.  ibf_fast_new returns NULL if there can be no fast path; the reason is
+ * logged, except if memory is exhausted.  All other functions accept NULL. */
 struct ibf_fast *ibf_fast_new(struct ibf_plugin *p);
 void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
 /* Events of a sweep, in this order, on the sweeper's thread and without a lock:

@@ -275,7 +275,8 @@ bool rr_take(struct rr *f, struct rr_task *t);
 /* Run the job from start to end; called without the mutex. */
 void rr_do(struct rr *f, struct rr_task *t);
 
-/* reroute.c, for the worker.  NULL: failed, reason in err. */
+/* reroute.c.  These functions are called by the worker only.  rr_view_new returns NULL, with the
+ * reason in err, if it failed. */
 struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 			    struct ftr_err *err);
 void rr_view_free(struct rr_view *v);		/* NULL is accepted */
