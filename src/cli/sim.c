@@ -24,7 +24,7 @@ static const struct cli_opt options[] = {
 	{ "shift", CLI_UINT, offsetof(struct cli_sim, shift), "N",
 	  "distance of --pattern shift", "1", 0, 1 << 24 },
 	{ "pairs", CLI_FILE, offsetof(struct cli_sim, pairs), "FILE",
-	  "pairs of --pattern pairs", NULL, 0, 0 },
+	  "file with the pairs of --pattern pairs", NULL, 0, 0 },
 	{ "hot", CLI_LIST, offsetof(struct cli_sim, hot), "NAME",
 	  "hot spot: name or port GUID of an end port", NULL, 0, 0 },
 	{ "hot-percent", CLI_UINT, offsetof(struct cli_sim, hot_percent), "N",

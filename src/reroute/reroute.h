@@ -361,7 +361,8 @@ void rr_ddlr_returned(struct rr *f);
 void rr_ddlr_reap(struct rr *f);
 /* Drop the planner of v, or the one that is being built for v. */
 void rr_ddlr_drop(struct rr_view *v);
-/* Local repair; true if all planned entries were written. */
+/* Plan, check and write a local repair of the faults in r; true if all planned entries were
+ * written. */
 bool rr_ddlr_detour(struct rr *f, struct rr_repair *r);
 /* One round of the transition to the tables of view->incr; sets transition_due. */
 enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,
