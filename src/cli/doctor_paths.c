@@ -423,7 +423,7 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 		return;
 	c = d->report;
 	if (c->cdg != FTR_CDG_CYCLE) {
-		doc_say(r, DOC_OK, "none, all traffic on one VL");
+		doc_say(r, DOC_OK, "no credit loop, if all traffic shares one VL");
 		return;
 	}
 	for (uint32_t i = 0; i < c->cycle_len && i < FTR_CYCLE_MAX; i++) {
