@@ -90,7 +90,8 @@ int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv);
 int cli_error(const char *fmt, ...) FTR_PRINTF(1, 2);
 /* Prints an error and ends the program with CLI_BAD. */
 _Noreturn void cli_die(const char *fmt, ...) FTR_PRINTF(1, 2);
-/* cli_die calls fn before it prints; a function is registered once, however often it is given. */
+/* Makes cli_die call fn before it prints.  A function that is given several times is called
+ * once. */
 void cli_before_death(void (*fn)(void));
 /* The error of a library call whose status is passed to cli_must. */
 extern struct ftr_err cli_err;
@@ -194,7 +195,7 @@ struct cli_guid_files {
  * out, with a note on stderr. */
 struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tolerant);
 
-/* opts->roots/cn/io are malloc()ed; free with cli_free_guids. */
+/* Reads the files into opts->roots, cn and io.  Free these lists with cli_free_guids. */
 enum ftr_status cli_read_guids(const struct cli_guid_files *files,
 			       struct ftr_shape_opts *opts,
 			       struct ftr_err *err) FTR_MUST_USE;
@@ -202,9 +203,9 @@ void cli_free_guids(struct ftr_shape_opts *opts);
 
 /*
  * The nominal fabric for opts->nominal: the union of f and the file (a state file or
- * any fabric).  Prints a note on stderr if f has parts that the file lacks.  If path is
- * NULL, the nominal fabric is f itself if faults is true (faults will be applied to f), else
- * *out is NULL.  *out is also NULL with opts->no_slots.
+ * any fabric).  Prints a note on stderr if f has parts that the file lacks.  Without a path
+ * (NULL), f itself is the nominal fabric if faults is true, because faults will be applied to
+ * f; otherwise *out is NULL.  *out is also NULL with opts->no_slots.
  */
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
@@ -233,11 +234,12 @@ ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
  * with_gaps false: gaps are removed, as by cli_drop_gaps. */
 uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
 /* Removes gaps and end ports without a LID or a link from the order, since the ranks
- * of a job are numbered without them.  Returns how many were removed. */
+ * of a job are numbered without them.  Returns the number removed. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
 /* Lower bound, for any routing, on the flows on the most loaded link of all-to-all
- * traffic between the end ports in order; gaps are ignored.  rounds 0: by cuts; else
- * by link weights, with that number of rounds.  *bound is 0 if none is known. */
+ * traffic between the end ports in order; gaps are ignored.  With rounds 0, the bound is
+ * computed from cuts; otherwise from link weights, with that number of rounds.  *bound is 0 if
+ * none is known. */
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 			  uint32_t n, uint32_t rounds, double *bound,
 			  struct ftr_err *err) FTR_MUST_USE;
@@ -342,7 +344,7 @@ const char *cli_colour(enum cli_colour c);
 /*
  * Progress line on stderr: current step, elapsed time, fraction done.  Shown only if
  * stderr is a terminal, after two seconds.  what must be a constant string.
- * cli_progress_end removes the line; it may be called without one.
+ * cli_progress_end removes the line; it may also be called if there is none.
  */
 void cli_progress(const char *what);
 void cli_progress_step(unsigned int done, unsigned int of);
@@ -360,14 +362,14 @@ struct cli_report_opts {
 	bool list;		/* list all affected nodes */
 	const char *sl2vl, *psl;	/* file names, NULL: not given */
 	uint32_t no_sl2vl;	/* switches that sl2vl does not contain */
-	const uint64_t *hops;	/* of ftr_check_hops, or NULL: not counted */
+	const uint64_t *hops;	/* result of ftr_check_hops; NULL: hops were not counted */
 };
 
 /* Content of a report, computed once for text and JSON. */
 struct cli_verdict {
 	struct cli_reach reach;	/* unreachable pairs */
-	bool class_bad[FTR_N_CHECK_CLASSES];
-	bool found;
+	bool class_bad[FTR_N_CHECK_CLASSES];	/* unreachable pairs of the class are a finding */
+	bool found;		/* there is any finding */
 };
 
 extern const char *const cli_finding_key[FTR_N_FINDINGS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * ddlr_repair: tables after a local repair, for route and whatif, and the faults that
- * local repair is guaranteed to bypass.
+ * ddlr_repair: tables after a local repair, for route and whatif, and the number of faults
+ * that are guaranteed to be repaired locally.
  */
 #ifndef FTR_CLI_DDLR_REPAIR_H
 #define FTR_CLI_DDLR_REPAIR_H
@@ -12,12 +12,13 @@
 	{ "vls", CLI_UINT, offsetof(s, vls), "N", \
 	  "operational VLs; with 2 or more, ddlr uses two", "1", 1, 15 }
 
-/* t, tables of fa, as tables of fb.  Switches are matched by GUID.  Unlike ftr_tables_carry,
- * keeps the entries for LIDs without an owner in fb, since nothing deletes them in a switch. */
+/* Converts t, the tables of fa, to tables of fb.  Switches are matched by GUID.  Unlike
+ * ftr_tables_carry, keeps the entries for LIDs without an owner in fb, since nothing deletes them
+ * in a switch. */
 struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
 				    const struct ftr_tables *t,
 				    const struct ftr_fabric *fb);
-/* m, SL2VL tables of fa, as tables of fb.  Switches are matched by GUID. */
+/* Converts m, the SL2VL tables of fa, to tables of fb.  Switches are matched by GUID. */
 struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa,
 				const struct ftr_sl2vl *m,
 				const struct ftr_fabric *fb);

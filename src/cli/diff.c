@@ -21,7 +21,7 @@ struct diff {
 
 static const struct cli_opt options[] = {
 	{ "top", CLI_UINT, offsetof(struct diff, top), "N",
-	  "list the N destinations that moved on most switches", "10", 0,
+	  "list the N destinations that moved on the most switches", "10", 0,
 	  FTR_LID_MAX },
 	{ "verbose", CLI_FLAG, offsetof(struct diff, verbose), NULL,
 	  "also list the changes of every switch", NULL, 0, 0 },
@@ -46,9 +46,9 @@ struct result {
 	struct ftr_fabric *f;
 	struct ftr_tables *a, *b;
 	struct ftr_tables_diff d;
-	double ms_per_block;		/* with --live */
-	struct cli_transition x;	/* with --transition */
-	struct moved *lid, *sw;	/* sorted by count (descending) and index */
+	double ms_per_block;		/* with --live: time to read a block */
+	struct cli_transition x;	/* set with --transition only */
+	struct moved *lid, *sw;	/* sorted by number of changes (descending) and index */
 	uint32_t n_lid, n_sw;	/* number of changed LIDs and switches */
 };
 

@@ -180,7 +180,7 @@ static uint32_t recommend(const struct doctor *d, struct line *l)
 /* ---- output ------------------------------------------------------------ */
 
 static const struct {
-	const char *word, *key;		/* in text, in JSON */
+	const char *word, *key;		/* names in text and in JSON */
 	enum cli_colour colour;
 } verdict[DOC_N_VERDICTS] = {
 	[DOC_OK] = { "ok", "ok", CLI_GOOD },
@@ -252,7 +252,7 @@ static void put_table(const struct doctor *d)
 		}
 		putchar('\n');
 	}
-	printf("(engines: balance load, as at their first routing; balance full lowers the shifts)\n");
+	printf("(engines: with balance load, as in the plugin's first routing; balance full lowers the load of shifts)\n");
 }
 
 static void put_all(const struct doctor *d, const struct doc_result *r,

@@ -53,7 +53,8 @@ struct doc_result {
 void doc_say(struct doc_result *r, enum doc_verdict v, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 void doc_remedy(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
-/* Adds one affected object; always counted, kept while there is room. */
+/* Adds a line for one affected object.  Every object is counted, but only the first DOC_DETAILS
+ * lines are kept. */
 void doc_detail(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
 /* Location of the last detail; guid: node GUID of a switch, or port GUID. */
 void doc_at(struct doc_result *r, uint64_t guid, unsigned int port);
@@ -65,7 +66,7 @@ struct doc_port {
 	uint8_t max_speed;	/* enum ftr_speed that both ends support */
 	uint8_t op_vls;		/* operational data VLs */
 	bool counted;		/* link_downed is known */
-	uint32_t link_downed;	/* since the counters were cleared */
+	uint32_t link_downed;	/* link failures since the counters were cleared */
 };
 
 struct doc_switch {
@@ -76,7 +77,8 @@ struct doc_switch {
 struct doc_sm {
 	uint64_t guid;		/* port GUID */
 	ftr_lid lid;
-	bool answered;		/* to SMInfo; if false, only guid, lid, name are set */
+	bool answered;		/* the port has answered a Get of SMInfo; if not, only guid, lid
+				 * and name are set */
 	uint8_t state;		/* 0 not active, 1 discovering, 2 standby,
 				 * 3 master */
 	uint8_t priority;
@@ -94,8 +96,9 @@ struct doc_silent {
 
 /* The fabric.  Members that dumps do not contain are NULL or zero. */
 struct doc_fabric {
-	bool tried, live;
-	struct ftr_err err;	/* why f is NULL */
+	bool tried;		/* reading was attempted */
+	bool live;		/* read from the switches, not from dumps */
+	struct ftr_err err;	/* the error, if f is NULL */
 	double seconds;		/* time to read the fabric */
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
@@ -107,8 +110,8 @@ struct doc_fabric {
 	struct doc_silent silent[DOC_DETAILS];
 	uint32_t n_silent;
 	uint32_t no_counters;	/* switches whose counters did not answer */
-	uint64_t m_key;		/* of the local port; 0: none or not shown */
-	bool m_key_known;
+	uint64_t m_key;		/* M_Key of the local port; 0: it has none or does not show it */
+	bool m_key_known;	/* m_key was read */
 };
 
 /* Measurements of one set of tables: those in use, or those of an engine. */
@@ -145,7 +148,7 @@ struct doctor {
 	/* computed by the first check that needs them */
 	struct ftr_shape_opts shape_opts;
 	struct ftr_nominal *nominal;
-	struct ftr_shape *sh;	/* NULL: shape_err says why */
+	struct ftr_shape *sh;	/* NULL: shape_err has the reason */
 	struct ftr_err shape_err;
 	struct ftr_check_report *report;	/* NULL: not computed */
 	struct cli_verdict judged;

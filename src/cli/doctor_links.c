@@ -88,8 +88,8 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 
 /* ---- links ------------------------------------------------------------- */
 
-/* True for one end of each link: the lower one of a link between switches, and the
- * switch port of a link to an end port. */
+/* True for one end of each link: for a link between switches, the end with the lower index of
+ * switch and port; for a link to an end port, the switch port. */
 static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 {
 	return x->peer_kind == FTR_PEER_EP ||
@@ -168,7 +168,8 @@ void doc_link_state(struct doctor *d, struct doc_result *r)
 	doc_remedy(r, "if this persists, the subnet manager cannot configure these ports: look for their GUIDs in its log");
 }
 
-/* Greatest width (or else speed) among the links of s to nodes of the given kind. */
+/* Greatest width (if width is true) or greatest speed among the links of s to nodes of the given
+ * kind. */
 static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
 			      unsigned int kind, bool width)
 {
@@ -279,7 +280,7 @@ void doc_link_flaps(struct doctor *d, struct doc_result *r)
 			doc_at(r, f->sw[s].guid, p);
 		}
 	if (!counted) {
-		doc_say(r, DOC_NOT_CHECKED, "no switch answers for its error counters");
+		doc_say(r, DOC_NOT_CHECKED, "no switch answers a Get of its error counters");
 	} else if (!r->n_details) {
 		doc_say(r, DOC_OK, "no port has failed more than %u times since its counters were cleared",
 			d->o.flaps);

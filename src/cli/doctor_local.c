@@ -76,7 +76,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 		n == 1 ? "" : "s", found ? "" : ", none of them ",
 		found ? "" : d->o.from.ca);
 	if (!found)
-		doc_remedy(r, "give one of those listed with --ca");
+		doc_remedy(r, "give the name of one of the listed adapters with --ca");
 }
 
 /* True if this node has no adapter; sets the verdict. */

@@ -239,7 +239,8 @@ static void absent_links(const struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Without a nominal fabric: upward slots whose neighbour could not be found. */
+/* Without a nominal fabric: lists the switches with fewer upward neighbours than slots; returns
+ * the number of slots without a neighbour. */
 static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_shape *sh = d->sh;
@@ -422,7 +423,7 @@ void doc_credit_loops(struct doctor *d, struct doc_result *r)
 		return;
 	c = d->report;
 	if (c->cdg != FTR_CDG_CYCLE) {
-		doc_say(r, DOC_OK, "none, all traffic on one VL");
+		doc_say(r, DOC_OK, "no credit loop, if all traffic shares one VL");
 		return;
 	}
 	for (uint32_t i = 0; i < c->cycle_len && i < FTR_CYCLE_MAX; i++) {
@@ -474,7 +475,7 @@ static enum ftr_status engine_column(struct doctor *d,
 	struct ftr_tables *t = NULL;
 	enum ftr_status st = ftr_tables_new(d->net.f, false, &t, err);
 
-	ro.balance = FTR_BALANCE_LOAD;	/* as the first routing of the plugin */
+	ro.balance = FTR_BALANCE_LOAD;	/* as in the first routing of the plugin */
 	if (!st)
 		st = ops->route(d->sh, &ro, d->team, t, NULL, err);
 	if (!st)
@@ -533,7 +534,7 @@ void doc_balance(struct doctor *d, struct doc_result *r)
 	best = best_engine(d);
 	d->best = best ? best->name : NULL;
 	if (!best || !d->net.t) {
-		doc_say(r, DOC_NOT_CHECKED, "no tables are given to compare the engines with (--lfts)");
+		doc_say(r, DOC_NOT_CHECKED, "no tables are given with which the engines could be compared (--lfts)");
 		return;
 	}
 	now = d->col[0].m.v[CLI_M_SHIFT_MEAN];

@@ -24,7 +24,8 @@
 #define SM_TIMEOUT_MS	500
 #define PMA_TIMEOUT_MS	200
 #define PMA_ALL_PORTS	255
-#define PMA_GIVE_UP	3	/* unanswered switches before giving up */
+/* After this number of switches without an answer, no more are asked. */
+#define PMA_GIVE_UP	3
 #define CAP_IS_SM	(1u << 1)
 
 static unsigned int info(const ibnd_port_t *p, enum MAD_FIELDS which)
@@ -309,7 +310,7 @@ void doc_m_key(struct doctor *d, struct doc_result *r)
 	uint64_t given = d->o.from.m_key;
 
 	if (!n->m_key_known) {
-		doc_say(r, DOC_NOT_CHECKED, "the M_Key is seen on a live fabric only");
+		doc_say(r, DOC_NOT_CHECKED, "the M_Key can be read from a live fabric only");
 	} else if (!n->m_key) {
 		doc_say(r, DOC_OK, "the local port shows no M_Key");
 	} else if (n->m_key == given) {

@@ -32,7 +32,7 @@ static bool parse_guid(const char *s, uint64_t *guid)
 	return !*end && !errno;
 }
 
-/* Ignores case. */
+/* True if the name contains the word; case is ignored. */
 static bool contains(const char *name, const char *word)
 {
 	size_t n = strlen(word);
@@ -87,8 +87,9 @@ static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
 		snprintf(buf + at, size - at, " and %u more", all - n);
 }
 
-/* Of the switches whose names have the least edit distance from the word, the first
- * LISTED; none if that distance exceeds a quarter of the word's length plus one. */
+/* Finds the switches whose names have the least edit distance from the word, and stores the
+ * first LISTED of them in sw; returns their number.  It is 0 if the distance exceeds a quarter of
+ * the word's length plus one. */
 static unsigned int closest(const struct ftr_fabric *f, const char *word,
 			    ftr_sw *sw)
 {

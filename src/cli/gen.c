@@ -75,7 +75,7 @@ static struct ftr_fabric *make(const struct gen *g, const char *shape)
 
 struct ordered {
 	const struct ftr_fabric *f;
-	uint32_t *order;	/* NULL: by index */
+	uint32_t *order;	/* order of the records; NULL: by index */
 };
 
 static enum ftr_status write_ordered(FILE *out, const void *ctx,
@@ -151,7 +151,8 @@ const struct cli_cmd cli_gen = {
 "SHAPE: 648, 3456, 11664 or 27648 (hosts of well-known trees), kary:K,N for\n"
 "the K-ary N-tree, or \"H;m1,..,mH;w1,..,wH;p1,..,pH\": H levels of switches,\n"
 "m_i children, w_i parents and p_i parallel links at level i.\n"
-"torus:K1,K2,..[;H]: a torus of K1 x K2 x .. switches with H hosts each (1).\n"
+"torus:K1,K2,..[;H]: a torus of K1 x K2 x .. switches, each with H hosts\n"
+"(default: 1).\n"
 "The same SHAPE, options and seed give the same file on every machine.\n",
 	.opts = options,
 	.min_args = 1,

@@ -9,8 +9,8 @@
  *	each file of --lfts	as given
  *	with --fail		the first engine's tables on the damaged fabric,
  *				before and after rerouting
- *	with --diff		instead of these: the engine's tables for OLD and for
- *				FABRIC, or the tables in two files
+ *	with --diff		only these two: the engine's tables for OLD and for
+ *				FABRIC, or the tables in the two files of --lfts
  */
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ struct job {
 	struct html_traffic traffic;
 	uint64_t *place;
 	struct ftr_load_pair *pair;
-	char *doctor_text;	/* NULL: not given */
+	char *doctor_text;	/* content of the file of --doctor; NULL: not given */
 	struct cli_jval doctor;
 	struct html_set set[SETS_MAX];
 	unsigned int n_sets;
@@ -112,7 +112,8 @@ static void shape_of(const struct job *j, struct state *s)
 	cli_must(ftr_picture_new(s->sh, &s->pic, &cli_err));
 }
 
-/* The nominal fabric: with --diff the old one, with faults the undamaged one. */
+/* Reads the fabrics and makes their shapes.  The nominal fabric is made from OLD (--diff) or from
+ * --nominal; with faults, from the undamaged fabric. */
 static void read_fabrics(struct job *j, const char *old, const char *now)
 {
 	const struct report *o = j->o;

@@ -35,9 +35,9 @@ struct html_link {
 };
 
 /*
- * Switches, end ports and links of f by their index, followed by those that only old
- * has.  Link i is drawn once; its two directions are 2 i (from a to b) and 2 i + 1
- * (from b to a).
+ * Switches, end ports and links of f, numbered by their index in f, followed by those that
+ * only old has.  Link i is drawn once; its two directions are numbered 2 i (from a to b) and
+ * 2 i + 1 (from b to a).
  */
 struct html_map {
 	const struct ftr_fabric *f, *old;	/* old: NULL if there is one fabric only */
@@ -45,7 +45,7 @@ struct html_map {
 	const struct ftr_picture *pic, *old_pic;
 	uint32_t n_sw, n_ep, n_links;
 	ftr_sw *old_sw;		/* [n_sw - f->n_sw] index in old */
-	ftr_ep *old_ep;		/* [n_ep - f->n_ep] */
+	ftr_ep *old_ep;		/* [n_ep - f->n_ep] index in old */
 	uint8_t *sw_state, *ep_state;	/* [n_sw], [n_ep] */
 	struct html_link *link;
 };

@@ -45,7 +45,8 @@ static void put_value(FILE *out, struct cli_jval v)
 			putc(*s, out);
 }
 
-/* [[text, GUID, port]]: merges the lists of details and of their places. */
+/* Writes an array [text, GUID, port] for each detail, from the lists of details and of their
+ * locations ("places"). */
 static void put_details(FILE *out, struct cli_jval check)
 {
 	struct cli_jval texts = cli_j_member(check, "details"), text, place;
@@ -69,7 +70,7 @@ static void put_details(FILE *out, struct cli_jval check)
 	putc(']', out);
 }
 
-/* [id, verdict, text, remedy, number of details, details] of each check. */
+/* Writes an array [id, verdict, text, remedy, number of details, details] for each check. */
 void html_doctor_write(FILE *out, struct cli_jval doctor)
 {
 	struct cli_jval list = cli_j_member(doctor, "checks"), check;

@@ -10,7 +10,7 @@
 
 #include "cli/html.h"
 
-#define MAP "the map of %u switches"	/* for cli_calloc */
+#define MAP "the map of %u switches"	/* argument of cli_calloc */
 
 const struct ftr_switch *html_switch(const struct html_map *m, uint32_t i)
 {
@@ -48,7 +48,8 @@ uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 
 /* ---- links --------------------------------------------------------------- */
 
-/* Ignores state: a link between the same ports is the same link in both fabrics. */
+/* Compares two links by their ends.  Their state is ignored, because a link between the same ports
+ * is the same link in both fabrics. */
 static int by_ends(const void *x, const void *y)
 {
 	const struct html_link *a = x, *b = y;
@@ -62,8 +63,8 @@ static int by_ends(const void *x, const void *y)
 	return (a->pb > b->pb) - (a->pb < b->pb);
 }
 
-/* The link at port p of switch s of g, its lower end first.  False if there is none,
- * or if an end is not on the map. */
+/* Stores the link at port p of switch s of g in *out, its lower end first; *swapped: s is not the
+ * lower end.  False if there is no link, or if an end is not on the map. */
 static bool link_at(const struct html_map *m, const struct ftr_fabric *g,
 		    ftr_sw s, ftr_port p, struct html_link *out, bool *swapped)
 {
@@ -119,7 +120,7 @@ static void add_links(struct html_map *m, const struct ftr_fabric *g,
 		}
 }
 
-/* A link that both fabrics have is listed twice; keep the first, which is f's. */
+/* A link that both fabrics have is listed twice: keep one, with the data of fabric f. */
 static void unite_links(struct html_map *m)
 {
 	uint32_t n = 0;

@@ -51,9 +51,9 @@ struct load_run {
 	const struct html_map *m;
 	const struct html_traffic *tr;
 	struct ftr_load *ld;
-	ftr_ep *order;		/* [tr->n] end ports of s->f */
-	ftr_ep *place;		/* [tr->n] the same as end ports of m->f */
-	uint64_t *by_port;	/* [s->f->n_ports] */
+	ftr_ep *order;		/* [tr->n] the host order, as end ports of s->f */
+	ftr_ep *place;		/* [tr->n] the host order, as end ports of m->f */
+	uint64_t *by_port;	/* [s->f->n_ports] load of the link at each port, in flows */
 	struct ftr_load_report *r;
 };
 

@@ -141,8 +141,8 @@ static void fill_rows(const struct html_map *m, const struct html_set *s,
 /* The latest row of each block, and the latest row at each position within the blocks of a rank:
  * number of the row + 1, or 0 if there is none yet. */
 struct recent {
-	uint16_t *block;	/* [n_blocks] */
-	uint16_t (*place)[PLACES];	/* [n_ranks] */
+	uint16_t *block;	/* [n_blocks] latest row of each block */
+	uint16_t (*place)[PLACES];	/* [n_ranks] latest row at each position */
 };
 
 static uint32_t count_differences(const uint8_t *a, const uint8_t *b, size_t n)

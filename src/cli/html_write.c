@@ -103,8 +103,8 @@ static void put_blocks(FILE *out, const struct ftr_picture *pic)
 	fputs("],\n", out);
 }
 
-/* [name, guid, rank, x, block, pod, ports, odd, upward links, most frequent number
- * of upward links, state, leaf] */
+/* Writes an array for each switch: [name, guid, rank, x, block, pod, ports, odd, upward links,
+ * most frequent number of upward links in its rank, state, leaf].  odd: see <ftr/picture.h>. */
 static void put_switches(FILE *out, const struct html_map *m)
 {
 	fputs("\"sw\":[", out);
@@ -128,7 +128,8 @@ static void put_switches(FILE *out, const struct html_map *m)
 	fputs("],\n", out);
 }
 
-/* [name, guid, switch or -1, port, lid, Gbit/s, odd, state, slow, Aggregation Node] */
+/* Writes an array for each end port: [name, guid, switch or -1, port, lid, Gbit/s, odd, state,
+ * slow, Aggregation Node]. */
 static void put_ends(FILE *out, const struct html_map *m)
 {
 	fputs("\"ep\":[", out);
@@ -155,7 +156,8 @@ static void put_ends(FILE *out, const struct html_map *m)
 	fputs("],\n", out);
 }
 
-/* [a, port, b, port, Gbit/s, slow, state] */
+/* Writes an array for each link: [switch a, its port, switch b, its port, Gbit/s, slow, state];
+ * then the missing links. */
 static void put_links(FILE *out, const struct html_map *m)
 {
 	fputs("\"links\":[", out);
@@ -216,8 +218,8 @@ static void put_cycle(FILE *out, const struct html_map *m,
 	fputs("],", out);
 }
 
-/* {kind: [count, first source switch, switch with the faulty entry, name of the
- * destination]} */
+/* Writes, for each kind of finding, {kind: [count, and of the first one: source switch, switch
+ * with the faulty entry, name of the destination]}. */
 static void put_found(FILE *out, const struct html_map *m,
 		      const struct html_set *s)
 {
@@ -239,7 +241,7 @@ static void put_found(FILE *out, const struct html_map *m,
 	fputs("},", out);
 }
 
-/* Links of the map that are missing in this state of the fabric. */
+/* Writes the numbers of the links of the map that are missing in this state of the fabric. */
 static void put_dead(FILE *out, const struct html_map *m,
 		     const struct html_set *s)
 {

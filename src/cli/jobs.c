@@ -16,7 +16,7 @@ struct jobs {
 	uint32_t n;
 	ftr_ep *ep;		/* ports of all jobs, job by job */
 	struct ftr_job *job;
-	uint32_t *hosts;	/* [n] */
+	uint32_t *hosts;	/* [n] number of hosts of each job */
 	struct ftr_job_load *load;
 	struct ftr_job_pair *pair;
 };

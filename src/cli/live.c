@@ -42,8 +42,8 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
 
-/* The simulator's sockets hold about ten messages per direction.  With more Gets in
- * flight, the simulator and its client can block each other forever. */
+/* The sockets of ibsim hold about ten messages per direction.  With more Gets in
+ * flight, ibsim and its client can block each other forever. */
 #define IN_FLIGHT_MAX	8
 #define TIMEOUT_MS	500
 #define TRIES		4
@@ -170,16 +170,16 @@ struct slot {
 struct reader {
 	const struct ftr_fabric *f;
 	struct ftr_tables *t;
-	ibnd_node_t **node;	/* [n_sw], NULL: given up */
-	uint32_t *n_blocks;	/* [n_sw] */
+	ibnd_node_t **node;	/* [n_sw] NULL: the switch is skipped from now on */
+	uint32_t *n_blocks;	/* [n_sw] number of blocks to read */
 	uint32_t max_blocks;
 	uint32_t missing;
 	uint64_t m_key;
 	int port, agent;
-	void *umad;		/* one buffer for sending, one for receiving */
-	void *answer;
+	void *umad;		/* buffer for sending */
+	void *answer;		/* buffer for receiving */
 	struct slot slot[IN_FLIGHT_MAX];
-	uint32_t next_block;	/* the next Get to send */
+	uint32_t next_block;	/* block and switch of the next Get to send */
 	ftr_sw next_sw;
 };
 
@@ -208,7 +208,7 @@ static bool send_get(struct reader *r, struct slot *s)
 			 0) >= 0;
 }
 
-/* "0,1,5": leave by port 1, then by port 5. */
+/* The directed route as text: "0,1,5" means by port 1, then by port 5. */
 static const char *route_text(const ib_dr_path_t *dr, char *buf, size_t size)
 {
 	int n = snprintf(buf, size, "0");

@@ -13,7 +13,7 @@ struct ibmad_port;
 struct cli_live_opts {
 	bool on;		/* --live */
 	const char *ca;		/* local adapter, NULL: the first that is up */
-	unsigned int port;	/* its port, 0: the first that is up */
+	unsigned int port;	/* port of that adapter; 0: the first that is up */
 	uint64_t m_key;
 	/* If not NULL, called when f is known and before tables are read, with the
 	 * libibnetdisc fabric from which f was built; f may have no LIDs. */
@@ -28,8 +28,8 @@ struct cli_live {
 	struct ftr_tables *t;
 	uint32_t missing;	/* switches whose table could not be read */
 	uint32_t silent;	/* ports with a link whose far end does not answer */
-	uint32_t blocks;	/* blocks of tables read */
-	double table_seconds;	/* time to read them */
+	uint32_t blocks;	/* number of blocks of tables that were read */
+	double table_seconds;	/* time to read these blocks */
 };
 
 /* Options for the table of a command.  s: the command's struct, whose member "from" is a

@@ -14,7 +14,8 @@
 #define KINDS 5
 
 struct result {
-	const char *name, *which;	/* which: label of the worst pattern */
+	const char *name;	/* kind of pattern */
+	const char *which;	/* text before the number of the worst pattern, "k =" or "no." */
 	bool done;
 	double seconds;
 	struct ftr_load_report r;
@@ -77,7 +78,7 @@ static const struct cli_opt options[] = {
 
 /* ---- the patterns --------------------------------------------------------- */
 
-/* The higher of the bounds by cuts and by link weights. */
+/* Sets in->bound to the higher one of two lower bounds: by cuts and by link weights. */
 static void find_bound(const struct load *l, struct input *in,
 		       const struct ftr_shape *sh)
 {
@@ -250,7 +251,8 @@ static void print_all(const struct load *l, const struct input *in,
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-/* The figures of the text output, and the sums from which the means are computed. */
+/* The JSON output holds the figures of the text output, and the sums from which the means are
+ * computed. */
 static void json_bins(struct json_object *o, const char *key,
 		     const struct ftr_load_bins *b)
 {

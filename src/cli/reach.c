@@ -17,15 +17,17 @@ struct build {
 	const struct ftr_fabric *f;
 	const struct ftr_shape *sh;
 	struct cli_reach *r;
-	uint32_t *part;		/* [n_sw] see ftr_check_parts */
-	uint32_t *hosts;	/* [n_sw] end ports that are sources */
-	uint32_t *seen;		/* [n_sw] last destination counted, + 1 */
-	uint32_t *to_ep, *to_sw;	/* [n_sw] unreachable destinations with due pairs */
-	uint32_t dest;		/* number of the current destination */
+	uint32_t *part;		/* [n_sw] connected component, see ftr_check_parts */
+	uint32_t *hosts;	/* [n_sw] number of end ports that are sources */
+	uint32_t *seen;		/* [n_sw] value of dest when the switch was last counted */
+	/* [n_sw] numbers of end ports and switches that are the destination of an unreachable,
+	 * due pair from the switch */
+	uint32_t *to_ep, *to_sw;
+	uint32_t dest;		/* number of the current destination, from 1 */
 	struct ftr_lid_owner last;	/* the current destination */
 };
 
-#define PAIRS "the pairs that do not arrive"	/* for cli_calloc */
+#define PAIRS "the pairs that do not arrive"	/* argument of cli_calloc */
 
 static struct cli_affected_list list_new(uint32_t n)
 {
@@ -120,7 +122,8 @@ static void list_sources(struct build *b)
 			};
 }
 
-/* Lists the nodes outside the component with the most end ports; count: [n_sw] zeros. */
+/* Lists the nodes outside the component with the most end ports.  count: temporary array
+ * [n_sw], all zeros. */
 static void list_cut(struct build *b, uint32_t *count)
 {
 	const struct ftr_fabric *f = b->f;

@@ -25,7 +25,7 @@
 /* An affected node. */
 struct cli_affected {
 	uint32_t idx;		/* ftr_ep or ftr_sw, depending on the list */
-	ftr_sw first;		/* lowest switch with affected sources */
+	ftr_sw first;		/* the first switch, by index, with affected sources */
 	uint32_t n_ep, n_sw;	/* struct cli_reach states what each list counts here */
 };
 
@@ -63,7 +63,7 @@ enum ftr_status cli_reach(const struct ftr_fabric *f,
 			  struct ftr_err *err) FTR_MUST_USE;
 void cli_reach_free(struct cli_reach *r);
 
-/* Unreachable pairs of the class that are due. */
+/* Returns the number of due, unreachable pairs of class cls. */
 uint64_t cli_reach_due(const struct cli_reach *r, int cls);
 
 /* Renumbers the nodes of r from f to g; g must contain all of them. */

@@ -10,7 +10,7 @@
 #include "cli/json.h"
 
 static const struct {
-	const char *name, *key;		/* in text, in JSON */
+	const char *name, *key;		/* names in text and in JSON */
 } class[FTR_N_CHECK_CLASSES] = {
 	{ "end port -> end port", "host_host" },
 	{ "end port -> switch", "host_switch" },
@@ -79,7 +79,7 @@ static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		       o->sl2vl ? o->sl2vl : "-", o->psl ? o->psl : "-");
 }
 
-/* One line for the class, one for each cause of unreachable pairs. */
+/* Prints one line for the class, and one for each cause of unreachable pairs. */
 static void put_class(const struct ftr_check_report *r, int cls,
 		      const struct cli_verdict *v)
 {
@@ -183,7 +183,7 @@ static void put_cdg(const struct ftr_fabric *f,
 	}
 }
 
-/* Assumptions about VLs where tables or SLs are not given. */
+/* Prints the assumptions about VLs for which SL2VL tables or path SLs are not given. */
 static void put_vls(const struct cli_report_opts *o,
 		    const struct ftr_check_report *r)
 {
@@ -224,7 +224,7 @@ static void put_not_checked(const struct cli_report_opts *o,
 		       cli_count(a, o->silent, "link", "links"));
 }
 
-/* Packets dropped because a switch maps them to VL 15. */
+/* Prints the SL2VL mappings that drop packets, because they map them to VL 15. */
 static void put_drops(const struct ftr_fabric *f,
 		      const struct ftr_check_report *r)
 {
@@ -240,7 +240,8 @@ static void put_drops(const struct ftr_fabric *f,
 		       cli_lid_name(to, f, r->vl_drop.lid));
 }
 
-/* Pairs of end ports by the number of links between switches on their path. */
+/* Prints the number of pairs of end ports for each number of links between switches on the
+ * path. */
 static void put_hops(const uint64_t *hops)
 {
 	char a[CLI_COUNT_MAX];

@@ -45,18 +45,18 @@ static const struct cli_opt options[] = {
 };
 
 struct result {
-	struct ftr_fabric *f;		/* as read */
+	struct ftr_fabric *f;		/* the fabric as read */
 	struct ftr_fabric *damaged;	/* the fabric with faults; NULL: no faults */
-	struct ftr_shape *sh;		/* of the fabric that is routed */
+	struct ftr_shape *sh;		/* shape of the fabric that is routed */
 	struct ftr_tables *t;
 	const struct ftr_fabric *of;	/* fabric that t belongs to */
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables for fabric `of`, or NULL */
 	bool local;			/* t is the result of a local repair, see plan */
 	struct ftr_ddlr_plan plan;
 	struct ftr_route_stats stats;
-	struct ftr_tables *in_use;	/* with --live */
-	double ms_per_block;
-	struct cli_transition transition;	/* from in_use to t */
+	struct ftr_tables *in_use;	/* with --live: the tables in the switches; else NULL */
+	double ms_per_block;		/* with --live: time to read a block */
+	struct cli_transition transition;	/* the transition from in_use to t */
 	double shape_s, route_s;
 };
 

@@ -5,7 +5,7 @@
  *
  *	DIR/fabric.net		the fabric, with LIDs
  *	DIR/opensm-lfts.dump	the forwarding tables
- *	DIR/sl2vl		SL to VL tables (--sl2vl)
+ *	DIR/sl2vl		SL2VL tables (--sl2vl)
  *	DIR/opensm.conf, ...	options, and the files that these name
  *	DIR/versions		versions of the programs, and the time
  *
@@ -34,7 +34,7 @@ struct save {
 	struct cli_live_opts from;
 	const char *conf;
 	bool sl2vl;
-	struct ftr_sl2vl *m;	/* only with sl2vl */
+	struct ftr_sl2vl *m;	/* the SL2VL tables; NULL without --sl2vl */
 };
 
 static const struct cli_opt save_options[] = {
@@ -81,7 +81,7 @@ static void read_switch(struct ftr_sl2vl *m, const struct ftr_fabric *f, ftr_sw 
 			if (!smp_query_via(data, &to, IB_ATTR_SLVL_TABLE,
 					   in << 8 | out, SL2VL_TIMEOUT_MS,
 					   via))
-				cli_die("switch 0x%016" PRIx64 " does not answer for its SL to VL tables",
+				cli_die("switch 0x%016" PRIx64 " does not answer a Get of its SL2VL tables",
 					node->guid);
 			for (unsigned int sl = 0; sl < FTR_N_SL; sl++)
 				ftr_sl2vl_set(m, s, (ftr_port)in,

@@ -29,11 +29,11 @@ struct cli_sim {
 /* State of the command. */
 struct cli_sim_job {
 	const struct cli_sim *o;
-	const char *fabric;	/* its file */
+	const char *fabric;	/* path of the fabric's file, or of a directory of dumps */
 	const char *source;	/* origin of the tables, as text */
 	struct ftr_team *team;
 	struct ftr_fabric *f;
-	struct ftr_shape *sh;	/* of f, or NULL if f cannot be ranked */
+	struct ftr_shape *sh;	/* shape of f; NULL if f cannot be ranked */
 	struct ftr_shape_opts shape_opts;
 	struct ftr_tables *t;
 	struct ftr_sl2vl *sl2vl;
@@ -45,15 +45,16 @@ struct cli_sim_job {
 	ftr_ep hot[CLI_LIST_MAX];
 	struct ftr_sim_change *change;
 	uint32_t n_changes, cap_changes;
-	uint32_t n_links_down, n_links_up;	/* in the schedule */
-	struct ftr_tables *later[2 * CLI_LIST_MAX];
+	uint32_t n_links_down, n_links_up;	/* numbers of such changes in the schedule */
+	struct ftr_tables *later[2 * CLI_LIST_MAX];	/* tables that the schedule uses */
 	unsigned int n_later;
 	struct ftr_sim_conf conf;
 	struct ftr_sim_result *result;	/* [conf.runs] */
 	double seconds;
 };
 
-/* "1.5ms", "20us", "300ns", "10ps": picoseconds.  Otherwise dies and names the option. */
+/* Converts a time ("1.5ms", "20us", "300ns", "10ps") to picoseconds.  If text is not a time, dies
+ * and names the option. */
 uint64_t cli_sim_time(const char *option, const char *text);
 /* Splits "WHAT@TIME" at the last '@'.  Returns WHAT, malloc()ed. */
 char *cli_sim_at(const char *option, const char *text, uint64_t *ps);
@@ -84,7 +85,7 @@ struct cli_sim_class_sum {
 	struct cli_sim_mean offered;
 	struct cli_sim_mean mbps;	/* per source */
 	double total_gbps;
-	double latency_ns[5];	/* mean, 50th, 95th, 99th percentile, maximum */
+	double latency_ns[5];	/* mean; 50th, 95th and 99th percentile; maximum */
 	double network_ns;	/* mean latency from the entry into the first channel on */
 };
 
@@ -92,9 +93,10 @@ struct cli_sim_sum {
 	struct cli_sim_class_sum host, sw;
 	uint64_t injected, delivered, in_flight, lost[FTR_SIM_N_LOSSES];
 	uint64_t all_lost, hops, events, memory;
-	uint32_t deadlocks, first_deadlock;	/* runs; UINT32_MAX: none */
+	uint32_t deadlocks;	/* number of runs with a deadlock */
+	uint32_t first_deadlock;	/* the first of these runs; UINT32_MAX: none */
 	uint32_t max_hops;
-	double max_use, mean_use;	/* of links between switches */
+	double max_use, mean_use;	/* utilisation of links between switches, 0 to 1 */
 };
 
 #define CLI_SIM_WORST_MAX 64

@@ -9,8 +9,8 @@
  *
  * If the event's name ends in "-down" or "-up", the links in "cables" fail or return
  * at its time.  For any event, the entries in "sets" change "ms" milliseconds after
- * it.  The first event with a time defines the time 0 of all others.  Other members,
- * and lines without "time", are ignored.
+ * it.  Times count from the first event, which occurs at the simulated time --events-at.
+ * Other members, and lines without "time", are ignored.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ struct reader {
 	uint64_t at;		/* simulated time of the first event */
 };
 
-/* Far longer than any simulation. */
+/* Maximum number of changes; far more than any simulation needs. */
 #define CHANGES_MAX (4u << 20)
 
 enum ftr_status cli_sim_add(struct cli_sim_job *j,
@@ -76,7 +76,7 @@ static enum ftr_status wrong(const struct reader *r, const char *what,
 			what, cli_j_raw(v, text, sizeof(text)));
 }
 
-/* The array of that name; NONE if there is none. */
+/* Stores the member `key` of o, an array, in *list; type NONE if there is no such member. */
 static enum ftr_status read_list(const struct reader *r, struct cli_jval o,
 				 const char *key, struct cli_jval *list,
 				 struct ftr_err *err)
@@ -86,7 +86,8 @@ static enum ftr_status read_list(const struct reader *r, struct cli_jval o,
 	       wrong(r, key, *list, err);
 }
 
-/* The switch that key names; FTR_SW_NONE if it is not in the fabric. */
+/* Finds the switch whose GUID is the member `key` of o; FTR_SW_NONE if it is not in the
+ * fabric. */
 static enum ftr_status read_switch(const struct reader *r, struct cli_jval o,
 				   const char *key, ftr_sw *s,
 				   struct ftr_err *err)
@@ -139,7 +140,7 @@ static enum ftr_status read_link(const struct reader *r, struct cli_jval o,
 	return st ? st : cli_sim_add(r->j, &g, err);
 }
 
-/* [LID, port] */
+/* Adds the change of one entry, given as [LID, port]. */
 static enum ftr_status read_entry(const struct reader *r, struct cli_jval v,
 				  struct ftr_sim_change *g, struct ftr_err *err)
 {
@@ -171,7 +172,7 @@ static enum ftr_status read_set(const struct reader *r, struct cli_jval o,
 	enum ftr_status st = read_switch(r, o, "guid", &g.sw, err);
 
 	if (!st && g.sw == FTR_SW_NONE)
-		st = wrong(r, "no switch of the fabric",
+		st = wrong(r, "not the GUID of a switch of the fabric",
 			   cli_j_member(o, "guid"), err);
 	if (!st && cli_j_type(lids) != CLI_J_ARRAY)
 		st = wrong(r, "lids", lids, err);

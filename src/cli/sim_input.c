@@ -155,11 +155,12 @@ static ftr_ep find_host(const struct ftr_fabric *f, const char *name)
 	if (n > 1 || found == FTR_EP_NONE)
 		cli_die("sim: --hot %s: %s", name, n ?
 			"several end ports have this name; give the port GUID of one" :
-			"no end port of the fabric");
+			"no end port of the fabric has this name or port GUID");
 	return found;
 }
 
-/* The host order of the shape, if there is one: hosts without I/O nodes, those on leaves first. */
+/* Reads the order from --order; without it, uses the host order of the shape, if the fabric has
+ * one: all hosts except I/O nodes, those on leaves first. */
 static void read_order(struct cli_sim_job *j)
 {
 	enum ftr_status st = FTR_OK;

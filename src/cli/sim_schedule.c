@@ -19,7 +19,7 @@ enum step_kind { STEP_FAIL, STEP_RECOVER, STEP_TABLES, STEP_REROUTE };
 struct step {
 	uint64_t at;
 	enum step_kind kind;
-	unsigned int nth;	/* index within its option */
+	unsigned int nth;	/* index among the values of its option */
 	char *what;
 };
 

@@ -264,7 +264,7 @@ static void show_links(const struct cli_sim_job *j, const struct cli_sim_sum *s)
 	char link[CLI_LINK_MAX];
 	uint32_t n = cli_sim_worst(j, j->o->worst, u);
 
-	printf("links     between switches used %.2f %% mean, %.2f %% most\n",
+	printf("links     between switches: used %.2f %% on average, %.2f %% at most\n",
 	       100 * s->mean_use, 100 * s->max_use);
 	for (uint32_t i = 0; i < n; i++)
 		printf("  %9.2f %%  %s\n", 100 * u[i].use,

@@ -101,7 +101,7 @@ static void save(const struct cli_sim_job *j, const char *suffix,
 	free(path);
 }
 
-/* Gbit/s delivered and lost, over time. */
+/* Plots the Gbit/s delivered and lost over time. */
 static void series(const struct cli_sim_job *j, double *x)
 {
 	uint32_t n = j->conf.n_series;
@@ -128,7 +128,7 @@ static void series(const struct cli_sim_job *j, double *x)
 	save(j, "-series.svg", &p);
 }
 
-/* Latency against the fraction of packets that are not slower. */
+/* Plots the latency that is not exceeded by each percentage of the packets; first run only. */
 static void latency(const struct cli_sim_job *j, double *x)
 {
 	double *y = x + 1001;
@@ -155,7 +155,7 @@ static int falling(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Links between switches by utilisation, highest first; first run only. */
+/* Plots the utilisation of the links between switches, highest first; first run only. */
 static void links(const struct cli_sim_job *j, double *x)
 {
 	const struct ftr_sim_result *r = &j->result[0];

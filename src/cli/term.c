@@ -40,7 +40,7 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	pthread_t thread;
-	bool running;		/* main thread only */
+	bool running;		/* used by the main thread only */
 	bool stop;
 	const char *what;
 	unsigned int done, of;

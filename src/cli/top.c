@@ -3,7 +3,7 @@
  * ibfattree top: shows the status of the plugin and its repairs in a terminal.
  *
  * It reads two files and sends nothing to the subnet manager, so it needs read access to
- * these files only and may run for any time.  Without a terminal, or with one that
+ * these files only and may run for any length of time.  Without a terminal, or with one that
  * ncurses does not support, it prints everything once.
  */
 #include <curses.h>

@@ -36,14 +36,14 @@ struct top_data {
 	const char *dir;
 	/* the status as of the last successful read */
 	struct top_stamp status_stamp;
-	char *text;		/* malloc()ed, NULL: never read */
+	char *text;		/* content of the file, malloc()ed; NULL: never read */
 	struct cli_jval status;	/* points into text */
-	char status_error[TOP_TEXT_MAX];	/* of the last read, or "" */
+	char status_error[TOP_TEXT_MAX];	/* error of the last read, or "" */
 	/* events, newest first */
 	struct top_stamp events_stamp;
-	struct top_line *event;	/* malloc()ed */
+	struct top_line *event;	/* [n_events], malloc()ed */
 	size_t n_events, events_cap;
-	size_t bad_lines;	/* lines that are not records */
+	size_t bad_lines;	/* number of lines that are not records */
 	char events_error[TOP_TEXT_MAX];
 };
 

@@ -62,8 +62,9 @@ static bool same(const struct top_stamp *a, struct top_stamp b)
 	       a->mtime.tv_nsec == b.mtime.tv_nsec;
 }
 
-/* The last max bytes of dir/name, NUL-terminated.  NULL: *error says why, or is "" if
- * the file has not changed.  *stamp is that of the file that was read last, or 0. */
+/* The last max bytes of dir/name, NUL-terminated and malloc()ed; *whole: they are the whole file.
+ * NULL: error holds the reason, or "" if the file has not changed.  *stamp: in, the stamp of the
+ * file as last read; out, that of this file, or all zeros after an error. */
 static char *tail(const char *dir, const char *name, off_t max,
 		  struct top_stamp *stamp, size_t *len, bool *whole,
 		  char *error)
@@ -214,7 +215,8 @@ static struct top_line *new_event(struct top_data *d)
 	return &d->event[d->n_events];
 }
 
-/* A long record is split into several lines; each repeats its head. */
+/* Adds the event of one line.  A long record is split into several lines, which repeat its first
+ * members; only the first line counts. */
 static void take_line(struct top_data *d, const char *s, size_t len)
 {
 	struct top_line *l = new_event(d);

@@ -77,7 +77,7 @@ static void change_all(const struct ftr_fabric *f, struct ftr_cdg *g,
 
 /* ---- any order: missing entries ---------------------------------------- */
 
-/* State for one LID: which switches reach it, and where its packets may be. */
+/* State for one LID: the switches that reach it, and the switches that its packets may reach. */
 struct walk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *a, *b;
@@ -85,12 +85,13 @@ struct walk {
 	uint8_t *source;	/* [n_sw] the switch has an end port */
 	uint8_t *known[2];	/* [n_sw] with tables a and b: 0 unknown,
 				 * 1 arrives, 2 does not, 3 being walked */
-	uint8_t *met;		/* [n_sw] */
-	ftr_sw *queue, *path;	/* [n_sw] */
+	uint8_t *met;		/* [n_sw] a packet may reach the switch over old and new entries */
+	ftr_sw *queue;		/* [n_sw] the switches that are marked in met */
+	ftr_sw *path;		/* [n_sw] the path that is being walked */
 };
 
-/* Next switch after s through port p.  FTR_SW_NONE: the packet leaves the switches
- * (*out_of_switches) or is dropped. */
+/* The switch at the far end of port p of s.  FTR_SW_NONE: a packet that leaves by this port
+ * reaches an end port or port 0 (*out_of_switches is true), or is dropped. */
 static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 		   bool *out_of_switches)
 {
@@ -246,7 +247,7 @@ static void any_order_text(const struct ftr_fabric *f,
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 
 	if (x->before_cycle)
-		printf("any order     credit loops: the tables in use have some themselves (ibfattree check)\n");
+		printf("any order     credit loops: already in the tables in use (ibfattree check)\n");
 	else if (x->closes)
 		printf("any order     credit loops: %spossible%s, by %s of %s LIDs that change; the first: %s\n",
 		       cli_colour(CLI_DOUBT), cli_colour(CLI_PLAIN),

@@ -19,7 +19,8 @@
 #define XZ_MEMORY (128u << 20)
 
 struct stream {
-	bool gzip, between;	/* between two gzip streams */
+	bool gzip;		/* true: gzip; false: xz */
+	bool between;		/* a gzip stream has ended, and no other has begun */
 	z_stream z;
 	lzma_stream x;
 };

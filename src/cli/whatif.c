@@ -10,7 +10,7 @@
  *			subnet manager has rerouted
  *	local		(--local) the tables after ddlr's local repair
  *	after		the engine's tables for the damaged fabric; changes are
- *			counted against "before".  As in the plugin, entries and extra
+ *			counted relative to "before".  As in the plugin, entries and extra
  *			turns of "before" are kept as far as they are valid
  *	FILE		given tables (--compare) on the damaged fabric
  *
@@ -48,7 +48,7 @@ static const struct cli_opt options[] = {
 	{ "local", CLI_FLAG, offsetof(struct whatif, local), NULL,
 	  "also show the tables after ddlr's local repair", NULL, 0, 0 },
 	{ "guarantee", CLI_FLAG, offsetof(struct whatif, guarantee), NULL,
-	  "show how many faults local repair always bypasses", NULL, 0, 0 },
+	  "show the number of faults that are always repaired locally", NULL, 0, 0 },
 	CLI_OPTS_LIVE(struct whatif),
 	CLI_OPT_LIST(struct whatif),
 	CLI_OPT_VLS(struct whatif),
@@ -67,17 +67,17 @@ struct job {
 	const struct whatif *w;
 	struct ftr_shape_opts opts;
 	struct ftr_team *team;
-	struct ftr_fabric *f;		/* undamaged */
+	struct ftr_fabric *f;		/* the undamaged fabric */
 	struct cli_faults faults;
-	struct ftr_nominal *nominal;	/* includes f; NULL: no faults */
-	struct ftr_shape *sh;		/* of f */
-	struct ftr_tables *before;
-	struct ftr_turn *turn;		/* extra turns of before */
+	struct ftr_nominal *nominal;	/* includes f; NULL: no faults and no --nominal */
+	struct ftr_shape *sh;		/* shape of f */
+	struct ftr_tables *before;	/* tables of the column "before"; NULL: none */
+	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables with the turn bit for f, or NULL */
 	uint64_t *place;		/* host order for the loads: port GUIDs */
 	uint32_t n_places;
-	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live the first are those in use */
+	struct ftr_tables *given[CLI_LIST_MAX];	/* with --live, given[0] are the tables in use */
 	struct cli_column col[4 + CLI_LIST_MAX];
 	unsigned int n_col;
 };
@@ -188,7 +188,7 @@ static void measure_ddlr(const struct job *j, const struct ftr_shape *sh,
 	ftr_tables_free(t);
 }
 
-/* One seed: measures run i of every column of the damaged fabric. */
+/* Measures run i, which has a seed of its own, in every column of the damaged fabric. */
 static void one_run(struct job *j, unsigned int i)
 {
 	struct ftr_fabric *f = cli_faults_apply(j->f, &j->faults, j->w->seed + i);
@@ -262,7 +262,7 @@ static void set_up(struct job *j)
 	j->turn = stats.turn;
 	j->n_turns = stats.turn ? stats.n_turns : 0;
 	cli_note_files(j->sh);
-	/* all columns use the order of the undamaged fabric: loads are comparable */
+	/* all columns use the host order of the undamaged fabric, so that loads are comparable */
 	j->place = cli_host_guids(j->sh, false, &j->n_places);
 	j->vl_map = cli_vls(j->sh, w->vls);
 	if (w->fail.n || w->guarantee)
@@ -326,8 +326,8 @@ static int report_whatif(const struct job *j)
 	return cli_whatif_table(&v, status);
 }
 
-/* Prints how many faults ddlr is guaranteed to repair locally: on the fabric after the
- * faults, which is the fabric itself if there are none. */
+/* Prints the number of faults that ddlr is guaranteed to repair locally in the damaged fabric
+ * (without --fail: in the fabric itself). */
 static int report_guarantee(const struct job *j)
 {
 	struct ftr_fabric *nf = cli_faults_apply(j->f, &j->faults, j->w->seed);

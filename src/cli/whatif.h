@@ -14,12 +14,13 @@
 
 /* Faults given by the user: named parts, and the number of random parts. */
 struct cli_faults {
-	uint8_t *dead_sw;	/* [n_sw] */
-	uint8_t *dead_port;	/* [n_ports], both ends of a link */
-	uint32_t links, switches;	/* drawn for each seed */
+	uint8_t *dead_sw;	/* [n_sw] 1: the switch fails */
+	uint8_t *dead_port;	/* [n_ports] 1: the link at this port fails; set for both ends */
+	uint32_t links, switches;	/* numbers of random parts, drawn again for each seed */
 };
 
-/* option: the option that specs belong to, for messages. */
+/* Parses the faults in specs; dies if one is not valid.  option: the option that gave them, for
+ * error messages. */
 struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
 				   const char *option,
 				   const struct cli_list *specs);
@@ -34,17 +35,19 @@ struct ftr_fabric *cli_faults_apply(const struct ftr_fabric *f,
 
 enum cli_metric {
 	CLI_M_SWITCHES = 0, CLI_M_END_PORTS, CLI_M_LINKS,
-	CLI_M_PAIRS,		/* one per class, not in the table */
-	CLI_M_LOST = CLI_M_PAIRS + FTR_N_CHECK_CLASSES,	/* one per class: unreachable */
-	CLI_M_CUT = CLI_M_LOST + FTR_N_CHECK_CLASSES,	/* pairs of end ports */
-	CLI_M_NO_PATH,
-	CLI_M_FOUND,		/* one per enum ftr_finding */
+	CLI_M_PAIRS,		/* pairs of each class; not shown in the table */
+	/* unreachable pairs of each class */
+	CLI_M_LOST = CLI_M_PAIRS + FTR_N_CHECK_CLASSES,
+	/* pairs of end ports without a physical path */
+	CLI_M_CUT = CLI_M_LOST + FTR_N_CHECK_CLASSES,
+	CLI_M_NO_PATH,		/* pairs of end ports without an up/down path */
+	CLI_M_FOUND,		/* number of findings of each kind (enum ftr_finding) */
 	CLI_M_CYCLE = CLI_M_FOUND + FTR_N_FINDINGS,
 	CLI_M_HOPS,
 	/* link loads */
 	CLI_M_ALL_MAX, CLI_M_ALL_BOUND, CLI_M_SHIFT_MAX, CLI_M_SHIFT_MEAN,
 	CLI_M_ENTRIES, CLI_M_BLOCKS, CLI_M_CHANGED,
-	CLI_M_WRITES, CLI_M_STEPS, CLI_M_UNREPAIRED,	/* local repair */
+	CLI_M_WRITES, CLI_M_STEPS, CLI_M_UNREPAIRED,	/* of a local repair */
 	CLI_M_ROUTE_MS,
 	CLI_N_METRICS
 };

@@ -148,7 +148,7 @@ static void put_head(const struct cli_whatif_view *v)
 	putchar('\n');
 }
 
-/* Nodes that the faults affect, column by column. */
+/* Prints, for each column, the nodes that the faults affect. */
 static void put_affected(const struct cli_whatif_view *v)
 {
 	for (unsigned int c = 0; c < v->n_col; c++) {
@@ -204,7 +204,7 @@ int cli_whatif_table(const struct cli_whatif_view *v, int status)
 	printf("\nnot checked: multicast, %scredit loops by packets of switches\n",
 	       v->vl_map ? "" : "VLs (all traffic is assumed to share one),\n");
 	if (v->places > CLI_SHIFTS_MAX + 1)
-		printf("shifts: %u of %u, drawn\n", CLI_SHIFTS_MAX,
+		printf("shifts: %u of %u, drawn at random\n", CLI_SHIFTS_MAX,
 		       v->places - 1);
 	free(scratch);
 	free(width);

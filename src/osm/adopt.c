@@ -36,7 +36,7 @@ struct reading {
 	const struct ftr_fabric *f;
 	struct ftr_tables *t;
 	struct rr_dr_tree *tree;
-	struct rr_smp *job;	/* [BATCH] */
+	struct rr_smp *job;	/* [BATCH] requests that are sent together */
 	ftr_sw *sw;		/* [BATCH] the switch of each job */
 	unsigned int n;
 	uint64_t key;		/* M_Key of the current switch */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The plugin's monotonic clock, in milliseconds, and the functions that wait by it and
- * start threads.
+ * The plugin's monotonic clock, in milliseconds, and the functions that wait and start
+ * threads.
  *
  * Tests replace it (tests/fake/vclock.c): their time passes only while all threads
  * wait, so that no outcome depends on the speed of the machine.

@@ -2,12 +2,11 @@
 /*
  * Copies checked tables into OpenSM's buffers.
  *
- * OpenSM has made new_lft of every switch lft_size bytes long, filled with "no
- * path", and sends its contents to the switches after we return 0.  First every
- * switch is looked up and its buffers are measured, then all are written;
- * nothing can fail in between.  An entry counts as changed if it differs from
- * lft, the table that the switch acknowledged last: these are the blocks that
- * OpenSM will write.
+ * OpenSM has made new_lft of every switch lft_size bytes long and filled it with "no
+ * path"; it sends the contents to the switches after the engine has returned 0.  First every
+ * switch is looked up and its buffers are measured; then all are written, which cannot
+ * fail.  An entry counts as changed if it differs from lft, the table that the switch
+ * acknowledged last.  OpenSM will write the blocks with changed entries.
  */
 #include <inttypes.h>
 #include <string.h>

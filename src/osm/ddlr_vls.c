@@ -11,8 +11,8 @@
 #include "osm/osm.h"
 #include <ftr/ddlr.h>
 
-/* A port between switches with one VL only, or NULL.  PortInfo.OperationalVLs: 1 = VL0, 2 = VL0
- * and VL1, ... (IBA 14.2.5.6). */
+/* A port that has a link to another switch and only one operational VL; NULL: none.
+ * PortInfo.OperationalVLs: 1 = VL0, 2 = VL0 and VL1, ... (IBA 14.2.5.6). */
 static const osm_physp_t *port_with_one_vl(struct ibf_plugin *p,
 					   const struct ftr_fabric *f)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reports of a repair: one line in the log when it is written, and a record in
+ * Reports of a repair: one line in the log when its blocks are written, and a record in
  * ibfattree-events.jsonl in OpenSM's dump directory when a sweep has confirmed
- * it.  The keys are described in ibfattree-json(5); "sets" can be replayed in a
+ * the repair.  The keys are described in ibfattree-json(5); "sets" can be replayed in a
  * simulation.
  *
  * A record is one line, or several if it would be longer than LINE_MAX_BYTES:
@@ -371,10 +371,10 @@ void ibf_event_write(void *ctx, const struct rr_repair *r)
 			r->number);
 }
 
-/* ---- switches that a sweep has brought back ------------------------------ */
+/* ---- switches that are linked again after a sweep ------------------------- */
 
-/* Remove from the list the first switch that has a link to another switch in fab.  False:
- * there is none. */
+/* Remove from the list of switches that are down the first one that has a link to another
+ * switch in fab: *s, with its event *d.  False: there is none. */
 static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 			  struct ibf_down *d, ftr_sw *s)
 {

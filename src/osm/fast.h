@@ -29,14 +29,14 @@ struct ibf_fast {
 	pthread_cond_t cond;	/* signalled when an event was posted; used with rr.mutex */
 	pthread_t thread;
 	bool running;
-	struct {
+	struct {		/* OpenSM's handler of notices, see trap.c */
 		cl_pfn_msgrcv_cb_t original;
 		const void *context;
 	} hook;
 	pthread_mutex_t trap_order;	/* held while OpenSM handles a trap */
-	atomic_bool sweep_on_trap;	/* the administrator's setting */
+	atomic_bool sweep_on_trap;	/* OpenSM's option as the administrator has set it */
 
-	/* under rr.mutex */
+	/* guarded by rr.mutex */
 	struct ibf_changes changes;	/* changes by the last routing */
 	struct ibf_down {	/* switches with an event "switch-down" and no
 				 * "switch-up" yet */
@@ -45,7 +45,7 @@ struct ibf_fast {
 	} *down;
 	uint32_t n_down, cap_down;
 
-	/* the worker's own */
+	/* used by the worker only */
 	struct ibf_suspect {
 		uint64_t guid;
 		uint32_t block;
@@ -65,13 +65,14 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 			  uint32_t epoch, bool *rewrite);
 void ibf_patch_rewrite(void *ctx);
 
-/* event.c.  Determine the kind of event, and log it. */
+/* event.c: operations of struct rr_ops; ctx is a struct ibf_fast.  ibf_event_report sets
+ * r->whole and logs the repair; ibf_event_write writes its record. */
 void ibf_event_report(void *ctx, struct rr_repair *r);
 void ibf_event_write(void *ctx, const struct rr_repair *r);
 /* One of our engines has routed: write "switch-up" for switches that are back. */
 void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen);
 
-/* generation.c: gen as the fast path sees it; holds no reference. */
+/* generation.c: gen in the form that src/reroute uses; takes no reference. */
 struct rr_routing ibf_routing_of(struct ibf_generation *gen);
 
 #endif

@@ -78,9 +78,9 @@ struct rr_routing ibf_routing_of(struct ibf_generation *gen)
 		.shape = gen->shape, .routed = gen->routed,
 		.tables = gen->tables, .opts = &gen->opts,
 		.order = gen->order, .sl2vl = gen->vls,
-		/* a sweep may then find a better order of switches, restore
-		 * extra turns to their earlier places, or prefer the tables of
-		 * the complete fabric */
+		/* In these three cases a sweep may improve the tables: it may find a better
+		 * order of switches, restore extra turns to their earlier places, or prefer
+		 * the tables of the complete fabric. */
 		.improvable = gen->own || gen->opts.n_turns || gen->makeshift,
 	};
 }

@@ -34,7 +34,7 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	struct ibf_guids g = { 0 };
 	enum ftr_status st = ftr_read_guids_own(path, &g.guid, &g.n, err);
 
-	if (!st && !g.n)	/* for the shape an empty list means: not given */
+	if (!st && !g.n)	/* the shape would treat an empty list as if none was given */
 		st = ftr_fail(err, FTR_PARSE, "%s holds no GUID", path);
 	if (!st && !(g.path = ftr_strdup(path)))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
@@ -107,5 +107,5 @@ void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh)
 		ibf_count(sh->tree.n_unlisted, "top switch", "top switches").s, names, more,
 		p->opt.roots == FTR_ROOTS_FILE ?
 		"most of their links are not used" :
-		"the engine takes them for roots, too");
+		"the engine treats them as roots, too");
 }

@@ -18,8 +18,8 @@
 
 #include "osm/osm.h"
 
-/* OpenSM's contract: < 0: failed, the next engine is tried; 0: done; > 0: the
- * host routes by min-hop, which this plugin never requests. */
+/* The return value of a callback.  OpenSM's contract: < 0: failed, the next engine is tried;
+ * 0: done; > 0: OpenSM routes by min-hop, which this plugin never requests. */
 static int host_return(enum ftr_status st)
 {
 	return st == FTR_OK ? 0 : -1;
@@ -153,10 +153,10 @@ static bool is_repaired(const struct ibf_engine *e,
 }
 
 /*
- * The extra turns of the previous routing, in terms of gen's fabric.  A fabric
- * that is complete again is planned from the start, so that it gets the same
- * tables as before the fault.  Its turns are a subset of those of the damaged
- * fabric, whose plan began with them, so a mixture of old and new entries has
+ * Stores the extra turns of the previous routing, in terms of gen's fabric, in r.  If the
+ * fabric is complete again, none are stored: its turns are planned from the start, so that it
+ * gets the same tables as before the fault.  These turns are a subset of those of the damaged
+ * fabric, whose planning began with them, so a mixture of old and new entries has
  * no credit loops.
  */
 static enum ftr_status carry_turns(const struct ibf_engine *e,
@@ -210,7 +210,7 @@ static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 	gen->engine = e->ops->name;
 	gen->tables = r->t;
 	gen->opts = r->opts;
-	if (!r->stats.by_rank)	/* extra turns need dmodc's own order */
+	if (!r->stats.by_rank)	/* extra turns need tables that follow the ranks */
 		gen->opts.paths = FTR_PATHS_UPDOWN;
 	gen->sm = r->sm;
 	gen->turn = r->stats.turn;

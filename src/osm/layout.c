@@ -9,7 +9,8 @@
  * pointers whose targets are known: OpenSM sets all of them before it loads
  * plugins (osm_subn_init, osm_sm_init, osm_sa_init).  They are checked in the
  * order of their offsets; the first wrong one ends the check.  Together they
- * determine the offset of every member of osm_opensm_t that the plugin uses.
+ * determine the offset of every member of osm_opensm_t that the plugin uses.  Such a pointer
+ * is called an anchor.
  */
 #include "config.h"
 

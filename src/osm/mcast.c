@@ -20,12 +20,13 @@
 
 struct seat {			/* a switch port that leads to a member */
 	ftr_sw sw;
-	ftr_port port;		/* 0: the switch itself */
+	ftr_port port;		/* 0: the switch itself is the member */
 };
 
 struct seats {
 	struct seat *seat;
-	uint32_t n, cap, n_outside;
+	uint32_t n, cap;
+	uint32_t n_outside;	/* members that are not connected to a switch of the fabric */
 };
 
 static bool add_seat(struct seats *list, const struct ftr_fabric *f,

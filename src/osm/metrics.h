@@ -25,15 +25,16 @@ enum ibf_sm_state {
 
 struct ibf_metrics {
 	char engine[32];	/* engine in use; "": none yet */
-	bool ours;
+	bool ours;		/* it is an engine of this plugin */
 	char reason[256];	/* why an earlier engine of routing_engine is
 				 * not used, or "" */
-	double now, started;	/* seconds since 1970 */
+	/* time of these values, and start of the plugin; both in seconds since 1970 */
+	double now, started;
 	enum ibf_sm_state state;
 	double state_seconds[IBF_N_SM_STATES];
 	uint64_t sweeps, routings, refusals, reroutes, failed_writes;
 	/* the last routing by one of our engines */
-	double routed;		/* seconds since 1970; 0: none yet */
+	double routed;		/* end of this routing, seconds since 1970; 0: none yet */
 	double routing_ms[IBF_ROUTING_PHASES];
 	uint64_t changed_entries;
 	uint32_t switches, links, end_ports;
@@ -46,8 +47,8 @@ struct ibf_metrics {
 	uint32_t held;		/* damped links */
 	/* the last reroute */
 	double rerouted;	/* time of its trap, seconds since 1970 */
-	double reroute_ms[IBF_REROUTE_PHASES];	/* from the trap to the end of a phase;
-						 * negative: not reached */
+	double reroute_ms[IBF_REROUTE_PHASES];	/* time from the trap to the end of each phase;
+						 * negative: the phase was not reached */
 };
 
 void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m);

@@ -2,7 +2,7 @@
 /*
  * Names of nodes in messages: the description, followed by the GUID if another
  * node of the fabric has the same description; the GUID alone if it is empty.
- * Numbers of things, with the right plural.
+ * Also numbers with a noun in the singular or plural.
  */
 #include <inttypes.h>
 #include <stdio.h>

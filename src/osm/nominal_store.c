@@ -30,7 +30,7 @@
 #include "osm/writer.h"
 
 #define STATE_FILE "ibfattree-nominal"
-#define MAX_FILES 32		/* the newest are read, others ignored */
+#define MAX_FILES 32		/* this number of files is read, the newest first */
 
 const char *ibf_state_dir(void)
 {

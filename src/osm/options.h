@@ -39,8 +39,10 @@ struct ibf_options {
 struct ibf_option {
 	const char *name;
 	size_t offset;		/* offset of the value, an int, in struct ibf_options */
-	int min, max, def;	/* min and max: of numbers only; def: of words, too */
-	const char *const *words;	/* NULL: a number; else value = index */
+	int min, max;		/* range of a number; unused for words */
+	int def;		/* default: a number, or the index of a word */
+	/* the permitted words, of which the value is an index; NULL: the value is a number */
+	const char *const *words;
 };
 
 /* The table of options; its last entry has no name. */

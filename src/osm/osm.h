@@ -35,10 +35,10 @@
 
 #define IBF_MAX_ENGINES 8
 
-/* Objects left out of a snapshot, for one warning line. */
+/* Contradictions in OpenSM's data that a snapshot has found, for one warning. */
 struct ibf_skips {
-	uint32_t n;
-	char first[192];
+	uint32_t n;		/* number of contradictions */
+	char first[192];	/* the first one, as text */
 };
 
 /* The nominal fabric, shared by reference. */
@@ -56,34 +56,35 @@ struct ibf_generation {
 					 * made, or NULL */
 	struct ftr_shape *shape;
 	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
-	/* all members below belong to a routing; NULL if only the fabric was read */
+	/* All members below describe a routing.  The pointers are NULL if no tables were
+	 * computed for this fabric. */
 	const char *engine;
 	struct ftr_tables *tables;
 	/* tables whose entries are kept, see prefer.c; current is valid only
 	 * during routing */
 	struct ftr_tables *prefer, *current;
 	struct ftr_keep keep;
-	bool makeshift;		/* the preferred tables are those of a damaged
-				 * fabric */
+	bool makeshift;		/* the preferred tables are those of a damaged fabric */
 	struct ftr_route_opts opts;
 	uint8_t *order;		/* [n_sw] level of each switch in the up/down
 				 * order */
-	/* the shape that the tables follow exactly: shape or own; NULL: none */
+	/* the shape that the tables follow exactly: `shape` or `own`; NULL: there is none */
 	const struct ftr_shape *routed;
-	struct ftr_shape *own;
-	struct ftr_sl2vl *vls;	/* ddlr's turn bit, NULL: not in use */
-	ftr_sw *sm;			/* opts.sm */
-	struct ftr_turn *turn;		/* opts.turn: the extra turns of the
-					 * tables */
+	struct ftr_shape *own;	/* shape by another order of the switches; NULL: none */
+	struct ftr_sl2vl *vls;	/* SL2VL tables of ddlr's turn bit; NULL: not in use */
+	ftr_sw *sm;		/* the array opts.sm, to be freed */
+	struct ftr_turn *turn;	/* the array opts.turn, to be freed: the extra turns of the
+				 * tables */
 };
 
-/* Tables with the statistics of the engine. */
+/* Tables that an engine has computed, its options and its statistics. */
 struct ibf_routes {
 	struct ftr_tables *t;
 	struct ftr_route_opts opts;
 	struct ftr_route_stats stats;	/* owns stats.order and stats.turn */
-	ftr_sw *sm;		/* opts.sm */
-	struct ftr_turn *before;	/* opts.turn: extra turns of the previous routing */
+	ftr_sw *sm;		/* the array opts.sm, to be freed */
+	struct ftr_turn *before;	/* the array opts.turn, to be freed: the extra turns of the
+					 * previous routing */
 };
 
 /* Duration of each phase of a routing, in milliseconds. */
@@ -91,14 +92,15 @@ struct ibf_timing {
 	double snapshot, shape, route, check, commit;
 };
 
-/* (source, LID) pairs without a path that the engine does not promise to serve. */
+/* Numbers of (source, LID) pairs that the engine does not promise to connect. */
 struct ibf_unserved {
 	uint64_t hosts;		/* host to host */
-	uint64_t apart;		/* host to host, not physically connected */
+	uint64_t apart;		/* those of `hosts` that are not physically connected */
 	uint64_t mixed;		/* host to switch, switch to host */
 	uint64_t others;	/* pairs of switches or Aggregation Nodes */
 };
 
+/* Numbers of entries, blocks and switches whose tables a routing changes. */
 struct ibf_changes {
 	uint64_t entries, blocks;
 	uint32_t switches;
@@ -111,7 +113,7 @@ struct ibf_adopted {
 	double ms;
 };
 
-/* The tables that the entries of an engine return to, see prefer.c. */
+/* The preferred tables of an engine, and the search for better ones, see prefer.c. */
 struct ibf_prefer {
 	/* The preferred tables: those of gen, or stored if they were read from a file.
 	 * Both NULL: there are none. */
@@ -119,7 +121,7 @@ struct ibf_prefer {
 	struct ftr_stored *stored;
 	uint64_t nominal;	/* identity of the nominal fabric that the preferred
 				 * tables belong to */
-	/* better tables that a search has found for better_of */
+	/* better tables that a search has found for the fabric of better_of */
 	struct ftr_tables *better;
 	struct ibf_generation *better_of;
 	struct ibf_search *search;	/* the running search, or NULL */
@@ -130,9 +132,10 @@ struct ibf_prefer {
 	bool searched;		/* a search for this fabric has succeeded */
 	bool improved;		/* the preferred tables come from a search */
 	bool was_read;		/* the state files were read */
-	bool adopting;		/* gen->prefer was read from the switches */
+	bool adopting;		/* the present routing prefers tables that were read from
+				 * the switches (adopt.c) */
 	struct ibf_adopted adopted;
-	struct ftr_displaced *entry;	/* displaced entries as last read or
+	struct ftr_displaced *entry;	/* [n_entries] displaced entries as last read or
 					 * written */
 	uint32_t n_entries;
 };
@@ -140,23 +143,24 @@ struct ibf_prefer {
 struct ibf_engine {
 	struct ibf_plugin *plugin;
 	const struct ftr_engine_ops *ops;
-	const void *host;	/* OpenSM's object, freed before the plugin */
+	const void *host;	/* OpenSM's struct osm_routing_engine for this engine */
 	struct ibf_generation *gen;	/* the published generation; NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
 	bool took_over;		/* the engine has routed since this manager became master */
-	bool turn_bit, reported_vls;	/* ddlr, see ddlr_vls.c */
+	bool turn_bit;		/* ddlr: the turn bit is in use, see ddlr_vls.c */
+	bool reported_vls;	/* ddlr: the use of VLs was logged */
 	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes */
-	struct ibf_stree *stree;	/* scratch, of gen's size */
+	struct ibf_stree *stree;	/* builds multicast trees for gen; NULL: not allocated */
 	uint32_t n_trees;	/* multicast trees built since the last summary */
 	double trees_ms;
 };
 
 /* A list of GUIDs as last read from its file. */
 struct ibf_guids {
-	uint64_t *guid;		/* NULL: no list was read */
+	uint64_t *guid;		/* [n]; NULL: no list was read */
 	uint32_t n;
-	char *path;
+	char *path;		/* path of the file */
 };
 
 struct ibf_fast;
@@ -175,17 +179,17 @@ struct ibf_plugin {
 	struct ibf_options opt;
 	struct ibf_guids roots, cn, io;
 	struct ftr_team *team;
-	bool team_tried;
-	bool cache_warned;
+	bool team_tried;	/* the plugin has tried to start the team's threads */
+	bool cache_warned;	/* IBF104 was logged */
 	bool swept;		/* a heavy sweep has started */
 	bool routing_done;	/* a routing was done since that sweep began */
-	struct ibf_engine *routed;	/* made the last routing; NULL: none of
-					 * ours */
+	/* the engine of this plugin that made the last routing; NULL: none of them did */
+	struct ibf_engine *routed;
 	unsigned int n_engines;
 	struct ibf_engine engine[IBF_MAX_ENGINES];
 };
 
-/* NULL: OpenSM has no switch with that GUID.  The caller holds OpenSM's lock. */
+/* OpenSM's switch with this node GUID; NULL: none.  The caller holds OpenSM's lock. */
 static inline osm_switch_t *ibf_host_switch(const struct ibf_plugin *p,
 					    uint64_t guid)
 {
@@ -196,25 +200,27 @@ static inline osm_switch_t *ibf_host_switch(const struct ibf_plugin *p,
 void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 
-/* layout.c.  ibf_layout_fits: do the structures of this OpenSM have the expected layout?
- * If not, `why` names the first wrong pointer.  ibf_layout_refuse writes `why` to syslog,
- * without OpenSM's log, because the structures cannot be used. */
+/* layout.c.  ibf_layout_fits returns true if the structures of this OpenSM have the
+ * expected layout; otherwise `why` names the first wrong pointer.  ibf_layout_refuse writes
+ * `why` to syslog and not to OpenSM's log, because the structures cannot be used. */
 bool ibf_layout_fits(const struct osm_opensm *osm, char *why, size_t size);
 void ibf_layout_refuse(const char *why);
 
-/* host_engine.c: osm_routing_engine callbacks; ctx is a struct ibf_engine. */
+/* host_engine.c: OpenSM's callback that sets up an engine; re->context is its struct
+ * ibf_engine. */
 int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
 
-/* prepare.c: a new generation of the subnet; needs the exclusive lock.  Logs its own
- * failures. */
+/* prepare.c: make a generation with fabric and shape, without tables.  The caller holds
+ * OpenSM's exclusive lock.  Failures are logged here. */
 enum ftr_status ibf_generation_new(struct ibf_engine *e,
 				   struct ibf_generation **out,
 				   struct ibf_timing *ms,
 				   struct ftr_err *err) FTR_MUST_USE;
-/* Log why the engine does not route; returns the status in err. */
+/* Log err as the reason why the engine does not route; returns err->status. */
 enum ftr_status ibf_refuse(struct ibf_engine *e, enum ibf_msg msg,
 			   const struct ftr_err *err);
-/* The threads that route; NULL: the caller alone. */
+/* The team of threads that compute routes, started at the first call.  NULL: the thread of the
+ * caller computes them alone. */
 struct ftr_team *ibf_team(struct ibf_plugin *p);
 
 /* generation.c.  Publish gen (or NULL) as the engine's generation; takes over the caller's
@@ -229,7 +235,7 @@ const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen);
  * is the sweeper's thread. */
 bool ibf_other_routed(const struct ibf_plugin *p);
 
-/* snapshot.c */
+/* snapshot.c: copy OpenSM's subnet into a fabric; exclusive lock held. */
 enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 			     struct ibf_skips *skips,
 			     struct ftr_err *err) FTR_MUST_USE;
@@ -248,23 +254,24 @@ void ibf_nominal_put(struct ibf_nominal *n);
  * again. */
 void ibf_nominal_forget(struct ibf_plugin *p);
 
-/* guid_options.c: the lists of OpenSM's GUID files; they remain the property of
- * the plugin. */
+/* guid_options.c: read OpenSM's GUID files, and enter the lists in out.  The lists remain the
+ * property of the plugin. */
 void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out);
 void ibf_guids_free(struct ibf_plugin *p);
-/* Log what is wrong with the roots of this shape. */
+/* Log if root_guid_file names no switch of the fabric, or lacks some of its top switches. */
 void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh);
 
-/* verify.c: check computed tables; FTR_REFUSED with the reason. */
+/* verify.c: check computed tables.  FTR_REFUSED, with the reason in err: they must not be
+ * used. */
 enum ftr_status ibf_verify(struct ibf_engine *e,
 			   const struct ibf_generation *gen,
 			   const struct ibf_routes *r, struct ibf_unserved *un,
 			   struct ftr_err *err) FTR_MUST_USE;
 
-/* prefer.c: set gen->prefer, current and keep. */
+/* prefer.c: before gen is routed, set gen->prefer, gen->current and gen->keep. */
 enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
-/* True if nothing of the nominal fabric is missing except hosts. */
+/* True if all switches of the nominal fabric and all links between them are present. */
 bool ibf_is_complete(const struct ibf_generation *gen);
 /* To be called after gen was routed. */
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
@@ -274,8 +281,9 @@ void ibf_prefer_search(struct ibf_engine *e);
 void ibf_prefer_drop(struct ibf_engine *e);
 
 /* adopt.c: read the forwarding tables of the switches of f, with p->smp and under OpenSM's
- * lock; blocks that cannot be read count as failed and are empty.  Later, log how many of
- * the entries that were read (gen->prefer) gen has kept. */
+ * lock; blocks that cannot be read count as failed and are empty.  ibf_adopt_report is
+ * called after the routing: it logs how many of these entries (gen->prefer) the new tables
+ * keep. */
 enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 			  struct ftr_tables **out, struct ibf_adopted *done,
 			  struct ftr_err *err) FTR_MUST_USE;
@@ -294,11 +302,11 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 			   struct ibf_changes *changes,
 			   struct ftr_err *err) FTR_MUST_USE;
 
-/* mcast.c */
+/* mcast.c: OpenSM's callback that builds the tree of an MLID; ctx is a struct ibf_engine. */
 ib_api_status_t ibf_mcast_build_stree(void *ctx, osm_mgrp_box_t *mbox);
 
-/* fast.c, see fast.h.  NULL: switched off, or not possible, which is logged.
- * All other functions accept NULL. */
+/* fast.c, see fast.h.  ibf_fast_new returns NULL if there can be no fast path; the reason is
+ * logged, except if memory is exhausted.  All other functions accept NULL. */
 struct ibf_fast *ibf_fast_new(struct ibf_plugin *p);
 void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
 /* Events of a sweep, in this order, on the sweeper's thread and without a lock:
@@ -319,7 +327,8 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t);
 
-/* fast.c: must a routing leave this link out?  active: both ports can carry data. */
+/* fast.c: true if a routing must leave this link out.  active: both ports are Armed or
+ * Active. */
 bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active);
 
 /* status_file.c: metrics and status files.  ibf_status_new returns NULL if out of memory; the
@@ -327,7 +336,8 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
  *  sweep	a sweep begins
  *  routed	a routing is done; exclusive lock held
  *  refused	a routing is refused; exclusive lock held
- *  engine	the engine that routes, and why an earlier one of the list does not
+ *  engine	used: the name of the engine that routes; ours: it is one of this plugin;
+ *		reason: why an earlier engine of routing_engine does not route, or ""
  *  repair	a repair is done
  *  write	a sweep is done, or the state of the manager has changed; gen: the routing
  *		in use, or NULL */

@@ -20,7 +20,7 @@
  * even if the plugin no longer runs. (No block is equal to its complement, so OpenSM
  * always sees a difference.)
  *
- * If a routing has begun meanwhile (a forced reroute comes without notice), its
+ * If a routing has begun meanwhile (no event reports that a forced reroute begins), its
  * tables are valid, and our packets and OpenSM's may have been carried out in
  * either order.  The blocks of this repair are marked when the routing is done, and a
  * sweep writes them again.
@@ -31,7 +31,7 @@
 
 #include "osm/fast.h"
 
-/* Is the epoch over, that is, has a routing begun?  An engine before ours in
+/* True if the epoch is over, that is, if a routing has begun.  An engine before ours in
  * OpenSM's list routes without a call to the plugin.  If such a routing has begun and
  * its end is not reported yet, report its beginning here.  OpenSM's lock is held. */
 static bool has_routed(struct ibf_fast *f, uint32_t epoch)

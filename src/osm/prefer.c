@@ -3,7 +3,7 @@
  * Preferred tables, to which the entries of an engine return after faults, and
  * the search for better ones in the background.
  *
- * The first routing of a fabric is the closed form and a search for even
+ * The first routing of a fabric computes the closed form, and then searches for even
  * all-to-all load.  Its tables are preferred from then on: later routings keep
  * their entries wherever these are still candidates (src/engine/keep.c).
  *
@@ -24,10 +24,10 @@
  * ranks, so any mixture of old and new entries is free of loops and credit
  * loops; and the result is verified like all tables.
  *
- * An entry that a fault displaces is placed immediately, by the load of the links
- * (balance/displaced.h).  When the sweep is over, a second search places all
- * displaced entries again, shifts included.  If the gain is large enough, the next sweep
- * applies the result to these entries only.
+ * An entry that a fault displaces immediately gets another port, chosen by the load of the
+ * links (balance/displaced.h).  When the sweep is over, a second search chooses the ports of all
+ * displaced entries again, for the load of shifts as well.  If the gain is large enough, the
+ * next sweep applies the result to these entries only.
  *
  * Files.  The preferred tables and the displaced entries are stored beside the
  * nominal fabric, under a name made of its identity and the engine's name.  So
@@ -37,7 +37,8 @@
  * they have changed.
  *
  * Threads: everything here runs under OpenSM's exclusive lock (routing) or when
- * no sweep can run (delete); the search thread accesses its own struct only.
+ * no sweep can run (delete).  The search thread accesses only its own struct and
+ * generation, and requests sweeps.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -183,7 +184,7 @@ static bool same_id(const struct ftr_stored_id *a,
 	return a->nominal == b->nominal && !strcmp(a->engine, b->engine);
 }
 
-/* Does f have a link between switches that g lacks? */
+/* True if f has a link between switches that g lacks. */
 static bool has_link_beyond(const struct ftr_fabric *f, const struct ftr_fabric *g)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -245,8 +246,8 @@ void ibf_prefer_drop(struct ibf_engine *e)
 
 enum file { PREFERRED, DISPLACED };
 
-/* File name from the identity of nominal fabric and engine, so that managers
- * which share or copy the directory find it.  NULL: no memory. */
+/* Path of the file; its name consists of the engine and the identity of the nominal fabric, so
+ * that managers which share or copy the directory find the file.  NULL: no memory. */
 static char *path_of(const struct ftr_stored_id *id, enum file which)
 {
 	return ftr_asprintf("%s/ibfattree-%s-%s-%016" PRIx64, ibf_state_dir(),
@@ -258,8 +259,9 @@ static char *path_of(const struct ftr_stored_id *id, enum file which)
 struct content {
 	struct ftr_stored_id id;
 	struct ibf_generation *gen;	/* preferred tables */
-	bool searched, remove;
-	struct ftr_displaced *entry;
+	bool searched;			/* a search has succeeded for these tables */
+	bool remove;			/* remove the file instead of writing it */
+	struct ftr_displaced *entry;	/* [n] displaced entries, if gen is NULL */
 	uint32_t n;
 };
 

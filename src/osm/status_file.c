@@ -4,8 +4,9 @@
  * ibfattree-status.json to OpenSM's dump directory, when a sweep is done, when
  * the state of the manager has changed, and after each repair.
  *
- * Both the sweeper and the worker of the fast path call this file, so it has a
- * lock, which is taken last.  The writer's thread writes the files.
+ * Both the sweeper and the worker of the fast path call functions of this file, so a mutex
+ * guards its data.  While it is held, no other lock is taken except that of the writer's queue.
+ * The writer's thread writes the files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ struct ibf_status {
 	pthread_mutex_t mutex;
 	struct ibf_metrics m;
 	double state_since;	/* when the present state began, by ibf_now_ms() */
-	uint64_t loaded;	/* m.routings when the load was computed */
+	uint64_t loaded;	/* value of m.routings when the load was last computed */
 };
 
 struct ibf_status *ibf_status_new(void)

@@ -24,15 +24,15 @@
 
 struct ibf_stree_node {
 	ftr_sw parent;		/* FTR_SW_NONE: the root */
-	ftr_port up;		/* own port towards the parent */
-	ftr_port down;		/* the parent's port towards this switch */
+	ftr_port up;		/* port of this switch that leads to the parent */
+	ftr_port down;		/* port of the parent that leads to this switch */
 	bool seen;		/* the search has reached the switch */
 	bool member;
 	bool used;		/* the switch is in the pruned tree */
 };
 
 struct ibf_stree {
-	struct ftr_arena *arena;	/* holds all of it */
+	struct ftr_arena *arena;	/* holds this structure and its arrays */
 	const struct ftr_shape *shape;
 	const uint8_t *able;	/* [n_sw] the switch supports multicast */
 	/* written by the caller before a build */
@@ -40,14 +40,14 @@ struct ibf_stree {
 	ftr_sw *member;		/* [n_sw] distinct switches with members */
 	/* results of a build */
 	ftr_sw root;		/* FTR_SW_NONE: no tree */
-	bool pure_down;
+	bool pure_down;		/* the tree was found by the method "down" */
 	uint32_t n_lost;	/* members that the tree does not reach */
 	uint32_t n_used;
 	ftr_sw *used;		/* [n_sw] switches of the tree, root first */
 	struct ibf_stree_node *node;	/* [n_sw] */
-	/* scratch */
-	uint32_t *n_children;
-	ftr_sw *queue;		/* in the order of the last search */
+	/* temporary data of a build */
+	uint32_t *n_children;	/* [n_sw] children that lead to members */
+	ftr_sw *queue;		/* switches in the order in which the last search reached them */
 	uint32_t n_seen;	/* length of queue */
 };
 

@@ -91,7 +91,8 @@ static unsigned int make_jobs(struct takeover *x, struct rr_smp *job,
 	return jobs;
 }
 
-/* Write n entries in any order; FTR_REFUSED: some were not acknowledged. */
+/* Write n entries in any order.  FTR_REFUSED: some were not acknowledged, or there was no time
+ * or memory to write them. */
 static enum ftr_status write_step(struct takeover *x,
 				  const struct ftr_ddlr_write *w, uint32_t n,
 				  struct ftr_err *err)
@@ -238,7 +239,7 @@ void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 		ibf_log(x.p, IBF_TAKEOVER_PLAIN, "%s: the tables in use are not replaced in a checked order: %s; OpenSM writes the remaining entries in its own order; until all are written, a credit loop or a missing entry is possible",
 			e->ops->name, err.msg);
 	else if (!x.entries)
-		ibf_log(x.p, IBF_TAKEOVER, "%s: no table is replaced: the switches hold these entries already, or none; ms=%.0f",
+		ibf_log(x.p, IBF_TAKEOVER, "%s: no table is replaced: the switches already hold these entries, or hold no entries; ms=%.0f",
 			e->ops->name, ibf_now_ms() - t0);
 	else
 		ibf_log(x.p, IBF_TAKEOVER, "%s: the tables in use were replaced in a checked order: %s in %s; steps=%u rounds=%u ms=%.0f",

@@ -40,7 +40,7 @@ struct slot {
 	enum slot_state state;
 	uint32_t seq;
 	struct rr_smp *job;
-	double sent, at;
+	double sent, at;	/* ms: when the packet was sent, and when it was settled */
 	uint8_t data[IB_SMP_DATA_SIZE];
 };
 
@@ -56,7 +56,7 @@ struct ibf_smp {
 	osm_bind_handle_t bind;
 	cl_disp_reg_handle_t disp;
 	cl_disp_msgid_t fail_msg;
-	pthread_mutex_t run;	/* held by a run, and taken before mutex */
+	pthread_mutex_t run;	/* held during ibf_smp_run; taken before mutex */
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	bool stop;
@@ -252,9 +252,9 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 	madw->mad_addr.dest_lid = IB_LID_PERMISSIVE;
 	madw->mad_addr.addr_type.smi.source_lid = IB_LID_PERMISSIVE;
 	madw->resp_expected = TRUE;
-	/* OpenSM's transport sends an unanswered packet a second time.  Half of
-	 * our timeout lets both packets expire before it; otherwise the second
-	 * one might undo a later write. */
+	/* OpenSM's transport sends an unanswered packet a second time.  Its timeout is
+	 * half of ours, so that both packets expire before our timeout; otherwise the
+	 * second one might undo a later write. */
 	madw->timeout = (uint32_t)(timeout / 2) + 1;
 	madw->fail_msg = s->fail_msg;
 	memcpy(&madw->context, &t, sizeof(t));
@@ -299,7 +299,7 @@ static void send_job(struct run *r, struct rr_smp *job)
 	job->tries++;
 }
 
-/* Is another packet of the same job in flight? The caller holds the mutex. */
+/* True if another packet of the same job is in flight.  The caller holds the mutex. */
 static bool in_flight(const struct run *r, const struct rr_smp *job)
 {
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)

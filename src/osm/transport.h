@@ -7,8 +7,9 @@
  * and sends directed-route packets with callbacks of its own.  It binds before
  * OpenSM does: under ibsim a later bind would divert OpenSM's traps.
  *
- * Jobs are run by the worker's thread, and by a routing that adopts tables.  Answers arrive on
- * the receiver thread of OpenSM's transport.  Failures also arrive there or, under ibsim,
+ * Requests are sent by the worker (fast.h), and by a routing that reads or writes tables itself
+ * (adopt.c, takeover.c).  Answers arrive on the receiver thread of OpenSM's transport.  Failures
+ * also arrive there or, under ibsim,
  * through the error path of OpenSM, which then decrements counters that it never incremented
  * for this packet; transport.c corrects that.
  */
@@ -36,8 +37,8 @@ void ibf_smp_stop(struct ibf_smp *s);
 
 /*
  * The transport of struct rr_ops; at most IBF_SMP_WINDOW_MAX packets in flight.
- * Requests that ibf_smp_stop cuts off stay RR_SMP_OPEN.  A call waits until the
- * run of another thread has ended; no run takes a lock of OpenSM.
+ * Requests that are not answered when ibf_smp_stop is called stay RR_SMP_OPEN.  If another
+ * thread runs requests, a call first waits for its end; no run takes a lock of OpenSM.
  */
 unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			 unsigned int n, const struct rr_smp_policy *policy);

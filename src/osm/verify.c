@@ -3,11 +3,11 @@
  * The check of computed tables, before OpenSM sees them.
  *
  * The checker walks every path and is independent of the engine.  Tables are
- * refused if a walk ends anywhere but at its destination or at an empty entry,
- * if a path turns upward after going down where the engine does not declare it,
+ * refused if a path ends anywhere but at its destination or at an empty entry,
+ * if a path has a turn that the engine has not declared,
  * if the channel dependencies have a cycle, or if an entry is empty where the
- * engine promises a path (enum ftr_promise).  Unreachable pairs beyond the
- * promise only cause a warning, and the rest is routed: if the engine failed,
+ * engine promises a path (enum ftr_promise).  Unreachable pairs for which it promises none
+ * only cause a warning, and the rest is routed: if the engine failed,
  * the whole subnet would have no routes.
  */
 #include <inttypes.h>
@@ -47,9 +47,10 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 			r->cycle_len ? c->port : 0);
 }
 
-/* Host ports and their LIDs per switch, to count pairs.  hosts: without
- * Aggregation Nodes, which sit on the upper switches of an intact tree and have
- * no up/down path to each other there. */
+/* Numbers of the ports of adapters and routers at a switch, to count pairs.  hosts, host_lids:
+ * host ports and their LIDs, without Aggregation Nodes.  (Aggregation Nodes belong to the upper
+ * switches of an intact tree, and have no up/down path to each other there.)  ends: all ports
+ * with a LID. */
 struct tally {
 	uint32_t hosts, host_lids, ends;
 };
@@ -190,7 +191,7 @@ static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 	text[0] = '\0';
 	if (n && most)
 		at = (size_t)snprintf(text, size, "; %" PRIu64
-				      " host port%s affected, those that reach fewest first:",
+				      " host port%s affected, those with the most unreachable LIDs first:",
 				      hosts, hosts == 1 ? " is" : "s are");
 	for (uint32_t i = 0; i < n; i++)
 		for (ftr_ep e = 0; e < f->n_ep && named < most; e++) {
@@ -331,7 +332,7 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 		un->others -= FTR_MIN(un->others, un->hosts + un->mixed);
 		warn_unserved(e, &p, un);
 		if (stats->longer_pairs)
-			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %s are longer than necessary, so that all host ports are connected without a credit loop: the leaf of one host joins two parts of the fabric that only leaves join; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
+			ibf_log(e->plugin, IBF_LONGER, "%s: paths of %s are longer than necessary, so that all host ports are connected without a credit loop: the leaf of one host of each pair connects two parts of the fabric that are connected by leaves only; repair links between the parts, or set \"paths updown\" in ibfattree.conf",
 				e->ops->name,
 				ibf_count(stats->longer_pairs, "pair of host ports",
 					  "pairs of host ports").s);

@@ -8,8 +8,8 @@
  * with its reason, and the number of lost jobs when a job of that kind succeeds
  * again or OpenSM ends.
  *
- * At the end of OpenSM, a write that hangs longer than OpenSM may be delayed makes the
- * plugin abandon the thread. The thread then keeps its own memory and never accesses the
+ * If a write is still unfinished when OpenSM has waited IBF_WRITER_DRAIN_MS at its end, the
+ * plugin abandons the thread. The thread then keeps its own memory and never accesses the
  * plugin or OpenSM again. The library stays mapped, so that the code of the thread
  * remains valid.
  */
@@ -31,9 +31,12 @@ struct ibf_writer {
 	pthread_mutex_t mutex;	/* guards the members below */
 	pthread_cond_t cond;
 	struct queued *first, **end;
-	size_t n, bytes;	/* waiting jobs, and the memory that they hold */
-	bool busy, stop, abandoned;
-	uint64_t series[IBF_N_MSG];	/* jobs lost since the last success */
+	size_t n, bytes;	/* number of waiting jobs, and the memory that they hold */
+	bool busy;		/* a job is running */
+	bool stop;		/* no more jobs are accepted */
+	bool abandoned;		/* see the comment at the top */
+	uint64_t series[IBF_N_MSG];	/* jobs of each kind that were lost since the last one
+					 * of that kind succeeded */
 };
 
 /* ---- the thread ---------------------------------------------------------- */
@@ -71,7 +74,9 @@ static void free_queued(struct queued *q)
 	free(q);
 }
 
-/* The caller holds the mutex, so the plugin still exists. */
+/* Count a failed job, or with st FTR_OK end the series of failures; log the first failure and
+ * the end of a series.  The caller holds the mutex, so that the plugin exists unless
+ * w->abandoned is set. */
 static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 		 const struct ftr_err *err)
 {
@@ -172,7 +177,8 @@ bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j)
 	return true;
 }
 
-/* The caller holds the mutex. */
+/* Wait at most ms milliseconds until no job is waiting or running; false: one still is.  The
+ * caller holds the mutex. */
 static bool wait_idle(struct ibf_writer *w, unsigned int ms)
 {
 	double end = ibf_now_ms() + ms;
@@ -230,7 +236,7 @@ static void report(struct ibf_writer *w)
 {
 	for (int i = 0; i < IBF_N_MSG; i++)
 		if (w->series[i])
-			ibf_log(w->p, (enum ibf_msg)i, "lost at the end: %s",
+			ibf_log(w->p, (enum ibf_msg)i, "not written before the end of OpenSM: %s",
 				ibf_count(w->series[i], "record", "records").s);
 }
 

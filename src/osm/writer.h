@@ -23,10 +23,10 @@
 struct ibf_job {
 	enum ibf_msg msg;	/* the kind of job, and the message if the job fails */
 	char *path;		/* malloc()ed, belongs to the job */
-	bool replaces;		/* of several waiting jobs for this path only the newest is run */
+	bool replaces;		/* only the newest of the waiting jobs for this path is run */
 	/* Runs on the writer's thread; must not access OpenSM or the plugin. */
 	enum ftr_status (*write)(const char *path, void *ctx, struct ftr_err *err);
-	void (*release)(void *ctx);	/* called in any case, written or not */
+	void (*release)(void *ctx);	/* frees ctx; also called if the job was not run */
 	void *ctx;
 	size_t bytes;		/* memory that ctx holds */
 };

@@ -4,7 +4,7 @@
  *
  * When a link dies, the planner (<ftr/ddlr.h>) provides the local repair: a few
  * entries at the switches next to the fault, written before anything else is
- * routed.  A transition then leads to the new tables of the whole fabric.  It
+ * computed.  A transition then leads to the new tables of the whole fabric.  It
  * changes an entry only where old and new paths together form no credit loop.
  * The other entries are held until packets that follow older entries have left,
  * one packet lifetime later; meanwhile the worker does other jobs.
@@ -172,7 +172,7 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 {
 	struct rr_maker *m;
 
-	if (f->view) {	/* v replaces it */
+	if (f->view) {	/* v will replace this view */
 		take_planner(f, f->view);
 		if (keep_planner(f, f->view, v))
 			return;
@@ -281,10 +281,10 @@ static enum ftr_status plan_local(struct rr *f,
 
 /* Input of the checker for one plan. */
 struct trial {
-	struct ftr_change *change;	/* distinct entries */
+	struct ftr_change *change;	/* [n] changed entries, each once */
 	uint32_t n;
-	struct ftr_link *gone;
-	uint64_t *dead;		/* bits by port */
+	struct ftr_link *gone;	/* links that died, which the planner routes around */
+	uint64_t *dead;		/* set of ports: all dead links */
 };
 
 static void trial_fini(struct trial *c)

@@ -29,15 +29,15 @@ struct rr_dr_origin {
 
 /* Result of one search: for each switch the next step towards the origin. */
 struct rr_dr_tree {
-	struct ftr_arena *arena;	/* holds all of it */
+	struct ftr_arena *arena;	/* holds this structure and its arrays */
 	uint32_t n_sw;
 	struct rr_dr_origin from;
 	ftr_sw *parent;		/* [n_sw] previous switch of the route; FTR_SW_NONE: not
 				 * reached */
-	ftr_port *port;		/* port of the parent that leads here */
+	ftr_port *port;		/* [n_sw] port of the parent that leads to this switch */
 	uint8_t *hops;		/* [n_sw] number of switches that the route passes before
 				 * this one */
-	ftr_sw *queue;		/* [n_sw] scratch */
+	ftr_sw *queue;		/* [n_sw] temporary data of the search */
 };
 
 /* Sets of ports: bit f->sw[s].first_port + p. */
@@ -54,7 +54,7 @@ static inline void rr_port_put(uint64_t *set, uint32_t bit)
 /* The links and switches that a search must avoid; NULL: none of that kind. */
 struct rr_dr_limits {
 	const uint64_t *dead;	/* set of ports: the link is dead */
-	const uint8_t *avoid;	/* 1 = may only be the last switch of a route */
+	const uint8_t *avoid;	/* [n_sw] 1: the switch may only be the last one of a route */
 };
 
 struct rr_dr_tree *rr_dr_tree_new(uint32_t n_sw);	/* NULL: no memory */

@@ -70,7 +70,7 @@ static bool make_room(struct rr_links *t)
 	return true;
 }
 
-/* NULL: the table is full. */
+/* The entry of link e, which is added if it is missing; NULL: the table is full. */
 static struct rr_link_entry *find_or_add(struct rr_links *t, struct rr_ends e)
 {
 	struct rr_link_entry *l = find(t, e);

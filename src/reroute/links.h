@@ -13,7 +13,7 @@
  *
  * ALIVE	usable.  A link that is not in the table is ALIVE; an ALIVE link stays
  *		in the table while its failures are counted.
- * DEAD		died at a known time.  A discovery that began before that time may
+ * DEAD		The time of the failure is known.  A discovery that began before that time may
  *		have seen the link up; its result for this link is ignored.
  * DAMPED	flaps: not used until it has not failed for the hold time.
  * RETURNING	found by a sweep, or its hold time is over.  No routing uses it; the
@@ -54,8 +54,8 @@ struct rr_link_entry {
 	enum rr_link_state state;
 	double died;		/* time of a failure that a discovery may have missed;
 				 * negative: none */
-	uint32_t deaths;	/* failures in the window that began at `window` */
-	double window, last;	/* last: time of the last failure counted */
+	uint32_t deaths;	/* failures counted since `window` */
+	double window, last;	/* times at which counting began and of the last failure */
 };
 
 struct rr_links {
@@ -69,21 +69,21 @@ struct rr_links {
 
 /* Report that a port of the link is Down. */
 void rr_links_seen_down(struct rr_links *t, struct rr_ends e, double now);
-/* The link died and was routed around: count the failure.  True: the link is
+/* Report that the link died and the tables were repaired: count the failure.  True: the link is
  * damped from now on. */
 bool rr_links_died(struct rr_links *t, struct rr_ends e, double now);
 /* Report that the link was taken into use. */
 void rr_links_used(struct rr_links *t, struct rr_ends e);
 /* Report that the link could not be taken into use: the next routing decides. */
 void rr_links_leave(struct rr_links *t, struct rr_ends e);
-/* The link is to be taken into use after the next sweep; false: the table is full. */
+/* Make the link RETURNING, unless it is damped; false: the table is full. */
 bool rr_links_return(struct rr_links *t, struct rr_ends e);
 bool rr_links_damped(const struct rr_links *t, struct rr_ends e, double now);
 uint32_t rr_links_count_damped(const struct rr_links *t, double now);
 
 /*
- * Must a routing leave out a link that OpenSM found in the discovery that began
- * at `began`?  returns: true if the tables in use treat the link as dead and its
+ * True if a routing must leave out a link that OpenSM found in the discovery that began
+ * at `began`.  returns: true if the tables in use treat the link as dead and its
  * ports are not Active yet, so that it carries no data before the end of the sweep.
  * *recheck: set to true if the link may be alive again, so that a later sweep should look at it.
  */
@@ -92,7 +92,7 @@ bool rr_links_left_out(struct rr_links *t, struct rr_ends e, bool returns,
 
 /* Report that a discovery that began at `began` is done: it has seen all earlier failures. */
 void rr_links_discovered(struct rr_links *t, double began);
-/* The time at which the next damped link is due for release; negative: none. */
+/* The time at which the first hold time of a damped link is over; negative: none is damped. */
 double rr_links_release_due(const struct rr_links *t);
 /* Make damped links whose hold time is over RETURNING; true: there were some. */
 bool rr_links_release(struct rr_links *t, double now);

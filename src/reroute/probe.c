@@ -60,7 +60,7 @@
 struct probe {
 	struct rr_view *v;
 	struct rr_smp *job;
-	struct rr_link *link;	/* parallel to job */
+	struct rr_link *link;	/* [n] the link that each request asks about */
 	uint32_t n, cap_job, cap_link;
 };
 
@@ -146,7 +146,7 @@ static bool listed(const struct rr_link *out, uint32_t n,
 
 /* A port in Init carries no data: a link that died and returned immediately counts
  * as dead until OpenSM has set it Active.  While OpenSM sets up the whole
- * fabric, Init means nothing. */
+ * fabric, a port in Init does not show that its link was down. */
 static bool is_dead(const struct rr_view *v, unsigned int state)
 {
 	return state == RR_PORT_DOWN ||
@@ -181,7 +181,7 @@ static uint32_t add_changed(struct rr *f, struct probe *p,
 	return n;
 }
 
-/* Has the switch answered that the port is not Down? */
+/* True if the switch has answered that the port is not Down. */
 static bool reports_link(const struct rr_smp *j)
 {
 	return j->state == RR_SMP_DONE && rr_smp_port_state(j) != RR_PORT_DOWN;
@@ -243,7 +243,7 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 struct target {
 	ftr_sw sw;
 	unsigned int n;		/* number of routes */
-	struct rr_dr route[2];	/* once one is answered: the route of the first answer first */
+	struct rr_dr route[2];	/* try_routes moves the one that was answered first to route[0] */
 	bool trap;		/* route[0] is the reverse of the path of the switch's trap */
 	bool answered;
 	bool dead;		/* the link over which the trap came is dead */
@@ -288,7 +288,7 @@ static void try_routes(struct rr *f, struct target *target, uint32_t n)
 	free(job);
 }
 
-/* Find out whether the link that each trap came over is still alive.  Requests
+/* Find out for each trap whether the link over which it came is still alive.  Requests
  * and answers are put into q; false: out of memory. */
 static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n,
 			  struct probe *q)

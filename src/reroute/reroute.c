@@ -504,7 +504,7 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 	return done;
 }
 
-/* Leave to OpenSM all links, of these n, that are still not in use.  sweep_over: the next routing
+/* Leave those of the n links that are still not in use to OpenSM.  sweep_over: the next routing
  * uses these links as OpenSM sees them; otherwise they are probed again at the end of the sweep. */
 static void leave_to_sweep(struct rr *f, const struct rr_link *c,
 			   uint32_t n, bool sweep_over)
@@ -539,8 +539,8 @@ void rr_repair_returns(struct rr *f, bool swept)
 	if (n)
 		leave_to_sweep(f, ask, n,
 			       probe_and_repair(f, ask, n, NULL, 0) && swept);
-	/* a sweep may now find a better order of switches, restore extra turns
-	 * to their earlier places, or prefer the tables of the complete fabric */
+	/* a sweep may improve the tables: it may find a better order of switches, restore extra
+	 * turns to their earlier places, or prefer the tables of the complete fabric */
 	if (lost || (n && f->view && f->view->gen.improvable))
 		rr_want_sweep(f);
 	free(ask);

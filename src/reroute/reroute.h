@@ -14,7 +14,7 @@
  *	write.c		writes the blocks, one write step after the other
  *	ddlr.c		engine ddlr: local repair, then the transition to the new
  *			tables; a thread of its own builds the planner
- *	returns.c	links that a routing leaves out although they were found
+ *	returns.c	links that a routing leaves out although OpenSM has found them
  *	dr.c, smp.h	directed routes, requests
  *
  * Threads.  Any thread may call rr_post; it only takes the mutex.  Only the
@@ -66,7 +66,7 @@ struct rr_maker {
 	struct rr *f;
 	struct rr_routing gen;
 	pthread_t thread;
-	struct ftr_ddlr *made;
+	struct ftr_ddlr *made;	/* the planner; NULL: not finished, or failed */
 	struct ftr_err err;
 	atomic_bool done;
 	atomic_bool stop;	/* request to stop */
@@ -88,7 +88,7 @@ struct rr_writes {
 	uint32_t first_drain;
 };
 
-/* A block to be written, for OpenSM's own copy of the tables. */
+/* A block to be written, as the operations announce and settle of rr_ops need it. */
 struct rr_block {
 	uint64_t guid;
 	const char *name;
@@ -110,9 +110,11 @@ struct rr_view {
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* LID of the subnet manager's port */
 	struct rr_dr_tree *tree[2];	/* [0]: first routes; [1]: second routes */
-	uint8_t *avoid;			/* [n_sw] scratch of probe_routes.c */
-	uint8_t *silent;	/* [n_sw] 1: lost a link and did not answer, probably dead */
-	uint8_t *in_flight;	/* [n_sw] 1: a packet to it timed out and may still arrive */
+	uint8_t *avoid;			/* [n_sw] temporary data of probe_routes.c */
+	uint8_t *silent;	/* [n_sw] 1: the switch lost a link and did not answer: probably
+				 * dead */
+	uint8_t *in_flight;	/* [n_sw] 1: a packet to the switch timed out and may still
+				 * arrive */
 	uint64_t *suspect;	/* set of ports: links that requests avoid for now */
 	bool brought_up;		/* the sweep that made the routing has set all links
 					 * Active */
@@ -123,7 +125,7 @@ struct rr_view {
 	struct rr_routing planner_gen;	/* the routing that the planner was made from */
 	struct rr_maker *maker;		/* builds the planner; NULL: none */
 	struct rr_repair *pending;	/* repair whose transition is unfinished; NULL: none */
-	double transition_due;		/* ms; negative: no transition */
+	double transition_due;	/* ms: when its next round is due; negative: no transition */
 	double drained_at;	/* when all packets that follow older entries have left */
 };
 
@@ -145,14 +147,15 @@ struct rr_repair {
 	uint32_t resent;	/* blocks sent more than once */
 	uint32_t unsettled;	/* blocks that a sweep must write again */
 	uint32_t drained;	/* entries that waited for old packets to leave */
-	bool local;		/* local repair by ddlr */
+	bool local;		/* the repair is reported as a local repair by ddlr */
 	bool swept;		/* not a repair: a sweep brought a switch back */
 	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
 	uint64_t unrepaired;	/* local repair: entries that still lead to a
 				 * dead port */
 	uint32_t held;		/* transition: LIDs that still use older entries */
-	uint64_t lost_pairs, regained_pairs;	/* pairs of leaf switches */
+	/* pairs of leaf switches that have lost or regained their path */
+	uint64_t lost_pairs, regained_pairs;
 	/* ms since the first trap; negative: not reached */
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
@@ -170,7 +173,7 @@ struct rr_repair {
 
 enum rr_warning { RR_WARN_FAILED, RR_WARN_FLAPPING };
 
-/* Operations of the caller; ctx is struct rr's. */
+/* Operations of the caller; ctx is the member ctx of struct rr. */
 struct rr_ops {
 	double (*now)(void *ctx);	/* ms, monotonic */
 	void (*sleep)(void *ctx, unsigned int ms);
@@ -187,10 +190,10 @@ struct rr_ops {
 			     struct rr_dr_origin *origin, ftr_lid *lid);
 	void (*read_keys)(void *ctx, const struct ftr_fabric *f, uint64_t *key);
 	double (*lifetime)(void *ctx);	/* packet lifetime in ms */
-	/* OpenSM's copy of the tables.  announce is called before the first
-	 * packet of a write permitted in this epoch and sets rr_block.open; if it
-	 * fails, nothing may be written.  settle is called after the last packet; it
-	 * returns the number of blocks that a sweep must write again, and sets
+	/* OpenSM's copy of the tables.  epoch is the one in which the write was
+	 * permitted.  announce is called before the first packet of the write and sets
+	 * rr_block.open; if it fails, nothing may be written.  settle is called after the last
+	 * packet; it returns the number of blocks that a sweep must write again, and sets
 	 * *rewrite if the epoch is over: then RR_ACT_REWRITE follows. */
 	enum ftr_status (*announce)(void *ctx, struct rr_block *b, uint32_t n,
 				    uint32_t epoch, struct ftr_err *err);
@@ -209,7 +212,7 @@ struct rr {
 	const struct rr_ops *ops;
 	void *ctx;
 	unsigned int window;	/* maximum number of packets in flight */
-	double timeout;		/* of one packet, ms */
+	double timeout;		/* ms after which one packet counts as lost */
 
 	pthread_mutex_t mutex;	/* guards the members below, up to view_lock */
 	bool stop;
@@ -222,7 +225,7 @@ struct rr {
 	pthread_mutex_t view_lock;	/* taken last; never held during a wait */
 	struct rr_view *view;	/* only the worker changes it */
 
-	/* the worker's own */
+	/* used by the worker only */
 	struct rr_maker *makers;	/* ddlr.c: threads whose planner is not
 					 * needed */
 	uint32_t n_repairs;
@@ -230,7 +233,7 @@ struct rr {
 
 /* The next job, copied from the shared state. */
 struct rr_task {
-	unsigned int todo;	/* set of enum rr_action */
+	unsigned int todo;	/* the actions to carry out: a set of enum rr_action */
 	struct rr_routing fresh;
 	bool up;		/* OpenSM has set all links Active */
 };
@@ -247,17 +250,19 @@ void rr_routing_put(struct rr_routing *gen);	/* owner NULL is accepted */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev);
 /* Like rr_post(), but the caller holds the mutex. */
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
-bool rr_is_overtaken(struct rr *f);	/* as rr_overtaken(), but takes the
-					 * mutex */
-void rr_want_sweep(struct rr *f);	/* requested when it is due (damp.h) */
-void rr_sweep_now(struct rr *f);	/* requested immediately */
+/* Takes the mutex and returns rr_overtaken() of the state. */
+bool rr_is_overtaken(struct rr *f);
+/* Request a heavy sweep from OpenSM: rr_want_sweep when it is due (damp.h), rr_sweep_now
+ * immediately unless a discovery is under way (state.c). */
+void rr_want_sweep(struct rr *f);
+void rr_sweep_now(struct rr *f);
 /* Set *err for finding i of rep and return FTR_REFUSED.  what: the message up to the name of the
  * finding. */
 enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
 			  const struct ftr_delta_report *rep,
 			  enum ftr_finding i, struct ftr_err *err);
 
-/* worker.c.  The caller has set ops, ctx and settings. */
+/* worker.c.  Before rr_init the caller sets ops, ctx, window and timeout. */
 void rr_init(struct rr *f);
 void rr_fini(struct rr *f);
 /* Post RR_EV_ROUTED; gen NULL: an engine that is not ours routed.  Returns the
@@ -270,16 +275,18 @@ bool rr_take(struct rr *f, struct rr_task *t);
 /* Run the job from start to end; called without the mutex. */
 void rr_do(struct rr *f, struct rr_task *t);
 
-/* reroute.c, for the worker.  NULL: failed, reason in err. */
+/* reroute.c.  These functions are called by the worker only.  rr_view_new returns NULL, with the
+ * reason in err, if it failed. */
 struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 			    struct ftr_err *err);
 void rr_view_free(struct rr_view *v);		/* NULL is accepted */
 /* Replace the current view, which is freed; NULL: no view. */
 void rr_view_set(struct rr *f, struct rr_view *v);
-/* False: OpenSM has routed in the meantime; handle the traps again. */
+/* Probe the links of the switches that sent the traps, and repair the tables.  False: OpenSM has
+ * routed in the meantime; handle the traps again. */
 bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
-/* Probe the RETURNING links. swept: true after SUBNET_UP; false if the hold time of a
- * damped link is over. */
+/* Probe the RETURNING links, and take those that are Active into use. swept: true after
+ * SUBNET_UP; false if the hold time of a damped link is over. */
 void rr_repair_returns(struct rr *f, bool swept);
 /* Report an unfinished transition in its current state, because another job
  * interrupts it. */
@@ -298,11 +305,11 @@ enum rr_note {
 };
 bool rr_note(struct rr *f, enum rr_note what, const struct rr_link *c);
 bool rr_is_damped(struct rr *f, const struct rr_link *c);
-/* Take RETURNING links, at most max, as links of the view.  *lost: some are not
- * in the view. */
+/* End the RETURNING state of at most max links.  Those that the view contains are stored in
+ * out; returns their number.  *lost: there are other RETURNING links. */
 uint32_t rr_take_returns(struct rr *f, struct rr_link *out, uint32_t max,
 			 bool *lost);
-/* Must a routing leave this link out?  active: both ports can carry data. */
+/* True if a routing must leave this link out.  active: both ports are Armed or Active. */
 bool rr_left_out(struct rr *f, const struct rr_ends *e, bool active);
 
 /* probe_routes.c.  Directed routes to s around the links that are dead in the view, or
@@ -311,13 +318,14 @@ bool rr_left_out(struct rr *f, const struct rr_ends *e, bool active);
 unsigned int rr_routes_to(struct rr_view *v, ftr_sw s, struct rr_dr *out);
 unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 			      const uint64_t *dead, struct rr_dr *out);
-/* The directed route along which a trap of s came, reversed.  hop: the first
- * link of the trap, seen from its far end; hop->sw is FTR_SW_NONE if the
- * manager is attached to s. */
+/* The directed route to s that is the reverse of the path of a trap from s.  hop: the first
+ * link of that path, named from its far end; hop->sw is FTR_SW_NONE if the
+ * manager is attached to s.  False: the tables have no usable path. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		   struct rr_link *hop);
-/* Both compute v->tree[0]: rr_search_suspect avoids dead links and links between the
- * switches asked; rr_search_around avoids the links in v->suspect and silent switches. */
+/* Both compute v->tree[0].  rr_search_suspect sets v->suspect to the dead links and those links
+ * in ask that lead from one switch in ask to another, and avoids them and the switches in
+ * v->silent.  rr_search_around avoids the links in v->suspect and the switches in silent[]. */
 void rr_search_suspect(struct rr_view *v, const struct rr_link *ask, uint32_t n);
 void rr_search_around(struct rr_view *v, const uint8_t *silent);
 /* Add both ends of a link to a set of ports. */
@@ -335,9 +343,9 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 
-/* write.c: write a repair, and free what->entry (NULL: FTR_NOMEM).  FTR_OK also if some
- * blocks were not acknowledged (r->failed); FTR_REFUSED: a routing has begun and nothing was
- * written. */
+/* write.c: write the entries of a repair, and free what->entry; FTR_NOMEM if that is NULL.
+ * FTR_OK also if some blocks were not acknowledged (r->failed); FTR_REFUSED: a routing has begun
+ * and nothing was written. */
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			 struct rr_repair *r, struct ftr_err *err);
 
@@ -346,13 +354,15 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v);
 /* True if the view has a planner. A planner that is still being built is abandoned, and
  * the view then has none. */
 bool rr_ddlr_ready(struct rr *f);
-/* Report that a link which the planner does not know has returned. */
+/* Report that a link has returned which the planner does not know: if the engine has a planner,
+ * a sweep is requested, after which a new one is built. */
 void rr_ddlr_returned(struct rr *f);
 /* Wait for the abandoned threads, and free what they have built. */
 void rr_ddlr_reap(struct rr *f);
 /* Drop the planner of v, or the one that is being built for v. */
 void rr_ddlr_drop(struct rr_view *v);
-/* Local repair; true if all planned entries were written. */
+/* Plan, check and write a local repair of the faults in r; true if all planned entries were
+ * written. */
 bool rr_ddlr_detour(struct rr *f, struct rr_repair *r);
 /* One round of the transition to the tables of view->incr; sets transition_due. */
 enum ftr_status rr_ddlr_transition(struct rr *f, struct rr_repair *r,

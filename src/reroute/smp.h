@@ -18,6 +18,7 @@
 /* PortInfo.PortState */
 enum rr_port_state { RR_PORT_DOWN = 1, RR_PORT_INIT, RR_PORT_ARMED, RR_PORT_ACTIVE };
 
+/* RR_SMP_OPEN: not answered yet, and not given up */
 enum rr_smp_state { RR_SMP_OPEN = 0, RR_SMP_DONE, RR_SMP_FAILED };
 
 /* One request, over up to two routes. */
@@ -27,8 +28,8 @@ struct rr_smp {
 	uint32_t mod;
 	uint64_t m_key;		/* in network byte order */
 	struct rr_dr route[2];
-	unsigned int n_routes;	/* 0: fails immediately */
-	const uint8_t *payload;	/* RR_SMP_DATA bytes to Set; NULL: Get */
+	unsigned int n_routes;	/* 0: the request fails immediately */
+	const uint8_t *payload;	/* RR_SMP_DATA bytes of a Set; NULL: the request is a Get */
 	bool skip;		/* do not send this request, and leave its results as they are */
 	/* results */
 	enum rr_smp_state state;

@@ -173,7 +173,7 @@ static unsigned int on_subnet_up(struct rr_state *s, double now)
 		put_in_front(s, s->later, s->n_later);
 		s->n_later = 0;
 	}
-	if (s->unconfirmed)	/* its discovery began before these repairs */
+	if (s->unconfirmed)	/* the discovery of this sweep began before these repairs */
 		rr_damp_want(&s->want, now);
 	rr_links_discovered(&s->links, s->began);
 	return 0;

@@ -15,7 +15,7 @@
  * become several dozen states, and the computation of new tables would still
  * take milliseconds without interruption.
  *
- * The state has three parts, each with one owner.
+ * The state has three parts: sweep, tables and job.
  *
  * sweep: the phase of OpenSM, as known from its events.
  *
@@ -24,7 +24,7 @@
  *	  ^ \                     ^                     |  |
  *	  |  \ ROUTING (reroute)  |  SWEEP_START        |  |
  *	  |   `-------------------+---------------------'  |
- *	  |     -> ROUTING          (it gave up)           |
+ *	  |     -> ROUTING          (abandoned)            |
  *	  `------------------------------------------------'
  *	                     ROUTED, SUBNET_UP
  *
@@ -32,7 +32,7 @@
  *
  *	FOREIGN	unknown: written by another engine or another manager
  *	SETUP	tables of one of our engines; ports may still be in Init
- *	UP as SETUP, but OpenSM has set all links Active
+ *	UP	as SETUP, but OpenSM has set all links Active
  *
  *	           ROUTED (ours)         SUBNET_UP
  *	 FOREIGN ----------------> SETUP ----------> UP
@@ -50,14 +50,14 @@
  *
  * Invariant.  The worker's view of the tables equals the tables that the switches have
  * acknowledged in this epoch, or there is no view.  A routing, the end of a routing, and the
- * loss of the tables each begin an epoch.  Every write holds the epoch in which it was
+ * loss of the tables each begin an epoch.  Every write records the epoch in which it was
  * permitted; once that epoch is over, the write neither continues with its next step nor
- * settles OpenSM's copy (rr_may_write). A view carries the epoch of its tables; if the epoch
+ * settles OpenSM's copy (rr_may_write). A view records the epoch of its tables; if the epoch
  * has changed, the view is replaced or dropped before it is used.
  *
- * Traps are never lost.  A trap that was accepted is in the queue, in the job,
- * among those that are probed again when the links are up, or covered by a sweep
- * that is wanted.
+ * Traps are never lost.  A trap that was accepted is in the queue, in the job, or
+ * among those that are probed again when the links are up; or a sweep that will see the change
+ * of the link is already wanted.
  *
  * rr_step is pure: it reads no clock, takes no lock and calls no other module. The caller
  * serialises its calls. Times are milliseconds of one monotonic clock.
@@ -115,7 +115,7 @@ struct rr_event {
 	enum rr_event_kind kind;
 	ftr_lid lid;
 	bool master, yes, routed, init;
-	double due;		/* negative: never */
+	double due;		/* ms; negative: no next round */
 };
 
 /* Actions for the caller; several may be set, and are carried out in this
@@ -133,14 +133,16 @@ enum rr_action {
 	RR_ACT_NEW_VIEW = 1 << 4,
 	/* Make a sweep write the blocks again that were written during a routing. */
 	RR_ACT_REWRITE = 1 << 5,
-	/* Handle rr_state.asked. */
+	/* Handle the traps in rr_state.asked. */
 	RR_ACT_TRAPS = 1 << 6,
-	/* Continue the transition; or, if we are not master, report it in its
-	 * current state. */
+	/* Continue the transition. */
 	RR_ACT_TRANSITION = 1 << 7,
+	/* This manager is not master: end the transition, and report it in its current
+	 * state. */
 	RR_ACT_SETTLE = 1 << 8,
-	/* Probe the RETURNING links; SWEPT: because a sweep is done. */
+	/* Probe the RETURNING links. */
 	RR_ACT_RETURNS = 1 << 9,
+	/* Only with RR_ACT_RETURNS: the reason is that a sweep is done. */
 	RR_ACT_SWEPT = 1 << 10,
 	/* Ask OpenSM for a heavy sweep. */
 	RR_ACT_SWEEP = 1 << 11,
@@ -151,8 +153,8 @@ struct rr_state {
 	enum rr_tables tables;
 	enum rr_job job;
 	uint32_t epoch;
-	uint32_t held;		/* epoch of the tables; 0: FOREIGN */
-	uint32_t view;		/* epoch of the worker's view, 0: dropped */
+	uint32_t held;		/* epoch of the tables that the switches hold; 0: FOREIGN */
+	uint32_t view;		/* epoch of the worker's view; 0: there is none */
 	struct rr_links links;
 	struct rr_damp want;	/* the sweep that is wanted */
 	double start;		/* start of the current sweep */
@@ -160,9 +162,11 @@ struct rr_state {
 	double discovery;	/* ms that the last discovery took */
 	double transition;	/* when the next round of a transition is due; negative: none */
 	uint32_t unconfirmed;	/* repairs that no discovery has seen yet; the caller sets it */
-	bool released, swept;	/* reasons to probe RETURNING links */
-	bool rewrite;
-	bool job_up;		/* the links were up when the job began */
+	/* Reasons to probe RETURNING links.  released: the hold time of a damped link is over;
+	 * swept: a sweep is done. */
+	bool released, swept;
+	bool rewrite;		/* RR_ACT_REWRITE is due when OpenSM is at rest */
+	bool job_up;		/* tables was RR_UP when the job began */
 	/* trap: the traps that wait; asked: those of the current job; later: those to be
 	 * probed again when the links are up. */
 	struct rr_trap trap[RR_TRAPS_MAX], asked[RR_TRAPS_MAX],
@@ -172,15 +176,15 @@ struct rr_state {
 
 void rr_state_init(struct rr_state *s);
 
-/* The next state, in place; returns a set of enum rr_action. */
+/* Change *s to the state after the event; returns a set of enum rr_action. */
 unsigned int rr_step(struct rr_state *s, const struct rr_event *ev, double now);
 
-/* When RR_EV_TIMER is due next; negative: only after another event. */
+/* The time at which RR_EV_TIMER must be posted; negative: not before another event. */
 double rr_timer(const struct rr_state *s);
-/* May a write that was permitted in this epoch continue? */
+/* True if a write that was permitted in this epoch may continue. */
 bool rr_may_write(const struct rr_state *s, uint32_t epoch);
-/* Do the tables of the switches differ from the view, or is OpenSM routing, so that they soon
- * may? */
+/* True if the tables of the switches differ from the view, or soon may, because OpenSM is
+ * routing. */
 bool rr_overtaken(const struct rr_state *s);
 
 #endif

@@ -3,7 +3,7 @@
  * The worker of the fast path carries out the actions of the state machine, in
  * order.
  *
- *	tables were routed	make a new view of them
+ *	OpenSM has routed	make a new view of the tables
  *	traps			probe the switches -> links -> new entries ->
  *				check -> write
  *	a sweep is done		take returning links into use

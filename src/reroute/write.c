@@ -37,23 +37,24 @@ struct write {
 	uint8_t data[FTR_LFT_BLOCK];
 };
 
+/* One call of rr_write. */
 struct push {
 	struct rr *f;
 	struct rr_view *v;
 	const struct rr_writes *what;
 	struct rr_repair *r;
 	struct write *write;
-	struct rr_smp *job;	/* parallel to write */
-	struct rr_block *block;	/* parallel to write */
+	struct rr_smp *job;	/* [n] the request for each element of write */
+	struct rr_block *block;	/* [n] the block of each element of write */
 	uint32_t n;
-	ftr_port *before;	/* [what->n] entries of view->sent */
+	ftr_port *before;	/* [what->n] the entries of view->sent before the write */
 	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */
 	/* [n_sw] no directed route leads to the switch: it is dead, or will be discovered
 	 * again and written completely */
 	uint8_t *cut_off;
 	uint8_t *late;		/* [n_sw] answers of the switch are awaited for LATE_MS only */
-	uint64_t *dead;		/* set of ports; includes dead links that are still alive in the
-				 * view during a local repair */
+	uint64_t *dead;		/* set of ports: all dead links, also those that the view still
+				 * shows as alive during a local repair */
 };
 
 /* ---- packets ------------------------------------------------------------ */
@@ -164,12 +165,12 @@ static bool leads_to_doubtful(const struct push *p, const struct write *w)
 
 /* ---- packets that get lost ---------------------------------------------- */
 
-/* Another link, not yet reported, may have died on the routes of these packets.
- * The first packets have a short timeout, so that such a link is soon detected. */
+/* Another link may have died on the routes of these packets, without a trap so far.  To detect
+ * such a link soon, the first packets have a short timeout: this fraction of the usual one. */
 #define QUICK_TIMEOUTS 0.5
 
-/* proven NULL: add the outgoing port of each link of the route to set.  Otherwise add both ends
- * of the first link of the route that is not in proven. */
+/* Add links of the route dr to set: if proven is NULL, the outgoing port of every link; otherwise
+ * both ends of the first link that is not in proven. */
 static void mark_route(const struct push *p, const struct rr_dr *dr,
 		       uint64_t *set, const uint64_t *proven)
 {
@@ -193,8 +194,8 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	}
 }
 
-/* Compute v->tree[1].  On the route of each lost packet, its routes avoid the first link over
- * which no packet of this step has passed. */
+/* Compute v->tree[1].  Its routes avoid one link of the route of each lost packet: the first
+ * link over which no packet of this step has passed.  False: no memory. */
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
@@ -256,7 +257,8 @@ static void second_try(struct push *p, uint32_t first, uint32_t end,
  * ms: these switches may only be slow. */
 #define LATE_MS 10
 
-/* Write the packets of one step: with late, those for late switches; otherwise all others. */
+/* Write the packets of one step: if late is true, those for the switches in p->late; otherwise
+ * all others. */
 static void write_some(struct push *p, uint32_t first, uint32_t end,
 		       bool late)
 {
@@ -422,9 +424,9 @@ static bool allocate(struct push *p)
 		p->cut_off && p->late && p->block && p->dead;
 }
 
-/* May the worker write now?  If so, no routing begins before end_write.  A
- * routing may have begun and ended while the switches were probed: changes
- * based on the tables before it must not overwrite its own. */
+/* True if the worker may write now; then OpenSM begins no routing after a discovery before
+ * end_write is called.  False also if a routing has begun and ended while the switches were
+ * probed: changes that are based on older tables must not overwrite its tables. */
 static bool begin_write(struct rr *f, uint32_t *epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_WRITE_BEGIN };

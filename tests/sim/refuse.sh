@@ -105,7 +105,7 @@ case_incomplete_root_guid_file() {
 	osm_mark sm
 	kill -HUP "${OSM_PID[sm]}"
 	osm_wait sm "$patience" 'SUBNET UP'
-	logged "WRN IBF115: root_guid_file $T/all lacks 8 top switches: $first \"sw-3-.*; the engine takes them for roots, too"
+	logged "WRN IBF115: root_guid_file $T/all lacks 8 top switches: $first \"sw-3-.*; the engine treats them as roots, too"
 	walk after
 	same before after
 	osm_stop sm

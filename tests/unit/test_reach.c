@@ -641,10 +641,10 @@ static void logs(const char *options, const char *const *texts, size_t n)
 START_TEST(cost_of_updown)
 {
 	static const char *const texts[] = {
-		"no up/down path for 4 pairs of hosts; they are not routed, although links connect them: set \"paths all\" in ibfattree.conf; 3 host ports are affected, those that reach fewest first: lone (2 unreachable), twin (0x0000000000000107) (1 unreachable), far (1 unreachable)\n",
+		"no up/down path for 4 pairs of hosts; they are not routed, although links connect them: set \"paths all\" in ibfattree.conf; 3 host ports are affected, those with the most unreachable LIDs first: lone (2 unreachable), twin (0x0000000000000107) (1 unreachable), far (1 unreachable)\n",
 	};
 	static const char *const fewer[] = {
-		"fewest first: lone (2 unreachable)\n",
+		"LIDs first: lone (2 unreachable)\n",
 	};
 
 	logs("paths updown\n", texts, FTR_ARRAY_LEN(texts));

@@ -107,7 +107,7 @@ START_TEST(series_of_failures)
 	put(h, NULL, FTR_IO);
 	fake_flush(h);
 	fake_unload(h);
-	ck_assert_uint_eq(fake_logged(h, "lost at the end: 1 record"), 1);
+	ck_assert_uint_eq(fake_logged(h, "not written before the end of OpenSM: 1 record"), 1);
 	fake_free(h);
 }
 END_TEST
