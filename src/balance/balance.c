@@ -135,6 +135,10 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 	struct balance_sweep s = { .target = w->target };
 	enum ftr_status st = FTR_OK;
 
+	/* a healthy tree needs no sweep, and so no senders */
+	if (w->now.max > w->limit && !w->net->senders)
+		st = balance_count_net(w->net, true, NULL, w->team, err);
+	w->c.senders = w->net->senders;
 	for (uint32_t i = 0; !st && !s.cancelled && i < LOAD_SWEEPS &&
 	     w->now.max > w->limit; i++) {
 		s.least = i > 1 ? 1 : FTR_MAX(w->net->n_hosts >>
@@ -251,15 +255,10 @@ static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
  * load without regard to shifts, and then improve the shifts at a high cost. */
 static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 {
-	struct balance_counted out = { .flows = w->c.flows };
 	enum ftr_status st;
 
-	out.senders = balance_senders_new(w->net, w->arena);
-	if (!out.senders)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
-	w->c.senders = out.senders;
 	w->trade = true;
-	st = balance_count_flows(w->net, w->team, &out, err);
+	st = balance_count_net(w->net, true, NULL, w->team, err);
 	w->now.max = balance_most(w->net, w->c.flows);
 	if (!st)
 		st = load_sweeps(w, err);
@@ -279,12 +278,11 @@ static enum ftr_status count(struct work *w, struct ftr_err *err)
 	enum ftr_status st = FTR_OK;
 
 	if (!net->flows)
-		st = balance_count_net(net, NULL, w->team, err);
+		st = balance_count_net(net, false, NULL, w->team, err);
 	if (st)
 		return st;
 	w->c.flows = net->flows;
 	w->c.entry = net->entry;
-	w->c.senders = net->senders;
 	w->shifts = full || (w->paths < TINY &&
 			     balance_most(w->net, w->c.flows) > w->target);
 	if (w->shifts)

@@ -179,10 +179,10 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct balance_counted *out,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* As balance_count_flows, but store the results in net: flows and, at depth load, senders. passed:
- * as in struct balance_counted. */
-enum ftr_status balance_count_net(struct balance_net *net, uint64_t *passed,
-				  struct ftr_team *team,
+/* As balance_count_flows, but store the results in net: flows and, if wanted, senders, which take
+ * more time and memory than all else. passed: as in struct balance_counted. */
+enum ftr_status balance_count_net(struct balance_net *net, bool senders,
+				  uint64_t *passed, struct ftr_team *team,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /* The row of destination d in entry[n_dests][n_sw]. The entries of one destination, a tree, are

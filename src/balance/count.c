@@ -28,6 +28,7 @@
 struct flow_worker {
 	uint16_t *sum;		/* sum[k * (n_sw + 1) + s]: flows to the k-th destination that pass
 				 * s, as in balance_senders */
+	uint16_t (*at_once)[AT_ONCE];	/* [n_sw + 1] sum of add_flows_only() */
 	struct {		/* in one array, because they are used together */
 		uint32_t flows;
 		uint32_t peer;	/* switch at the far end; n_sw: no switch */
@@ -39,6 +40,7 @@ struct flow_job {
 	struct flow_worker *worker;
 	const struct balance_counted *out;
 	uint16_t *hosts;	/* hosts[s]: number of hosts on switch s */
+	uint16_t (*at_once)[AT_ONCE];	/* [n_sw + 1] hosts of each switch, AT_ONCE times */
 };
 
 /* Add the flows to n destinations of a column to the links. entry[k][s]: entry of switch s for the
@@ -61,6 +63,33 @@ add_flows(const struct balance_net *net, struct flow_worker *w,
 
 			w->link[link].flows += sum[k][s];
 			sum[k][peer] = (uint16_t)(sum[k][peer] + sum[k][s]);
+		}
+	}
+}
+
+/* As add_flows for n <= AT_ONCE destinations; sum[s][k]: flows to the k-th destination that pass s.
+ * Switches that no flow passes are skipped; on a healthy tree these are most of those without
+ * hosts. */
+static void add_flows_only(const struct balance_net *net, struct flow_worker *w,
+			   const struct balance_order *o,
+			   const uint8_t *const *entry,
+			   uint16_t (*sum)[AT_ONCE], uint32_t n)
+{
+	for (uint32_t i = 0; i + 1 < o->n; i++) {
+		uint32_t s = o->sw[i];
+		struct balance_ports ports = net->ports[s];
+		uint64_t any;
+
+		_Static_assert(sizeof(any) == sizeof(*sum), "one word");
+		memcpy(&any, sum[s], sizeof(any));
+		for (uint32_t k = 0; any && k < n; k++) {
+			uint32_t port = entry[k][s];
+			uint32_t link = port <= ports.n ? ports.first + port :
+				net->n_links;
+			uint32_t peer = w->link[link].peer;
+
+			w->link[link].flows += sum[s][k];
+			sum[peer][k] = (uint16_t)(sum[peer][k] + sum[s][k]);
 		}
 	}
 }
@@ -88,8 +117,14 @@ static void count_dests(const struct flow_job *j, struct flow_worker *w,
 	const uint8_t *entry[AT_ONCE];
 	uint16_t *sum[AT_ONCE];
 
-	for (uint32_t k = 0; k < n; k++) {
+	for (uint32_t k = 0; k < n; k++)
 		entry[k] = balance_entries(net, net->entry, d + k);
+	if (!out->senders && !out->passed) {
+		memcpy(w->at_once, j->at_once, (n_sw + 1u) * sizeof(*w->at_once));
+		add_flows_only(net, w, &net->order[l], entry, w->at_once, n);
+		return;
+	}
+	for (uint32_t k = 0; k < n; k++) {
 		sum[k] = out->senders ?
 			balance_senders(net, out->senders, d + k) :
 			w->sum + (size_t)k * (n_sw + 1);
@@ -124,7 +159,8 @@ static bool flow_worker_new(const struct balance_net *net,
 
 	w->sum = ftr_arena_alloc(a, AT_ONCE, (n_sw + 1u) * sizeof(*w->sum));
 	w->link = ftr_arena_zalloc(a, net->n_links + 1u, sizeof(*w->link));
-	if (!w->sum || !w->link)
+	w->at_once = ftr_arena_alloc(a, n_sw + 1u, sizeof(*w->at_once));
+	if (!w->sum || !w->link || !w->at_once)
 		return false;
 	for (uint32_t x = 0; x < net->n_links; x++)
 		w->link[x].peer = FTR_MIN(net->peer[x], n_sw);
@@ -144,9 +180,14 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 
 	j.hosts = ok ? ftr_arena_alloc(a, net->f->n_sw, sizeof(*j.hosts)) :
 		NULL;
-	ok = j.hosts;
-	for (ftr_sw s = 0; ok && s < net->f->n_sw; s++)
+	j.at_once = ok ? ftr_arena_zalloc(a, net->f->n_sw + 1u,
+					  sizeof(*j.at_once)) : NULL;
+	ok = j.hosts && j.at_once;
+	for (ftr_sw s = 0; ok && s < net->f->n_sw; s++) {
 		j.hosts[s] = (uint16_t)net->hosts[s];
+		for (uint32_t k = 0; k < AT_ONCE; k++)
+			j.at_once[s][k] = j.hosts[s];
+	}
 	for (unsigned int i = 0; ok && i < n; i++)
 		ok = flow_worker_new(net, &j.worker[i], a);
 	if (!ok) {
@@ -163,17 +204,18 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 	return FTR_OK;
 }
 
-enum ftr_status balance_count_net(struct balance_net *net, uint64_t *passed,
-				  struct ftr_team *team, struct ftr_err *err)
+enum ftr_status balance_count_net(struct balance_net *net, bool senders,
+				  uint64_t *passed, struct ftr_team *team,
+				  struct ftr_err *err)
 {
-	bool load = net->in->depth == FTR_BALANCE_LOAD;
 	struct balance_counted out = { .passed = passed };
 
-	net->flows = ftr_arena_alloc(net->arena, net->n_links,
-				     sizeof(*net->flows));
-	if (load)
+	if (!net->flows)
+		net->flows = ftr_arena_alloc(net->arena, net->n_links,
+					     sizeof(*net->flows));
+	if (senders)
 		net->senders = balance_senders_new(net, net->rows);
-	if (!net->flows || (load && !net->senders))
+	if (!net->flows || (senders && !net->senders))
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for counting flows");
 	out.flows = net->flows;

@@ -678,9 +678,10 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 
 	if (once) {
 		/* at depth load, the senders show which switches are passed */
-		st = balance_count_net(net, net->in->depth ==
-				       FTR_BALANCE_LOAD ? NULL : z->passed,
-				       team, err);
+		bool senders = net->in->depth == FTR_BALANCE_LOAD;
+
+		st = balance_count_net(net, senders,
+				       senders ? NULL : z->passed, team, err);
 	} else if ((flows = ftr_calloc(n, sizeof(*flows)))) {
 		struct balance_counted out = {
 			.flows = flows, .passed = z->passed,

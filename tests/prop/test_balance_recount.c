@@ -91,7 +91,7 @@ static void start_count(struct counted *x, struct ftr_tables *t, size_t bytes)
 	x->arena = ftr_arena_new();
 	x->in.depth = FTR_BALANCE_LOAD;
 	ck_assert(!balance_net_new(&x->in, t, NULL, &x->net, &err));
-	ck_assert(!balance_count_net(x->net, NULL, NULL, &err));
+	ck_assert(!balance_count_net(x->net, true, NULL, NULL, &err));
 	x->c.net = x->net;
 	x->c.t = t;
 	x->c.flows = x->net->flows;

@@ -282,7 +282,7 @@ START_TEST(choices_are_the_cheapest)
 					&err));
 		in.shape = sh;
 		ck_assert(!balance_net_new(&in, t, NULL, &net, &err));
-		ck_assert(!balance_count_net(net, NULL, NULL, &err));
+		ck_assert(!balance_count_net(net, false, NULL, NULL, &err));
 		c = (struct balance_count){
 			.net = net, .t = t, .flows = net->flows,
 			.entry = net->entry,
