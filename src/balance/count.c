@@ -25,10 +25,17 @@
 			 * destination alone, each addition would have to wait for the one
 			 * before. */
 
+#define WORDS 5		/* words of AT_ONCE destinations that are counted at the same time if the
+			 * senders are not wanted */
+
+struct sums {
+	uint16_t word[WORDS][AT_ONCE];
+};
+
 struct flow_worker {
 	uint16_t *sum;		/* sum[k * (n_sw + 1) + s]: flows to the k-th destination that pass
 				 * s, as in balance_senders */
-	uint16_t (*at_once)[AT_ONCE];	/* [n_sw + 1] sum of add_flows_only() */
+	struct sums *only;	/* [n_sw + 1] flows of add_flows_only() */
 	struct {		/* in one array, because they are used together */
 		uint32_t flows;
 		uint32_t peer;	/* switch at the far end; n_sw: no switch */
@@ -40,7 +47,7 @@ struct flow_job {
 	struct flow_worker *worker;
 	const struct balance_counted *out;
 	uint16_t *hosts;	/* hosts[s]: number of hosts on switch s */
-	uint16_t (*at_once)[AT_ONCE];	/* [n_sw + 1] hosts of each switch, AT_ONCE times */
+	struct sums *only;	/* [n_sw + 1] the hosts of each switch, for every destination */
 };
 
 /* Add the flows to n destinations of a column to the links. entry[k][s]: entry of switch s for the
@@ -67,31 +74,52 @@ add_flows(const struct balance_net *net, struct flow_worker *w,
 	}
 }
 
-/* As add_flows for n <= AT_ONCE destinations; sum[s][k]: flows to the k-th destination that pass s.
- * Switches that no flow passes are skipped; on a healthy tree these are most of those without
- * hosts. */
+/* As add_flows for n <= WORDS * AT_ONCE destinations; sum[s].word[i][k]: flows to destination
+ * AT_ONCE * i + k that pass s. Words without flows are skipped; on a healthy tree these are most of
+ * those of switches without hosts. */
 static void add_flows_only(const struct balance_net *net, struct flow_worker *w,
 			   const struct balance_order *o,
-			   const uint8_t *const *entry,
-			   uint16_t (*sum)[AT_ONCE], uint32_t n)
+			   const uint8_t *const *entry, uint32_t n)
 {
+	struct sums *sum = w->only;
+
 	for (uint32_t i = 0; i + 1 < o->n; i++) {
 		uint32_t s = o->sw[i];
 		struct balance_ports ports = net->ports[s];
-		uint64_t any;
 
-		_Static_assert(sizeof(any) == sizeof(*sum), "one word");
-		memcpy(&any, sum[s], sizeof(any));
-		for (uint32_t k = 0; any && k < n; k++) {
-			uint32_t port = entry[k][s];
-			uint32_t link = port <= ports.n ? ports.first + port :
-				net->n_links;
-			uint32_t peer = w->link[link].peer;
+		for (uint32_t h = 0; h * AT_ONCE < n; h++) {
+			uint32_t end = FTR_MIN(AT_ONCE, n - h * AT_ONCE);
+			uint16_t *from = sum[s].word[h];
+			uint64_t any;
 
-			w->link[link].flows += sum[s][k];
-			sum[peer][k] = (uint16_t)(sum[peer][k] + sum[s][k]);
+			_Static_assert(sizeof(any) == sizeof(*sum->word),
+				       "one word");
+			memcpy(&any, from, sizeof(any));
+			for (uint32_t k = 0; any && k < end; k++) {
+				uint32_t port = entry[h * AT_ONCE + k][s];
+				uint32_t link = port <= ports.n ?
+					ports.first + port : net->n_links;
+				uint16_t *to = &sum[w->link[link].peer].word[h][k];
+
+				w->link[link].flows += from[k];
+				*to = (uint16_t)(*to + from[k]);
+			}
 		}
 	}
+}
+
+/* Count the flows to destinations d .. d + n - 1 of column l, n <= WORDS * AT_ONCE, without storing
+ * the senders. */
+static void count_only(const struct flow_job *j, struct flow_worker *w,
+		       uint32_t l, uint32_t d, uint32_t n)
+{
+	const struct balance_net *net = j->net;
+	const uint8_t *entry[WORDS * AT_ONCE];
+
+	for (uint32_t k = 0; k < n; k++)
+		entry[k] = balance_entries(net, net->entry, d + k);
+	memcpy(w->only, j->only, (net->f->n_sw + 1u) * sizeof(*w->only));
+	add_flows_only(net, w, &net->order[l], entry, n);
 }
 
 /* Set the bits of the switches that flows pass. sum[s]: number of flows that pass s. */
@@ -117,14 +145,8 @@ static void count_dests(const struct flow_job *j, struct flow_worker *w,
 	const uint8_t *entry[AT_ONCE];
 	uint16_t *sum[AT_ONCE];
 
-	for (uint32_t k = 0; k < n; k++)
-		entry[k] = balance_entries(net, net->entry, d + k);
-	if (!out->senders && !out->passed) {
-		memcpy(w->at_once, j->at_once, (n_sw + 1u) * sizeof(*w->at_once));
-		add_flows_only(net, w, &net->order[l], entry, w->at_once, n);
-		return;
-	}
 	for (uint32_t k = 0; k < n; k++) {
+		entry[k] = balance_entries(net, net->entry, d + k);
 		sum[k] = out->senders ?
 			balance_senders(net, out->senders, d + k) :
 			w->sum + (size_t)k * (n_sw + 1);
@@ -146,10 +168,14 @@ static void count_columns(void *ctx, unsigned int worker, uint32_t begin,
 	const struct flow_job *j = ctx;
 	const uint32_t *first = j->net->first;
 
+	bool only = !j->out->senders && !j->out->passed;
+	uint32_t n = only ? WORDS * AT_ONCE : AT_ONCE;
+
 	for (uint32_t l = begin; l < end; l++)
-		for (uint32_t d = first[l]; d < first[l + 1]; d += AT_ONCE)
-			count_dests(j, &j->worker[worker], l, d,
-				    FTR_MIN(first[l + 1] - d, AT_ONCE));
+		for (uint32_t d = first[l]; d < first[l + 1]; d += n)
+			(only ? count_only : count_dests)
+				(j, &j->worker[worker], l, d,
+				 FTR_MIN(first[l + 1] - d, n));
 }
 
 static bool flow_worker_new(const struct balance_net *net,
@@ -159,8 +185,8 @@ static bool flow_worker_new(const struct balance_net *net,
 
 	w->sum = ftr_arena_alloc(a, AT_ONCE, (n_sw + 1u) * sizeof(*w->sum));
 	w->link = ftr_arena_zalloc(a, net->n_links + 1u, sizeof(*w->link));
-	w->at_once = ftr_arena_alloc(a, n_sw + 1u, sizeof(*w->at_once));
-	if (!w->sum || !w->link || !w->at_once)
+	w->only = ftr_arena_alloc(a, n_sw + 1u, sizeof(*w->only));
+	if (!w->sum || !w->link || !w->only)
 		return false;
 	for (uint32_t x = 0; x < net->n_links; x++)
 		w->link[x].peer = FTR_MIN(net->peer[x], n_sw);
@@ -180,13 +206,13 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 
 	j.hosts = ok ? ftr_arena_alloc(a, net->f->n_sw, sizeof(*j.hosts)) :
 		NULL;
-	j.at_once = ok ? ftr_arena_zalloc(a, net->f->n_sw + 1u,
-					  sizeof(*j.at_once)) : NULL;
-	ok = j.hosts && j.at_once;
+	j.only = ok ? ftr_arena_zalloc(a, net->f->n_sw + 1u,
+				       sizeof(*j.only)) : NULL;
+	ok = j.hosts && j.only;
 	for (ftr_sw s = 0; ok && s < net->f->n_sw; s++) {
 		j.hosts[s] = (uint16_t)net->hosts[s];
-		for (uint32_t k = 0; k < AT_ONCE; k++)
-			j.at_once[s][k] = j.hosts[s];
+		for (uint32_t k = 0; k < WORDS * AT_ONCE; k++)
+			j.only[s].word[k / AT_ONCE][k % AT_ONCE] = j.hosts[s];
 	}
 	for (unsigned int i = 0; ok && i < n; i++)
 		ok = flow_worker_new(net, &j.worker[i], a);
