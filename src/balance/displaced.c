@@ -24,81 +24,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/displaced.h"
+#include "balance/placing.h"
 
 #define OVER 65536
 #define POWER 3
-#define PRICES 1024
 #define SCALE 16
 #define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
-
-#define NOT_COUNTED (UINT32_MAX - 1)	/* pos[lid]: flows to lid are not counted at all */
-
-/* A source whose flows pass an entry. displaced: they have passed a displaced entry before. */
-struct passing {
-	uint32_t source;
-	bool displaced;
-};
-
-struct passing_at {
-	ftr_sw sw;
-	bool displaced;
-};
-
-/* n shifts of a stream are in bin `bin`. */
-struct share {
-	uint32_t bin, n;
-};
-
-/* Flows that take the same path to a LID, as numbers of shifts by bin. */
-struct stream {
-	uint32_t n;
-	struct share *share;	/* [3 * sources] */
-};
-
-struct counted_link {
-	uint16_t *bins;		/* displaced flows by bin; NULL: there are none */
-	uint32_t flows;		/* all-to-all flows */
-};
-
-struct displaced {
-	struct ftr_arena *arena;
-	struct balance_net *net;
-	struct ftr_balance_input in;
-	struct ftr_tables *t;
-	const struct ftr_tables *prefer;
-	/* the entries and the senders of the LID being placed; NULL: unknown (entries are then read
-	 * from t) */
-	uint8_t *row;		/* [n_sw] */
-	uint16_t *senders;	/* [n_sw] */
-	uint32_t *pos;		/* pos[lid]: position of the host, or BALANCE_NONE */
-	struct counted_link *link;	/* [n_links] */
-	/* two bit sets of switches for each LID, `words` words each. passed: switches that flows
-	 * pass (a superset); displaced: switches with a displaced entry */
-	uint64_t *passed, *displaced;
-	size_t words;
-	uint32_t width, n_bins;	/* width: shifts per bin; n_bins: number of bins */
-	uint16_t *bin_of;	/* bin_of[k]: the bin of shift k */
-	uint32_t target;
-	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
-	bool nomem;
-	/* scratch. The sources that pass entry i are source[first[i]] .. source[first[i + 1] -
-	 * 1]. */
-	struct passing *source;
-	uint32_t n_sources;
-	struct passing_at *stack;
-	uint32_t *first;
-	bool *up;		/* up[i]: entry i led up before the change */
-	bool known;		/* source[] and first[] are valid for the entries to be placed */
-	uint32_t *changed, now;	/* changed[s] == now: the entry of s changes */
-	struct stream fresh, old;
-	/* rest[s].price: price of the path from s on, valid if rest[s].stamp == prices */
-	struct rest {
-		uint64_t price;
-		uint32_t stamp;
-	} *rest;		/* [n_sw] */
-	uint32_t prices;	/* number of entries whose candidates were compared */
-};
 
 /* The link that the entry of s for lid uses, or BALANCE_NONE. */
 static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
@@ -147,7 +78,7 @@ static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
 
 /* ---- counting ------------------------------------------------------------- */
 
-/* Add the shifts in which src sends to pos to a stream, as up to three shares. */
+/* Add the shifts in which src sends to pos to a stream. */
 static void add_source(const struct displaced *z, struct stream *to,
 		       const struct balance_source *src, uint32_t pos)
 {
@@ -156,21 +87,21 @@ static void add_source(const struct displaced *z, struct stream *to,
 	while (left) {
 		uint32_t bin = z->bin_of[k];
 		uint32_t end = FTR_MIN((bin + 1) * z->width, z->net->n_pos);
-		uint32_t n = FTR_MIN(end - k, left);
+		uint32_t n = FTR_MIN(end - k, left), i = to->at[bin];
 
-		if (to->n && to->share[to->n - 1].bin == bin)
-			to->share[to->n - 1].n += n;
-		else
+		if (i < to->n && to->share[i].bin == bin) {
+			to->share[i].n += n;
+		} else {
+			to->at[bin] = to->n;
 			to->share[to->n++] = (struct share){ bin, n };
+		}
 		left -= n;
 		k = k + n == z->net->n_pos ? 0 : k + n;
 	}
 }
 
-/* Make two streams of the flows of n sources: z->old, the flows that have already passed a
- * displaced entry, and z->fresh, the others. Returns the number of hosts. */
-static uint32_t make_streams(struct displaced *z, const struct passing *from,
-			     uint32_t n, ftr_lid lid)
+uint32_t displaced_streams(struct displaced *z, const struct passing *from,
+			   uint32_t n, ftr_lid lid)
 {
 	uint32_t pos = z->pos[lid], hosts = 0;
 
@@ -208,9 +139,8 @@ static void add_stream(struct displaced *z, uint32_t at,
 	}
 }
 
-/* Add the flows of both streams to the links of the path from s; by: 1 or -1. */
-static void walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
-		 int by)
+void displaced_walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
+		    int by)
 {
 	bool displaced = false;
 
@@ -219,7 +149,8 @@ static void walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
 
 		if (link == BALANCE_NONE)
 			return;
-		displaced |= has_bit(z, z->displaced, s, lid);
+		if (z->fresh.n)
+			displaced |= has_bit(z, z->displaced, s, lid);
 		z->link[link].flows += (uint32_t)by * hosts;
 		add_stream(z, link, &z->old, by);
 		if (displaced)
@@ -241,12 +172,10 @@ static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
 	return t != FTR_SW_NONE && sh->tree.rank[t] > sh->tree.rank[s];
 }
 
-/* Add to z->source the sources whose flows to lid pass s, except those that pass another changed
- * entry first. up: the entry of s leads up; without extra turns the flows come from below. */
-static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
-		   ftr_sw s, bool up, ftr_lid lid)
+void displaced_gather(struct displaced *z, const struct ftr_shape *sh,
+		      bool turns, ftr_sw s, bool up, ftr_lid lid)
 {
-	uint32_t depth = 0;
+	uint32_t depth = 0, hosts = 0;
 
 	if (!is_passed(z, s, lid))
 		return;
@@ -260,9 +189,13 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 					goes_up(z, sh, u.sw, lid)) ?
 			sh->tree.n_up[u.sw] : 0;
 
-		if (src != BALANCE_NONE)
+		if (src != BALANCE_NONE) {
 			z->source[z->n_sources++] =
 				(struct passing){ src, u.displaced };
+			hosts += z->net->source[src].hosts;
+		}
+		if (z->senders && hosts == z->senders[s])
+			return;
 		end = turns ?	/* with extra turns, horizontal links as well */
 			ftr_shape_groups(sh, u.sw) :
 			sh->tree.n_up[u.sw] + sh->tree.n_down[u.sw];
@@ -281,13 +214,6 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 }
 
 /* ---- one entry ------------------------------------------------------------- */
-
-/* The column of a LID. turns: the routing has extra turns. */
-struct column {
-	const struct ftr_shape *sh;
-	struct ftr_cost_column costs;
-	bool turns;
-};
 
 static uint64_t price_link(const struct displaced *z, uint32_t at,
 			   uint32_t hosts)
@@ -323,35 +249,43 @@ static uint64_t price_rest(struct displaced *z, ftr_sw s, ftr_lid lid,
 	return r->price;
 }
 
-/* The port of least cost for the flows in z->old. The search starts at candidate `begin`; on a tie
- * the first port found is taken. */
-static ftr_port cheapest(struct displaced *z, const struct ftr_shape *sh,
-			 const struct ftr_group *const *cand, uint32_t n,
-			 uint32_t begin, ftr_sw s, ftr_lid lid, uint32_t hosts)
+ftr_port displaced_cheapest(struct displaced *z, const uint8_t *ports,
+			    uint32_t n, ftr_sw s, ftr_lid lid, uint32_t hosts)
 {
 	uint64_t least = UINT64_MAX;
 	ftr_port best = FTR_PORT_NONE;
 
 	z->prices++;
 	for (uint32_t k = 0; k < n && least; k++) {
-		const struct ftr_group *g = cand[(begin + k) % n];
+		uint32_t link = balance_link(z->net, s, ports[k]);
+		uint64_t price = price_link(z, link, hosts);
 
-		for (uint32_t i = 0; i < g->n && least; i++) {
-			uint32_t at = (begin / n + i) % g->n;
-			ftr_port port = sh->tree.group_ports[g->first + at];
-			uint64_t price = hosts ?
-				price_link(z, balance_link(z->net, s, port),
-					   hosts) : 0;
-
-			if (hosts && price < least)
-				price += price_rest(z, g->remote, lid, hosts);
-			if (price < least) {
-				least = price;
-				best = port;
-			}
+		if (price < least)
+			price += price_rest(z, z->net->peer[link], lid, hosts);
+		if (price < least) {
+			least = price;
+			best = ports[k];
 		}
 	}
 	return best;
+}
+
+/* List the ports of the candidates in the order in which they are tried. */
+static uint32_t ports_to_try(const struct ftr_shape *sh,
+			     const struct ftr_group *const *cand, uint32_t n,
+			     uint32_t begin, uint8_t *ports)
+{
+	uint32_t n_ports = 0, at = n ? begin % n : 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct ftr_group *g = cand[at];
+
+		for (uint32_t i = 0; i < g->n; i++)
+			ports[n_ports++] = sh->tree.group_ports[
+				g->first + (begin / n + i) % g->n];
+		at = at + 1 == n ? 0 : at + 1;
+	}
+	return n_ports;
 }
 
 static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
@@ -378,6 +312,7 @@ static void place(struct displaced *z, const struct column *c, ftr_lid lid,
 	const struct ftr_shape *sh = c->sh;
 	uint32_t n = ftr_shape_candidates_at(sh, e->sw, &c->costs, cand);
 	bool up = all_go_up(sh, e->sw, cand, n);
+	uint8_t ports[FTR_PORT_MAX + 1];
 	struct passing *from = z->source;
 	uint32_t m, hosts;
 
@@ -388,17 +323,20 @@ static void place(struct displaced *z, const struct column *c, ftr_lid lid,
 		z->known = false;	/* gather overwrites z->source */
 		z->n_sources = 0;
 		if (z->pos[lid] != NOT_COUNTED)
-			gather(z, sh, c->turns, e->sw, up, lid);
+			displaced_gather(z, sh, c->turns, e->sw, up, lid);
 		m = z->n_sources;
 	}
 	for (uint32_t k = 0; k < m; k++)
 		from[k].displaced = true;
-	hosts = make_streams(z, from, m, lid);
-	e->after = cheapest(z, sh, cand, n, lid + sh->numbering.col[e->sw],
-			    e->sw, lid, hosts);
+	hosts = displaced_streams(z, from, m, lid);
+	n = ports_to_try(sh, cand, n, lid + sh->numbering.col[e->sw], ports);
+	if (hosts)
+		e->after = displaced_cheapest(z, ports, n, e->sw, lid, hosts);
+	else
+		e->after = n ? ports[0] : FTR_PORT_NONE;
 	set_entry(z, e->sw, lid, e->after);
 	if (m)
-		walk(z, e->sw, lid, hosts, 1);
+		displaced_walk(z, e->sw, lid, hosts, 1);
 }
 
 /* ---- the entries of a LID -------------------------------------------------- */
@@ -413,16 +351,14 @@ static int nearest_first(const void *x, const void *y, void *ctx)
 	return ca != cb ? ca - cb : (a > b) - (a < b);
 }
 
-static void sort_entries(struct displaced_entry *e, uint32_t n,
-			 struct column *c)
+void displaced_sort(struct displaced_entry *e, uint32_t n, struct column *c)
 {
 	if (n > 1)
 		qsort_r(e, n, sizeof(*e), nearest_first, &c->costs);
 }
 
-/* Place the entries of a LID, in the order of sort_entries. */
-static void place_lid(struct displaced *z, const struct column *c, ftr_lid lid,
-		      struct displaced_entry *e, uint32_t n)
+void displaced_place_lid(struct displaced *z, const struct column *c,
+			 ftr_lid lid, struct displaced_entry *e, uint32_t n)
 {
 	z->now++;		/* now no entry counts as changed */
 	for (uint32_t i = 0; i < n; i++)
@@ -443,8 +379,8 @@ static void walk_from(struct displaced *z, ftr_lid lid,
 	uint32_t m = z->first[i + 1] - z->first[i];
 
 	if (m)
-		walk(z, e[i].sw, lid,
-		     make_streams(z, z->source + z->first[i], m, lid), by);
+		displaced_walk(z, e[i].sw, lid,
+		     displaced_streams(z, z->source + z->first[i], m, lid), by);
 }
 
 /* Find the sources whose flows pass each of the n entries. If no entry leads to a switch before the
@@ -463,7 +399,7 @@ static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
 		z->up[i] = goes_up(z, c->sh, e[i].sw, lid);
 		z->known &= !leads_on(&e[i]);
 		if (z->pos[lid] != NOT_COUNTED)
-			gather(z, c->sh, c->turns, e[i].sw, z->up[i], lid);
+			displaced_gather(z, c->sh, c->turns, e[i].sw, z->up[i], lid);
 	}
 	z->first[n] = z->n_sources;
 }
@@ -475,7 +411,7 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 	struct column c = { sh, ftr_shape_column(sh, l), turns };
 
 	z->nomem = false;
-	sort_entries(e, n, &c);
+	displaced_sort(e, n, &c);
 	gather_all(z, &c, lid, e, n);
 	for (uint32_t i = 0; i < n; i++)
 		walk_from(z, lid, e, i, -1);
@@ -485,87 +421,8 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 	for (uint32_t i = 0; i < n; i++)
 		if (leads_on(&e[i]))
 			walk_from(z, lid, e, i, 1);
-	place_lid(z, &c, lid, e, n);
+	displaced_place_lid(z, &c, lid, e, n);
 	return !z->nomem;
-}
-
-/* ---- the entries of a whole routing ----------------------------------------- */
-
-/* List the entries whose bit is set, by LID and then by switch: those of lid are e[first[lid]] ..
- * e[first[lid + 1] - 1]. first: [max_lid + 2], zeroed. */
-static struct displaced_entry *by_lid(const struct displaced *z,
-				      const uint64_t *bits, uint32_t *first)
-{
-	uint32_t n_sw = z->t->n_sw, words = z->t->stride / 64;
-	uint32_t lids = z->net->f->max_lid + 1u;
-	struct displaced_entry *e = NULL;
-
-	for (int pass = 0; pass < 2; pass++) {
-		for (ftr_sw s = 0; s < n_sw; s++)
-			for (uint32_t w = 0; w < words; w++)
-				for (uint64_t b = bits[(size_t)s * words + w];
-				     b; b &= b - 1) {
-					uint32_t lid = w * 64 + (uint32_t)
-						__builtin_ctzll(b);
-
-					if (pass)
-						e[first[lid]++].sw = s;
-					else
-						first[lid + 1]++;
-				}
-		for (uint32_t i = 0; !pass && i < lids; i++)
-			first[i + 1] += first[i];
-		if (!pass)
-			e = ftr_arena_zalloc(z->arena, first[lids] + 1u,
-					     sizeof(*e));
-		if (!e)
-			return NULL;
-	}
-	memmove(first + 1, first, lids * sizeof(*first));
-	first[0] = 0;
-	return e;
-}
-
-/* Use the entries and senders of destination d, if they are known. */
-static void use_dest(struct displaced *z, uint32_t d)
-{
-	struct balance_net *net = z->net;
-	bool known = d != BALANCE_NONE;
-
-	z->row = known && net->entry ? balance_entries(net, net->entry, d) :
-		NULL;
-	z->senders = known && net->senders ?
-		balance_senders(net, net->senders, d) : NULL;
-}
-
-bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
-{
-	struct balance_net *net = z->net;
-	const struct ftr_shape *sh = z->in.shape;
-	uint32_t *first = ftr_arena_zalloc(z->arena, net->f->max_lid + 2u,
-					   sizeof(*first));
-	struct displaced_entry *e = first ? by_lid(z, bits, first) : NULL;
-
-	z->nomem = z->known = false;
-	for (uint32_t i = 0; e && i < sh->numbering.n_dest; i++) {
-		ftr_lid lid = sh->numbering.dest[i].lid;
-		uint32_t l = sh->numbering.dest[i].col, n;
-		struct column c = {
-			balance_shape(net, l),
-			.turns = turns || !sh->tree.rank,
-		};
-
-		if (first[lid] == first[lid + 1])
-			continue;
-		c.costs = net->order[l].sw ? balance_costs(net, l) :
-			ftr_shape_column(c.sh, l);
-		use_dest(z, net->dest_of[lid]);
-		n = first[lid + 1] - first[lid];
-		sort_entries(e + first[lid], n, &c);
-		place_lid(z, &c, lid, e + first[lid], n);
-	}
-	use_dest(z, BALANCE_NONE);
-	return e && !z->nomem;
 }
 
 /* ---- new and free ----------------------------------------------------------- */
@@ -583,11 +440,19 @@ static void set_prices(struct displaced *z)
 	}
 }
 
+bool displaced_stream_new(const struct displaced *z, struct stream *of,
+			  struct ftr_arena *a)
+{
+	of->share = ftr_arena_alloc(a, z->n_bins, sizeof(*of->share));
+	of->at = ftr_arena_zalloc(a, z->n_bins, sizeof(*of->at));
+	return of->share && of->at;
+}
+
 static bool allocate(struct displaced *z)
 {
 	const struct balance_net *net = z->net;
 	uint32_t n_sw = net->f->n_sw, lids = net->f->max_lid + 1u;
-	uint32_t shares = net->n_sources + 1u;
+
 	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
 	z->link = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->link));
 	z->words = balance_passed_words(net);
@@ -604,11 +469,9 @@ static bool allocate(struct displaced *z)
 	z->rest = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->rest));
 	z->bin_of = ftr_arena_alloc(z->arena, net->n_pos + 1u,
 				    sizeof(*z->bin_of));
-	z->fresh.share = ftr_arena_alloc(z->arena, 3 * shares, sizeof(struct share));
-	z->old.share = ftr_arena_alloc(z->arena, 3 * shares, sizeof(struct share));
 	if (!z->pos || !z->link || !z->passed || !z->displaced ||
 	    !z->source || !z->stack || !z->first || !z->up || !z->changed ||
-	    !z->rest || !z->bin_of || !z->fresh.share || !z->old.share)
+	    !z->rest || !z->bin_of)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
 		z->pos[i] = NOT_COUNTED;
@@ -627,7 +490,8 @@ static bool allocate(struct displaced *z)
 	for (uint32_t i = 0; i < net->n_pos; i++)
 		z->bin_of[i] = (uint16_t)(i / z->width);
 	set_prices(z);
-	return true;
+	return displaced_stream_new(z, &z->fresh, z->arena) &&
+		displaced_stream_new(z, &z->old, z->arena);
 }
 
 /* Count the displaced flows of the tables as given to displaced_new(). */
@@ -658,8 +522,8 @@ static void count_displaced(struct displaced *z)
 		for (uint32_t k = 0; k < net->n_sources; k++) {
 			const struct passing p = { k, false };
 
-			make_streams(z, &p, 1, (ftr_lid)i);
-			walk(z, net->source[k].sw, (ftr_lid)i, 0, 1);
+			displaced_streams(z, &p, 1, (ftr_lid)i);
+			displaced_walk(z, net->source[k].sw, (ftr_lid)i, 0, 1);
 		}
 	}
 }
