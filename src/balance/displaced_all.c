@@ -20,6 +20,8 @@
 #define TASKS 32		/* tasks that prepare a block */
 #define TASK_DESTS 8		/* destinations of one task */
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
+#define AHEAD 4			/* entries between two steps of loading counters */
+#define PATH_LINKS 4		/* links whose counters are loaded in advance */
 #define WORDS 8			/* words of 64 LIDs that a thread takes at once: a cache line */
 
 /* A group of a switch. Those of s are near[sh->tree.group_first[s]] .. in the order of candidates
@@ -363,25 +365,101 @@ static bool prepare_dest(const struct whole *w, struct worker *v, uint32_t i,
 
 /* ---- choosing --------------------------------------------------------------- */
 
+/* The links of a path. */
+struct path {
+	uint32_t n, link[PATH_LINKS];
+};
+
+/* The first links of the path of an entry through the first port to be tried. Their counters are
+ * requested from memory. */
+static void begin_load(const struct displaced *z, const struct todo *todo,
+		       ftr_port port, struct path *path)
+{
+	const struct balance_net *net = z->net;
+	const uint8_t *row = balance_entries(net, net->entry,
+					     net->dest_of[todo->lid]);
+	ftr_sw s = todo->e->sw;
+
+	for (path->n = 0; path->n < PATH_LINKS; port = row[s]) {
+		uint32_t link = balance_link_to(net, s, port);
+
+		if (link == BALANCE_NONE)
+			return;
+		__builtin_prefetch(&z->link[link]);
+		path->link[path->n++] = link;
+		s = net->peer[link];
+	}
+}
+
+/* Request the bins of these links from memory, too. */
+static void load_bins(const struct displaced *z, const struct path *path,
+		      const struct share *share, uint32_t n_shares)
+{
+	for (uint32_t i = 0; n_shares && i < path->n; i++) {
+		const uint16_t *bins = z->link[path->link[i]].bins;
+
+		if (!bins)
+			continue;
+		__builtin_prefetch(&bins[share[0].bin]);
+		__builtin_prefetch(&bins[share[n_shares - 1].bin]);
+	}
+}
+
+/* Position in the arrays of a slot. */
+struct cursor {
+	uint32_t i;
+	const uint8_t *port;
+	struct share *share;
+};
+
+static void advance(struct cursor *c, const struct slot *of)
+{
+	const struct todo *todo = &of->todo[c->i++];
+
+	c->port += todo->n_ports;
+	c->share += todo->n_shares;
+}
+
+static void place_one(struct displaced *z, const struct todo *todo,
+		      const struct cursor *c)
+{
+	ftr_sw s = todo->e->sw;
+
+	use_lid(z, todo->lid);
+	z->old.n = todo->n_shares;
+	z->old.share = c->share;
+	todo->e->after = displaced_cheapest(z, c->port, todo->n_ports, s,
+					    todo->lid, todo->hosts);
+	z->row[s] = todo->e->after;
+	displaced_walk(z, s, todo->lid, todo->hosts, 1);
+}
+
+/* Choose the ports of the entries of a slot. The memory of the counters is large; without requests
+ * in advance most of the time is spent waiting for it. */
 static void place_slot(struct displaced *z, const struct slot *from)
 {
-	const uint8_t *port = from->port;
-	struct share *share = from->share;
+	struct cursor now = { 0, from->port, from->share }, mid = now, far = now;
+	struct path path[2 * AHEAD];
 
 	z->fresh.n = 0;
-	for (uint32_t i = 0; i < from->n; i++) {
-		const struct todo *todo = &from->todo[i];
-		ftr_sw s = todo->e->sw;
-
-		use_lid(z, todo->lid);
-		z->old.n = todo->n_shares;
-		z->old.share = share;
-		todo->e->after = displaced_cheapest(z, port, todo->n_ports, s,
-						    todo->lid, todo->hosts);
-		z->row[s] = todo->e->after;
-		displaced_walk(z, s, todo->lid, todo->hosts, 1);
-		port += todo->n_ports;
-		share += todo->n_shares;
+	while (now.i < from->n) {
+		if (far.i < from->n) {
+			if (far.port < from->port + from->n_ports)
+				begin_load(z, &from->todo[far.i], *far.port,
+					   &path[far.i % (2 * AHEAD)]);
+			advance(&far, from);
+			if (far.i < FTR_MIN(AHEAD, from->n))
+				continue;
+		}
+		if (mid.i < from->n) {
+			load_bins(z, &path[mid.i % (2 * AHEAD)], mid.share,
+				  from->todo[mid.i].n_shares);
+			advance(&mid, from);
+			if (mid.i < FTR_MIN(AHEAD, from->n))
+				continue;
+		}
+		place_one(z, &from->todo[now.i], &now);
+		advance(&now, from);
 	}
 }
 
