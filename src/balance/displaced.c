@@ -29,13 +29,15 @@
 #define OVER 65536
 #define POWER 3
 #define SCALE 16
+#define LINE_BINS 32		/* bins in a cache line */
 #define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
 
 /* The link that the entry of s for lid uses, or BALANCE_NONE. */
 static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
-	return balance_link_to(z->net, s, z->row ? z->row[s] :
-			       ftr_tables_row(z->t, s)[lid]);
+	ftr_port port = z->row ? z->row[s] : ftr_tables_row(z->t, s)[lid];
+
+	return balance_link_to(z->net, s, port);
 }
 
 /* The next switch on the path from s to lid; FTR_SW_NONE: the entry leads to no switch. */
@@ -115,25 +117,31 @@ uint32_t displaced_streams(struct displaced *z, const struct passing *from,
 			add_source(z, from[i].displaced ? &z->old : &z->fresh,
 				   src, pos);
 	}
+	for (uint32_t i = 0; i < z->old.n; i++)
+		z->old.share[i].bin = z->index_of[z->old.share[i].bin];
+	for (uint32_t i = 0; i < z->fresh.n; i++)
+		z->fresh.share[i].bin = z->index_of[z->fresh.share[i].bin];
 	return hosts;
 }
 
 static void add_stream(struct displaced *z, uint32_t at,
 		       const struct stream *of, int by)
 {
-	struct counted_link *link = &z->link[at];
+	uint16_t *bins = z->bins[at];
 
 	if (!of->n)
 		return;
-	if (!link->bins)
-		link->bins = ftr_arena_zalloc(z->arena, z->n_bins,
-					      sizeof(*link->bins));
-	if (!link->bins) {
+	if (!bins && z->all_bins)
+		bins = z->all_bins + z->net->row[at] * LINE_BINS;
+	else if (!bins)
+		bins = ftr_arena_zalloc(z->arena, z->n_bins, sizeof(*bins));
+	z->bins[at] = bins;
+	if (!bins) {
 		z->nomem = true;
 		return;
 	}
 	for (uint32_t i = 0; i < of->n; i++) {
-		uint16_t *bin = &link->bins[of->share[i].bin];
+		uint16_t *bin = &bins[of->share[i].bin];
 
 		*bin = (uint16_t)(*bin + by * (int)of->share[i].n);
 	}
@@ -151,7 +159,7 @@ void displaced_walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
 			return;
 		if (z->fresh.n)
 			displaced |= has_bit(z, z->displaced, s, lid);
-		z->link[link].flows += (uint32_t)by * hosts;
+		z->flows[link] += (uint32_t)by * hosts;
 		add_stream(z, link, &z->old, by);
 		if (displaced)
 			add_stream(z, link, &z->fresh, by);
@@ -218,9 +226,8 @@ void displaced_gather(struct displaced *z, const struct ftr_shape *sh,
 static uint64_t price_link(const struct displaced *z, uint32_t at,
 			   uint32_t hosts)
 {
-	const struct counted_link *link = &z->link[at];
-	uint32_t flows = link->flows + hosts;
-	const uint16_t *bins = link->bins;
+	uint32_t flows = z->flows[at] + hosts;
+	const uint16_t *bins = z->bins[at];
 	uint64_t sum = 0;
 
 	if (flows > z->target)
@@ -231,37 +238,22 @@ static uint64_t price_link(const struct displaced *z, uint32_t at,
 	return sum;
 }
 
-/* The price of the path from s on. Paths through different candidates soon meet, so the prices are
- * kept for one comparison. */
-static uint64_t price_rest(struct displaced *z, ftr_sw s, ftr_lid lid,
-			   uint32_t hosts)
-{
-	struct rest *r = &z->rest[s];
-	uint32_t link;
-
-	if (r->stamp == z->prices)
-		return r->price;
-	*r = (struct rest){ 0, z->prices };
-	link = link_of(z, s, lid);
-	if (link != BALANCE_NONE)
-		r->price = price_link(z, link, hosts) +
-			price_rest(z, z->net->peer[link], lid, hosts);
-	return r->price;
-}
-
 ftr_port displaced_cheapest(struct displaced *z, const uint8_t *ports,
 			    uint32_t n, ftr_sw s, ftr_lid lid, uint32_t hosts)
 {
 	uint64_t least = UINT64_MAX;
 	ftr_port best = FTR_PORT_NONE;
 
-	z->prices++;
 	for (uint32_t k = 0; k < n && least; k++) {
-		uint32_t link = balance_link(z->net, s, ports[k]);
+		uint32_t link = balance_link(z->net, s, ports[k]), hops = 0;
 		uint64_t price = price_link(z, link, hosts);
 
-		if (price < least)
-			price += price_rest(z, z->net->peer[link], lid, hosts);
+		while (price < least && hops++ < z->net->f->n_sw) {
+			link = link_of(z, z->net->peer[link], lid);
+			if (link == BALANCE_NONE)
+				break;
+			price += price_link(z, link, hosts);
+		}
 		if (price < least) {
 			least = price;
 			best = ports[k];
@@ -282,7 +274,8 @@ static uint32_t ports_to_try(const struct ftr_shape *sh,
 
 		for (uint32_t i = 0; i < g->n; i++)
 			ports[n_ports++] = sh->tree.group_ports[
-				g->first + (begin / n + i) % g->n];
+				g->first + (g->n == 1 ? 0 :
+					    (begin / n + i) % g->n)];
 		at = at + 1 == n ? 0 : at + 1;
 	}
 	return n_ports;
@@ -448,13 +441,29 @@ bool displaced_stream_new(const struct displaced *z, struct stream *of,
 	return of->share && of->at;
 }
 
-static bool allocate(struct displaced *z)
+/* Allocate the bins of all links.  For each link they are divided into lines of LINE_BINS bins.
+ * The first lines of all links come first, then the second lines, and so on.  Flows to neighbouring
+ * destinations are in the same or neighbouring bins, so they use few pages of this memory, which is
+ * not touched before it is used. */
+static bool all_bins_new(struct displaced *z)
+{
+	uint32_t line = z->net->n_rows * LINE_BINS;
+
+	z->all_bytes = ((z->n_bins - 1) / LINE_BINS + 1) * (size_t)line *
+		sizeof(*z->all_bins);
+	z->all_bins = ftr_calloc(1, z->all_bytes + 1);
+	for (uint32_t b = 0; b < z->n_bins; b++)
+		z->index_of[b] = b / LINE_BINS * line + b % LINE_BINS;
+	return z->all_bins;
+}
+
+static bool allocate(struct displaced *z, bool once)
 {
 	const struct balance_net *net = z->net;
 	uint32_t n_sw = net->f->n_sw, lids = net->f->max_lid + 1u;
-
 	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
-	z->link = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->link));
+	z->flows = ftr_arena_alloc(z->arena, net->n_links, sizeof(*z->flows));
+	z->bins = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->bins));
 	z->words = balance_passed_words(net);
 	z->passed = ftr_arena_zalloc(z->arena, lids * z->words,
 				     sizeof(*z->passed));
@@ -466,12 +475,11 @@ static bool allocate(struct displaced *z)
 	z->first = ftr_arena_alloc(z->arena, n_sw + 1u, sizeof(*z->first));
 	z->up = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->up));
 	z->changed = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->changed));
-	z->rest = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->rest));
 	z->bin_of = ftr_arena_alloc(z->arena, net->n_pos + 1u,
 				    sizeof(*z->bin_of));
-	if (!z->pos || !z->link || !z->passed || !z->displaced ||
+	if (!z->pos || !z->flows || !z->bins || !z->passed || !z->displaced ||
 	    !z->source || !z->stack || !z->first || !z->up || !z->changed ||
-	    !z->rest || !z->bin_of)
+	    !z->bin_of)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
 		z->pos[i] = NOT_COUNTED;
@@ -487,10 +495,17 @@ static bool allocate(struct displaced *z)
 	for (uint32_t i = 0; i < net->n_sources; i++)
 		z->width = FTR_MAX(z->width, net->source[i].n);
 	z->n_bins = net->n_pos / z->width + 1;
+	z->index_of = ftr_arena_alloc(z->arena, z->n_bins,
+				      sizeof(*z->index_of));
+	if (!z->index_of)
+		return false;
+	for (uint32_t b = 0; b < z->n_bins; b++)
+		z->index_of[b] = b;
 	for (uint32_t i = 0; i < net->n_pos; i++)
 		z->bin_of[i] = (uint16_t)(i / z->width);
 	set_prices(z);
-	return displaced_stream_new(z, &z->fresh, z->arena) &&
+	return (!once || all_bins_new(z)) &&
+		displaced_stream_new(z, &z->fresh, z->arena) &&
 		displaced_stream_new(z, &z->old, z->arena);
 }
 
@@ -556,7 +571,7 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 		st = nomem(err);
 	}
 	for (uint32_t i = 0; !st && i < n; i++)
-		z->link[i].flows = once ? net->flows[i] : flows[i];
+		z->flows[i] = once ? net->flows[i] : flows[i];
 	free(flows);
 	return st;
 }
@@ -578,7 +593,7 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 		z->prefer = prefer;
 		st = balance_net_new(&z->in, t, team, &z->net, err);
 	}
-	if (!st && !allocate(z))
+	if (!st && !allocate(z, once))
 		st = nomem(err);
 	if (!st)
 		st = count_flows(z, once, team, err);
@@ -602,6 +617,7 @@ void displaced_free(struct displaced *z)
 		return;
 	balance_net_free(z->net);
 	ftr_arena_free(z->arena);
+	free(z->all_bins);
 	free(z);
 }
 
@@ -610,7 +626,7 @@ struct balance_net *displaced_finish(struct displaced *z)
 	struct balance_net *net = z->net;
 
 	for (uint32_t x = 0; x < net->n_links; x++)
-		net->flows[x] = z->link[x].flows;
+		net->flows[x] = z->flows[x];
 	z->net = NULL;
 	displaced_free(z);
 	return net;
@@ -651,12 +667,13 @@ void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 
 uint32_t displaced_flows(const struct displaced *z, uint32_t link)
 {
-	return z->link[link].flows;
+	return z->flows[link];
 }
 
 uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
 		       uint32_t *width)
 {
 	*width = z->width;
-	return z->link[link].bins ? z->link[link].bins[shift / z->width] : 0;
+	return z->bins[link] ?
+		z->bins[link][z->index_of[shift / z->width]] : 0;
 }

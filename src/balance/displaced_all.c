@@ -22,6 +22,7 @@
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
 #define AHEAD 4			/* entries between two steps of loading counters */
 #define PATH_LINKS 4		/* links whose counters are loaded in advance */
+#define PAGE 4096
 #define WORDS 8			/* words of 64 LIDs that a thread takes at once: a cache line */
 
 /* A group of a switch. Those of s are near[sh->tree.group_first[s]] .. in the order of candidates
@@ -155,6 +156,27 @@ static void write_lids(void *ctx, unsigned int worker, uint32_t begin,
 					w->e[i].after;
 }
 
+/* ---- memory of the counters ---------------------------------------------------- */
+
+static void touch_pages(void *ctx, unsigned int worker, uint32_t begin,
+			uint32_t end)
+{
+	const struct whole *w = ctx;
+
+	(void)worker;
+	memset((char *)w->z->all_bins + (size_t)begin * PAGE, 0,
+	       (size_t)(end - begin) * PAGE);
+}
+
+/* If nearly all pages of the bins will be used, let all threads get them from the system. */
+static void get_bins(struct whole *w, struct ftr_team *team)
+{
+	size_t pages = w->z->all_bytes / PAGE;
+
+	if (w->first[w->z->net->f->max_lid + 1u] > pages)
+		ftr_team_run(team, (uint32_t)pages, 64, touch_pages, w);
+}
+
 /* ---- preparing -------------------------------------------------------------- */
 
 static struct near *near_groups(const struct ftr_shape *sh,
@@ -231,7 +253,8 @@ static uint32_t list_ports(const struct ftr_shape *sh, const struct near *near,
 			if (n_ports == most)
 				return n_ports;
 			port[n_ports++] = sh->tree.group_ports[
-				g->first + (begin / n + i) % g->n];
+				g->first + (g->n == 1 ? 0 :
+					    (begin / n + i) % g->n)];
 		}
 		at = at + 1 == n ? 0 : at + 1;
 	}
@@ -370,9 +393,8 @@ struct path {
 	uint32_t n, link[PATH_LINKS];
 };
 
-/* The first links of the path of an entry through the first port to be tried. Their counters are
- * requested from memory. */
-static void begin_load(const struct displaced *z, const struct todo *todo,
+/* The first links of the path of an entry through the first port to be tried. */
+static void first_links(const struct displaced *z, const struct todo *todo,
 		       ftr_port port, struct path *path)
 {
 	const struct balance_net *net = z->net;
@@ -385,18 +407,17 @@ static void begin_load(const struct displaced *z, const struct todo *todo,
 
 		if (link == BALANCE_NONE)
 			return;
-		__builtin_prefetch(&z->link[link]);
 		path->link[path->n++] = link;
 		s = net->peer[link];
 	}
 }
 
-/* Request the bins of these links from memory, too. */
+/* Request the bins of these links from memory. */
 static void load_bins(const struct displaced *z, const struct path *path,
 		      const struct share *share, uint32_t n_shares)
 {
 	for (uint32_t i = 0; n_shares && i < path->n; i++) {
-		const uint16_t *bins = z->link[path->link[i]].bins;
+		const uint16_t *bins = z->bins[path->link[i]];
 
 		if (!bins)
 			continue;
@@ -445,7 +466,7 @@ static void place_slot(struct displaced *z, const struct slot *from)
 	while (now.i < from->n) {
 		if (far.i < from->n) {
 			if (far.port < from->port + from->n_ports)
-				begin_load(z, &from->todo[far.i], *far.port,
+				first_links(z, &from->todo[far.i], *far.port,
 					   &path[far.i % (2 * AHEAD)]);
 			advance(&far, from);
 			if (far.i < FTR_MIN(AHEAD, from->n))
@@ -564,6 +585,8 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits,
 	bool ok = list_entries(&w, team);
 
 	z->nomem = z->known = false;
+	if (ok)
+		get_bins(&w, team);
 	if (ok)
 		ok = turns || !z->in.shape->tree.rank ? place_lids(&w) :
 			place_blocks(&w, team);

@@ -21,7 +21,7 @@ struct passing_at {
 	bool displaced;
 };
 
-/* n shifts of a stream are in bin `bin`. */
+/* n shifts of a stream are in one bin; bin: its index in the bins of a link. */
 struct share {
 	uint32_t bin, n;
 };
@@ -32,11 +32,6 @@ struct stream {
 	struct share *share;	/* [n_bins] */
 	uint32_t *at;		/* at[bin] < n: index of the share of the bin, if that share has this
 				 * bin */
-};
-
-struct counted_link {
-	uint16_t *bins;		/* displaced flows by bin; NULL: there are none */
-	uint32_t flows;		/* all-to-all flows */
 };
 
 struct displaced {
@@ -50,13 +45,19 @@ struct displaced {
 	uint8_t *row;		/* [n_sw] */
 	uint16_t *senders;	/* [n_sw] */
 	uint32_t *pos;		/* pos[lid]: position of the host, or BALANCE_NONE */
-	struct counted_link *link;	/* [n_links] */
+	/* by link. flows: all-to-all flows; bins: displaced flows, bin b is bins[x][index_of[b]];
+	 * NULL: there are none */
+	uint32_t *flows;	/* [n_links] */
+	uint16_t **bins;	/* [n_links] */
 	/* two bit sets of switches for each LID, `words` words each. passed: switches that flows
 	 * pass (a superset); displaced: switches with a displaced entry */
 	uint64_t *passed, *displaced;
 	size_t words;
 	uint32_t width, n_bins;	/* width: shifts per bin; n_bins: number of bins */
 	uint16_t *bin_of;	/* bin_of[k]: the bin of shift k */
+	uint32_t *index_of;	/* index_of[b]: index of bin b in the bins of a link */
+	uint16_t *all_bins;	/* the bins of all links if the tables are placed as a whole */
+	size_t all_bytes;	/* size of all_bins */
 	uint32_t target;
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
 	bool nomem;
@@ -70,12 +71,6 @@ struct displaced {
 	bool known;		/* source[] and first[] are valid for the entries to be placed */
 	uint32_t *changed, now;	/* changed[s] == now: the entry of s changes */
 	struct stream fresh, old;
-	/* rest[s].price: price of the path from s on, valid if rest[s].stamp == prices */
-	struct rest {
-		uint64_t price;
-		uint32_t stamp;
-	} *rest;		/* [n_sw] */
-	uint32_t prices;	/* number of entries whose candidates were compared */
 };
 
 /* The column of a LID. turns: the routing has extra turns. */
