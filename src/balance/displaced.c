@@ -51,15 +51,17 @@ static ftr_sw next_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 static bool has_bit(const struct displaced *z, const uint64_t *bits, ftr_sw s,
 		    ftr_lid lid)
 {
-	return bits[lid * z->words + s / 64] >> s % 64 & 1;
+	return bits && bits[lid * z->words + s / 64] >> s % 64 & 1;
 }
 
 static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 		    ftr_lid lid, bool on)
 {
-	uint64_t *w = &bits[lid * z->words + s / 64];
-	uint64_t bit = UINT64_C(1) << s % 64;
+	uint64_t bit = UINT64_C(1) << s % 64, *w;
 
+	if (!bits)
+		return;
+	w = &bits[lid * z->words + s / 64];
 	*w = on ? *w | bit : *w & ~bit;
 }
 
@@ -457,18 +459,39 @@ static bool all_bins_new(struct displaced *z)
 	return z->all_bins;
 }
 
+static bool bit_sets_new(struct displaced *z, bool once)
+{
+	const struct balance_net *net = z->net;
+	bool passed = !once || net->in->depth != FTR_BALANCE_LOAD;
+	bool displaced = !once || z->prefer;
+	uint32_t lids = net->f->max_lid + 1u;
+
+	z->words = balance_passed_words(net);
+	if (passed)
+		z->passed = ftr_arena_zalloc(z->arena, lids * z->words,
+					     sizeof(*z->passed));
+	if (displaced)
+		z->displaced = ftr_arena_zalloc(z->arena, lids * z->words,
+						sizeof(*z->displaced));
+	if ((passed && !z->passed) || (displaced && !z->displaced))
+		return false;
+	/* LID 0 is not used: its row is the pattern that the other rows get */
+	for (uint32_t k = 0; k < net->n_sources; k++)
+		set_bit(z, z->passed, net->source[k].sw, 0, true);
+	for (uint32_t i = 0; passed && i < net->first[net->f->n_sw]; i++)
+		memcpy(z->passed + net->dest[i].lid * z->words, z->passed,
+		       z->words * sizeof(*z->passed));
+	return true;
+}
+
 static bool allocate(struct displaced *z, bool once)
 {
 	const struct balance_net *net = z->net;
 	uint32_t n_sw = net->f->n_sw, lids = net->f->max_lid + 1u;
+
 	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
 	z->flows = ftr_arena_alloc(z->arena, net->n_links, sizeof(*z->flows));
 	z->bins = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->bins));
-	z->words = balance_passed_words(net);
-	z->passed = ftr_arena_zalloc(z->arena, lids * z->words,
-				     sizeof(*z->passed));
-	z->displaced = ftr_arena_zalloc(z->arena, lids * z->words,
-					sizeof(*z->displaced));
 	z->source = ftr_arena_alloc(z->arena, net->n_sources + 1u,
 				    sizeof(*z->source));
 	z->stack = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->stack));
@@ -477,20 +500,13 @@ static bool allocate(struct displaced *z, bool once)
 	z->changed = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->changed));
 	z->bin_of = ftr_arena_alloc(z->arena, net->n_pos + 1u,
 				    sizeof(*z->bin_of));
-	if (!z->pos || !z->flows || !z->bins || !z->passed || !z->displaced ||
-	    !z->source || !z->stack || !z->first || !z->up || !z->changed ||
+	if (!z->pos || !z->flows || !z->bins || !z->source || !z->stack || !z->first || !z->up || !z->changed ||
 	    !z->bin_of)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
 		z->pos[i] = NOT_COUNTED;
-	/* LID 0 is not used: its row is the pattern that the other rows get */
-	for (uint32_t k = 0; k < net->n_sources; k++)
-		set_bit(z, z->passed, net->source[k].sw, 0, true);
-	for (uint32_t i = 0; i < net->first[n_sw]; i++) {
+	for (uint32_t i = 0; i < net->first[n_sw]; i++)
 		z->pos[net->dest[i].lid] = net->dest[i].pos;
-		memcpy(z->passed + net->dest[i].lid * z->words, z->passed,
-		       z->words * sizeof(*z->passed));
-	}
 	z->width = 1;
 	for (uint32_t i = 0; i < net->n_sources; i++)
 		z->width = FTR_MAX(z->width, net->source[i].n);
@@ -504,7 +520,7 @@ static bool allocate(struct displaced *z, bool once)
 	for (uint32_t i = 0; i < net->n_pos; i++)
 		z->bin_of[i] = (uint16_t)(i / z->width);
 	set_prices(z);
-	return (!once || all_bins_new(z)) &&
+	return bit_sets_new(z, once) && (!once || all_bins_new(z)) &&
 		displaced_stream_new(z, &z->fresh, z->arena) &&
 		displaced_stream_new(z, &z->old, z->arena);
 }

@@ -20,9 +20,10 @@
 #define TASKS 32		/* tasks that prepare a block */
 #define TASK_DESTS 8		/* destinations of one task */
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
-#define AHEAD 4			/* entries between two steps of loading counters */
+#define AHEAD 8			/* entries between two steps of loading counters */
 #define PATH_LINKS 4		/* links whose counters are loaded in advance */
 #define PAGE 4096
+#define PATH_PORTS 2u		/* ports to be tried whose paths are loaded in advance */
 #define WORDS 8			/* words of 64 LIDs that a thread takes at once: a cache line */
 
 /* A group of a switch. Those of s are near[sh->tree.group_first[s]] .. in the order of candidates
@@ -388,12 +389,12 @@ static bool prepare_dest(const struct whole *w, struct worker *v, uint32_t i,
 
 /* ---- choosing --------------------------------------------------------------- */
 
-/* The links of a path. */
+/* The first links of the paths through the first ports to be tried. */
 struct path {
-	uint32_t n, link[PATH_LINKS];
+	uint32_t n, link[PATH_PORTS * PATH_LINKS];
 };
 
-/* The first links of the path of an entry through the first port to be tried. */
+/* Add the first links of the path of an entry through a port. */
 static void first_links(const struct displaced *z, const struct todo *todo,
 		       ftr_port port, struct path *path)
 {
@@ -402,7 +403,7 @@ static void first_links(const struct displaced *z, const struct todo *todo,
 					     net->dest_of[todo->lid]);
 	ftr_sw s = todo->e->sw;
 
-	for (path->n = 0; path->n < PATH_LINKS; port = row[s]) {
+	for (uint32_t i = 0; i < PATH_LINKS; i++, port = row[s]) {
 		uint32_t link = balance_link_to(net, s, port);
 
 		if (link == BALANCE_NONE)
@@ -465,9 +466,13 @@ static void place_slot(struct displaced *z, const struct slot *from)
 	z->fresh.n = 0;
 	while (now.i < from->n) {
 		if (far.i < from->n) {
-			if (far.port < from->port + from->n_ports)
-				first_links(z, &from->todo[far.i], *far.port,
-					   &path[far.i % (2 * AHEAD)]);
+			struct path *to = &path[far.i % (2 * AHEAD)];
+
+			to->n = 0;
+			for (uint32_t k = 0; k < FTR_MIN(
+				     from->todo[far.i].n_ports, PATH_PORTS); k++)
+				first_links(z, &from->todo[far.i], far.port[k],
+					    to);
 			advance(&far, from);
 			if (far.i < FTR_MIN(AHEAD, from->n))
 				continue;

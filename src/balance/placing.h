@@ -50,7 +50,8 @@ struct displaced {
 	uint32_t *flows;	/* [n_links] */
 	uint16_t **bins;	/* [n_links] */
 	/* two bit sets of switches for each LID, `words` words each. passed: switches that flows
-	 * pass (a superset); displaced: switches with a displaced entry */
+	 * pass (a superset); NULL: the senders show them. displaced: switches with a displaced
+	 * entry; NULL: only those placed here count */
 	uint64_t *passed, *displaced;
 	size_t words;
 	uint32_t width, n_bins;	/* width: shifts per bin; n_bins: number of bins */
