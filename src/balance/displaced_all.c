@@ -22,7 +22,7 @@
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
 #define AHEAD 8			/* entries between two steps of loading counters */
 #define PATH_LINKS 4		/* links whose counters are loaded in advance */
-#define PAGE 4096
+#define PAGE 4096		/* bytes */
 #define PATH_PORTS 2u		/* ports to be tried whose paths are loaded in advance */
 #define WORDS 8			/* words of 64 LIDs that a thread takes at once: a cache line */
 
@@ -163,13 +163,15 @@ static void touch_pages(void *ctx, unsigned int worker, uint32_t begin,
 			uint32_t end)
 {
 	const struct whole *w = ctx;
+	char *bins = (char *)w->z->all_bins;
 
 	(void)worker;
-	memset((char *)w->z->all_bins + (size_t)begin * PAGE, 0,
-	       (size_t)(end - begin) * PAGE);
+	for (uint32_t i = begin; i < end; i++)
+		__atomic_fetch_or(bins + (size_t)i * PAGE, 0, __ATOMIC_RELAXED);
 }
 
-/* If nearly all pages of the bins will be used, let all threads get them from the system. */
+/* If there are many entries, nearly all pages of the bins will be used. Let all threads get them
+ * from the system; displaced flows that were counted before remain. */
 static void get_bins(struct whole *w, struct ftr_team *team)
 {
 	size_t pages = w->z->all_bytes / PAGE;
