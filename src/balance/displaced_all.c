@@ -17,7 +17,7 @@
 
 #include "balance/placing.h"
 
-#define TASKS 32		/* tasks that prepare a block */
+#define TASKS 16		/* tasks that prepare a block */
 #define TASK_DESTS 8		/* destinations of one task */
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
 #define AHEAD 8			/* entries between two steps of loading counters */
