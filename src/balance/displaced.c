@@ -264,17 +264,17 @@ ftr_port displaced_cheapest(struct displaced *z, const uint8_t *ports,
 	return best;
 }
 
-/* List the ports of the candidates in the order in which they are tried. */
+/* List the ports of the candidates in the order in which they are tried, at most `most`. */
 static uint32_t ports_to_try(const struct ftr_shape *sh,
 			     const struct ftr_group *const *cand, uint32_t n,
-			     uint32_t begin, uint8_t *ports)
+			     uint32_t begin, uint8_t *ports, uint32_t most)
 {
 	uint32_t n_ports = 0, at = n ? begin % n : 0;
 
-	for (uint32_t k = 0; k < n; k++) {
+	for (uint32_t k = 0; k < n && n_ports < most; k++) {
 		const struct ftr_group *g = cand[at];
 
-		for (uint32_t i = 0; i < g->n; i++)
+		for (uint32_t i = 0; i < g->n && n_ports < most; i++)
 			ports[n_ports++] = sh->tree.group_ports[
 				g->first + (g->n == 1 ? 0 :
 					    (begin / n + i) % g->n)];
@@ -324,7 +324,8 @@ static void place(struct displaced *z, const struct column *c, ftr_lid lid,
 	for (uint32_t k = 0; k < m; k++)
 		from[k].displaced = true;
 	hosts = displaced_streams(z, from, m, lid);
-	n = ports_to_try(sh, cand, n, lid + sh->numbering.col[e->sw], ports);
+	n = ports_to_try(sh, cand, n, lid + sh->numbering.col[e->sw], ports,
+			 hosts ? FTR_PORT_MAX : 1);
 	if (hosts)
 		e->after = displaced_cheapest(z, ports, n, e->sw, lid, hosts);
 	else
