@@ -497,63 +497,6 @@ START_TEST(counters_after_placing)
 }
 END_TEST
 
-/* The tables of a shape whose displaced entries are placed by `team`; lid_by_lid: by the method for
- * extra turns, without preparing entries. *n: number of placed entries. */
-static struct ftr_tables *place_displaced(const struct ftr_balance_input *in,
-					  bool lid_by_lid,
-					  struct ftr_team *team, uint32_t *n)
-{
-	struct displaced *z = NULL;
-	struct ftr_tables *t = NULL;
-	uint64_t none, *bits;
-
-	ck_assert(!ftr_tables_new(in->shape->f, false, &t, &err));
-	bits = calloc((size_t)t->n_sw * (t->stride / 64), sizeof(*bits));
-	ck_assert_ptr_nonnull(bits);
-	ck_assert(!dmodc_tables(in->shape, FTR_PLACE_EVEN, NULL, NULL, t, bits,
-				&none, &err));
-	*n = clear(t, bits);
-	ck_assert(!displaced_new(in, t, NULL, true, team, &z, &err));
-	ck_assert(displaced_place_all(z, lid_by_lid, bits, team));
-	displaced_free(z);
-	free(bits);
-	return t;
-}
-
-/* Entries that several threads prepare get the same ports as entries placed LID by LID. */
-START_TEST(prepared_entries_are_placed_as_one_by_one)
-{
-	struct ftr_team *team = ftr_team_new(3);
-	uint64_t seed = trees_first_seed(), placed = 0;
-
-	for (uint32_t i = 0; i < trees_runs(300); i++, seed++) {
-		struct ftr_fabric *f = any_fabric(seed);
-		struct ftr_shape *sh = shape_of(f);
-		const struct ftr_balance_input in = {
-			.shape = sh,
-			.depth = i % 2 ? FTR_BALANCE_LOAD : FTR_BALANCE_OFF,
-		};
-		struct ftr_tables *t, *slow;
-		uint32_t n;
-
-		t = place_displaced(&in, false, team, &n);
-		slow = place_displaced(&in, true, NULL, &n);
-		placed += n;
-		for (ftr_sw s = 0; s < t->n_sw; s++)
-			ck_assert_msg(!memcmp(ftr_tables_row(t, s),
-					      ftr_tables_row(slow, s),
-					      t->max_lid + 1u), "seed %" PRIu64
-				      ": the tables differ at switch %u", seed, s);
-		ftr_tables_free(slow);
-		ftr_tables_free(t);
-		ftr_shape_free(sh);
-		ftr_fabric_free(f);
-	}
-	ftr_team_free(team);
-	runs_show(placed > 0);
-}
-END_TEST
-
 /* ---- results ------------------------------------------------------------------- */
 
 struct routed {
@@ -849,7 +792,6 @@ int main(void)
 	tcase_add_test(t, counters_after_every_sweep);
 	tcase_add_test(t, load_sweeps_take_the_best);
 	tcase_add_test(t, counters_after_placing);
-	tcase_add_test(t, prepared_entries_are_placed_as_one_by_one);
 	tcase_add_test(t, results_are_sound_and_never_worse);
 	tcase_add_test(t, healthy_trees_are_left_alone);
 	suite_add_tcase(s, t);
