@@ -430,8 +430,9 @@ START_TEST(prepared_entries_are_placed_as_one_by_one)
 		uint32_t n;
 
 		ftr_rng_seed(&r, seed);
-		f = seed % 2 ? trees_chassis(&r) : trees_irregular(&r);
-		f = trees_damaged(f, &r, 30);
+		f = seed % 5 == 2 ? trees_chassis(&r) : trees_irregular(&r);
+		if (seed % 5)
+			f = trees_damaged(f, &r, 60);
 		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
 		in.shape = sh;
 		t = place_displaced(&in, false, team, &n);
