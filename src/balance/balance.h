@@ -11,6 +11,7 @@
  *	bound.c		a lower bound for all routings: cuts
  *	dual.c		a lower bound for all routings: weights of links
  *	displaced.c	placement of displaced entries
+ *	displaced_all.c	the same for a whole routing
  *	balance.c	<ftr/balance.h>: the search, which never raises the greatest load of a link
  *
  * A link is directed and identified by the index of the port that sends on it,

@@ -24,87 +24,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/displaced.h"
+#include "balance/placing.h"
 
 #define OVER 65536
 #define POWER 3
-#define PRICES 1024
 #define SCALE 16
+#define LINE_BINS 32		/* bins in a cache line */
 #define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
-
-#define NOT_COUNTED (UINT32_MAX - 1)	/* pos[lid]: flows to lid are not counted at all */
-
-/* A source whose flows pass an entry. displaced: they have passed a displaced entry before. */
-struct passing {
-	uint32_t source;
-	bool displaced;
-};
-
-struct passing_at {
-	ftr_sw sw;
-	bool displaced;
-};
-
-/* n shifts of a stream are in bin `bin`. */
-struct share {
-	uint32_t bin, n;
-};
-
-/* Flows that take the same path to a LID; share[0 .. n-1]: the number of their shifts by bin. */
-struct stream {
-	uint32_t n;
-	struct share *share;	/* [3 * sources] */
-};
-
-struct counted_link {
-	uint16_t *bins;		/* displaced flows by bin; NULL: there are none */
-	uint32_t flows;		/* all-to-all flows */
-};
-
-struct displaced {
-	struct ftr_arena *arena;
-	struct balance_net *net;
-	struct ftr_balance_input in;
-	struct ftr_tables *t;
-	const struct ftr_tables *prefer;
-	/* the entries and the senders of the LID being placed; NULL: unknown (entries are then read
-	 * from t) */
-	uint8_t *row;		/* [n_sw] */
-	uint16_t *senders;	/* [n_sw] */
-	uint32_t *pos;		/* pos[lid]: position of the host, or BALANCE_NONE */
-	struct counted_link *link;	/* [n_links] */
-	/* two bit sets of switches for each LID, `words` words each. passed: switches that flows
-	 * pass (a superset); displaced: switches with a displaced entry */
-	uint64_t *passed, *displaced;
-	size_t words;
-	uint32_t width, n_bins;	/* width: shifts per bin; n_bins: number of bins */
-	uint16_t *bin_of;	/* bin_of[k]: the bin of shift k */
-	uint32_t target;
-	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
-	bool nomem;
-	/* scratch. The sources that pass entry i are source[first[i]] .. source[first[i + 1] -
-	 * 1]. */
-	struct passing *source;
-	uint32_t n_sources;
-	struct passing_at *stack;
-	uint32_t *first;
-	bool *up;		/* up[i]: entry i led up before the change */
-	bool known;		/* source[] and first[] are valid for the entries to be placed */
-	uint32_t *changed, now;	/* changed[s] == now: the entry of s changes */
-	struct stream fresh, old;
-	/* rest[s].price: price of the path from s on, valid if rest[s].stamp == prices */
-	struct rest {
-		uint64_t price;
-		uint32_t stamp;
-	} *rest;		/* [n_sw] */
-	uint32_t prices;	/* number of entries whose candidates were compared */
-};
 
 /* The link that the entry of s for lid uses, or BALANCE_NONE. */
 static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
-	return balance_link_to(z->net, s, z->row ? z->row[s] :
-			       ftr_tables_row(z->t, s)[lid]);
+	ftr_port port = z->row ? z->row[s] : ftr_tables_row(z->t, s)[lid];
+
+	return balance_link_to(z->net, s, port);
 }
 
 /* The next switch on the path from s to lid; FTR_SW_NONE: the entry leads to no switch. */
@@ -118,15 +51,17 @@ static ftr_sw next_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 static bool has_bit(const struct displaced *z, const uint64_t *bits, ftr_sw s,
 		    ftr_lid lid)
 {
-	return bits[lid * z->words + s / 64] >> s % 64 & 1;
+	return bits && bits[lid * z->words + s / 64] >> s % 64 & 1;
 }
 
 static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 		    ftr_lid lid, bool on)
 {
-	uint64_t *w = &bits[lid * z->words + s / 64];
-	uint64_t bit = UINT64_C(1) << s % 64;
+	uint64_t bit = UINT64_C(1) << s % 64, *w;
 
+	if (!bits)
+		return;
+	w = &bits[lid * z->words + s / 64];
 	*w = on ? *w | bit : *w & ~bit;
 }
 
@@ -147,7 +82,7 @@ static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
 
 /* ---- counting ------------------------------------------------------------- */
 
-/* Add the shifts in which src sends to pos to a stream, as up to three shares. */
+/* Add the shifts in which src sends to pos to a stream. */
 static void add_source(const struct displaced *z, struct stream *to,
 		       const struct balance_source *src, uint32_t pos)
 {
@@ -156,21 +91,21 @@ static void add_source(const struct displaced *z, struct stream *to,
 	while (left) {
 		uint32_t bin = z->bin_of[k];
 		uint32_t end = FTR_MIN((bin + 1) * z->width, z->net->n_pos);
-		uint32_t n = FTR_MIN(end - k, left);
+		uint32_t n = FTR_MIN(end - k, left), i = to->at[bin];
 
-		if (to->n && to->share[to->n - 1].bin == bin)
-			to->share[to->n - 1].n += n;
-		else
+		if (i < to->n && to->share[i].bin == bin) {
+			to->share[i].n += n;
+		} else {
+			to->at[bin] = to->n;
 			to->share[to->n++] = (struct share){ bin, n };
+		}
 		left -= n;
 		k = k + n == z->net->n_pos ? 0 : k + n;
 	}
 }
 
-/* Make two streams of the flows of n sources: z->old, the flows that have already passed a
- * displaced entry, and z->fresh, the others. Returns the number of hosts. */
-static uint32_t make_streams(struct displaced *z, const struct passing *from,
-			     uint32_t n, ftr_lid lid)
+uint32_t displaced_streams(struct displaced *z, const struct passing *from,
+			   uint32_t n, ftr_lid lid)
 {
 	uint32_t pos = z->pos[lid], hosts = 0;
 
@@ -184,33 +119,38 @@ static uint32_t make_streams(struct displaced *z, const struct passing *from,
 			add_source(z, from[i].displaced ? &z->old : &z->fresh,
 				   src, pos);
 	}
+	for (uint32_t i = 0; i < z->old.n; i++)
+		z->old.share[i].bin = z->index_of[z->old.share[i].bin];
+	for (uint32_t i = 0; i < z->fresh.n; i++)
+		z->fresh.share[i].bin = z->index_of[z->fresh.share[i].bin];
 	return hosts;
 }
 
 static void add_stream(struct displaced *z, uint32_t at,
 		       const struct stream *of, int by)
 {
-	struct counted_link *link = &z->link[at];
+	uint16_t *bins = z->bins[at];
 
 	if (!of->n)
 		return;
-	if (!link->bins)
-		link->bins = ftr_arena_zalloc(z->arena, z->n_bins,
-					      sizeof(*link->bins));
-	if (!link->bins) {
+	if (!bins && z->all_bins)
+		bins = z->all_bins + z->net->row[at] * LINE_BINS;
+	else if (!bins)
+		bins = ftr_arena_zalloc(z->arena, z->n_bins, sizeof(*bins));
+	z->bins[at] = bins;
+	if (!bins) {
 		z->nomem = true;
 		return;
 	}
 	for (uint32_t i = 0; i < of->n; i++) {
-		uint16_t *bin = &link->bins[of->share[i].bin];
+		uint16_t *bin = &bins[of->share[i].bin];
 
 		*bin = (uint16_t)(*bin + by * (int)of->share[i].n);
 	}
 }
 
-/* Add the flows of both streams to the links of the path from s; by: 1 or -1. */
-static void walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
-		 int by)
+void displaced_walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
+		    int by)
 {
 	bool displaced = false;
 
@@ -219,8 +159,9 @@ static void walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
 
 		if (link == BALANCE_NONE)
 			return;
-		displaced |= has_bit(z, z->displaced, s, lid);
-		z->link[link].flows += (uint32_t)by * hosts;
+		if (z->fresh.n)
+			displaced |= has_bit(z, z->displaced, s, lid);
+		z->flows[link] += (uint32_t)by * hosts;
 		add_stream(z, link, &z->old, by);
 		if (displaced)
 			add_stream(z, link, &z->fresh, by);
@@ -241,12 +182,10 @@ static bool goes_up(const struct displaced *z, const struct ftr_shape *sh,
 	return t != FTR_SW_NONE && sh->tree.rank[t] > sh->tree.rank[s];
 }
 
-/* Add to z->source the sources whose flows to lid pass s, except those that pass another changed
- * entry first. up: the entry of s leads up, so all flows come from below unless turns is true. */
-static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
-		   ftr_sw s, bool up, ftr_lid lid)
+void displaced_gather(struct displaced *z, const struct ftr_shape *sh,
+		      bool turns, ftr_sw s, bool up, ftr_lid lid)
 {
-	uint32_t depth = 0;
+	uint32_t depth = 0, hosts = 0;
 
 	if (!is_passed(z, s, lid))
 		return;
@@ -260,9 +199,13 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 					goes_up(z, sh, u.sw, lid)) ?
 			sh->tree.n_up[u.sw] : 0;
 
-		if (src != BALANCE_NONE)
+		if (src != BALANCE_NONE) {
 			z->source[z->n_sources++] =
 				(struct passing){ src, u.displaced };
+			hosts += z->net->source[src].hosts;
+		}
+		if (z->senders && hosts == z->senders[s])
+			return;
 		end = turns ?	/* with extra turns, horizontal links as well */
 			ftr_shape_groups(sh, u.sw) :
 			sh->tree.n_up[u.sw] + sh->tree.n_down[u.sw];
@@ -282,19 +225,11 @@ static void gather(struct displaced *z, const struct ftr_shape *sh, bool turns,
 
 /* ---- one entry ------------------------------------------------------------- */
 
-/* The column of a LID. turns: the routing has extra turns. */
-struct column {
-	const struct ftr_shape *sh;
-	struct ftr_cost_column costs;
-	bool turns;
-};
-
 static uint64_t price_link(const struct displaced *z, uint32_t at,
 			   uint32_t hosts)
 {
-	const struct counted_link *link = &z->link[at];
-	uint32_t flows = link->flows + hosts;
-	const uint16_t *bins = link->bins;
+	uint32_t flows = z->flows[at] + hosts;
+	const uint16_t *bins = z->bins[at];
 	uint64_t sum = 0;
 
 	if (flows > z->target)
@@ -305,53 +240,47 @@ static uint64_t price_link(const struct displaced *z, uint32_t at,
 	return sum;
 }
 
-/* The price of the path from s on. Paths through different candidates soon meet, so the prices are
- * kept for one comparison. */
-static uint64_t price_rest(struct displaced *z, ftr_sw s, ftr_lid lid,
-			   uint32_t hosts)
-{
-	struct rest *r = &z->rest[s];
-	uint32_t link;
-
-	if (r->stamp == z->prices)
-		return r->price;
-	*r = (struct rest){ 0, z->prices };
-	link = link_of(z, s, lid);
-	if (link != BALANCE_NONE)
-		r->price = price_link(z, link, hosts) +
-			price_rest(z, z->net->peer[link], lid, hosts);
-	return r->price;
-}
-
-/* The port of least cost for the flows in z->old. The search starts at candidate `begin`; on a tie
- * the first port found is taken. */
-static ftr_port cheapest(struct displaced *z, const struct ftr_shape *sh,
-			 const struct ftr_group *const *cand, uint32_t n,
-			 uint32_t begin, ftr_sw s, ftr_lid lid, uint32_t hosts)
+ftr_port displaced_cheapest(struct displaced *z, const uint8_t *ports,
+			    uint32_t n, ftr_sw s, ftr_lid lid, uint32_t hosts)
 {
 	uint64_t least = UINT64_MAX;
 	ftr_port best = FTR_PORT_NONE;
 
-	z->prices++;
 	for (uint32_t k = 0; k < n && least; k++) {
-		const struct ftr_group *g = cand[(begin + k) % n];
+		uint32_t link = balance_link(z->net, s, ports[k]), hops = 0;
+		uint64_t price = price_link(z, link, hosts);
 
-		for (uint32_t i = 0; i < g->n && least; i++) {
-			uint32_t at = (begin / n + i) % g->n;
-			ftr_port port = sh->tree.group_ports[g->first + at];
-			uint64_t price = hosts ?
-				price_link(z, balance_link(z->net, s, port),
-					   hosts) : 0;
-
-			if (hosts && price < least)
-				price += price_rest(z, g->remote, lid, hosts);
-			if (price < least) {
-				least = price;
-				best = port;
-			}
+		while (price < least && hops++ < z->net->f->n_sw) {
+			link = link_of(z, z->net->peer[link], lid);
+			if (link == BALANCE_NONE)
+				break;
+			price += price_link(z, link, hosts);
+		}
+		if (price < least) {
+			least = price;
+			best = ports[k];
 		}
 	}
 	return best;
+}
+
+/* List the ports of the candidates in the order in which they are tried, at most `most`. */
+static uint32_t ports_to_try(const struct ftr_shape *sh,
+			     const struct ftr_group *const *cand, uint32_t n,
+			     uint32_t begin, uint8_t *ports, uint32_t most)
+{
+	uint32_t n_ports = 0, at = n ? begin % n : 0;
+
+	for (uint32_t k = 0; k < n && n_ports < most; k++) {
+		const struct ftr_group *g = cand[at];
+
+		for (uint32_t i = 0; i < g->n && n_ports < most; i++)
+			ports[n_ports++] = sh->tree.group_ports[
+				g->first + (g->n == 1 ? 0 :
+					    (begin / n + i) % g->n)];
+		at = at + 1 == n ? 0 : at + 1;
+	}
+	return n_ports;
 }
 
 static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
@@ -378,6 +307,7 @@ static void place(struct displaced *z, const struct column *c, ftr_lid lid,
 	const struct ftr_shape *sh = c->sh;
 	uint32_t n = ftr_shape_candidates_at(sh, e->sw, &c->costs, cand);
 	bool up = all_go_up(sh, e->sw, cand, n);
+	uint8_t ports[FTR_PORT_MAX + 1];
 	struct passing *from = z->source;
 	uint32_t m, hosts;
 
@@ -388,17 +318,21 @@ static void place(struct displaced *z, const struct column *c, ftr_lid lid,
 		z->known = false;	/* gather overwrites z->source */
 		z->n_sources = 0;
 		if (z->pos[lid] != NOT_COUNTED)
-			gather(z, sh, c->turns, e->sw, up, lid);
+			displaced_gather(z, sh, c->turns, e->sw, up, lid);
 		m = z->n_sources;
 	}
 	for (uint32_t k = 0; k < m; k++)
 		from[k].displaced = true;
-	hosts = make_streams(z, from, m, lid);
-	e->after = cheapest(z, sh, cand, n, lid + sh->numbering.col[e->sw],
-			    e->sw, lid, hosts);
+	hosts = displaced_streams(z, from, m, lid);
+	n = ports_to_try(sh, cand, n, lid + sh->numbering.col[e->sw], ports,
+			 hosts ? FTR_PORT_MAX : 1);
+	if (hosts)
+		e->after = displaced_cheapest(z, ports, n, e->sw, lid, hosts);
+	else
+		e->after = n ? ports[0] : FTR_PORT_NONE;
 	set_entry(z, e->sw, lid, e->after);
 	if (m)
-		walk(z, e->sw, lid, hosts, 1);
+		displaced_walk(z, e->sw, lid, hosts, 1);
 }
 
 /* ---- the entries of a LID -------------------------------------------------- */
@@ -413,16 +347,14 @@ static int nearest_first(const void *x, const void *y, void *ctx)
 	return ca != cb ? ca - cb : (a > b) - (a < b);
 }
 
-static void sort_entries(struct displaced_entry *e, uint32_t n,
-			 struct column *c)
+void displaced_sort(struct displaced_entry *e, uint32_t n, struct column *c)
 {
 	if (n > 1)
 		qsort_r(e, n, sizeof(*e), nearest_first, &c->costs);
 }
 
-/* Place the entries of a LID, in the order of sort_entries. */
-static void place_lid(struct displaced *z, const struct column *c, ftr_lid lid,
-		      struct displaced_entry *e, uint32_t n)
+void displaced_place_lid(struct displaced *z, const struct column *c,
+			 ftr_lid lid, struct displaced_entry *e, uint32_t n)
 {
 	z->now++;		/* now no entry counts as changed */
 	for (uint32_t i = 0; i < n; i++)
@@ -443,8 +375,8 @@ static void walk_from(struct displaced *z, ftr_lid lid,
 	uint32_t m = z->first[i + 1] - z->first[i];
 
 	if (m)
-		walk(z, e[i].sw, lid,
-		     make_streams(z, z->source + z->first[i], m, lid), by);
+		displaced_walk(z, e[i].sw, lid,
+		     displaced_streams(z, z->source + z->first[i], m, lid), by);
 }
 
 /* Find the sources whose flows pass each of the n entries. If no entry leads to a switch before the
@@ -463,7 +395,7 @@ static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
 		z->up[i] = goes_up(z, c->sh, e[i].sw, lid);
 		z->known &= !leads_on(&e[i]);
 		if (z->pos[lid] != NOT_COUNTED)
-			gather(z, c->sh, c->turns, e[i].sw, z->up[i], lid);
+			displaced_gather(z, c->sh, c->turns, e[i].sw, z->up[i], lid);
 	}
 	z->first[n] = z->n_sources;
 }
@@ -475,7 +407,7 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 	struct column c = { sh, ftr_shape_column(sh, l), turns };
 
 	z->nomem = false;
-	sort_entries(e, n, &c);
+	displaced_sort(e, n, &c);
 	gather_all(z, &c, lid, e, n);
 	for (uint32_t i = 0; i < n; i++)
 		walk_from(z, lid, e, i, -1);
@@ -485,87 +417,8 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 	for (uint32_t i = 0; i < n; i++)
 		if (leads_on(&e[i]))
 			walk_from(z, lid, e, i, 1);
-	place_lid(z, &c, lid, e, n);
+	displaced_place_lid(z, &c, lid, e, n);
 	return !z->nomem;
-}
-
-/* ---- the entries of a whole routing ----------------------------------------- */
-
-/* List the entries whose bit is set, by LID and then by switch: those of lid are e[first[lid]] ..
- * e[first[lid + 1] - 1]. first: [max_lid + 2], zeroed. */
-static struct displaced_entry *by_lid(const struct displaced *z,
-				      const uint64_t *bits, uint32_t *first)
-{
-	uint32_t n_sw = z->t->n_sw, words = z->t->stride / 64;
-	uint32_t lids = z->net->f->max_lid + 1u;
-	struct displaced_entry *e = NULL;
-
-	for (int pass = 0; pass < 2; pass++) {
-		for (ftr_sw s = 0; s < n_sw; s++)
-			for (uint32_t w = 0; w < words; w++)
-				for (uint64_t b = bits[(size_t)s * words + w];
-				     b; b &= b - 1) {
-					uint32_t lid = w * 64 + (uint32_t)
-						__builtin_ctzll(b);
-
-					if (pass)
-						e[first[lid]++].sw = s;
-					else
-						first[lid + 1]++;
-				}
-		for (uint32_t i = 0; !pass && i < lids; i++)
-			first[i + 1] += first[i];
-		if (!pass)
-			e = ftr_arena_zalloc(z->arena, first[lids] + 1u,
-					     sizeof(*e));
-		if (!e)
-			return NULL;
-	}
-	memmove(first + 1, first, lids * sizeof(*first));
-	first[0] = 0;
-	return e;
-}
-
-/* Use the entries and senders of destination d, if they are known. */
-static void use_dest(struct displaced *z, uint32_t d)
-{
-	struct balance_net *net = z->net;
-	bool known = d != BALANCE_NONE;
-
-	z->row = known && net->entry ? balance_entries(net, net->entry, d) :
-		NULL;
-	z->senders = known && net->senders ?
-		balance_senders(net, net->senders, d) : NULL;
-}
-
-bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits)
-{
-	struct balance_net *net = z->net;
-	const struct ftr_shape *sh = z->in.shape;
-	uint32_t *first = ftr_arena_zalloc(z->arena, net->f->max_lid + 2u,
-					   sizeof(*first));
-	struct displaced_entry *e = first ? by_lid(z, bits, first) : NULL;
-
-	z->nomem = z->known = false;
-	for (uint32_t i = 0; e && i < sh->numbering.n_dest; i++) {
-		ftr_lid lid = sh->numbering.dest[i].lid;
-		uint32_t l = sh->numbering.dest[i].col, n;
-		struct column c = {
-			balance_shape(net, l),
-			.turns = turns || !sh->tree.rank,
-		};
-
-		if (first[lid] == first[lid + 1])
-			continue;
-		c.costs = net->order[l].sw ? balance_costs(net, l) :
-			ftr_shape_column(c.sh, l);
-		use_dest(z, net->dest_of[lid]);
-		n = first[lid + 1] - first[lid];
-		sort_entries(e + first[lid], n, &c);
-		place_lid(z, &c, lid, e + first[lid], n);
-	}
-	use_dest(z, BALANCE_NONE);
-	return e && !z->nomem;
 }
 
 /* ---- new and free ----------------------------------------------------------- */
@@ -583,51 +436,94 @@ static void set_prices(struct displaced *z)
 	}
 }
 
-static bool allocate(struct displaced *z)
+bool displaced_stream_new(const struct displaced *z, struct stream *of,
+			  struct ftr_arena *a)
+{
+	of->share = ftr_arena_alloc(a, z->n_bins, sizeof(*of->share));
+	of->at = ftr_arena_zalloc(a, z->n_bins, sizeof(*of->at));
+	return of->share && of->at;
+}
+
+/* Allocate the bins of all links.  For each link they are divided into lines of LINE_BINS bins.
+ * The first lines of all links come first, then the second lines, and so on.  Flows to neighbouring
+ * destinations are in the same or neighbouring bins, so they use few pages of this memory, which is
+ * not touched before it is used. */
+static bool all_bins_new(struct displaced *z)
+{
+	uint32_t line = z->net->n_rows * LINE_BINS;
+
+	z->all_bytes = ((z->n_bins - 1) / LINE_BINS + 1) * (size_t)line *
+		sizeof(*z->all_bins);
+	z->all_bins = ftr_calloc(1, z->all_bytes + 1);
+	for (uint32_t b = 0; b < z->n_bins; b++)
+		z->index_of[b] = b / LINE_BINS * line + b % LINE_BINS;
+	return z->all_bins;
+}
+
+static bool bit_sets_new(struct displaced *z, bool once)
+{
+	const struct balance_net *net = z->net;
+	bool passed = !once || net->in->depth != FTR_BALANCE_LOAD;
+	bool displaced = !once || z->prefer;
+	uint32_t lids = net->f->max_lid + 1u;
+
+	z->words = balance_passed_words(net);
+	if (passed)
+		z->passed = ftr_arena_zalloc(z->arena, lids * z->words,
+					     sizeof(*z->passed));
+	if (displaced)
+		z->displaced = ftr_arena_zalloc(z->arena, lids * z->words,
+						sizeof(*z->displaced));
+	if ((passed && !z->passed) || (displaced && !z->displaced))
+		return false;
+	/* LID 0 is not used: its row is the pattern that the other rows get */
+	for (uint32_t k = 0; k < net->n_sources; k++)
+		set_bit(z, z->passed, net->source[k].sw, 0, true);
+	for (uint32_t i = 0; passed && i < net->first[net->f->n_sw]; i++)
+		memcpy(z->passed + net->dest[i].lid * z->words, z->passed,
+		       z->words * sizeof(*z->passed));
+	return true;
+}
+
+static bool allocate(struct displaced *z, bool once)
 {
 	const struct balance_net *net = z->net;
 	uint32_t n_sw = net->f->n_sw, lids = net->f->max_lid + 1u;
-	uint32_t shares = net->n_sources + 1u;
+
 	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
-	z->link = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->link));
-	z->words = balance_passed_words(net);
-	z->passed = ftr_arena_zalloc(z->arena, lids * z->words,
-				     sizeof(*z->passed));
-	z->displaced = ftr_arena_zalloc(z->arena, lids * z->words,
-					sizeof(*z->displaced));
+	z->flows = ftr_arena_alloc(z->arena, net->n_links, sizeof(*z->flows));
+	z->bins = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->bins));
 	z->source = ftr_arena_alloc(z->arena, net->n_sources + 1u,
 				    sizeof(*z->source));
 	z->stack = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->stack));
 	z->first = ftr_arena_alloc(z->arena, n_sw + 1u, sizeof(*z->first));
 	z->up = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->up));
 	z->changed = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->changed));
-	z->rest = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->rest));
 	z->bin_of = ftr_arena_alloc(z->arena, net->n_pos + 1u,
 				    sizeof(*z->bin_of));
-	z->fresh.share = ftr_arena_alloc(z->arena, 3 * shares, sizeof(struct share));
-	z->old.share = ftr_arena_alloc(z->arena, 3 * shares, sizeof(struct share));
-	if (!z->pos || !z->link || !z->passed || !z->displaced ||
-	    !z->source || !z->stack || !z->first || !z->up || !z->changed ||
-	    !z->rest || !z->bin_of || !z->fresh.share || !z->old.share)
+	if (!z->pos || !z->flows || !z->bins || !z->source || !z->stack || !z->first || !z->up || !z->changed ||
+	    !z->bin_of)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
 		z->pos[i] = NOT_COUNTED;
-	/* LID 0 is not used: its row is the pattern that the other rows get */
-	for (uint32_t k = 0; k < net->n_sources; k++)
-		set_bit(z, z->passed, net->source[k].sw, 0, true);
-	for (uint32_t i = 0; i < net->first[n_sw]; i++) {
+	for (uint32_t i = 0; i < net->first[n_sw]; i++)
 		z->pos[net->dest[i].lid] = net->dest[i].pos;
-		memcpy(z->passed + net->dest[i].lid * z->words, z->passed,
-		       z->words * sizeof(*z->passed));
-	}
 	z->width = 1;
 	for (uint32_t i = 0; i < net->n_sources; i++)
 		z->width = FTR_MAX(z->width, net->source[i].n);
 	z->n_bins = net->n_pos / z->width + 1;
+	z->index_of = ftr_arena_alloc(z->arena, z->n_bins,
+				      sizeof(*z->index_of));
+	if (!z->index_of)
+		return false;
+	for (uint32_t b = 0; b < z->n_bins; b++)
+		z->index_of[b] = b;
 	for (uint32_t i = 0; i < net->n_pos; i++)
 		z->bin_of[i] = (uint16_t)(i / z->width);
 	set_prices(z);
-	return true;
+	return bit_sets_new(z, once) && (!once || all_bins_new(z)) &&
+		displaced_stream_new(z, &z->fresh, z->arena) &&
+		displaced_stream_new(z, &z->old, z->arena);
 }
 
 /* Count the displaced flows of the tables as given to displaced_new(). */
@@ -658,8 +554,8 @@ static void count_displaced(struct displaced *z)
 		for (uint32_t k = 0; k < net->n_sources; k++) {
 			const struct passing p = { k, false };
 
-			make_streams(z, &p, 1, (ftr_lid)i);
-			walk(z, net->source[k].sw, (ftr_lid)i, 0, 1);
+			displaced_streams(z, &p, 1, (ftr_lid)i);
+			displaced_walk(z, net->source[k].sw, (ftr_lid)i, 0, 1);
 		}
 	}
 }
@@ -693,7 +589,7 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 		st = nomem(err);
 	}
 	for (uint32_t i = 0; !st && i < n; i++)
-		z->link[i].flows = once ? net->flows[i] : flows[i];
+		z->flows[i] = once ? net->flows[i] : flows[i];
 	free(flows);
 	return st;
 }
@@ -715,7 +611,7 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 		z->prefer = prefer;
 		st = balance_net_new(&z->in, t, team, &z->net, err);
 	}
-	if (!st && !allocate(z))
+	if (!st && !allocate(z, once))
 		st = nomem(err);
 	if (!st)
 		st = count_flows(z, once, team, err);
@@ -739,6 +635,7 @@ void displaced_free(struct displaced *z)
 		return;
 	balance_net_free(z->net);
 	ftr_arena_free(z->arena);
+	free(z->all_bins);
 	free(z);
 }
 
@@ -747,7 +644,7 @@ struct balance_net *displaced_finish(struct displaced *z)
 	struct balance_net *net = z->net;
 
 	for (uint32_t x = 0; x < net->n_links; x++)
-		net->flows[x] = z->link[x].flows;
+		net->flows[x] = z->flows[x];
 	z->net = NULL;
 	displaced_free(z);
 	return net;
@@ -788,12 +685,13 @@ void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 
 uint32_t displaced_flows(const struct displaced *z, uint32_t link)
 {
-	return z->link[link].flows;
+	return z->flows[link];
 }
 
 uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
 		       uint32_t *width)
 {
 	*width = z->width;
-	return z->link[link].bins ? z->link[link].bins[shift / z->width] : 0;
+	return z->bins[link] ?
+		z->bins[link][z->index_of[shift / z->width]] : 0;
 }

@@ -56,8 +56,9 @@ void displaced_target(struct displaced *z, const struct ftr_shape *sh);
 
 /* Place the entries whose bit is set, LID by LID in the order of destinations. Before the call they
  * hold FTR_PORT_NONE. bits: (stride / 64) words for each switch. turns: the routing has extra
- * turns. False: out of memory. */
-bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits);
+ * turns. The result does not depend on team. False: out of memory. */
+bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits,
+			 struct ftr_team *team);
 
 /* Free z, which was made with `once`. Returns its net, which contains the flows of the tables, for
  * balance_run. */

@@ -2,4 +2,5 @@ libftrcore_la_SOURCES += src/balance/balance.h src/balance/balance.c \
 	src/balance/flow_net.c src/balance/count.c src/balance/load_sweep.c \
 	src/balance/local_search.c src/balance/move.c \
 	src/balance/worst.c src/balance/displaced.h \
-	src/balance/displaced.c src/balance/bound.c src/balance/dual.c
+	src/balance/placing.h src/balance/displaced.c \
+	src/balance/displaced_all.c src/balance/bound.c src/balance/dual.c

@@ -256,7 +256,7 @@ static enum ftr_status place_displaced(const struct keeping *k,
 			   team, &z, err);
 	if (st)
 		return st;
-	if (displaced_place_all(z, turns, bits)) {
+	if (displaced_place_all(z, turns, bits, team)) {
 		*net = displaced_finish(z);
 		return FTR_OK;
 	}

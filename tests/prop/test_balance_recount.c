@@ -477,7 +477,7 @@ START_TEST(counters_after_placing)
 					&none, &err));
 		placed += clear(t, bits);
 		ck_assert(!displaced_new(&x.in, t, NULL, true, NULL, &z, &err));
-		ck_assert(displaced_place_all(z, false, bits));
+		ck_assert(displaced_place_all(z, false, bits, NULL));
 		x.net = displaced_finish(z);
 		x.c.t = t;
 		x.c.senders = x.net->senders;

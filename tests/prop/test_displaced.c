@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/displaced.h"
 #include "engine/engine.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
@@ -372,6 +373,86 @@ START_TEST(no_memory_no_change)
 }
 END_TEST
 
+/* ---- a whole routing ------------------------------------------------------------ */
+
+/* Clear the entries whose bits are set. */
+static uint32_t clear(struct ftr_tables *t, const uint64_t *bits)
+{
+	uint32_t n = 0;
+
+	for (ftr_sw s = 0; s < t->n_sw; s++)
+		for (uint32_t lid = 0; lid <= t->max_lid; lid++)
+			if (bits[(size_t)s * (t->stride / 64) + lid / 64] >>
+			    lid % 64 & 1) {
+				ftr_tables_row(t, s)[lid] = FTR_PORT_NONE;
+				n++;
+			}
+	return n;
+}
+
+/* The tables of a shape whose displaced entries are placed by `team`; lid_by_lid: by the method for
+ * extra turns, without preparing entries. *n: number of placed entries. */
+static struct ftr_tables *place_displaced(const struct ftr_balance_input *in,
+					  bool lid_by_lid,
+					  struct ftr_team *team, uint32_t *n)
+{
+	struct displaced *z = NULL;
+	struct ftr_tables *t = NULL;
+	uint64_t none, *bits;
+
+	ck_assert(!ftr_tables_new(in->shape->f, false, &t, &err));
+	bits = calloc((size_t)t->n_sw * (t->stride / 64), sizeof(*bits));
+	ck_assert_ptr_nonnull(bits);
+	ck_assert(!dmodc_tables(in->shape, FTR_PLACE_EVEN, NULL, NULL, t, bits,
+				&none, &err));
+	*n = clear(t, bits);
+	ck_assert(!displaced_new(in, t, NULL, true, team, &z, &err));
+	ck_assert(displaced_place_all(z, lid_by_lid, bits, team));
+	displaced_free(z);
+	free(bits);
+	return t;
+}
+
+/* Entries that several threads prepare get the same ports as entries placed LID by LID. */
+START_TEST(prepared_entries_are_placed_as_one_by_one)
+{
+	struct ftr_team *team = ftr_team_new(3);
+	uint64_t seed = trees_first_seed(), placed = 0;
+
+	for (uint32_t i = 0; i < trees_runs(300); i++, seed++) {
+		struct ftr_balance_input in = {
+			.depth = i % 2 ? FTR_BALANCE_LOAD : FTR_BALANCE_OFF,
+		};
+		struct ftr_shape *sh = NULL;
+		struct ftr_tables *t, *slow;
+		struct ftr_fabric *f;
+		struct ftr_rng r;
+		uint32_t n;
+
+		ftr_rng_seed(&r, seed);
+		f = seed % 5 == 2 ? trees_chassis(&r) : trees_irregular(&r);
+		if (seed % 5)
+			f = trees_damaged(f, &r, 60);
+		ck_assert(!ftr_shape_new(f, NULL, NULL, &sh, &err));
+		in.shape = sh;
+		t = place_displaced(&in, false, team, &n);
+		slow = place_displaced(&in, true, NULL, &n);
+		placed += n;
+		for (ftr_sw s = 0; s < t->n_sw; s++)
+			ck_assert_msg(!memcmp(ftr_tables_row(t, s),
+					      ftr_tables_row(slow, s),
+					      t->max_lid + 1u), "seed %" PRIu64
+				      ": the tables differ at switch %u", seed, s);
+		ftr_tables_free(slow);
+		ftr_tables_free(t);
+		ftr_shape_free(sh);
+		ftr_fabric_free(f);
+	}
+	ftr_team_free(team);
+	runs_show(placed > 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("displaced");
@@ -381,6 +462,7 @@ int main(void)
 	tcase_add_test(t, events_on_chassis);
 	tcase_add_test(t, events_on_graphs);
 	tcase_add_test(t, no_memory_no_change);
+	tcase_add_test(t, prepared_entries_are_placed_as_one_by_one);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Place all displaced entries of a routing.
+ *
+ * The choice of a port depends on the loads that all earlier choices have caused, so the ports
+ * are chosen one after the other, in the order of destinations.  The rest of the work depends on
+ * the tree of one LID only: its candidates, and the sources whose flows reach the entry.  Without
+ * extra turns these are known before any entry of the LID is placed, because entries nearer to the
+ * destination do not change who sends through a switch.  So the destinations are divided into
+ * blocks.  One thread chooses the ports of a block while the other threads prepare the next block.
+ * The tables do not depend on the number of threads.
+ *
+ * An entry that no counted flow reaches gets the first port to be tried when it is prepared.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/placing.h"
+
+#define TASKS 16		/* tasks that prepare a block */
+#define TASK_DESTS 8		/* destinations of one task */
+#define BLOCK_DESTS (TASKS * TASK_DESTS)
+#define AHEAD 8			/* entries between two steps of loading counters */
+#define PATH_LINKS 4		/* links whose counters are loaded in advance */
+#define PAGE 4096		/* bytes */
+#define PATH_PORTS 2u		/* ports to be tried whose paths are loaded in advance */
+#define WORDS 8			/* words of 64 LIDs that a thread takes at once: a cache line */
+
+/* A group of a switch. Those of s are near[sh->tree.group_first[s]] .. in the order of candidates
+ * (pos), without horizontal groups. */
+struct near {
+	uint32_t first;		/* ports: tree.group_ports[first ..] */
+	uint16_t remote;
+	uint8_t n;		/* number of links */
+	bool up;
+};
+
+/* An entry whose port must be chosen. */
+struct todo {
+	struct displaced_entry *e;
+	uint32_t hosts;		/* number of hosts whose flows reach the entry */
+	uint32_t n_shares;	/* their stream: the next n_shares elements of slot.share */
+	ftr_lid lid;
+	uint8_t n_ports;	/* the next n_ports elements of slot.port, in the order to be tried */
+};
+
+/* The result of one task. */
+struct slot {
+	struct todo *todo;
+	uint8_t *port;
+	struct share *share;
+	uint32_t n, n_ports, n_shares, cap, cap_ports, cap_shares;
+	bool nomem;
+};
+
+/* What a thread needs for preparing entries. */
+struct worker {
+	struct displaced z;	/* a copy with scratch of its own; nothing in it is counted */
+	struct displaced_entry *sorted;	/* [n_sw] */
+	uint8_t cand[FTR_PORT_MAX + 1];
+};
+
+struct whole {
+	struct displaced *z;
+	const uint64_t *bits;
+	/* the entries by LID: those of lid are e[first[lid]] .. e[first[lid + 1] - 1] */
+	struct displaced_entry *e;
+	uint32_t *first;	/* [max_lid + 2] */
+	struct near *near[2];	/* of in.shape and, if it is used, in.full */
+	struct worker *worker;
+	struct slot slot[2][TASKS];	/* slot[b % 2]: those of block b */
+	uint32_t block;		/* block whose ports are chosen; block 0 is empty */
+};
+
+/* ---- entries by LID --------------------------------------------------------- */
+
+/* The tasks below have 64 * WORDS consecutive LIDs each, so no two write to one cache line. */
+static void for_lids(struct whole *w, struct ftr_team *team, ftr_team_fn fn)
+{
+	ftr_team_run(team, w->z->t->stride / 64, WORDS, fn, w);
+}
+
+/* Call `set` for each set bit of the words begin .. end - 1, by switch and then by LID. */
+static inline __attribute__((always_inline)) void
+each_bit(struct whole *w, uint32_t begin, uint32_t end,
+	 void (*set)(struct whole *w, ftr_sw s, uint32_t lid))
+{
+	uint32_t words = w->z->t->stride / 64;
+
+	for (ftr_sw s = 0; s < w->z->t->n_sw; s++)
+		for (uint32_t i = begin; i < end; i++)
+			for (uint64_t b = w->bits[(size_t)s * words + i]; b;
+			     b &= b - 1)
+				set(w, s, i * 64 + (uint32_t)
+				    __builtin_ctzll(b));
+}
+
+static void count_bit(struct whole *w, ftr_sw s, uint32_t lid)
+{
+	(void)s;
+	w->first[lid + 1]++;
+}
+
+static void list_bit(struct whole *w, ftr_sw s, uint32_t lid)
+{
+	w->e[w->first[lid]++] = (struct displaced_entry){
+		.sw = s, .after = DISPLACED_PLACE,
+	};
+}
+
+static void count_lids(void *ctx, unsigned int worker, uint32_t begin,
+		       uint32_t end)
+{
+	(void)worker;
+	each_bit(ctx, begin, end, count_bit);
+}
+
+static void list_lids(void *ctx, unsigned int worker, uint32_t begin,
+		      uint32_t end)
+{
+	(void)worker;
+	each_bit(ctx, begin, end, list_bit);
+}
+
+/* List the entries whose bit is set, by LID and then by switch. */
+static bool list_entries(struct whole *w, struct ftr_team *team)
+{
+	uint32_t lids = w->z->net->f->max_lid + 1u;
+
+	w->first = ftr_arena_zalloc(w->z->arena, lids + 1u, sizeof(*w->first));
+	if (!w->first)
+		return false;
+	for_lids(w, team, count_lids);
+	for (uint32_t i = 0; i < lids; i++)
+		w->first[i + 1] += w->first[i];
+	w->e = ftr_arena_alloc(w->z->arena, w->first[lids] + 1u,
+			       sizeof(*w->e));
+	if (!w->e)
+		return false;
+	for_lids(w, team, list_lids);
+	memmove(w->first + 1, w->first, lids * sizeof(*w->first));
+	w->first[0] = 0;
+	return true;
+}
+
+static void write_lids(void *ctx, unsigned int worker, uint32_t begin,
+		       uint32_t end)
+{
+	struct whole *w = ctx;
+	uint32_t lids = w->z->net->f->max_lid + 1u;
+
+	(void)worker;
+	for (uint32_t lid = begin * 64; lid < FTR_MIN(end * 64, lids); lid++)
+		for (uint32_t i = w->first[lid]; i < w->first[lid + 1]; i++)
+			if (w->e[i].after != DISPLACED_PLACE)
+				ftr_tables_row(w->z->t, w->e[i].sw)[lid] =
+					w->e[i].after;
+}
+
+/* ---- memory of the counters ---------------------------------------------------- */
+
+static void touch_pages(void *ctx, unsigned int worker, uint32_t begin,
+			uint32_t end)
+{
+	const struct whole *w = ctx;
+	char *bins = (char *)w->z->all_bins;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++)
+		__atomic_fetch_or(bins + (size_t)i * PAGE, 0, __ATOMIC_RELAXED);
+}
+
+/* If there are many entries, nearly all pages of the bins will be used. Let all threads get them
+ * from the system; displaced flows that were counted before remain. */
+static void get_bins(struct whole *w, struct ftr_team *team)
+{
+	size_t pages = w->z->all_bytes / PAGE;
+
+	if (w->first[w->z->net->f->max_lid + 1u] > pages)
+		ftr_team_run(team, (uint32_t)pages, 64, touch_pages, w);
+}
+
+/* ---- preparing -------------------------------------------------------------- */
+
+static struct near *near_groups(const struct ftr_shape *sh,
+				struct ftr_arena *a)
+{
+	uint32_t n_sw = sh->f->n_sw;
+	struct near *near = ftr_arena_alloc(a, sh->tree.group_first[n_sw] + 1u,
+					    sizeof(*near));
+	uint32_t pos[FTR_PORT_MAX + 1];
+
+	for (ftr_sw s = 0; near && s < n_sw; s++) {
+		const struct ftr_group *g =
+			&sh->tree.groups[sh->tree.group_first[s]];
+		struct near *to = near + sh->tree.group_first[s];
+		uint32_t up = sh->tree.n_up[s], all = up + sh->tree.n_down[s];
+
+		for (uint32_t k = 0; k < all; k++) {
+			uint32_t i = k;
+
+			for (; i > 0 && pos[i - 1] > g[k].pos; i--) {
+				pos[i] = pos[i - 1];
+				to[i] = to[i - 1];
+			}
+			pos[i] = g[k].pos;
+			to[i] = (struct near){
+				g[k].first, (uint16_t)g[k].remote,
+				(uint8_t)g[k].n, k < up,
+			};
+		}
+	}
+	return near;
+}
+
+/* As ftr_shape_candidates_at. cand: indices in near[], the groups of s. *up: all candidates lead
+ * up. */
+static uint32_t candidates(const struct near *near, uint32_t n_near, ftr_sw s,
+			   const struct ftr_cost_column *c, uint8_t *cand,
+			   bool *up)
+{
+	uint8_t cost = c->cost[s * c->stride], down = c->down[s * c->stride];
+	uint32_t n = 0, all = 0, n_up = 0;
+	bool must = false;	/* s must route downward */
+
+	for (uint32_t k = 0; k < n_near; k++) {
+		size_t at = near[k].remote * c->stride;
+		bool closer = (near[k].up ? c->cost : c->down)[at] < cost;
+
+		cand[all] = (uint8_t)k;
+		all += closer;
+		n_up += closer & near[k].up;
+		must |= near[k].up & (down < c->cost[at]);
+	}
+	*up = n_up == all;
+	if (!must || !n_up)
+		return all;
+	for (uint32_t i = 0; i < all; i++)
+		if (!near[cand[i]].up)
+			cand[n++] = cand[i];
+	*up = n == 0;
+	return n;
+}
+
+/* The ports of the candidates in the order to be tried. Returns their number, at most `most`. */
+static uint32_t list_ports(const struct ftr_shape *sh, const struct near *near,
+			   const uint8_t *cand, uint32_t n, uint32_t begin,
+			   uint8_t *port, uint32_t most)
+{
+	uint32_t n_ports = 0, at = n ? begin % n : 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct near *g = &near[cand[at]];
+
+		for (uint32_t i = 0; i < g->n; i++) {
+			if (n_ports == most)
+				return n_ports;
+			port[n_ports++] = sh->tree.group_ports[
+				g->first + (g->n == 1 ? 0 :
+					    (begin / n + i) % g->n)];
+		}
+		at = at + 1 == n ? 0 : at + 1;
+	}
+	return n_ports;
+}
+
+static bool reserve(void **p, uint32_t *cap, uint32_t n, size_t size)
+{
+	while (*cap < n)
+		if (!ftr_grow(p, cap, size))
+			return false;
+	return true;
+}
+
+/* Add an entry with its ports and the stream in z->old to the slot. */
+static bool add_todo(struct slot *to, const struct displaced *z,
+		     struct todo todo, const uint8_t *port)
+{
+	if (!reserve((void **)&to->todo, &to->cap, to->n + 1,
+		     sizeof(*to->todo)) ||
+	    !reserve((void **)&to->port, &to->cap_ports,
+		     to->n_ports + todo.n_ports, 1) ||
+	    !reserve((void **)&to->share, &to->cap_shares,
+		     to->n_shares + z->old.n, sizeof(*to->share)))
+		return false;
+	todo.n_shares = z->old.n;
+	to->todo[to->n++] = todo;
+	memcpy(to->port + to->n_ports, port, todo.n_ports);
+	to->n_ports += todo.n_ports;
+	if (z->old.n)
+		memcpy(to->share + to->n_shares, z->old.share,
+		       z->old.n * sizeof(*to->share));
+	to->n_shares += z->old.n;
+	return true;
+}
+
+/* Sort entries of ascending switches from the nearest switch to the farthest. */
+static void sort_by_cost(struct displaced_entry *e, uint32_t n,
+			 const struct ftr_cost_column *c,
+			 struct displaced_entry *sorted)
+{
+	uint32_t at[FTR_COST_INF + 2] = { 0 };
+
+	for (uint32_t i = 0; i < n; i++)
+		at[c->cost[e[i].sw * c->stride] + 1]++;
+	for (uint32_t k = 0; k <= FTR_COST_INF; k++)
+		at[k + 1] += at[k];
+	for (uint32_t i = 0; i < n; i++)
+		sorted[at[c->cost[e[i].sw * c->stride]]++] = e[i];
+	memcpy(e, sorted, n * sizeof(*e));
+}
+
+/* Use the entries and senders of a LID, if they are known. */
+static void use_lid(struct displaced *z, ftr_lid lid)
+{
+	struct balance_net *net = z->net;
+	uint32_t d = net->dest_of[lid];
+	bool known = d != BALANCE_NONE;
+
+	z->row = known ? balance_entries(net, net->entry, d) : NULL;
+	z->senders = known && net->senders ?
+		balance_senders(net, net->senders, d) : NULL;
+}
+
+static struct column column_of(const struct displaced *z, uint32_t l,
+			       bool turns)
+{
+	const struct ftr_shape *sh = balance_shape(z->net, l);
+
+	return (struct column){
+		.sh = sh,
+		.costs = z->net->order[l].sw ? balance_costs(z->net, l) :
+			ftr_shape_column(sh, l),
+		.turns = turns || !sh->tree.rank,
+	};
+}
+
+/* Prepare the entry: add it to the slot or, if no counted flow reaches it, set e->after. */
+static bool prepare_entry(const struct whole *w, struct worker *v,
+			  const struct column *c, ftr_lid lid,
+			  struct displaced_entry *e, struct slot *to)
+{
+	const struct ftr_shape *sh = c->sh;
+	uint32_t first = sh->tree.group_first[e->sw];
+	const struct near *near = w->near[sh != w->z->in.shape] + first;
+	uint32_t n_near = sh->tree.n_up[e->sw] + sh->tree.n_down[e->sw];
+	uint32_t begin = lid + sh->numbering.col[e->sw], n;
+	uint8_t port[FTR_PORT_MAX + 1] = { FTR_PORT_NONE };
+	struct todo todo = { .e = e, .lid = lid };
+	struct displaced *z = &v->z;
+	bool up;
+
+	n = candidates(near, n_near, e->sw, &c->costs, v->cand, &up);
+	z->n_sources = 0;
+	if (z->pos[lid] != NOT_COUNTED)
+		displaced_gather(z, sh, false, e->sw, up, lid);
+	if (!z->n_sources) {
+		list_ports(sh, near, v->cand, n, begin, port, 1);
+		e->after = port[0];
+		return true;
+	}
+	todo.n_ports = (uint8_t)list_ports(sh, near, v->cand, n, begin, port,
+					   FTR_PORT_MAX);
+	for (uint32_t k = 0; k < z->n_sources; k++)
+		z->source[k].displaced = true;
+	todo.hosts = displaced_streams(z, z->source, z->n_sources, lid);
+	return add_todo(to, z, todo, port);
+}
+
+static bool prepare_dest(const struct whole *w, struct worker *v, uint32_t i,
+			 struct slot *to)
+{
+	const struct ftr_dest *d = &w->z->in.shape->numbering.dest[i];
+	struct displaced_entry *e = w->e + w->first[d->lid];
+	uint32_t n = w->first[d->lid + 1] - w->first[d->lid];
+	struct column c;
+	bool ok = true;
+
+	if (!n)
+		return true;
+	c = column_of(w->z, d->col, false);
+	use_lid(&v->z, d->lid);
+	sort_by_cost(e, n, &c.costs, v->sorted);
+	for (uint32_t k = 0; ok && k < n; k++)
+		ok = prepare_entry(w, v, &c, d->lid, &e[k], to);
+	for (uint32_t k = 0; v->z.row && k < n; k++)
+		if (e[k].after != DISPLACED_PLACE)
+			v->z.row[e[k].sw] = e[k].after;
+	return ok;
+}
+
+/* ---- choosing --------------------------------------------------------------- */
+
+/* The first links of the paths through the first ports to be tried. */
+struct path {
+	uint32_t n, link[PATH_PORTS * PATH_LINKS];
+};
+
+/* Add the first links of the path of an entry through a port. */
+static void first_links(const struct displaced *z, const struct todo *todo,
+		       ftr_port port, struct path *path)
+{
+	const struct balance_net *net = z->net;
+	const uint8_t *row = balance_entries(net, net->entry,
+					     net->dest_of[todo->lid]);
+	ftr_sw s = todo->e->sw;
+
+	for (uint32_t i = 0; i < PATH_LINKS; i++, port = row[s]) {
+		uint32_t link = balance_link_to(net, s, port);
+
+		if (link == BALANCE_NONE)
+			return;
+		path->link[path->n++] = link;
+		s = net->peer[link];
+	}
+}
+
+/* Request the bins of these links from memory. */
+static void load_bins(const struct displaced *z, const struct path *path,
+		      const struct share *share, uint32_t n_shares)
+{
+	for (uint32_t i = 0; n_shares && i < path->n; i++) {
+		const uint16_t *bins = z->bins[path->link[i]];
+
+		if (!bins)
+			continue;
+		__builtin_prefetch(&bins[share[0].bin]);
+		__builtin_prefetch(&bins[share[n_shares - 1].bin]);
+	}
+}
+
+/* Position in the arrays of a slot. */
+struct cursor {
+	uint32_t i;
+	const uint8_t *port;
+	struct share *share;
+};
+
+static void advance(struct cursor *c, const struct slot *of)
+{
+	const struct todo *todo = &of->todo[c->i++];
+
+	c->port += todo->n_ports;
+	c->share += todo->n_shares;
+}
+
+static void place_one(struct displaced *z, const struct todo *todo,
+		      const struct cursor *c)
+{
+	ftr_sw s = todo->e->sw;
+
+	use_lid(z, todo->lid);
+	z->old.n = todo->n_shares;
+	z->old.share = c->share;
+	todo->e->after = displaced_cheapest(z, c->port, todo->n_ports, s,
+					    todo->lid, todo->hosts);
+	z->row[s] = todo->e->after;
+	displaced_walk(z, s, todo->lid, todo->hosts, 1);
+}
+
+/* Choose the ports of the entries of a slot. The memory of the counters is large; without requests
+ * in advance most of the time is spent waiting for it. */
+static void place_slot(struct displaced *z, const struct slot *from)
+{
+	struct cursor now = { 0, from->port, from->share }, mid = now, far = now;
+	struct path path[2 * AHEAD];
+
+	z->fresh.n = 0;
+	while (now.i < from->n) {
+		if (far.i < from->n) {
+			struct path *to = &path[far.i % (2 * AHEAD)];
+
+			to->n = 0;
+			for (uint32_t k = 0; k < FTR_MIN(
+				     from->todo[far.i].n_ports, PATH_PORTS); k++)
+				first_links(z, &from->todo[far.i], far.port[k],
+					    to);
+			advance(&far, from);
+			if (far.i < FTR_MIN(AHEAD, from->n))
+				continue;
+		}
+		if (mid.i < from->n) {
+			load_bins(z, &path[mid.i % (2 * AHEAD)], mid.share,
+				  from->todo[mid.i].n_shares);
+			advance(&mid, from);
+			if (mid.i < FTR_MIN(AHEAD, from->n))
+				continue;
+		}
+		place_one(z, &from->todo[now.i], &now);
+		advance(&now, from);
+	}
+}
+
+/* Item 0 chooses the ports of w->block, which takes longest; the other items prepare the
+ * destinations of the next block. */
+static void block_items(void *ctx, unsigned int worker, uint32_t begin,
+			uint32_t end)
+{
+	struct whole *w = ctx;
+	uint32_t n_dest = w->z->in.shape->numbering.n_dest;
+
+	for (uint32_t i = begin; i < end; i++) {
+		struct slot *to = i ? &w->slot[(w->block + 1) % 2][i - 1] : NULL;
+		uint32_t d = i ? w->block * BLOCK_DESTS + (i - 1) * TASK_DESTS :
+			0, stop = FTR_MIN(d + TASK_DESTS, n_dest);
+
+		for (uint32_t k = 0; !i && k < TASKS; k++)
+			place_slot(w->z, &w->slot[w->block % 2][k]);
+		if (!to)
+			continue;
+		to->n = to->n_ports = to->n_shares = 0;
+		for (; d < stop && !to->nomem; d++)
+			to->nomem = !prepare_dest(w, &w->worker[worker], d, to);
+	}
+}
+
+static bool workers_new(struct whole *w, struct ftr_team *team)
+{
+	const struct displaced *z = w->z;
+	const struct balance_net *net = z->net;
+	unsigned int n = ftr_team_size(team);
+
+	w->near[0] = near_groups(z->in.shape, z->arena);
+	w->near[1] = z->in.use_full ? near_groups(z->in.full, z->arena) :
+		w->near[0];
+	w->worker = ftr_arena_alloc(z->arena, n, sizeof(*w->worker));
+	if (!w->near[0] || !w->near[1] || !w->worker)
+		return false;
+	for (unsigned int i = 0; i < n; i++) {
+		struct worker *v = &w->worker[i];
+
+		v->z = *z;
+		v->z.now = 1;	/* no entry counts as changed */
+		v->sorted = ftr_arena_alloc(z->arena, net->f->n_sw,
+					    sizeof(*v->sorted));
+		v->z.source = ftr_arena_alloc(z->arena, net->n_sources + 1u,
+					      sizeof(*v->z.source));
+		v->z.stack = ftr_arena_alloc(z->arena, net->f->n_sw,
+					     sizeof(*v->z.stack));
+		if (!v->sorted || !v->z.source || !v->z.stack ||
+		    !displaced_stream_new(z, &v->z.fresh, z->arena) ||
+		    !displaced_stream_new(z, &v->z.old, z->arena))
+			return false;
+	}
+	return true;
+}
+
+/* Place all entries, block by block. */
+static bool place_blocks(struct whole *w, struct ftr_team *team)
+{
+	uint32_t n_dest = w->z->in.shape->numbering.n_dest;
+	uint32_t blocks = (n_dest + BLOCK_DESTS - 1) / BLOCK_DESTS;
+	bool ok = workers_new(w, team);
+
+	for (w->block = 0; ok && w->block <= blocks; w->block++) {
+		ftr_team_run(team, 1 + TASKS, 1, block_items, w);
+		for (uint32_t i = 0; i < TASKS; i++)
+			ok &= !w->slot[0][i].nomem && !w->slot[1][i].nomem;
+		ok &= !w->z->nomem;
+	}
+	for (uint32_t i = 0; i < 2 * TASKS; i++) {
+		free(w->slot[i / TASKS][i % TASKS].todo);
+		free(w->slot[i / TASKS][i % TASKS].port);
+		free(w->slot[i / TASKS][i % TASKS].share);
+	}
+	return ok;
+}
+
+/* Place all entries of a routing with extra turns, LID by LID: who sends through a switch may
+ * depend on entries that were placed earlier. */
+static bool place_lids(struct whole *w)
+{
+	const struct ftr_shape *sh = w->z->in.shape;
+
+	for (uint32_t i = 0; i < sh->numbering.n_dest; i++) {
+		const struct ftr_dest *d = &sh->numbering.dest[i];
+		struct displaced_entry *e = w->e + w->first[d->lid];
+		uint32_t n = w->first[d->lid + 1] - w->first[d->lid];
+		struct column c = column_of(w->z, d->col, true);
+
+		use_lid(w->z, d->lid);
+		displaced_sort(e, n, &c);
+		displaced_place_lid(w->z, &c, d->lid, e, n);
+	}
+	return !w->z->nomem;
+}
+
+bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits,
+			 struct ftr_team *team)
+{
+	struct whole w = { .z = z, .bits = bits };
+	bool ok = list_entries(&w, team);
+
+	z->nomem = z->known = false;
+	if (ok)
+		get_bins(&w, team);
+	if (ok)
+		ok = turns || !z->in.shape->tree.rank ? place_lids(&w) :
+			place_blocks(&w, team);
+	if (ok)
+		for_lids(&w, team, write_lids);
+	return ok;
+}
