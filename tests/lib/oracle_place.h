@@ -6,7 +6,7 @@
  * that have tests of their own; costs are those of oracle.h. The up path of a
  * host consists of the switches over which its own leaf would send packets for
  * this host upward. Up paths are followed host by host, and numbered by
- * comparison with all earlier hosts.
+ * comparison with all earlier hosts.  Slots and dividers of small fabrics are checked by oracle_slots.h as well.
  */
 #ifndef FTR_TEST_ORACLE_PLACE_H
 #define FTR_TEST_ORACLE_PLACE_H

@@ -11,8 +11,6 @@
 #include "lib/oracle.h"
 #include "lib/oracle_slots.h"
 
-#define SHARE 70
-
 static unsigned int links(const struct ftr_fabric *f, ftr_sw a, ftr_sw b)
 {
 	unsigned int n = 0;
@@ -60,9 +58,38 @@ static void flood(const struct ftr_shape *sh, unsigned int low, ftr_sw s,
 	}
 }
 
+/* True if sh infers a link of a switch of the lower rank. */
+static bool shape_infers(const struct ftr_shape *sh, const struct mesh *m)
+{
+	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
+		const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
+
+		if (!m->in[s] || sh->tree.rank[s] != m->rank)
+			continue;
+		if (sh->numbering.n_slots[s] > sh->tree.n_up[s])
+			return true;
+		for (uint32_t k = 0; k < sh->tree.n_up[s]; k++)
+			if (g[k].n_nominal > g[k].n)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Links are inferred in a mesh if at least 3/4 of its pairs are linked, and not if at most 2/3
+ * are.  Between these shares src/shape/slots.c may have its limit anywhere, so there the oracle
+ * takes over what the shape does with one pair, and expects the same for all pairs.
+ */
+static bool is_dense(const struct ftr_shape *sh, const struct mesh *m, uint32_t linked,
+		     uint32_t pairs)
+{
+	return pairs && (4 * linked >= 3 * pairs ||
+			 (3 * linked > 2 * pairs && shape_infers(sh, m)));
+}
+
 static struct mesh mesh_of(const struct ftr_shape *sh, ftr_sw s)
 {
-	uint32_t n = sh->f->n_sw, n_low = 0, n_up = 0, pairs = 0;
+	uint32_t n = sh->f->n_sw, n_low = 0, n_up = 0, linked = 0;
 	unsigned int seen[256] = { 0 };
 	struct mesh m = { .in = calloc(n, 1), .rank = sh->tree.rank[s] };
 
@@ -78,14 +105,14 @@ static struct mesh mesh_of(const struct ftr_shape *sh, ftr_sw s)
 			    sh->tree.rank[b] == m.rank)
 				continue;
 			c = links(sh->f, a, b);
-			pairs += c != 0;
+			linked += c != 0;
 			seen[c]++;
 		}
 	}
-	m.dense = n_up && pairs * 100 >= n_low * n_up * SHARE;
 	for (unsigned int c = 1; c < 256; c++)
 		if (!m.mode || seen[c] >= seen[m.mode])
 			m.mode = c;
+	m.dense = is_dense(sh, &m, linked, n_low * n_up);
 	return m;
 }
 

@@ -18,8 +18,11 @@
 #include "lib/draw.h"
 #include "lib/oracle.h"
 #include "lib/oracle_place.h"
+#include "lib/oracle_slots.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
+
+#define SMALL 30	/* number of switches up to which the slow oracle of slots is used as well */
 
 static struct ftr_err err;
 
@@ -70,6 +73,8 @@ static void against_oracle(const struct ftr_shape *whole,
 {
 	struct oracle_place o;
 
+	if (whole->f->n_sw <= SMALL)	/* the oracle of placement takes these from the shape */
+		oracle_check_slots(whole, seed);
 	oracle_place_init(&o, whole, sh);
 	for (int k = 0; k < 2; k++) {
 		struct ftr_tables *t = route(sh, placements[k], NULL);
