@@ -22,9 +22,10 @@
  * to position (p + k) mod n, of n positions.
  *
  * The load of the most loaded link under all-to-all never grows.  With FTR_BALANCE_FULL
- * the mean over the shifts of the most loaded link does not grow either, with one
- * exception: all-to-all would otherwise stay uneven, and improves by a larger factor
- * than this mean grows.  The result depends on the input only, not on the team.
+ * the mean over the shifts of the load of the most loaded link does not grow either, with one
+ * exception: it may grow if the all-to-all load would otherwise stay uneven, and if that load
+ * then falls by a larger factor than the mean grows.  The result depends on the input
+ * only, not on the team.
  */
 #ifndef FTR_BALANCE_H
 #define FTR_BALANCE_H

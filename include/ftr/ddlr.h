@@ -227,7 +227,8 @@ void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
  * The number of arbitrary faults (links between switches, switches without hosts)
  * that are repaired locally: Sem-Jacobsen et al. 2011, lemmas 2 and 4, which are
  * about k-ary trees; docs/ddlr.md lists the other trees on which it was verified.  k
- * is the minimum over all switches that have hosts on or below them.
+ * is the least number of working switches above a switch that has hosts on or below it.
+ * The weakest switch is one that has only k switches above it.
  */
 struct ftr_guarantee {
 	uint32_t k;		/* number of working neighbours above the weakest

@@ -22,8 +22,8 @@
  *
  * The switches are those of the shape.  A switch that fails loses all its links
  * (ftr_incr_switch) but keeps its row, its column and its LIDs, which are then
- * unreachable.  The link of a host changes nothing: its LID stays routed to its
- * leaf switch, so no entry changes when the host comes back.
+ * unreachable.  If the link of a host fails or returns, no entry changes: the LID of
+ * the host stays routed to its leaf switch.
  *
  * Write steps.  Writes are ordered so that, for every LID:
  *
@@ -106,9 +106,10 @@ struct ftr_incr_result {
  * sh, and that the fabric of sh lacks, are down and may come up.  sh must outlive *out;
  * nominal and t need not.
  *
- * If sh was made by ftr_shape_reorder with FTR_REORDER_KEEP, the pairs (switch,
- * column) through which sh does not route downward stay excluded.  More paths than
- * necessary may then be lost, and a pair may lose its path during a drain.
+ * If sh was made by ftr_shape_reorder with FTR_REORDER_KEEP, there are switches through
+ * which no downward path to certain columns may lead.  This remains so after every change
+ * of links.  More paths than necessary may then be lost, and a pair may lose its path
+ * during a drain.
  *
  * With opts->keep an entry keeps the port of keep->prefer as long as this port is a
  * candidate, else its current port.  If neither is a candidate the entry is

@@ -13,8 +13,8 @@
  * Link		A directed link between two switches, named by the switch and
  *		port that send.  Links to end ports are not counted here; see
  *		host_max.
- * Order	n positions; FTR_EP_NONE is a gap.  An end port may have one
- *		position only.  An end port without a LID or a link counts as a
+ * Order	n places; FTR_EP_NONE is a gap.  An end port may have one
+ *		place only.  An end port without a LID or a link counts as a
  *		gap.  Traffic goes to base LIDs.
  * Flow		One pair (source, destination) of a pattern.  It adds 1 to the
  *		load of each link of its path.  If the tables do not deliver it,
@@ -23,7 +23,7 @@
  * Pattern	A set of flows that exist at the same time:
  *
  *	all		every end port of the order sends to every other
- *	shift k		position i sends to position (i + k) mod n, k = 1 .. n-1;
+ *	shift k		place i sends to place (i + k) mod n, k = 1 .. n-1;
  *			a gap sends and receives nothing
  *	permutation	a random permutation of the end ports of the order; end
  *			ports that it maps to themselves send nothing
@@ -131,7 +131,7 @@ void ftr_load_all(const struct ftr_load *ld, uint64_t *by_port,
 		  struct ftr_load_report *out);
 
 /* The load of shifts.  sample 0, or >= n-1: all shifts; else that number of different
- * shifts, chosen by seed.  O(shifts * n * hops).  An order with fewer than two positions has
+ * shifts, chosen by seed.  O(shifts * n * hops).  An order with fewer than two places has
  * no shift. */
 enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 				uint64_t seed, struct ftr_team *team,

@@ -17,11 +17,12 @@
  * beginning with the low cost, which lowers that figure to 2.05.
  *
  * On large fabrics a sweep takes a second.  So there are only two sweeps, at a medium cost, and
- * each sweep examines an entry only once, even if later moves make its path worse.  The first
- * one also examines links with fewer flows than the mean over the shifts of the most loaded
- * link, because it lowers that mean.  Compared with three sweeps at the mean itself, this
- * takes about as long, and the mean is 1 to 9 % lower (6.64 -> 6.59 on the fabric of
- * tests/perf/chassis.awk in BENCHMARKS.md).
+ * each sweep examines an entry only once, even if later moves make its path worse.  Links
+ * below the target that have few flows in every shift are not examined.  The threshold is the
+ * mean over the shifts of the load of the most loaded link; in the first sweep it is lower
+ * (FIRST_MEET), because that mean falls during the sweep.  Three sweeps with the mean as the
+ * threshold take about as long as these two, which lead to a mean that is 1 to 9 % lower
+ * (6.64 -> 6.59 on the fabric of tests/perf/chassis.awk in BENCHMARKS.md).
  *
  * If the most loaded link is still above the limit after these sweeps, the sweeps of depth load
  * even out the all-to-all load, and then sweeps at a high cost improve the shifts again.  With

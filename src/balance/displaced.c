@@ -82,7 +82,7 @@ static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
 
 /* ---- counting ------------------------------------------------------------- */
 
-/* Add the shifts in which src sends to pos to a stream. */
+/* Add to a stream the shifts in which src sends to position pos. */
 static void add_source(const struct displaced *z, struct stream *to,
 		       const struct balance_source *src, uint32_t pos)
 {

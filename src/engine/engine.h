@@ -33,9 +33,9 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 
 /*
  * keep.c: replace entries of the closed form by those that opts->keep preserves, place displaced
- * entries by load, and run the search over the entries that may move. The caller sets shape, full
- * and use_full of in. extra: entries for extra turns, or NULL. displaced: bits as of dmodc_tables,
- * for the entries to be placed by load if no entries are kept; NULL: none.
+ * entries by load, and run the search over the entries that may move. The caller sets in->shape,
+ * in->full and in->use_full. extra: entries for extra turns, or NULL. displaced: bits as of
+ * dmodc_tables, for the entries to be placed by load if no entries are kept; NULL: none.
  */
 enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      const struct connect *extra,

@@ -7,7 +7,7 @@
  *	0x0004	node1
  *	0xFFFF	DUMMY
  *
- * Each line is a position: a LID and a name, which is ignored.  0xFFFF is a gap.
+ * Each line is a place of the order: a LID, and a name that is ignored.  0xFFFF is a gap.
  *
  * Pairs are written by users: two end ports per line; '#' begins a comment.  An end port
  * is a LID (decimal, or 0x up to 0xffff), a port GUID, the node GUID of a node with one

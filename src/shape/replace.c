@@ -6,9 +6,9 @@
  * without a place is a vote. If the nominal fabric connects the far end of the link to a free
  * place, the vote is for that place; otherwise it is against all places. A link to a switch without
  * a place has no vote. A switch takes the place with the most votes if these are more than half of
- * all votes of its links. If two places have equally many votes, that place is better for which
- * more links are at their nominal port of the switch. If two switches claim one place, the one with
- * more votes gets it.
+ * all votes of its links. If two places have the same number of votes, the better place is the one
+ * for which more links of the switch are at the nominal port. If two switches claim one place, the
+ * one with more votes gets it.
  *
  * Every switch found gives its neighbours new votes, so rounds are repeated until one
  * finds nothing. In this way two neighbours that were replaced together are found. A

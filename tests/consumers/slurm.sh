@@ -77,8 +77,8 @@ case_slurm_tree() {
 		fail "the root does not contain all hosts: $(cat "$T/topology")"
 	! grep -iE 'topolog|fatal' "$T/slurmctld.log" >&2 ||
 		fail "slurmctld complains"
-	# keep one host of every leaf except the last one busy: then only the last leaf has two
-	# free hosts
+	# a job occupies one host of each leaf except the last leaf, so that only the last leaf has
+	# two free hosts
 	until_true slurm_up 8
 	sbatch -J busy -N3 -w host-1,host-2,host-5 -o /dev/null \
 		--wrap 'sleep 3600' >/dev/null

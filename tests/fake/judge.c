@@ -3,8 +3,8 @@
  * Checks of the tables in the switches over the current fabric.
  *
  * Only links whose ports are Active carry data. The checks cover the part of
- * the fabric that OpenSM's port can reach over these links; other hosts have no
- * destinations. The pairs that must be connected are found by a search over
+ * the fabric that OpenSM's port can reach over these links, and ignore all other
+ * hosts and switches. The pairs that must be connected are found by a search over
  * live links, which has nothing in common with costs and groups of the engines.
  */
 #include <check.h>

@@ -34,8 +34,9 @@ struct ftr_fabric *trees_chassis(struct ftr_rng *r);
  * two parents only. At most 27 switches, random GUIDs. */
 struct ftr_fabric *trees_irregular(struct ftr_rng *r);
 
-/* Racks as in tests/seeds/racks.awk: a 648-port switch under 42 rack switches
- * of 12 hosts, each connected to five of its leaf chips by three links. */
+/* Racks as in tests/seeds/racks.awk: 42 rack switches of 12 hosts below a
+ * 648-port switch. Each rack switch has three links to each of five leaf chips
+ * of the 648-port switch. */
 struct ftr_fabric *trees_racks(void);
 
 /* f (consumed) without up to percent % of its links, up to a third of its

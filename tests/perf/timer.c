@@ -11,8 +11,8 @@
  * of the routing.  Writing the tables to the switches is done by OpenSM and not measured.
  *
  * For each routing it logs "ibftimer: ENGINE matrices X ms, tables Y ms, multicast Z ms in N
- * trees".  The multicast time is that of the previous sweep, for engines that build the trees
- * themselves; for other engines OpenSM builds them.
+ * trees".  If the engine builds the trees itself, the multicast time is that of the previous
+ * sweep.  If OpenSM builds them, their time is not measured, and 0 is logged.
  * For each sweep, when its tables are on the switches, it logs "ibftimer: pushed N blocks to M
  * switches", from OpenSM's own count of acknowledged blocks.
  */

@@ -80,8 +80,8 @@ static struct ftr_tables *route(const struct ftr_fabric *f,
 
 	ok(ftr_shape_new(f, &so, NULL, &sh, &err));
 	ok(ftr_tables_new(f, false, &t, &err));
-	/* the plugin keeps the gateways of extra turns from one routing to the
-	 * next, but not by their position */
+	/* no extra turns: the plugin keeps them from one routing to the next by node GUID,
+	 * so a replaced switch does not get those of the old one */
 	ro.paths = FTR_PATHS_UPDOWN;
 	ok(ftr_engine_find(engine)->route(sh, &ro, NULL, t, &stats, &err));
 	ftr_shape_free(stats.routed);

@@ -276,11 +276,11 @@ START_TEST(paper_sibling)
 END_TEST
 
 /*
- * A complete tree that is not a PGFT: with its irregular links, top switches reach some
- * pods over one middle switch and some over two.  Theorem 5.2 of Bogdanski et al.
- * 2012 fails on some of these: packets that turn in the subtree leave it over
+ * A random complete tree that is not a PGFT: with its irregular links, top switches reach
+ * some pods over one middle switch and some over two.  Theorem 5.2 of Bogdanski et al.
+ * 2012 fails on some of these trees: packets that turn in the subtree leave it over
  * different middle switches and close a cycle with others.  The plugin's check
- * refuses such tables; the default mode has no cycle in any.
+ * refuses such tables; the default mode has no cycle on any of these trees.
  *
  *	t0  t1  t2  t3		every m is connected to three of the four top switches
  *	 | \/ ...

@@ -59,7 +59,8 @@ t=${trees[-1]}
 	done
 } >"$out/002-damaged.csv"
 
-# mean GROUPS INDEX: the value for the last tree, seed 1.
+# mean GROUPS INDEX: prints the mean over the shifts (see load) for the last tree and seed 1, with
+# this order of groups and this index d.
 mean() {
 	awk -F, -v t="${trees[-1]//,/ }" -v g="$1" -v i="$2" '
 	$1 == t && $2 == g && $3 == i && $4 == 1 { print $5; found = 1 }
