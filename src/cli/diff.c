@@ -2,8 +2,8 @@
 /*
  * ibfattree diff: compares two sets of tables for one fabric, in the units that
  * determine the time of an update: entries, 64-entry blocks (one SMP each), switches.
- * Also lists the destinations that moved: those for which the entry of some switch
- * differs, each with the number of these switches.
+ * Also lists the destinations for which the entry of some switch differs, each with the number
+ * of these switches.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ struct diff {
 
 static const struct cli_opt options[] = {
 	{ "top", CLI_UINT, offsetof(struct diff, top), "N",
-	  "list the N destinations that moved on the most switches", "10", 0,
+	  "list the N destinations whose entries change on the most switches", "10", 0,
 	  FTR_LID_MAX },
 	{ "verbose", CLI_FLAG, offsetof(struct diff, verbose), NULL,
 	  "also list the changes of every switch", NULL, 0, 0 },
@@ -107,8 +107,8 @@ static void report_diff(const struct result *r, const struct diff *opts)
 	       r->d.entries == 1 ? "s" : "");
 	if (!r->n_lid)
 		return;
-	printf("%s moved\n", cli_count(a, r->n_lid, "destination",
-				       "destinations"));
+	printf("%s with changed entries\n",
+	       cli_count(a, r->n_lid, "destination", "destinations"));
 	for (uint32_t i = 0; i < r->n_lid && i < opts->top; i++)
 		printf("  %17s: %s\n",
 		       cli_count(a, r->lid[i].n, "switch", "switches"),
@@ -219,9 +219,9 @@ const struct cli_cmd cli_diff = {
 	.text =
 "Compares two files of forwarding tables (opensm-lfts.dump, dump_lfts output or\n"
 "opensm.fdbs) of one fabric: counts the entries that differ and lists the\n"
-"destinations that moved.  With --live, A is replaced by the tables in use.\n"
-"With --transition, also checks whether credit loops or missing entries are\n"
-"possible during the change from A to B, and finds a safe order of writes.\n"
+"destinations whose entries change.  With --live, A is replaced by the tables\n"
+"in use.  With --transition, also checks whether credit loops or missing entries\n"
+"are possible during the change from A to B, and finds a safe order of writes.\n"
 "Exit status: 0 equal, 1 different, 2 bad input.\n",
 	.opts = options,
 	.min_args = 1,

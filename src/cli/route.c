@@ -101,7 +101,7 @@ static void summary(const struct route *r, const struct result *x)
 			cli_count(n[1], sh->tree.n_horizontal,
 				  "horizontal link", "horizontal links"));
 	if (sh->missing.from_nominal)
-		fprintf(stderr, "%s: missing from the nominal fabric: %s, %s, %s\n",
+		fprintf(stderr, "%s: missing parts of the nominal fabric: %s, %s, %s\n",
 			engine,
 			cli_count(n[0], sh->missing.n_missing_sw, "switch",
 				  "switches"),
