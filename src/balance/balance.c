@@ -57,7 +57,7 @@
 #define TINY_SWEEPS 6
 #define SMALL 500000		/* with fewer paths, twice the sweeps, with a slower rise of the
 				 * cost */
-#define LARGE 2000000		/* with more paths, all-to-all sweeps first, then quick sweeps */
+#define LARGE 2000000		/* with more paths, LARGE_SWEEPS quick sweeps */
 #define LARGE_SWEEPS 2
 #define FIRST_MEET 7 / 10	/* factor of the limit of bad links in the first of these sweeps */
 #define LARGE_OVER (1 << 12)

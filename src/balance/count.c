@@ -25,8 +25,8 @@
 			 * destination alone, each addition would have to wait for the one
 			 * before. */
 
-#define WORDS 5		/* words of AT_ONCE destinations that are counted at the same time if the
-			 * senders are not wanted */
+#define WORDS 5		/* words of AT_ONCE destinations that are counted at the same time if only
+			 * the flows are wanted */
 
 struct sums {
 	uint16_t word[WORDS][AT_ONCE];
@@ -108,8 +108,8 @@ static void add_flows_only(const struct balance_net *net, struct flow_worker *w,
 	}
 }
 
-/* Count the flows to destinations d .. d + n - 1 of column l, n <= WORDS * AT_ONCE, without storing
- * the senders. */
+/* Count the flows to destinations d .. d + n - 1 of column l, n <= WORDS * AT_ONCE, and
+ * nothing else. */
 static void count_only(const struct flow_job *j, struct flow_worker *w,
 		       uint32_t l, uint32_t d, uint32_t n)
 {
@@ -167,7 +167,6 @@ static void count_columns(void *ctx, unsigned int worker, uint32_t begin,
 {
 	const struct flow_job *j = ctx;
 	const uint32_t *first = j->net->first;
-
 	bool only = !j->out->senders && !j->out->passed;
 	uint32_t n = only ? WORDS * AT_ONCE : AT_ONCE;
 

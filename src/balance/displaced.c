@@ -447,13 +447,16 @@ bool displaced_stream_new(const struct displaced *z, struct stream *of,
 /* Allocate the bins of all links.  For each link they are divided into lines of LINE_BINS bins.
  * The first lines of all links come first, then the second lines, and so on.  Flows to neighbouring
  * destinations are in the same or neighbouring bins, so they use few pages of this memory, which is
- * not touched before it is used. */
+ * not touched before it is used.  If there are too many bins for index_of, each link gets bins of
+ * its own when they are needed. */
 static bool all_bins_new(struct displaced *z)
 {
 	uint32_t line = z->net->n_rows * LINE_BINS;
+	size_t n = ((z->n_bins - 1) / LINE_BINS + 1) * (size_t)line;
 
-	z->all_bytes = ((z->n_bins - 1) / LINE_BINS + 1) * (size_t)line *
-		sizeof(*z->all_bins);
+	if (n > UINT32_MAX)
+		return true;
+	z->all_bytes = n * sizeof(*z->all_bins);
 	z->all_bins = ftr_calloc(1, z->all_bytes + 1);
 	for (uint32_t b = 0; b < z->n_bins; b++)
 		z->index_of[b] = b / LINE_BINS * line + b % LINE_BINS;
@@ -501,8 +504,8 @@ static bool allocate(struct displaced *z, bool once)
 	z->changed = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->changed));
 	z->bin_of = ftr_arena_alloc(z->arena, net->n_pos + 1u,
 				    sizeof(*z->bin_of));
-	if (!z->pos || !z->flows || !z->bins || !z->source || !z->stack || !z->first || !z->up || !z->changed ||
-	    !z->bin_of)
+	if (!z->pos || !z->flows || !z->bins || !z->source || !z->stack ||
+	    !z->first || !z->up || !z->changed || !z->bin_of)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
 		z->pos[i] = NOT_COUNTED;

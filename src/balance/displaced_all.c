@@ -74,7 +74,8 @@ struct whole {
 
 /* ---- entries by LID --------------------------------------------------------- */
 
-/* The tasks below have 64 * WORDS consecutive LIDs each, so no two write to one cache line. */
+/* Run fn on tasks of 64 * WORDS consecutive LIDs. No two tasks write to one cache line of a row of
+ * the tables. */
 static void for_lids(struct whole *w, struct ftr_team *team, ftr_team_fn fn)
 {
 	ftr_team_run(team, w->z->t->stride / 64, WORDS, fn, w);
@@ -463,6 +464,7 @@ static void place_one(struct displaced *z, const struct todo *todo,
 static void place_slot(struct displaced *z, const struct slot *from)
 {
 	struct cursor now = { 0, from->port, from->share }, mid = now, far = now;
+	struct share *own = z->old.share;
 	struct path path[2 * AHEAD];
 
 	z->fresh.n = 0;
@@ -489,6 +491,7 @@ static void place_slot(struct displaced *z, const struct slot *from)
 		place_one(z, &from->todo[now.i], &now);
 		advance(&now, from);
 	}
+	z->old.share = own;
 }
 
 /* Item 0 chooses the ports of w->block, which takes longest; the other items prepare the

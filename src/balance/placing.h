@@ -57,7 +57,8 @@ struct displaced {
 	uint32_t width, n_bins;	/* width: shifts per bin; n_bins: number of bins */
 	uint16_t *bin_of;	/* bin_of[k]: the bin of shift k */
 	uint32_t *index_of;	/* index_of[b]: index of bin b in the bins of a link */
-	uint16_t *all_bins;	/* the bins of all links if the tables are placed as a whole */
+	uint16_t *all_bins;	/* the bins of all links if the tables are placed as a whole; NULL:
+				 * each link has its own */
 	size_t all_bytes;	/* size of all_bins */
 	uint32_t target;
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
@@ -80,7 +81,6 @@ struct column {
 	struct ftr_cost_column costs;
 	bool turns;
 };
-
 
 /* New, empty stream; false: out of memory. */
 bool displaced_stream_new(const struct displaced *z, struct stream *of,

@@ -259,8 +259,7 @@ START_TEST(counters_after_every_sweep)
 		uint64_t none;
 
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
-		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none,
-					&err));
+		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none, &err));
 		if (seed % 2) {
 			full = other_order(sh, t, use);
 			x.in.full = full;
@@ -415,8 +414,7 @@ START_TEST(load_sweeps_choose_the_best_port)
 		uint64_t none;
 
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
-		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none,
-					&err));
+		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none, &err));
 		before = copy_of(f, t);
 		start_count(&x, t, 1 << 20);
 		log.seen = calloc((size_t)t->n_sw * (t->stride / 64),
@@ -457,6 +455,7 @@ static uint32_t clear(struct ftr_tables *t, const uint64_t *bits)
 /* The counts made while displaced entries are placed are those with which the search begins. */
 START_TEST(counters_after_placing)
 {
+	struct ftr_team *team = ftr_team_new(3);
 	uint64_t seed = trees_first_seed(), placed = 0;
 
 	for (uint32_t i = 0; i < trees_runs(300); i++, seed++) {
@@ -473,11 +472,10 @@ START_TEST(counters_after_placing)
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
 		bits = calloc((size_t)t->n_sw * (t->stride / 64), sizeof(*bits));
 		ck_assert_ptr_nonnull(bits);
-		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, bits,
-					&none, &err));
+		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, bits, &none, &err));
 		placed += clear(t, bits);
-		ck_assert(!displaced_new(&x.in, t, NULL, true, NULL, &z, &err));
-		ck_assert(displaced_place_all(z, false, bits, NULL));
+		ck_assert(!displaced_new(&x.in, t, NULL, true, team, &z, &err));
+		ck_assert(displaced_place_all(z, false, bits, team));
 		x.net = displaced_finish(z);
 		x.c.t = t;
 		x.c.senders = x.net->senders;
@@ -494,6 +492,7 @@ START_TEST(counters_after_placing)
 		ftr_shape_free(sh);
 		ftr_fabric_free(f);
 	}
+	ftr_team_free(team);
 	runs_show(placed > 0);
 }
 END_TEST
