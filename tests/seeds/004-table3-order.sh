@@ -139,9 +139,9 @@ t=small steps=(3)
 for n in "${steps[@]}"; do
 	# the long version also compares with the paper, on both trees
 	claim 'destinations in steps: less throughput than in order; minhop and Up*/Down* are equal' \
-		"$(step $t "$n" 5) < 0.9 * $(step $t 1 5) && $(step $t "$n" 5) == $(step $t "$n" 6) ${long:+
-		&& ($(step 648 "$n" 5) - 66.98) ^ 2 < 1
-		&& ($(step '648 + rack switches' "$n" 5) - 54.01) ^ 2 < 9}"
+		"$(step $t "$n" 5) < 0.9 * $(step $t 1 5) && $(step $t "$n" 5) == $(step $t "$n" 6) ${long:+&&
+		($(step 648 "$n" 5) - 66.98) ^ 2 < 1 &&
+		($(step '648 + rack switches' "$n" 5) - 54.01) ^ 2 < 9}"
 done
 n() { awk -F, -v name="$1" -v c="$2" '$1 == name { print $c; exit }' "$csv"; }
 claim 'three levels: GUIDs and port numbers do not change the throughput of ftree' \
