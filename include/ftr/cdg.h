@@ -125,7 +125,7 @@ bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
  * False only if no packet that a source of the graph sends for lid passes s by the current
  * entries.  True proves nothing: the look-up uses the entries of the last drain, and it is always
  * true for a LID that was changed since, or for an entry onto a link that was down at that time.
- * O(1).
+ * s and lid must be a switch and a LID of the fabric.  O(1).
  */
 bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid);
 

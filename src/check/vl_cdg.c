@@ -111,11 +111,11 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 	const struct ftr_path_sl *p = opts->path_sl;
 
 	if (m && m->n_sw != f->n_sw)
-		return ftr_fail(err, FTR_INVAL, "SL to VL tables of %u switches do not fit a fabric of %u switches",
+		return ftr_fail(err, FTR_INVAL, "SL2VL tables of %u switches do not fit a fabric of %u switches",
 				m->n_sw, f->n_sw);
 	for (ftr_sw s = 0; m && s < f->n_sw; s++)
 		if (m->width[s] != f->sw[s].n_ports + 1u)
-			return ftr_fail(err, FTR_INVAL, "SL to VL table of %u ports does not fit switch %u of %u ports",
+			return ftr_fail(err, FTR_INVAL, "SL2VL table of %u ports does not fit switch %u of %u ports",
 					m->width[s] - 1, s, f->sw[s].n_ports);
 	if (p && (p->n_ep != f->n_ep || p->n_sw != f->n_sw ||
 		  p->max_lid != f->max_lid))

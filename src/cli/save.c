@@ -59,7 +59,7 @@ static const struct cli_opt restore_options[] = {
 	CLI_OPT_END
 };
 
-/* ---- save: SL to VL ---------------------------------------------------- */
+/* ---- save: SL2VL ------------------------------------------------------- */
 
 #ifdef HAVE_IBMAD
 

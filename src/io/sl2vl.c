@@ -223,7 +223,7 @@ enum ftr_status ftr_write_sl2vl(FILE *out, const struct ftr_fabric *f,
 				const struct ftr_sl2vl *m, struct ftr_err *err)
 {
 	if (m->n_sw != f->n_sw)
-		return ftr_fail(err, FTR_INVAL, "SL to VL tables of %u switches do not fit a fabric of %u switches",
+		return ftr_fail(err, FTR_INVAL, "SL2VL tables of %u switches do not fit a fabric of %u switches",
 				m->n_sw, f->n_sw);
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for (uint32_t to = 0; to < m->width[s]; to++)
@@ -231,5 +231,5 @@ enum ftr_status ftr_write_sl2vl(FILE *out, const struct ftr_fabric *f,
 				write_word(out, f->sw[s].guid, in, to,
 					   *ftr_sl2vl_word(m, s, (ftr_port)in,
 							   (ftr_port)to));
-	return ftr_written(out, "the SL to VL tables", err);
+	return ftr_written(out, "the SL2VL tables", err);
 }

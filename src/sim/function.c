@@ -33,7 +33,7 @@ static unsigned int route_lft(void *state, const struct ftr_sim_view *v,
 
 const struct ftr_sim_function ftr_sim_lft = {
 	.name = "lft",
-	.summary = "linear forwarding tables and SL to VL tables",
+	.summary = "linear forwarding tables and SL2VL tables",
 	.min_vls = 1,
 	.route = route_lft,
 };

@@ -30,7 +30,7 @@ enum ftr_status ftr_sl2vl_new(const struct ftr_fabric *f,
 		m->word = ftr_calloc(words + 1, sizeof(*m->word));
 	if (!m || !m->word) {
 		ftr_sl2vl_free(m);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the SL to VL tables of %u switches",
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the SL2VL tables of %u switches",
 				f->n_sw);
 	}
 	for (uint64_t i = 0; i < words; i++)

@@ -9,7 +9,7 @@
  *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
  *				KINDS: l (links), s (switches) or ls; N: number of
  *				random sets instead of all sets: those with numbers
- * *				FIRST, FIRST + 1, ... of SEED
+ *				FIRST, FIRST + 1, ... of SEED
  *	verify SHAPE FAULTS KINDS VLS =A,B,C
  *				this set, faults by number, in this order
  *	verify plugin SHAPE ...	the same, with recovery as the plugin does it: see

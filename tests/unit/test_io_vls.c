@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * opensm.fdbs, SL to VL tables, path SLs, orders and pairs: the formats of OpenSM
+ * opensm.fdbs, SL2VL tables, path SLs, orders and pairs: the formats of OpenSM
  * and ibdmchk, invalid ones with their messages, round trips, mutations, and every
  * allocation failing once.
  */

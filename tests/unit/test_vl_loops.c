@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Credit loops over (link, VL): rings with known results, and random fabrics, tables, SL to VL
+ * Credit loops over (link, VL): rings with known results, and random fabrics, tables, SL2VL
  * tables and path SLs, which are compared with a naive construction.
  *
  * The naive construction walks every packet from its source port, VL by VL, enters
@@ -299,7 +299,7 @@ START_TEST(ring_dateline)
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
 	ck_assert_uint_eq(r.n_vls, 2);
 	ck_assert_uint_eq(r.no_sl, 0);
-	/* SL to VL tables that give the same VLs, except that switch 0 maps SL 1 to VL 0 towards
+	/* SL2VL tables that give the same VLs, except that switch 0 maps SL 1 to VL 0 towards
 	 * switch 1: the path 4 -> 0 -> 1 changes its VL, and there is no cycle */
 	ck_assert(!ftr_sl2vl_new(n.f, &m, NULL));
 	o.sl2vl = m;
@@ -387,14 +387,14 @@ START_TEST(refused)
 	o.sl2vl = m;
 	ck_assert_int_eq(ftr_check_tables(n.f, n.t, &o, NULL, &r, &err),
 			 FTR_INVAL);
-	ck_assert_str_eq(err.msg, "SL to VL tables of 4 switches do not fit a fabric of 5 switches");
+	ck_assert_str_eq(err.msg, "SL2VL tables of 4 switches do not fit a fabric of 5 switches");
 	ftr_sl2vl_free(m);
 	ck_assert(!ftr_sl2vl_new(n.f, &m, NULL));
 	m->width[3]++;
 	o.sl2vl = m;
 	ck_assert_int_eq(ftr_check_tables(n.f, n.t, &o, NULL, &r, &err),
 			 FTR_INVAL);
-	ck_assert_str_eq(err.msg, "SL to VL table of 5 ports does not fit switch 3 of 4 ports");
+	ck_assert_str_eq(err.msg, "SL2VL table of 5 ports does not fit switch 3 of 4 ports");
 	o.sl2vl = NULL;
 	o.path_sl = p;
 	ck_assert_int_eq(ftr_check_tables(n.f, n.t, &o, NULL, &r, &err),
