@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "check/claims.h"
+#include "core/search.h"
 
 struct graph {
 	const struct ftr_fabric *f;
@@ -114,23 +115,16 @@ static void remove_vertex(struct graph *g, uint32_t v, uint32_t *n)
 {
 	ftr_sw from = g->own[v], at = g->nbr[v];
 	const struct ftr_turn *turn = g->c->turn;
-	uint32_t low = 0, high = g->c->n;
+	uint32_t i;
 
 	for (uint32_t w = g->first[at]; w < g->first[at + 1]; w++)
 		if (by_rank(g, from, at, g->nbr[w]) && --g->in[w] == 0)
 			g->queue[(*n)++] = w;
-	while (low < high) {	/* find the first claim of (from, at) */
-		uint32_t mid = low + (high - low) / 2;
-
-		if (turn[mid].from < from ||
-		    (turn[mid].from == from && turn[mid].at < at))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < g->c->n && turn[low].from == from && turn[low].at == at;
-	     low++) {
-		uint32_t w = vertex(g, at, turn[low].to);
+	/* find the first claim of (from, at) */
+	FTR_LOWER_BOUND(i, g->c->n, turn[i].from < from ||
+			(turn[i].from == from && turn[i].at < at));
+	for (; i < g->c->n && turn[i].from == from && turn[i].at == at; i++) {
+		uint32_t w = vertex(g, at, turn[i].to);
 
 		if (--g->in[w] == 0)
 			g->queue[(*n)++] = w;

@@ -17,8 +17,6 @@
  * the U-turn to the switch below the fault.  A switch that forwards by (in, out, SL)
  * cannot distinguish rerouted packets from others; it sees only turns.
  */
-#include <string.h>
-
 #include "engine/engine.h"
 
 /* Does port p lead to a switch above s? A horizontal link counts as leading up from the smaller

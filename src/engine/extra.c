@@ -2,6 +2,7 @@
 /*
  * Entries of a finished plan of extra turns (connect.c), for filling tables.
  */
+#include "core/search.h"
 #include "engine/connect.h"
 #include "engine/turns.h"
 
@@ -49,18 +50,10 @@ uint32_t connect_candidates(const struct ftr_shape *sh,
 const struct connect_entry *connect_find(const struct connect *c, ftr_sw s,
 					 uint32_t l)
 {
-	uint32_t low = 0, high = c->n_entries;
+	const struct connect_entry *e = c->entry;
+	uint32_t i;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		const struct connect_entry *e = &c->entry[mid];
-
-		if (e->col == l && e->sw == s)
-			return e;
-		if (e->col < l || (e->col == l && e->sw < s))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	FTR_LOWER_BOUND(i, c->n_entries, e[i].col < l ||
+			(e[i].col == l && e[i].sw < s));
+	return i < c->n_entries && e[i].col == l && e[i].sw == s ? &e[i] : NULL;
 }

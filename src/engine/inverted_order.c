@@ -74,7 +74,6 @@
  *	  carries traffic between the chassis, in both directions.  These leaves cannot reach
  *	  each other over the part; that is why they must be few
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/bytes.h"

@@ -11,8 +11,6 @@
  * The paper writes the hop counts of the new paths into OpenSM's matrices (section 4.2,
  * get_path_length). Here they are used only to report the longest new path.
  */
-#include <string.h>
-
 #include "engine/subtree.h"
 
 struct subtree {

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/search.h"
 #include "engine/turns.h"
 
 struct turns_reach {
@@ -133,17 +134,10 @@ void turns_fini(struct turns *tn)
 
 uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to)
 {
-	uint32_t low = tn->first[from], end = tn->first[from + 1];
+	uint32_t first = tn->first[from], n = tn->first[from + 1] - first, i;
 
-	for (uint32_t high = end; low < high;) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (tn->channel[mid].to < to)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < end && tn->channel[low].to == to ? low : TURNS_NONE;
+	FTR_LOWER_BOUND(i, n, tn->channel[first + i].to < to);
+	return i < n && tn->channel[first + i].to == to ? first + i : TURNS_NONE;
 }
 
 /* ---- allowed turns ----------------------------------------------------- */

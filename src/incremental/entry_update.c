@@ -9,7 +9,6 @@
  * no lock. The sections are then compacted, in the order of switches. To bound the memory,
  * switches are processed in batches of about BATCH entries.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "incremental/incremental.h"

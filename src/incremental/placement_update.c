@@ -7,8 +7,6 @@
  * entries that change.  They depend on the tables only, so an apply that fails or is
  * undone restores them by changing the entries back.
  */
-#include <string.h>
-
 #include "incremental/incremental.h"
 
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)

@@ -30,7 +30,6 @@
  * upward, because such a turn is worse than a missing entry.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "incremental/incremental.h"
 #include "tables/write_order.h"

@@ -6,8 +6,6 @@
  * everything is planned for one VL, and only packets of hosts are considered.
  * This is decided at each routing, and logged when it changes.
  */
-#include <string.h>
-
 #include "osm/osm.h"
 #include <ftr/ddlr.h>
 

@@ -4,7 +4,6 @@
  * runs the worker's thread, and implements the operations of src/reroute
  * (struct rr_ops).
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "osm/fast.h"

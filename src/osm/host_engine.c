@@ -14,8 +14,6 @@
  * matrices for its min-hop engines, for its multicast, which mcast.c replaces,
  * and for the hop columns of its dumps, which then show that hops are unknown.
  */
-#include <string.h>
-
 #include "osm/osm.h"
 
 /* The return value of a callback.  OpenSM's contract: < 0: failed, the next engine is tried;

@@ -13,9 +13,6 @@
  * use_ucast_cache OpenSM may sweep without calling the engine.  That fabric is then older
  * than the subnet, and is built again first.
  */
-#include <inttypes.h>
-#include <string.h>
-
 #include "osm/osm.h"
 
 struct seat {			/* a switch port that leads to a member */

@@ -9,8 +9,6 @@
 
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "osm/metrics.h"
 

@@ -26,7 +26,6 @@
  * sweep writes them again.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "osm/fast.h"

@@ -4,7 +4,6 @@
  * Multicast uses them as well, when it needs the fabric of a sweep without a routing.
  */
 #include <signal.h>
-#include <string.h>
 
 #include "osm/osm.h"
 

@@ -9,7 +9,6 @@
  * The writer's thread writes the files.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/file.h"
 #include "osm/fast.h"

@@ -14,7 +14,6 @@
  * remains valid.
  */
 #include <dlfcn.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

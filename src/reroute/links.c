@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "core/search.h"
 #include "reroute/links.h"
 
 /* Name the link by the end with the smaller (GUID, port), which is the key. */
@@ -19,19 +20,13 @@ static struct rr_ends in_order(struct rr_ends e)
 /* The index of e, or the index at which to insert it. */
 static uint32_t place_of(const struct rr_links *t, const struct rr_ends *e)
 {
-	uint32_t low = 0, high = t->n;
+	const struct rr_link_entry *link = t->link;
+	uint32_t i;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		const struct rr_ends *m = &t->link[mid].ends;
-
-		if (m->guid < e->guid ||
-		    (m->guid == e->guid && m->port < e->port))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	FTR_LOWER_BOUND(i, t->n, link[i].ends.guid < e->guid ||
+			(link[i].ends.guid == e->guid &&
+			 link[i].ends.port < e->port));
+	return i;
 }
 
 static struct rr_link_entry *find(const struct rr_links *t, struct rr_ends e)

@@ -22,9 +22,6 @@
  *
  * If anything fails here, the worker always requests a sweep immediately.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "reroute/reroute.h"
 
 /* Remove and return the repairs that the last discovery has seen. The caller holds the mutex. */

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/search.h"
 #include "shape/unite.h"
 
 struct unite {
@@ -46,23 +47,20 @@ static int node_cmp(const void *x, const void *y, void *ctx)
 	return (a->port_num > b->port_num) - (a->port_num < b->port_num);
 }
 
+static bool is_before(const struct ftr_endport *e, uint64_t node, ftr_port port)
+{
+	return e->node_guid != node ? e->node_guid < node : e->port_num < port;
+}
+
 /* True if the fabric has an end port with a link at this node and port; port 0: any port. */
 static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 {
-	uint32_t lo = 0, hi = u->f->n_ep;
+	uint32_t i;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct ftr_endport *e = &u->f->ep[u->by_node[mid]];
-
-		if (e->node_guid < node ||
-		    (e->node_guid == node && e->port_num < port))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < u->f->n_ep; lo++) {
-		const struct ftr_endport *e = &u->f->ep[u->by_node[lo]];
+	FTR_LOWER_BOUND(i, u->f->n_ep,
+			is_before(&u->f->ep[u->by_node[i]], node, port));
+	for (; i < u->f->n_ep; i++) {
+		const struct ftr_endport *e = &u->f->ep[u->by_node[i]];
 
 		if (e->node_guid != node || (port && e->port_num != port))
 			return false;
