@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "cli/html.h"
-#include "core/search.h"
 
 #define MAP "the map of %u switches"	/* argument of cli_calloc */
 
@@ -30,13 +29,20 @@ uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 		     ftr_sw s)
 {
 	uint64_t guid = g->sw[s].guid;
-	uint32_t first = m->f->n_sw, n = m->n_sw - first, i;
+	uint32_t lo = m->f->n_sw, hi = m->n_sw;
 	ftr_sw here = g == m->f ? s : ftr_fabric_find_sw(m->f, guid);
 
 	if (here != FTR_SW_NONE)
 		return here;
-	FTR_LOWER_BOUND(i, n, html_switch(m, first + i)->guid < guid);
-	return i < n && html_switch(m, first + i)->guid == guid ? first + i :
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (html_switch(m, mid)->guid < guid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < m->n_sw && html_switch(m, lo)->guid == guid ? lo :
 		HTML_NONE;
 }
 
