@@ -36,9 +36,9 @@ struct connect {
 	ftr_sw *via;
 	uint64_t pairs;		/* number of pairs (end port, LID of an end port) that extra turns
 				 * connect */
-	uint64_t longer;	/* number of pairs that have an up/down path but use a longer one:
-				 * those of end ports of a gateway for which there was no other
-				 * solution */
+	uint64_t longer;	/* number of pairs that have an up/down path but use a longer one,
+				 * because an end port of the pair is on a gateway (stage LONGER,
+				 * connect.c) */
 	bool any_longer;	/* there are entries with such longer paths, also at gateways
 				 * without end ports */
 	bool complete;		/* every pair that links connect has a path */

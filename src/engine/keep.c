@@ -38,7 +38,7 @@ struct keeping {
 	uint64_t *movable, *displaced;
 	const struct connect *extra;	/* entries for extra turns, or NULL */
 	uint8_t *gateway;	/* gateway[s]: extra has entries of s even for columns to which the
-				 * cost of s is finite */
+				 * cost from s is finite */
 	const uint32_t *col_of;	/* col_of[lid]: column of the LID; UINT32_MAX: the LID is not
 				 * routed */
 };
@@ -197,7 +197,7 @@ static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
 	return true;
 }
 
-/* Keep all entries that can be kept. *displaced: some entries are movable. */
+/* Keep all entries that can be kept. *displaced: true if some entries are movable. */
 static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 				bool *displaced, struct ftr_err *err)
 {
