@@ -3,7 +3,7 @@
  * Internal interfaces of the checker.
  *
  *	check_tables.c	set-up, division of the work, sum of the results
- *	updown.c	128 LIDs at a time, two sweeps along the ranks
+ *	updown.c	128 LIDs at a time, two passes along the ranks
  *	walk.c		one LID, any tables: follow paths, find loops
  *	cdg.c		channel dependencies of one LID
  *	vl_cdg.c	channel dependencies of one LID over (link, VL)
@@ -25,7 +25,7 @@
  *
  * Several parts of the program follow paths through tables, each with a function of its
  * own. The checker shares none of these functions with the code that it checks. The other
- * parts have their own because they need different data from the path:
+ * parts have their own functions because they need different data from the path:
  *
  *	updown.c, walk.c	the result of the walk for every (switch, LID), by hop[]
  *	delta.c			the same for changed entries, with links that went down or came up
@@ -88,7 +88,7 @@ struct chk_cdg {
 /* Findings and scratch of one worker. */
 struct chk_part {
 	struct ftr_check_report r;
-	bool unproved;		/* an entry on a path violates the proof by ranks */
+	bool unproved;		/* an entry on a path violates the proof by ranks (cdg.c) */
 	uint8_t *state;		/* state[row * CHK_BATCH + i]: result for the i-th LID of the block
 				 * at this row */
 	uint8_t *head;		/* head[s]: 1 + number, within the block, of the first LID owned at
@@ -112,7 +112,7 @@ struct chk {
 	const uint8_t *rank;	/* claimed ranks; NULL: none */
 	const struct chk_claims *claims;	/* claimed turns; NULL: none */
 	bool no_cdg;
-	bool switches;		/* true: switches send packets as well as hosts */
+	bool switches;		/* true: not only hosts but also switches send packets */
 	bool vls;		/* VLs are checked */
 	uint32_t n_vl;		/* number of VLs; 1 if VLs are not checked */
 	const struct ftr_sl2vl *sl2vl;	/* SL2VL tables; NULL: VL = SL */
@@ -171,7 +171,8 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 /* Record that the path from s to lid ends in state st, which is a finding. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
-/* Copy sample s to *to if it is the first sample, or if it comes before *to. */
+/* Copy sample s to *to if it is the first sample, or if its (LID, switch) is less than that of
+ * *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
 /* The finding that corresponds to a state. */
@@ -207,7 +208,7 @@ bool chk_set_up(struct chk *c, struct ftr_arena *a, unsigned int workers);
 extern const uint8_t chk_end_state[N_ENDS];
 /* Follow the paths from all switches to lid: set end[] and hops[]. */
 void chk_follow_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
-/* As chk_follow_lid; also record findings and dependencies. */
+/* Like chk_follow_lid(), and also record findings and dependencies. */
 void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* Set col[] and nxt[] for lid. */
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);

@@ -3,11 +3,11 @@
  * Choice of the leaf seeds (rank.c, rule 6).
  *
  * Rule 1 fails if upper switches have as many hosts as leaves.  Examples are two spines with
- * ten storage nodes each, or chips of a core chassis with four hosts each above edge switches
- * with four hosts each.  Such spines would become leaves, and the few links that still lead
- * up would carry all traffic.  OpenSM does not solve this either: ftree takes every switch
- * with a host for a leaf, and updn finds no roots if hosts are on spines.  In both cases
- * OpenSM falls back to min-hop.
+ * ten storage nodes each, or a core chassis whose chips have four hosts each, as many as each
+ * edge switch below. Such spines would become leaves, and the few links that still lead up
+ * would carry all traffic. OpenSM does not solve this either: ftree takes every switch with a
+ * host for a leaf, and updn finds no roots if hosts are on spines. In both cases OpenSM falls
+ * back to min-hop.
  *
  * Two designs were compared.  The first one decides for each switch alone, by its ratio of
  * hosts to links.  It needs a threshold, and every threshold is wrong for some fabric: a rack
@@ -39,20 +39,20 @@
  * Rule 7. One more host can change the result of rules 1 and 6, and then nearly all tables change.
  * So, if the ranks of an earlier shape are given, they are kept unless the inferred ranks are much
  * better. Much better means that the amount of congestion, or the number of pairs without an
- * up/down path, is less than KEEP_GAIN times as much. That corresponds to a tenth less load on
- * every link. A smaller gain is not worth new tables, and the estimate is not exact enough to show
- * it. If the inferred ranking has fewer ranks, it need only be as good as the earlier one. So if
- * the fabric was incomplete when it was first seen, and a spine, for example, was ranked below the
- * leaves, this error is corrected later. Switches that are new, or were stubs, have the inferred
- * ranks; so have those whose links would all be horizontal with their earlier ranks, because these
- * links were moved.
+ * up/down path, is less than KEEP_GAIN times that of the earlier ranks. That corresponds to a
+ * tenth less load on every link. A smaller gain is not worth new tables, and the estimate is not
+ * exact enough to show it. If the inferred ranking has fewer ranks, it need only be as good as the
+ * earlier one. So if the fabric was incomplete when it was first seen, and a spine, for example,
+ * was ranked below the leaves, this error is corrected later. Three kinds of switches have the
+ * inferred ranks: new switches, those that were stubs, and those whose links would all be
+ * horizontal with their earlier ranks, because their links were moved.
  *
  * A shape with kept ranks can be made again exactly from its fabric and the ranks of its switches,
  * which are in the state file. To see this, consider the difference between the rank of a switch
  * and its inferred rank. If the earlier rank was kept, this difference is the same as before; all
  * other switches have one common difference. So the most frequent difference is the same as before
- * (find_shift). And if a switch keeps its earlier rank because that of a neighbour differs, the
- * neighbour keeps its rank for the same reason, so their links stay vertical.
+ * (find_shift). And if a switch keeps its earlier rank because the earlier rank of a neighbour
+ * differs, the neighbour keeps its rank for the same reason, so their links stay vertical.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +71,8 @@
 #define DEEP_GAIN 0.5		/* used instead of GAIN and of KEEP_GAIN if the new
 				 * ranking has more ranks */
 #define KEEP_GAIN 0.66		/* A ranking replaces an earlier one if it has less than KEEP_GAIN
-				 * times its congestion, which is about 0.9 times the load, to the
-				 * fourth power. */
+				 * times its congestion. 0.66 is about 0.9 to the fourth power: 0.9
+				 * times the load. */
 #define NO_MORE 1.001		/* used instead of KEEP_GAIN if the new ranking has fewer
 				 * ranks; above 1 because of rounding */
 #define MORE_APART 0.1		/* greatest number of additional pairs without an up/down path, as a

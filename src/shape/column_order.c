@@ -33,7 +33,7 @@
 struct leaf_key {
 	ftr_sw sw;
 	const char *name;	/* with FTR_LEAF_BY_NAME: the smallest host name; NULL: there are no
-				 * hosts, or the order is another one. Leaves without a name are
+				 * hosts, or the order is by GUID. Leaves without a name are
 				 * sorted last */
 };
 
