@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The state file: a nominal fabric across restarts.
+ * The state file, which keeps a nominal fabric across restarts.
  *
  *	ibfattree-nominal 1 SUM LENGTH guid LISTS
  *	S 0008f10500108c9e 36 0 leaf-4
