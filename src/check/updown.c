@@ -12,8 +12,9 @@
  *	END_MISSING, ...    MISSING, DEAD, WRONG
  *
  * Pass 1 visits the switches by ascending claimed rank, pass 2 by descending rank. Each pass
- * sets the state of a switch to the state of its next hop plus one hop; if that is PENDING, it
- * stays PENDING. Ranks are used for nothing else. The result is correct, because:
+ * sets the state of a switch to the state of its next hop plus one hop; if the next hop is
+ * PENDING, the switch stays PENDING. Ranks are used for nothing else. The result is correct,
+ * because:
  *
  *  - A state other than PENDING is correct whatever the ranks are, because it
  *    was derived, hop by hop, from the end of the path.

@@ -16,9 +16,9 @@
  * segments of SEGMENT, by the functions that compute the rows of a whole shape.
  *
  * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP, the down-cost of some pairs (s, l) is
- * infinite although a switch below s leads to l, so that no switch above s routes downward through
- * s. These pairs are found from the down-costs when the incremental routing is made, and do not
- * change afterwards.
+ * infinite although a switch below s leads to l. This keeps the switches above s from routing
+ * downward through s. These pairs are found from the down-costs when the incremental routing is
+ * made, and do not change afterwards.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -197,7 +197,7 @@ static void list_dependent(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 }
 
 /* Compute n columns of s again, beginning with column `from`, and list the values and entries that
- * depend on a changed one. */
+ * depend on a changed value. */
 static bool update_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {

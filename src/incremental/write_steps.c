@@ -24,8 +24,8 @@
  * path. So there is no loop. An entry that becomes FTR_PORT_NONE waits for nothing. It has lost all
  * its up/down paths, the old one included, so no packet that could arrive passes it.
  *
- * Only with excluded pairs (ftr_incr.keep) may a path still work although its cost is
- * infinite.  For such a pair, an entry that becomes FTR_PORT_NONE is written after all
+ * Only for the pairs in ftr_incr.keep may a path still work although its cost is
+ * infinite. For such a pair, an entry that becomes FTR_PORT_NONE is written after all
  * other entries of its LID. Exception: its old port leads down to an entry that turns
  * upward, because such a turn is worse than a missing entry.
  */

@@ -122,7 +122,7 @@ static unsigned int descend(struct tiers *t, const struct ftr_sim_view *v,
 	if (tiers_bottom(t, s)) {				/* (c) */
 		/* deviation: the field becomes -1 only if the packet came one
 		 * tier down. From two tiers down the path back is two tiers up,
-		 * so it stays -2. */
+		 * so the field stays -2. */
 		return turn(t, v, s, in, e, why);
 	}
 	if (p->field == FIELD_DOWN)				/* (b) */
