@@ -31,11 +31,11 @@
  *	delta.c			the same for changed entries, with links that went down or came up
  *	dyn*.c, vl_cdg.c	links and VLs instead of switches
  *	loadtree.c		all sources of one destination at once
- *	balance/displaced.c	counts flows on the way, and follows their sources backwards
+ *	balance/displaced.c	also counts flows, and follows paths backwards to their sources
  *	incremental/write_steps.c	the next changed entry on a path over the new entries
- *	ddlr/plan.c		the planner's entries for one LID, and the steps of its writes
+ *	ddlr/plan.c		the entries that the planner chose for one LID
  *	ddlr/table_transition.c	the tables before any repair
- *	cli/transition.c	any mixture of two tables: two next hops
+ *	cli/transition.c	any mixture of two tables, with two next hops at each switch
  *	sim/function.c		one hop of one packet
  */
 #ifndef FTR_CHECK_CHECK_H

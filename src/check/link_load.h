@@ -89,8 +89,8 @@ struct load_tree {
 				 * i] */
 	uint32_t first, end;	/* batch has the destinations filled[first .. end-1] */
 	const struct load_hop *to;	/* to[s]: next hop of s to the current destination */
-	uint32_t *open;		/* open[s]: number of predecessors of s that are not yet in the
-				 * queue */
+	uint32_t *open;		/* open[s]: number of predecessors of s that have not been taken
+				 * from the queue */
 	uint32_t *hops;		/* hops[s]: number of links from s to the destination; LOAD_NONE:
 				 * the path does not arrive */
 	ftr_sw *queue;		/* [n_sw] the switches, each after its predecessors */

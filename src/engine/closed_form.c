@@ -9,11 +9,11 @@
  *	g = C[floor(d / Pi_s) mod #C]				(3)
  *	p = g[floor(d / (Pi_s * #C)) mod #g]			(4)
  *
- * Groups above lead closer if their cost is smaller, groups below if their down-cost is
- * smaller (section 3.4).  If s must go down, because a switch above routes to l downward
- * through s, only groups below are candidates (deviation: see <ftr/shape.h>).  So every
- * path goes up and then down, on any graph: there is no loop, and the channel dependency
- * graph has no cycle (section 4.1).
+ * A group above leads closer if the cost of its remote switch is smaller, a group below
+ * if the down-cost of its remote switch is smaller (section 3.4). If s must go down,
+ * because a switch above routes to l downward through s, only groups below are
+ * candidates (deviation: see <ftr/shape.h>). So every path goes up and then down, on any
+ * graph: there is no loop, and the channel dependency graph has no cycle (section 4.1).
  *
  * The placement (place.c) decides how many groups are counted and which group has which
  * number.  Equations (3) and (4) as published count the present groups and links.  The other
@@ -36,8 +36,7 @@
  * columns per instruction.
  *
  *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
- *	           then patched for columns below s / with fewer candidates,
- *	           and for displaced destinations
+ *	           with the entries above corrected
  *
  * Every row has one writer, so the rows are divided among the team.
  * Work: n_sw * (LIDs + groups * n_sw) byte operations, vectorised.

@@ -625,8 +625,8 @@ static enum ftr_status pass(struct plan *p)
 }
 
 /* Later columns add turns that earlier ones can use. So if turns were looked for, or given, all
- * columns are repeated until no new turn is added. The result then depends on the set of turns, not
- * on the order in which they were found. */
+ * columns are planned again until no new turn is added. The result then depends on the set of
+ * turns, not on the order in which they were found. */
 static enum ftr_status run_connect(struct plan *p)
 {
 	enum connect_links links = p->out->links;

@@ -5,8 +5,8 @@
  * Deterministic dynamic local rerouting (Sem-Jacobsen et al. 2011, section VI) acts after
  * a fault; that part is described in <ftr/ddlr.h>. The tables of a fabric without a new
  * fault are those of sftree, with its promise: every switch reaches every LID. In
- * addition the engine provides the SL2VL tables for rerouted packets, which are set only
- * once.
+ * addition the engine provides SL2VL tables for rerouted packets; these tables are set
+ * only once.
  *
  * A packet is on VL 1 on a link if it changed its direction at the switch before, from up
  * to down or from down to up, and on VL 0 on all other links.  A packet from a host or

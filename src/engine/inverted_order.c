@@ -8,7 +8,7 @@
  * and switches above it. If that subtree is turned upside down, these are turns from up
  * to down, which up/down routing permits.
  *
- * Terms, all by the ranks of the shape, and separately for each island of the fabric:
+ * Terms (up and down refer to the ranks of the shape; each island is ordered by itself):
  *
  *	A	the set of the switches that the root reaches by going up, and the root
  *	part	a connected component of the switches that are not in A and have no upward
@@ -62,10 +62,10 @@
  * If the root would be a bottleneck because hosts are connected to switches of A, another
  * leaf becomes the root (root.c).
  *
- * Two chassis that only racks join are two parts of the fabric.  With the rules above, all
- * traffic between them that has no path by rank would cross the links of one anchor.  Two
- * rules are therefore different for dmodc (ORDER_GATEWAYS), if upward paths exist and some
- * hosts have no path by rank:
+ * Two chassis that are joined only by racks are two parts of the fabric. With the rules
+ * above, all traffic between them that has no path by rank would cross the links of one
+ * anchor. Two rules are therefore different for dmodc (ORDER_GATEWAYS), if upward paths
+ * exist and some hosts have no path by rank:
  *
  *	- the root is a switch that is not a leaf: one of those that reach the most top
  *	  switches, even if not all of them.  Then one of two chassis keeps all its paths

@@ -10,8 +10,8 @@
  * see src/shape/group.c. Both placements use the topological index d of
  * src/shape/column_order.c, because the paper does not define d.
  *
- * deviation: the other two placements count nominal groups and links, so that a destination
- * never moves while its nominal link works:
+ * deviation: the other two placements, EVEN and STABLE, count nominal groups and links, so
+ * that a destination never moves while its nominal link works:
  *
  *	slot	x = q mod W		W nominal groups above, present or missing
  *	period	z = floor(q / W)
@@ -64,8 +64,8 @@
  * which is slow, uses few links.
  *
  * If no leaf has links to several switches of a plane, there are no upward paths.  Equation (3)
- * then chooses among candidates without a slot.  Several of them occur only in the order
- * of sftree, on paths between switches.  Links are chosen as above.
+ * then chooses among candidates without a slot. Several such candidates occur only in
+ * the order of sftree, on paths between switches. Links are chosen as above.
  */
 #include <string.h>
 
@@ -222,8 +222,8 @@ ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 	return FTR_PORT_NONE;
 }
 
-/* The port of link k = z mod n of the group. If this link is lost, the port of the first link that
- * is present, from k + 1 + floor(z / n) mod (n - 1) on, so that the destinations of different
+/* The port of link k = z mod n of the group. If this link is missing, the port of the first link
+ * that is present, from k + 1 + floor(z / n) mod (n - 1) on, so that the destinations of different
  * periods use different links. */
 static ftr_port link_port(const struct ftr_shape *sh,
 			  const struct ftr_group *g, uint32_t z)

@@ -139,7 +139,7 @@ static inline void plan_touch(struct plan *p, ftr_sw s)
 const struct hop_list *plan_hops(struct plan *p, ftr_sw t);
 bool plan_pool_add(struct plan *p, uint32_t c);
 
-/* spread.c: give all next hops that the turns allow to the switches that were connected. */
+/* spread.c: give each switch that was connected all next hops that the turns allow. */
 void plan_spread(struct plan *p);
 
 /* alike.c. The first two are called while the heap holds the possible first steps of the

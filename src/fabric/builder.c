@@ -322,7 +322,7 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 	for (uint32_t i = 0; i < b->n_sw; i++) {
 		mark(used, b->sw[i].lid, b->sw[i].lmc);
 		if (!b->sw[i].lid) {
-			b->sw[i].lmc = 0;	/* an LMC without a LID */
+			b->sw[i].lmc = 0;	/* an LMC without a LID is not used */
 			want[n++] = (struct lid_want){ b->sw[i].guid,
 						       &b->sw[i].lid, 0 };
 		}

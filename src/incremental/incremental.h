@@ -28,7 +28,7 @@
  * ftr_incr_apply() is a transaction. Costs are changed in place and logged; new entries are
  * collected beside the tables. The entries are written to the tables last, when nothing can fail.
  * On an earlier failure, and on undo, the changes are reverted from the logs: costs, links, plan,
- * counts and counters of flows in revert(), entries in ftr_incr_undo().
+ * counts of pairs and counters of flows in revert(), entries in ftr_incr_undo().
  *
  * An alternative would keep two generations: apply would update the spare one, and undo would swap
  * the two. Here there is one generation and a log. In both designs the work is proportional to the

@@ -58,8 +58,8 @@ struct ftr_cur {
 };
 
 /*
- * Functions of readers return false after an error.  The error is then in the status and
- * the err of the text.
+ * The functions that read return false after an error, which is then in t->status and
+ * t->err.
  */
 
 void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,

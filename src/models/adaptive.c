@@ -7,8 +7,8 @@
  * A packet goes up by any working upward port, and down by the port of the table.
  * If that downward port is dead, the switch sends the packet one tier down by
  * any other port. The switch there gets the packet from above and has no
- * downward path: it is the U-turn switch. It marks the port by which the packet
- * came in a vector, and sends the packet up by any port that is not marked. If
+ * downward path: it is the U-turn switch. In a vector it marks the port by which the
+ * packet came, and it sends the packet up by any port that is not marked. If
  * all other ports are marked, the packet is discarded.
  *
  * R_adaptive links: the vector belongs to the switch, is shared by all packets

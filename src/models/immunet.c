@@ -11,7 +11,7 @@
  * therefore always move.
  *
  * A switch whose link fails or is repaired declares an emergency (section 4.1).
- * Its level is t * N + x: t is the number of emergencies that the switch has
+ * The level of the emergency is t * N + x: t is the number of emergencies that the switch has
  * seen, x the number of the switch, N the number of switches. A switch that
  * receives a level higher than its own makes the sender its parent, answers it,
  * and informs all other neighbours. Its own hosts start no new packets. After

@@ -5,10 +5,10 @@
  *
  * The shape gives the number of links that a group should have (n_nominal) and the
  * number of upward groups that a switch should have (n_slots).  If all links of a
- * group are missing, the shape does not give their far end.  This module infers it:
- * a switch of the next rank that is linked to other switches below the same parents,
- * but not to the switch itself.  If there are several, those with the most
- * unconnected ports are chosen.
+ * group are missing, the shape does not give their far end. This module infers it for a
+ * switch s: it is a switch of the next rank that is linked to other switches below the
+ * parents of s, but not to s. If there are several, those with the most unconnected
+ * ports are chosen.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -4,20 +4,20 @@
  *
  * Rule 1 fails if upper switches have as many hosts as leaves.  Examples are two spines with
  * ten storage nodes each, or a core chassis whose chips have four hosts each, as many as each
- * edge switch below. Such spines would become leaves, and the few links that still lead up
- * would carry all traffic. OpenSM does not solve this either: ftree takes every switch with a
- * host for a leaf, and updn finds no roots if hosts are on spines. In both cases OpenSM falls
- * back to min-hop.
+ * edge switch below. These upper switches would become leaves, and the few links that still
+ * lead up would carry all traffic. OpenSM does not solve this either: ftree takes every
+ * switch with a host for a leaf, and updn finds no roots if hosts are on spines. In both
+ * cases OpenSM falls back to min-hop.
  *
  * Two designs were compared.  The first one decides for each switch alone, by its ratio of
  * hosts to links.  It needs a threshold, and every threshold is wrong for some fabric: a rack
  * that is half empty has the ratio of a spine with storage nodes.  The second one, which is
  * used here, proposes several sets of leaf seeds and compares the results:
  *
- *  - Sort the switches with hosts by the number of hosts per link to another switch.
- *    Each of the MAX_CUTS largest gaps in this sequence gives one set: all switches above the
- *    gap, if they have at least half of the hosts.  Leaves with few hosts are below the gap;
- *    rule 3 finds them.
+ *  - Sort the switches with hosts by the number of hosts per link to another switch,
+ *    descending. Each of the MAX_CUTS largest gaps in this sequence gives one set: all
+ *    switches before the gap, if they have at least half of the hosts. Leaves with few hosts
+ *    come after the gap; rule 3 finds them.
  *  - Apply rules 2 to 5 to each set.  Apply them once more to the best set, with LEAST_SHARE
  *    in place of LOW_SHARE: chips that are connected to many spines but to few leaves have
  *    only a small share of neighbours with a height.
@@ -43,16 +43,17 @@
  * tenth less load on every link. A smaller gain is not worth new tables, and the estimate is not
  * exact enough to show it. If the inferred ranking has fewer ranks, it need only be as good as the
  * earlier one. So if the fabric was incomplete when it was first seen, and a spine, for example,
- * was ranked below the leaves, this error is corrected later. Three kinds of switches have the
- * inferred ranks: new switches, those that were stubs, and those whose links would all be
- * horizontal with their earlier ranks, because their links were moved.
+ * was ranked below the leaves, this error is corrected later. Three kinds of switches get
+ * their inferred ranks: new switches, those that were stubs, and those whose links would all
+ * be horizontal with their earlier ranks, because their links were moved.
  *
  * A shape with kept ranks can be made again exactly from its fabric and the ranks of its switches,
- * which are in the state file. To see this, consider the difference between the rank of a switch
- * and its inferred rank. If the earlier rank was kept, this difference is the same as before; all
- * other switches have one common difference. So the most frequent difference is the same as before
- * (find_shift). And if a switch keeps its earlier rank because the earlier rank of a neighbour
- * differs, the neighbour keeps its rank for the same reason, so their links stay vertical.
+ * which are in the state file. The most frequent difference between these ranks and the inferred
+ * ones (find_shift) is then the same as when the shape was first made: switches that kept their
+ * earlier rank have the same difference as then, and all other switches were given the most
+ * frequent difference. And if a switch keeps its earlier rank because the earlier rank of a
+ * neighbour differs, the neighbour keeps its rank for the same reason, so their links stay
+ * vertical.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,18 +2,20 @@
 /*
  * The order of destinations: columns, and the index d of every LID.
  *
- * Equations (3) and (4) of Gliksberg et al. 2020 balance the load only if consecutive d
- * are neighbours in the tree.  LIDs are not ordered like this, so d is computed here:
+ * Equations (3) and (4) of Gliksberg et al. 2020 balance the load only if destinations
+ * with consecutive d are neighbours in the tree. LIDs are not ordered like this, so d
+ * is computed here:
  *
  *  - Leaves are ordered by nested pods.  pod(l) = connected component of the switches of
- *    rank <= l, without horizontal links, because dmodc does not use them.  A pod is
- *    ordered by its first leaf (by GUID, or by the natural order of host names).  So the
- *    leaves of a pod are adjacent on every level.
+ *    rank <= l, without horizontal links, because dmodc does not use them.  Pods are ordered by
+ *    their first leaves (by GUID, or by the natural order of host names).  So the leaves of a
+ *    pod are adjacent on every level.
  *  - Every leaf owns the same number of indices (the stride: the host count of the leaf
  *    with the most hosts), so a leaf with fewer hosts does not shift the indices of other leaves.
  *  - Within a leaf, hosts are ordered by port number.  If the number of ports that may
  *    carry a host is at most the stride, a missing host leaves its index free, and no
- *    host moves when it returns.  Otherwise only the hosts present are counted.
+ *    other host moves when the missing host returns. Otherwise only the hosts present
+ *    are counted.
  *  - The i-th LID of a port (LMC) has the index d + i, so its path uses the next plane on each
  *    level.
  *  - If a leaf has ports of multi-port hosts, its indices are rotated (all are increased by the

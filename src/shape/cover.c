@@ -164,7 +164,7 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 
 /* Decide whether f and n are different fabrics. They are if they have few switches and few end
  * ports in common, or, if both have links, few links between switches and few links of end ports.
- * Objects of a kind that one of the fabrics lacks count as few. */
+ * If one of the fabrics has no objects of some kind, few objects of that kind are in common. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;

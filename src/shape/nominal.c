@@ -99,7 +99,7 @@ static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *ol
 	return true;
 }
 
-/* Make a struct ftr_nominal from the fabric united, which is consumed, even on failure. */
+/* Make a struct ftr_nominal from the fabric `united`, which is consumed, even on failure. */
 static enum ftr_status wrap(struct ftr_fabric *united,
 			    const struct ftr_shape_opts *opts, uint64_t lists,
 			    struct ftr_team *team, struct ftr_nominal **out,

@@ -16,8 +16,8 @@
  *    links, it was built like this and is not damaged: nothing is inferred for it.
  *
  * MESH_SHARE lies between 2/3 (if every leaf is connected to two of three spines, this is
- * the design, not damage) and 3/4.  It recognises the following share of the meshes of
- * generated trees, in %:
+ * the design, not damage) and 3/4. With this value the following share of the meshes of
+ * generated trees is recognised, in %:
  *
  *	links missing	5 %	10 %	15 %	20 %
  *	2 x 2		99.5	97.5	93	85

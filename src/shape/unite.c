@@ -11,7 +11,7 @@
  *    that is at another place in the fabric, or whose place is taken by another, is removed
  *    with its link.
  *  - A switch that the fabric lacks is removed if more of its links are contradicted than
- *    not.  Without this rule, a single link that is not contradicted would keep it forever.
+ *    not. Without this rule, a single link that is not contradicted would keep the switch forever.
  *
  * A switch of the fabric that replaces another one is entered under the GUID of its
  * place, so that everything that is ordered by GUID stays as it was.

@@ -29,7 +29,7 @@
  * loaded link is 1.50 times the bound instead of 2.16, and the mean over the shifts of the most
  * loaded link is 8.1 flows instead of 10.7; at depth load this mean is 8.3 instead of 8.9. At
  * depth full the gain is 1 %. For the racks of tests/seeds/racks.awk there is a gain only before
- * the search (1.59 instead of 5.66).
+ * the search.
  */
 #include <string.h>
 
