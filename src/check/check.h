@@ -16,7 +16,7 @@
  *	load*.c		<ftr/load.h>, see link_load.h
  *
  * The walks read the fabric from hop[] only. For each switch s and each of the 256 values
- * that an entry can have, hop[] holds the next row of the walk, so any byte of a table is
+ * that an entry can have, hop[] holds the next row of the walk. So any byte of a table is
  * a valid index. Rows 0 .. n_sw-1 are the switches; the END_ values below follow them:
  *
  *	hop[s * 256 + p] = CHK_BATCH * (peer switch | n_sw + END_...)
@@ -34,7 +34,7 @@
  *	balance/displaced.c	also counts flows, and follows paths backwards to their sources
  *	incremental/write_steps.c	the next changed entry on a path over the new entries
  *	ddlr/plan.c		the entries that the planner chose for one LID
- *	ddlr/table_transition.c	the tables before any repair
+ *	ddlr/table_transition.c	entries as they were before any repair
  *	cli/transition.c	any mixture of two tables, with two next hops at each switch
  *	sim/function.c		one hop of one packet
  */

@@ -11,12 +11,12 @@
  * packet that came down to a switch, the gateway, may leave it upward again.  Only paths
  * that need a gateway use one.
  *
- * A pair (s, l) of a switch and a column is needed if the cost from s to l is infinite,
- * links connect the two, and either both have end ports or column l has the port of a subnet
- * manager.  Column by column, paths grow from the switches that have an up/down path to l
- * to those that need one; a step to a switch with an up/down path is a first step.  A step
- * from s to a neighbour t is usable if a packet that came from s may turn to every next hop
- * of t towards l, because t alone chooses its next hop:
+ * A pair (s, l) of a switch and a column is needed if links connect the two, but the cost
+ * from s to l is infinite. In addition, both must have end ports, or column l must have the
+ * port of a subnet manager. Column by column, paths grow from the switches that have an
+ * up/down path to l to those that need one; a step to a switch with an up/down path is a
+ * first step. A step from s to a neighbour t is usable if a packet that came from s may
+ * turn to every next hop of t towards l (t alone chooses one of them):
  *
  *	s --> t --> u1, u2	turns (s,t,u1) and (s,t,u2) must be allowed
  *
@@ -43,13 +43,13 @@
  *	NEW			the same, to some of its next hops
  *
  * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns of across.c are
- * allowed before the first column, and every switch gets all next hops whose paths are
+ * allowed before the first column. Every switch then gets all next hops whose paths are
  * equally short and use allowed turns only (spread.c). Placement and the search then divide
  * the flows among these links.
  *
  * If pairs still have no path after the last stage, the caller must use another order for the whole
  * fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable extra turns.
- * Let only gateways join the chassis A and B, let a packet turn at g from A to B (a -> g -> b), and
+ * Let only gateways join the chassis A and B. Let a packet turn at g from A to B (a -> g -> b), and
  * another one at h from B to A (c -> h -> d). Every turn by rank is allowed, so if an up/down path
  * leads from b to c, and one from d to a, this is a cycle:
  *
@@ -599,9 +599,10 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
-/* Is it certain that the result will be discarded? If a column is incomplete although its last
- * stage ended without a new refusal, every step that could continue its paths had been refused
- * before. A refusal is final, so no turn that is found later can complete the column. */
+/* Is it certain that the result will be discarded? A column may be incomplete although its
+ * last stage ended without a new refusal. Then every step that could continue its paths had
+ * been refused before. A refusal is final, so no turn that is found later can complete the
+ * column. */
 static bool gives_up(const struct plan *p)
 {
 	return p->whole && !p->complete && p->closed;

@@ -4,9 +4,9 @@
  * highest one, usually a leaf, by going up.
  *
  * Bogdanski et al. 2012 let packets between switches without an up/down path make one
- * turn from down to up inside a subtree, which consists of one leaf, the subtree root,
- * and switches above it. If that subtree is turned upside down, these are turns from up
- * to down, which up/down routing permits.
+ * turn from down to up inside a subtree. The subtree consists of one leaf, the subtree
+ * root, and switches above it. If that subtree is turned upside down, these are turns
+ * from up to down, which up/down routing permits.
  *
  * Terms (up and down refer to the ranks of the shape; each island is ordered by itself):
  *
@@ -51,13 +51,13 @@
  * The root is the one with the smallest GUID.  So the loss of one link rarely changes it.
  *
  * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
- * a leaf reaches all top switches, the root is such a switch, the highest by rank. An example
- * is a chassis leaf switch, to which racks are connected. With a leaf as root, all chassis
- * leaf switches above it would be in A. A packet from one of them could then reach another
- * only through the root, and the traffic of all neighbours of the root would share its few
- * links. With a chassis leaf switch as root only the spines above it are upside down, and no
- * path of a host changes. In PGFTs only leaves reach the top switches of all planes (or there
- * is one plane, and no upward paths are made).
+ * a leaf reaches all top switches, the root is the highest such switch by rank. An example is
+ * a chassis leaf switch, to which racks are connected. With a leaf as root, all chassis leaf
+ * switches above it would be in A. A packet from one of them could then reach another only
+ * through the root, and the traffic of all neighbours of the root would share its few links.
+ * With a chassis leaf switch as root only the spines above it are upside down, and no path of
+ * a host changes. In PGFTs only leaves reach the top switches of all planes (or there is one
+ * plane, and no upward paths are made).
  *
  * If the root would be a bottleneck because hosts are connected to switches of A, another
  * leaf becomes the root (root.c).

@@ -4,12 +4,12 @@
  * displaced entries, and search.
  *
  * Two designs were compared.  The first computes all tables from the present fabric.
- * This is a pure function, but a second fault moves entries that need not move, and the
- * first fault discards the result of the search.  The second design, which is used here, also
- * takes earlier tables as input.  An entry keeps
+ * They are then a function of that fabric only, but a second fault moves entries that need
+ * not move, and the first fault discards the result of the search. The second design, which
+ * is used here, also takes earlier tables as input. An entry keeps
  *
- *	1. its port of the preferred tables, those of the complete fabric;
- *	2. else its port of the current tables, those that are in the switches;
+ *	1. its port in the preferred tables, which are those of the complete fabric;
+ *	2. else its port in the current tables, which the switches hold;
  *	3. else it is displaced, and placed by the load of the links
  *	   (balance/displaced.h), as after a single fault (src/incremental).  With
  *	   the literal placements it has the port of the closed form.

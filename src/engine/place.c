@@ -22,8 +22,8 @@
  *
  *	(x + c) mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
- * where a is the distance from the pod of the switch to the destination, in blocks (a block has as
- * many destinations as the pod has hosts), and j, g, B are explained below. The formula is chosen
+ * where a is the distance from the pod of the switch to the destination, in blocks; j, g, B are
+ * explained below. (A block has as many destinations as the pod has hosts.) The formula is chosen
  * for shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a leaf
  * receives from two. So at either end of a path all displaced destinations move by the same c, or
  * by two values that differ by one, and few of them share a link. Over all destinations c takes
@@ -51,11 +51,12 @@
  * of the leaf to one of them, because their d differ by less than Pi.
  *
  * deviation: the other two placements avoid this. They route downward to a host over the switches
- * of its upward path (struct ftr_up_path, <ftr/shape.h>), that is, the switches over which packets
- * to it would go up from its own leaf. Leaves spread their hosts over all groups above, so the
- * switches above spread those hosts over all downward paths. For the upward choice q is then the
- * number of the host among those whose upward path passes the same switch of the tier, not
- * floor(d / Pi), because the hosts that share a leaf switch of a chassis are not consecutive in d.
+ * of its upward path (struct ftr_up_path, <ftr/shape.h>). These are the switches over which
+ * packets to the host would go up from its own leaf. Leaves spread their hosts over all groups
+ * above, so the switches above spread those hosts over all downward paths. The hosts that share a
+ * leaf switch of a chassis are not consecutive in d. So for the upward choice q is not
+ * floor(d / Pi), but the number of the host among those whose upward path passes the same switch of
+ * the tier.
  *
  * If no candidate is on the upward path of the host, or the destination is not a host, the
  * candidate in the slot of the destination is taken. If there is none, each candidate gets a hash

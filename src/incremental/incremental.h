@@ -226,8 +226,8 @@ enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
 void incr_extra_back(struct ftr_incr *lv);
-/* May a packet that came from switch `from` to switch `at` go on to switch `to`? True if it goes up
- * and then down, or if this is an extra turn of the plan. */
+/* May a packet that came from switch `from` to switch `at` go on to switch `to`? True if that is up
+ * and then down, or an extra turn of the plan. */
 bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to);
 static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 {

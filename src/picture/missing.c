@@ -59,9 +59,9 @@ static bool add_absent(struct list *w)
 }
 
 /*
- * Fills w->found with the switches of the next rank that are linked to a neighbour of
- * s (a switch of the same rank with a common parent), but not to s, and that have an
- * unconnected port.  Returns their number.
+ * Fills w->found with the switches of the next rank that have an unconnected port, are
+ * linked to a neighbour of s, and are not linked to s. (A neighbour is a switch of the
+ * same rank with a common parent.) Returns their number.
  */
 static uint32_t candidates(struct list *w, ftr_sw s)
 {

@@ -39,13 +39,13 @@
  * Rule 7. One more host can change the result of rules 1 and 6, and then nearly all tables change.
  * So, if the ranks of an earlier shape are given, they are kept unless the inferred ranks are much
  * better. Much better means that the amount of congestion, or the number of pairs without an
- * up/down path, is less than KEEP_GAIN times that of the earlier ranks. That corresponds to a
+ * up/down path, is less than KEEP_GAIN times that of the earlier ranks. KEEP_GAIN corresponds to a
  * tenth less load on every link. A smaller gain is not worth new tables, and the estimate is not
  * exact enough to show it. If the inferred ranking has fewer ranks, it need only be as good as the
  * earlier one. So if the fabric was incomplete when it was first seen, and a spine, for example,
- * was ranked below the leaves, this error is corrected later. Three kinds of switches get
- * their inferred ranks: new switches, those that were stubs, and those whose links would all
- * be horizontal with their earlier ranks, because their links were moved.
+ * was ranked below the leaves, this error is corrected later. Three kinds of switches get their
+ * inferred ranks: new switches, those that were stubs, and those whose links would all be
+ * horizontal with their earlier ranks, because their links were moved.
  *
  * A shape with kept ranks can be made again exactly from its fabric and the ranks of its switches,
  * which are in the state file. The most frequent difference between these ranks and the inferred

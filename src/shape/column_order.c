@@ -18,9 +18,9 @@
  *    are counted.
  *  - The i-th LID of a port (LMC) has the index d + i, so its path uses the next plane on each
  *    level.
- *  - If a leaf has ports of multi-port hosts, its indices are rotated (all are increased by the
- *    same number, modulo the stride) so that the ports of one host are on different planes, as
- *    far as the links permit.
+ *  - If a leaf has ports of multi-port hosts, its indices are rotated: all are increased by the
+ *    same number, modulo the stride. The ports of one host are then on different planes, as far
+ *    as the links permit.
  *
  * Each class of destinations other than hosts has its own indices, computed in the same way over
  * all switches, so that it does not disturb the balance of the compute nodes.

@@ -200,8 +200,8 @@ static enum ftr_status endports(struct projection *p)
 	return shape_dests(z);
 }
 
-/* Copy the upward paths. Their numbers stay the nominal ones, even if a switch on the path
- * is missing. */
+/* Copy the upward paths. The numbers q stay nominal, even if a switch on the path is
+ * missing. */
 static enum ftr_status up_paths(struct projection *p)
 {
 	struct shaping *z = p->z;
