@@ -45,10 +45,10 @@
  * rank goes up inside A and then down outside A, goes down all the way in this order,
  * over the same links.
  *
- * The root is a leaf that is not connected to another leaf, neither above nor below it,
- * because inside A two connected leaves reach each other only through the root.  Of these
- * leaves, only those are considered for which A is nearly as large as possible (ROOT_SHARE).
- * The root is the one with the smallest GUID.  So the loss of one link rarely changes it.
+ * The root is a leaf without a link to another leaf (above or below it), because inside A
+ * two linked leaves reach each other only through the root. Of these leaves, only those are
+ * considered for which A is nearly as large as possible (ROOT_SHARE). The root is the one
+ * with the smallest GUID. So the loss of one link rarely changes it.
  *
  * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
  * a leaf reaches all top switches, the root is the highest such switch by rank. An example is

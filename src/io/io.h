@@ -222,8 +222,8 @@ bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
 		      const struct ftr_raw_node *n) FTR_MUST_USE;
 bool ftr_raw_add_port(struct ftr_raw *r,
 		      const struct ftr_raw_port *p) FTR_MUST_USE;
-/* Handle a link that only one end reports, on that line: it is an error, or, with r->tolerant,
- * it is only noted. */
+/* Handle a link that only one end reports; line: line of this report. The link is an error,
+ * or, with r->tolerant, only noted. */
 bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
 	FTR_PRINTF(3, 4) FTR_MUST_USE;
 /* Verify the raw fabric and build the fabric. */

@@ -23,7 +23,7 @@
  *
  *	S	place of a switch, ports, LMC, name
  *	P	place, node GUID of the switch that is there
- *	R	place, rank, 1 if it is a leaf, 1 if it is a stub (include/ftr/shape.h)
+ *	R	place, rank, is a leaf (1 or 0), is a stub (1 or 0); see include/ftr/shape.h
  *	E	end port GUID, its node, port number on the node, C(hannel adapter) or
  *		R(outer), LMC, name
  *	L	link, by the node GUIDs and ports of both ends

@@ -24,7 +24,7 @@
  * included, because the spines of a chassis are stubs if racks already connect its leaf
  * switches.
  *
- * Slots are numbered in the same order, inferred slots (slots.c) together with the others.
+ * Slots are numbered in the same order; inferred slots (slots.c) are included.
  */
 #include <stdlib.h>
 #include <string.h>
