@@ -13,8 +13,8 @@
  * Workers share the bits of the graph. A bit is set by an atomic OR, and only if it is not set yet;
  * the order does not matter.
  *
- * The proof by ranks is tested along the same paths: every hop must go strictly
- * up or down, and none up after down unless that turn is claimed.
+ * The proof by ranks is tested along the same paths: every hop must go strictly up or
+ * down, and after a hop down no hop may go up unless the turn is claimed.
  *
  * If VLs are checked, only the proof by ranks is tested here, and vl_cdg.c fills the graph.
  */

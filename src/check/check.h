@@ -3,7 +3,7 @@
  * Internal interfaces of the checker.
  *
  *	check_tables.c	set-up, division of the work, sum of the results
- *	updown.c	128 LIDs at a time, two sweeps along the ranks
+ *	updown.c	128 LIDs at a time, two passes along the ranks
  *	walk.c		one LID, any tables: follow paths, find loops
  *	cdg.c		channel dependencies of one LID
  *	vl_cdg.c	channel dependencies of one LID over (link, VL)
@@ -16,7 +16,7 @@
  *	load*.c		<ftr/load.h>, see link_load.h
  *
  * The walks read the fabric from hop[] only. For each switch s and each of the 256 values
- * that an entry can have, hop[] holds the next row of the walk, so any byte of a table is
+ * that an entry can have, hop[] holds the next row of the walk. So any byte of a table is
  * a valid index. Rows 0 .. n_sw-1 are the switches; the END_ values below follow them:
  *
  *	hop[s * 256 + p] = CHK_BATCH * (peer switch | n_sw + END_...)
@@ -25,17 +25,17 @@
  *
  * Several parts of the program follow paths through tables, each with a function of its
  * own. The checker shares none of these functions with the code that it checks. The other
- * parts have their own because they need different data from the path:
+ * parts have their own functions because they need different data from the path:
  *
  *	updown.c, walk.c	the result of the walk for every (switch, LID), by hop[]
  *	delta.c			the same for changed entries, with links that went down or came up
  *	dyn*.c, vl_cdg.c	links and VLs instead of switches
  *	loadtree.c		all sources of one destination at once
- *	balance/displaced.c	counts flows on the way, and follows their sources backwards
+ *	balance/displaced.c	also counts flows, and follows paths backwards to their sources
  *	incremental/write_steps.c	the next changed entry on a path over the new entries
- *	ddlr/plan.c		the planner's entries for one LID, and the steps of its writes
- *	ddlr/table_transition.c	the tables before any repair
- *	cli/transition.c	any mixture of two tables: two next hops
+ *	ddlr/plan.c		the entries that the planner chose for one LID
+ *	ddlr/table_transition.c	entries as they were before any repair
+ *	cli/transition.c	any mixture of two tables, with two next hops at each switch
  *	sim/function.c		one hop of one packet
  */
 #ifndef FTR_CHECK_CHECK_H
@@ -88,7 +88,7 @@ struct chk_cdg {
 /* Findings and scratch of one worker. */
 struct chk_part {
 	struct ftr_check_report r;
-	bool unproved;		/* an entry on a path violates the proof by ranks */
+	bool unproved;		/* an entry on a path violates the proof by ranks (cdg.c) */
 	uint8_t *state;		/* state[row * CHK_BATCH + i]: result for the i-th LID of the block
 				 * at this row */
 	uint8_t *head;		/* head[s]: 1 + number, within the block, of the first LID owned at
@@ -112,7 +112,7 @@ struct chk {
 	const uint8_t *rank;	/* claimed ranks; NULL: none */
 	const struct chk_claims *claims;	/* claimed turns; NULL: none */
 	bool no_cdg;
-	bool switches;		/* true: switches send packets as well as hosts */
+	bool switches;		/* true: not only hosts but also switches send packets */
 	bool vls;		/* VLs are checked */
 	uint32_t n_vl;		/* number of VLs; 1 if VLs are not checked */
 	const struct ftr_sl2vl *sl2vl;	/* SL2VL tables; NULL: VL = SL */
@@ -171,7 +171,8 @@ enum ftr_status chk_same_size(const struct ftr_fabric *f,
 /* Record that the path from s to lid ends in state st, which is a finding. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
-/* Copy sample s to *to if it is the first sample, or if it comes before *to. */
+/* Copy sample s to *to if it is the first sample, or if its (LID, switch) is less than that of
+ * *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
 /* The finding that corresponds to a state. */
@@ -207,7 +208,7 @@ bool chk_set_up(struct chk *c, struct ftr_arena *a, unsigned int workers);
 extern const uint8_t chk_end_state[N_ENDS];
 /* Follow the paths from all switches to lid: set end[] and hops[]. */
 void chk_follow_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
-/* As chk_follow_lid; also record findings and dependencies. */
+/* Like chk_follow_lid(), and also record findings and dependencies. */
 void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* Set col[] and nxt[] for lid. */
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);

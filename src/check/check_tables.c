@@ -3,7 +3,7 @@
  * ftr_check_tables: set-up, division over the team, sum of the results.
  *
  * The set-up derives three things from the fabric: hop[] (the meaning of each byte of each
- * row), the number of sources at each switch and, with claimed ranks, the order of the sweeps.
+ * row), the number of sources at each switch and, with claimed ranks, the order of the two passes.
  * Blocks of 128 LIDs are then divided over the team. With claimed ranks, updown.c walks a
  * block first, and only the LIDs that it cannot decide take the general walk (walk.c).
  * Without ranks, every LID takes the general walk.
@@ -60,8 +60,8 @@ static void merge(struct ftr_check_report *sum,
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
 }
 
-/* Add the counts of vl_cdg.c. They are separate from merge(), because vl_cdg.c may also run after
- * the walk. */
+/* Add the counts of vl_cdg.c. This function is separate from merge(), because vl_cdg.c may also
+ * run after the walk. */
 static void merge_vls(struct ftr_check_report *sum,
 		      const struct ftr_check_report *r)
 {

@@ -4,8 +4,8 @@
  *
  * The changes are sorted by LID, and the LIDs are divided over the team. For
  * one LID the paths from all changed entries are followed as in walk.c; visited
- * switches are remembered, so that none is visited twice. Then each change is
- * compared with its neighbours, by claimed rank:
+ * switches are remembered, so that none is visited twice. Then the changed entries are
+ * compared with those of neighbouring switches, by claimed rank, to find these faults:
  *
  *	new tables	x leads down to y, and y leads up. If x changed, the
  *			walk finds this. Otherwise y changed, and the
@@ -101,7 +101,7 @@ static ftr_port entry(const struct delta_check *c, ftr_sw s, ftr_lid lid)
 }
 
 /* Find what happens to a packet at s, by the entry of s: returns ST_PENDING if the packet goes on
- * to switch *next; otherwise the result of its walk, and *next is not set. */
+ * to switch *next; otherwise the result of the packet's walk, and *next is not set. */
 static uint8_t step(const struct delta_check *c, ftr_sw s, ftr_lid lid,
 		    struct chk_exit x, ftr_sw *next)
 {

@@ -31,7 +31,7 @@ struct load_hop {
 	ftr_sw next;
 };
 
-/* All-to-all load, added up over the destinations so far. */
+/* All-to-all load, added up over the destinations that have been processed. */
 struct load_sum {
 	uint64_t *load;		/* load[l]: flows on link l */
 	uint32_t *arrive;	/* arrive[s]: number of destinations that s reaches */
@@ -89,8 +89,8 @@ struct load_tree {
 				 * i] */
 	uint32_t first, end;	/* batch has the destinations filled[first .. end-1] */
 	const struct load_hop *to;	/* to[s]: next hop of s to the current destination */
-	uint32_t *open;		/* open[s]: number of predecessors of s that are not yet in the
-				 * queue */
+	uint32_t *open;		/* open[s]: number of predecessors of s that have not been taken
+				 * from the queue */
 	uint32_t *hops;		/* hops[s]: number of links from s to the destination; LOAD_NONE:
 				 * the path does not arrive */
 	ftr_sw *queue;		/* [n_sw] the switches, each after its predecessors */
@@ -104,7 +104,7 @@ void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t i);
 
 bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,
 		  struct load_sum *out);
-/* Add the flows to the destination filled[i], whose paths are in t, to w. */
+/* Add to w the flows to the destination filled[i]; t has the paths. */
 void load_sum_add(const struct ftr_load *ld, const struct load_tree *t,
 		  uint32_t i, struct load_sum *w);
 /* Add the flows of part to sum. */

@@ -13,9 +13,9 @@
  *	leaf 1    g h i d     . . . .     (gap) . .
  *
  * The loads of a pattern are then a sum over parts of this array (loadrun.c).
- * The length of the longest path is first taken from some destinations; if another
- * one has a longer path, the array is written again. If the array is larger than the
- * caller allows, path stays NULL and flows are followed through the tables.
+ * The length of the longest path is first taken from some destinations; if a path to
+ * another destination is longer, the array is written again. If the array is larger
+ * than the caller allows, path stays NULL and flows are followed through the tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +137,8 @@ static bool set_links(struct ftr_load *ld)
 
 /* ---- the paths ----------------------------------------------------------- */
 
-/* Compute the paths to the destination filled[i] in w; returns the number of hops of the longest. */
+/* Compute the paths to the destination filled[i] in w; returns the number of hops of the longest
+ * path. */
 static uint32_t longest_to(const struct ftr_load *ld, struct load_tree *w,
 			   uint32_t i)
 {

@@ -2,9 +2,9 @@
 /*
  * Makes a report from the load of every link: maximum, sums, histogram, and the most loaded links.
  *
- * The width of bins is the least with which FTR_LOAD_BINS bins hold 0 ..
- * maximum. The list of the most loaded links is short and is kept sorted by
- * insertion; links are added in the order that decides ties.
+ * Bins are as narrow as is possible if FTR_LOAD_BINS bins have to hold 0 .. maximum.
+ * The list of the most loaded links is short and is kept sorted by insertion; links are
+ * added in the order that decides ties.
  */
 #include <string.h>
 

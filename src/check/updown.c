@@ -11,16 +11,17 @@
  *	END_SIDE            PENDING, never changed
  *	END_MISSING, ...    MISSING, DEAD, WRONG
  *
- * Sweep 1 visits the switches by ascending claimed rank, sweep 2 by descending rank. Each sweep
- * sets the state of a switch to the state of its next hop plus one hop; if that is PENDING, it
- * stays PENDING. Ranks are used for nothing else. The result is correct, because:
+ * Pass 1 visits the switches by ascending claimed rank, pass 2 by descending rank. Each pass
+ * sets the state of a switch to the state of its next hop plus one hop; if the next hop is
+ * PENDING, the switch stays PENDING. Ranks are used for nothing else. The result is correct,
+ * because:
  *
  *  - A state other than PENDING is correct whatever the ranks are, because it
  *    was derived, hop by hop, from the end of the path.
- *  - Sweep 1 decides s only by a next hop that was decided before, which has a
+ *  - Pass 1 decides s only by a next hop that was decided before, which has a
  *    lower rank. From s the path only goes down, to its end.
- *  - Sweep 2 decides s only if its next hop is decided now but was not yet decided when
- *    sweep 1 visited s. A next hop of lower rank that sweep 1 left undecided is
+ *  - Pass 2 decides s only if its next hop is decided now but was not yet decided when
+ *    pass 1 visited s. A next hop of lower rank that pass 1 left undecided is
  *    visited after s, so the next hop has a higher rank: from s the path goes
  *    up, to a path that is up-then-down.
  *  - Switches of equal rank never decide each other (END_SIDE).
@@ -29,7 +30,7 @@
  * up-then-down, and its dependencies cannot close a cycle (Gliksberg et al.
  * 2020, section 4.1). Any other LID takes the general walk (walk.c).
  *
- * At switches of the lowest rank, sweep 1 does not look at next hops; it only
+ * At switches of the lowest rank, pass 1 does not look at next hops; it only
  * marks the LIDs owned at the switch. If a path goes down to another switch of
  * the lowest rank and does not arrive there, its LID takes the general walk.
  */
@@ -90,7 +91,7 @@ static inline void prefetch_row(const struct chk *c, uint32_t i, uint32_t base)
 	__builtin_prefetch(row + 64);
 }
 
-static void sweep_up(const struct chk *c, struct chk_part *w,
+static void pass_up(const struct chk *c, struct chk_part *w,
 		     const struct batch *l)
 {
 	uint8_t out[BATCH] = { 0 };
@@ -117,7 +118,7 @@ static inline bool any_pending(const uint8_t *st)
 	return any;
 }
 
-static void sweep_down(const struct chk *c, struct chk_part *w,
+static void pass_down(const struct chk *c, struct chk_part *w,
 		       const struct batch *l)
 {
 	uint8_t out[BATCH] = { 0 }, now[BATCH];
@@ -219,8 +220,8 @@ void chk_block(const struct chk *c, struct chk_part *w, uint32_t base)
 	if (!l.any)
 		return;
 	memset(w->state, ST_PENDING, (size_t)c->f->n_sw * BATCH);
-	sweep_up(c, w, &l);
-	sweep_down(c, w, &l);
+	pass_up(c, w, &l);
+	pass_down(c, w, &l);
 	clear_batch(c, w, base);
 
 	reduce(c, w, any, longest, open);

@@ -4,11 +4,11 @@
  *
  * Here a channel is a virtual channel: a VL of a link (Dally and Seitz 1987).
  * The VL that a packet takes out of a switch depends on (in, out, SL), so paths
- * that share links may differ in VLs. But once a packet of a given SL enters a
- * switch by a given link, the rest of its path to the LID, with all VLs, does
- * not depend on the VL on which it arrived. The path of every source is therefore
- * followed until it uses a link that another source used before with the same
- * SL. If it arrives there on a new VL, the dependency from that VL is added.
+ * that share links may differ in VLs. But for a given SL and a given link into a
+ * switch, the rest of the path to the LID, with all its VLs, does not depend on the VL
+ * on which the packet arrived. The path of every source is therefore followed until it
+ * uses a link that another source used before with the same SL. If it arrives there on
+ * a new VL, the dependency from that VL is added.
  *
  *	seen[in link * 16 + SL] = LID << 16 | set of visited VLs
  *

@@ -47,7 +47,7 @@ void bytes_flag_less(uint8_t *flag, const uint8_t *a, const uint8_t *b,
 void bytes_relax_flag(uint8_t *to, uint8_t *flag, const uint8_t *low,
 		      const uint8_t *from, size_t n);
 
-/* count[i] += hit; last[i] = k where hit; hit: theirs[i] < mine[i] */
+/* where theirs[i] < mine[i]: count[i] += 1 and last[i] = k */
 void bytes_count_less(uint8_t *count, uint8_t *last, uint8_t k,
 		      const uint8_t *mine, const uint8_t *theirs, size_t n);
 

@@ -48,8 +48,8 @@ void ftr_alloc_fail_once(unsigned long n);
 /* Allocations made since the last ftr_alloc_fail_at. */
 unsigned long ftr_alloc_count(void);
 
-/* Chunked bump allocator.  Blocks are 64-byte aligned when size >= 64, else
- * 16.  Memory from alloc is not zeroed, from zalloc it is. */
+/* Chunked bump allocator. Blocks of 64 bytes or more are aligned to 64 bytes, smaller
+ * ones to 16. Memory from zalloc is zeroed, memory from alloc is not. */
 struct ftr_arena;
 struct ftr_arena *ftr_arena_new(void);
 void ftr_arena_free(struct ftr_arena *a);	/* NULL is accepted */
@@ -63,8 +63,8 @@ void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
 char *ftr_arena_strndup(struct ftr_arena *a, const char *s, size_t max);
 size_t ftr_arena_bytes(const struct ftr_arena *a);
 
-/* Make space for one more element in a growing array of n elements, with space for cap;
- * false: out of memory. */
+/* Make space for one more element in a growing array that has n elements and space for
+ * cap; false: out of memory. */
 #define FTR_GROW(ptr, n, cap)						\
 	((n) < (cap) || ftr_grow((void **)&(ptr), &(cap), sizeof(*(ptr))))
 bool ftr_grow(void **ptr, uint32_t *cap, size_t size);

@@ -4,16 +4,16 @@
  * storage tree whose spines are linked.
  *
  * A tree is a part of the fabric that is connected by links between different ranks. Each tree gets
- * a level. Of trees that are linked, the one with the most switches has the highest level. Its
- * neighbours are one level lower: all their ranks count as lower than its ranks. The neighbours of
- * these are one level lower again, and so on. A horizontal link between trees of different levels
- * then leads up from the lower tree to the higher one. Up/down routing by level and rank allows all
- * turns of up/down routing by rank, and more.
+ * a level. Of trees that are linked, the one with the most switches has the highest level. The
+ * trees linked to it are one level lower: all their ranks count as lower than its ranks. Trees
+ * linked to those are one more level lower, and so on. A horizontal link between trees of different
+ * levels then leads up from the lower tree to the higher one. Up/down routing by level and rank
+ * allows all turns of up/down routing by rank, and more.
  *
  * Links inside a tree or between trees of equal level remain horizontal. A path may cross one of
  * them between its upward and its downward part. All these turns together form no cycle: in every
- * path upward channels come first, by rising level, then at most one horizontal channel, then
- * downward channels, by falling level.
+ * path upward channels come first, by rising level and rank, then at most one horizontal channel,
+ * then downward channels, by falling level and rank.
  */
 #include <string.h>
 
@@ -98,7 +98,7 @@ static bool may_follow(const struct trees *z, uint32_t in, uint32_t out)
 		(a != CHANNEL_DOWN || b == CHANNEL_DOWN);
 }
 
-/* Allow the turns from other channels to horizontal channel h, and from h to other channels. */
+/* Allow the turns to and from horizontal channel h that are described above. */
 static bool add_turns(struct turns *tn, const struct trees *z, uint32_t h)
 {
 	for_each_channel(tn, tn->channel[h].from, c)

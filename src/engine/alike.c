@@ -10,7 +10,8 @@
  * a chassis behind one gateway are alike.
  *
  * The next hops that a gateway may use are found separately for each column. One first step must
- * not change the next hops for another, so all first steps must lead to different switches.
+ * not change the next hops for another first step, so all first steps must lead to different
+ * switches.
  */
 #include <stdlib.h>
 #include <string.h>

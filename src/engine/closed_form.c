@@ -9,11 +9,11 @@
  *	g = C[floor(d / Pi_s) mod #C]				(3)
  *	p = g[floor(d / (Pi_s * #C)) mod #g]			(4)
  *
- * Groups above lead closer if their cost is smaller, groups below if their down-cost is
- * smaller (section 3.4).  If s must go down, because a switch above routes to l downward
- * through s, only groups below are candidates (deviation: see <ftr/shape.h>).  So every
- * path goes up and then down, on any graph: there is no loop, and the channel dependency
- * graph has no cycle (section 4.1).
+ * A group above leads closer if the cost of its remote switch is smaller, a group below
+ * if the down-cost of its remote switch is smaller (section 3.4). If s must go down,
+ * because a switch above routes to l downward through s, only groups below are
+ * candidates (deviation: see <ftr/shape.h>). So every path goes up and then down, on any
+ * graph: there is no loop, and the channel dependency graph has no cycle (section 4.1).
  *
  * The placement (place.c) decides how many groups are counted and which group has which
  * number.  Equations (3) and (4) as published count the present groups and links.  The other
@@ -21,22 +21,22 @@
  * If several groups may lead down to a leaf, those placements replace floor(d / Pi) by the
  * number of the destination on the tier of s (up_path in <ftr/shape.h>).
  *
- * Fast path.  On a tree with few faults, C is all groups above s for nearly every (s, l).
+ * Patterns. On a tree with few faults, C is all groups above s for nearly every (s, l).
  * Then the port depends on d only through the pair
  *
  *	floor(d / Pi) mod W,  floor(d / (Pi * W)) mod p
  *
  * for W groups of p links each.  All switches with the same (Pi, W, p), a "pattern",
- * share these numbers.  A pattern keeps one byte per LID, its place: i * p + j stands for
- * link j of group i.  The row of a switch is this byte string, looked up in the list of
- * ports of the switch; a missing link has no port there.  The remaining columns are then
- * corrected one by one: the columns below s, its own column, columns to which some group
- * above does not lead closer, and the displaced destinations.  These columns are found by
- * comparing whole rows of costs, many columns per instruction.
+ * share these numbers. A pattern holds one byte for each LID, the place of the LID:
+ * i * p + j stands for link j of group i. The row of a switch is made by looking up each of
+ * these bytes in a list of the ports of the switch; a missing link has no port in the
+ * list. Then these entries are corrected, column by column: those of columns below s, of
+ * its own column, of columns to which some group above does not lead closer, and of
+ * displaced destinations. These columns are found by comparing whole rows of costs, many
+ * columns per instruction.
  *
  *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
- *	           then patched for columns below s / with fewer candidates,
- *	           and for displaced destinations
+ *	           with the entries above corrected
  *
  * Every row has one writer, so the rows are divided among the team.
  * Work: n_sw * (LIDs + groups * n_sw) byte operations, vectorised.
@@ -58,7 +58,7 @@ struct pattern {
 	uint64_t pi;
 	const struct ftr_up_path *up_path;	/* [n_d] upward paths that replace d / pi; NULL:
 						 * none */
-	uint32_t w;		/* number of groups above: all nominal ones, or those present */
+	uint32_t w;		/* number of groups above: the nominal or the present ones */
 	uint32_t p;		/* number of places of a group: the least common multiple of the
 				 * numbers of links of the groups */
 	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID has no owner */
@@ -431,8 +431,8 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 		route_switch(j, &j->per_worker[worker], s);
 }
 
-/* Set the entries for extra turns, which the costs do not include. Returns the number of entries
- * that had no port before. */
+/* Set the entries for extra turns; the costs do not include such turns. Returns the number of
+ * entries that had no port before. */
 static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 {
 	const struct ftr_shape *sh = j->sh;

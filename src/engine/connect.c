@@ -11,12 +11,12 @@
  * packet that came down to a switch, the gateway, may leave it upward again.  Only paths
  * that need a gateway use one.
  *
- * A pair (s, l) of a switch and a column is needed if the cost from s to l is infinite,
- * links connect the two, and either both have end ports or column l has the port of a subnet
- * manager.  Column by column, paths grow from the switches that have an up/down path to l
- * to those that need one; a step to a switch with an up/down path is a first step.  A step
- * from s to a neighbour t is usable if a packet that came from s may turn to every next hop
- * of t towards l, because t alone chooses its next hop:
+ * A pair (s, l) of a switch and a column is needed if links connect the two, but the cost
+ * from s to l is infinite. In addition, both must have end ports, or column l must have the
+ * port of a subnet manager. Column by column, paths grow from the switches that have an
+ * up/down path to l to those that need one; a step to a switch with an up/down path is a
+ * first step. A step from s to a neighbour t is usable if a packet that came from s may
+ * turn to every next hop of t towards l (t alone chooses one of them):
  *
  *	s --> t --> u1, u2	turns (s,t,u1) and (s,t,u2) must be allowed
  *
@@ -25,16 +25,16 @@
  * hub).  So there are few gateways, and later columns can use turns that are allowed already.
  *
  * The turns that can be admitted depend on those admitted before. If only gateways join two groups
- * of switches, the groups can be connected in both directions over one link of a gateway, but
- * hardly over two: packets that enter over one link leave over the other, and the opposite
- * direction closes a cycle. So a column is connected in stages. A stage may use:
+ * of switches, a turn from one group to the other at one gateway may exclude the opposite
+ * direction at all other gateways (see the example below). So a column is connected in stages. A
+ * stage may use:
  *
  *	ALLOWED | ALL		turns that are allowed already, to all next hops of the gateway
  *	ALLOWED			the same, to some of its next hops: in this column the gateway
  *				then uses only these
  *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both directions
- *	NEW | BOTH		the same, to some of its next hops.  Paths of other hosts do not
- *				become longer
+ *	NEW | BOTH		the same, to some of its next hops. No path of another host
+ *				becomes longer
  *	LONGER			a gateway without switches below uses another switch above,
  *				although its own hosts then have a longer path.  This helps
  *				if every gateway is connected to several switches of each
@@ -42,25 +42,27 @@
  *	NEW | ALL		new turns in one direction, to all next hops
  *	NEW			the same, to some of its next hops
  *
- * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns over all of them
- * are allowed before the first column (across.c), and every switch gets all next hops whose
- * paths are equally short and use allowed turns only (spread.c).  Placement and the search
- * then divide the flows among these links.
+ * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns of across.c are
+ * allowed before the first column. Every switch then gets all next hops whose paths are
+ * equally short and use allowed turns only (spread.c). Placement and the search then divide
+ * the flows among these links.
  *
  * If pairs still have no path after the last stage, the caller must use another order for the whole
  * fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable extra turns.
- * Let only gateways join the chassis A and B, let a packet turn at g from A to B (a -> g -> b), and
+ * Let only gateways join the chassis A and B. Let a packet turn at g from A to B (a -> g -> b), and
  * another one at h from B to A (c -> h -> d). Every turn by rank is allowed, so if an up/down path
  * leads from b to c, and one from d to a, this is a cycle:
  *
  *	a -> g -> b ... c -> h -> d ... a
  *
- * The path from b to c is missing only if b == c, g == h, and no up/down path leads from b over
- * other switches back to b. The same holds for the path from d to a. Therefore:
+ * Inside a chassis the path from b to c always exists, with one exception: b == c, g == h, and
+ * no up/down path leads from b over other switches back to b. The same holds for the path from
+ * d to a. Therefore:
  *
- *  - no turns suffice if each gateway has one neighbour in each chassis, and this neighbour
- *    is connected to two leaf chips with a common spine
- *  - if turns exist, all traffic of at least one direction crosses one link of one gateway
+ *  - no turns suffice if each gateway has one neighbour in each chassis, and each such
+ *    neighbour is connected to two leaf chips with a common spine
+ *  - if suitable turns exist, all traffic of at least one direction crosses one link of
+ *    one gateway
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +89,7 @@ _Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
 
 #define IMPOSSIBLE UINT32_MAX
 
-/* The number of new turns that a step over channel c needs; IMPOSSIBLE: it cannot be made. */
+/* The number of new turns that a step over channel c needs, or IMPOSSIBLE. */
 static uint32_t new_turns(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -175,8 +177,8 @@ static bool is_better(const struct plan *p, const struct step *x)
 	return p->state[x->sw] != LABELLED || before(x, &p->label[x->sw]);
 }
 
-/* Consider the step over channel c, which leaves a switch without a path. Most steps are not better
- * than the label of the switch even if they need no new turn; these are excluded first. */
+/* Consider the step over channel c from a switch that has no path yet. Most steps would not be
+ * better than the label of the switch even if they needed no new turn; these are excluded first. */
 static void consider(struct plan *p, uint32_t c)
 {
 	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;
@@ -312,8 +314,8 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 	return restrict_hops(p, c, h);
 }
 
-/* As admit_step. On success the next hops of the switch at the end of c are fixed for this
- * column. */
+/* Like admit_step(), but on success the next hops of the switch at the end of c are fixed
+ * for this column. */
 static enum ftr_status use_step(struct plan *p, uint32_t c)
 {
 	enum ftr_status st = admit_step(p, c);
@@ -358,9 +360,9 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 }
 
 /* Use the paths of an earlier column. The next hops of the gateways are computed for this column.
- * FTR_REFUSED: a turn to one of these next hops is not allowed, and no path was used. This can
- * happen if a switch has several next hops (spread.c), because the first of them need not be a
- * first step of this column. */
+ * FTR_REFUSED: a turn to one of these next hops is not allowed; no switch has been connected.
+ * This can happen if a switch has several next hops (spread.c), because the first of them need
+ * not be a first step of this column. */
 static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;
@@ -597,9 +599,10 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
-/* Is it certain that the result will be discarded? If a column is incomplete although its last
- * stage ended without a new refusal, every step that could continue its paths had been refused
- * before. A refusal is final, so no turn that is found later can complete the column. */
+/* Is it certain that the result will be discarded? A column may be incomplete although its
+ * last stage ended without a new refusal. Then every step that could continue its paths had
+ * been refused before. A refusal is final, so no turn that is found later can complete the
+ * column. */
 static bool gives_up(const struct plan *p)
 {
 	return p->whole && !p->complete && p->closed;
@@ -623,8 +626,8 @@ static enum ftr_status pass(struct plan *p)
 }
 
 /* Later columns add turns that earlier ones can use. So if turns were looked for, or given, all
- * columns are repeated until no new turn is added. The result then depends on the set of turns, not
- * on the order in which they were found. */
+ * columns are planned again until no new turn is added. The result then depends on the set of
+ * turns, not on the order in which they were found. */
 static enum ftr_status run_connect(struct plan *p)
 {
 	enum connect_links links = p->out->links;

@@ -36,11 +36,11 @@ struct connect {
 	ftr_sw *via;
 	uint64_t pairs;		/* number of pairs (end port, LID of an end port) that extra turns
 				 * connect */
-	uint64_t longer;	/* number of pairs that have an up/down path but use a longer one:
-				 * those of end ports of a gateway for which there was no other
-				 * solution */
-	bool any_longer;	/* there are entries with such longer paths, also at gateways
-				 * without end ports */
+	uint64_t longer;	/* number of pairs that have an up/down path but use a longer one,
+				 * because an end port of the pair is on a gateway (stage LONGER,
+				 * connect.c) */
+	bool any_longer;	/* some entries lead along such longer paths; entries of gateways
+				 * without end ports count, too */
 	bool complete;		/* every pair that links connect has a path */
 	bool horizontal;	/* horizontal links are used */
 };
@@ -58,7 +58,7 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* The groups of an entry, sorted by pos; returns their number. */
+/* Set cand[] to the groups of entry e, sorted by pos; returns their number. */
 uint32_t connect_candidates(const struct ftr_shape *sh,
 			    const struct connect *c,
 			    const struct connect_entry *e,

@@ -3,15 +3,16 @@
  * Engine ddlr: tables for fabrics whose faults are repaired locally.
  *
  * Deterministic dynamic local rerouting (Sem-Jacobsen et al. 2011, section VI) acts after
- * a fault; that part is <ftr/ddlr.h>.  The tables of a fabric without a new fault are
- * those of sftree, with its promise: every switch reaches every LID.  The engine only
- * sets the SL2VL tables, once, so that rerouted packets have VLs to use.
+ * a fault; that part is described in <ftr/ddlr.h>. The tables of a fabric without a new
+ * fault are those of sftree, with its promise: every switch reaches every LID. In
+ * addition the engine provides SL2VL tables for rerouted packets; these tables are set
+ * only once.
  *
- * A packet is on VL 1 on a link if it changed its direction at the switch before, from up
- * to down or from down to up, and on VL 0 on all other links.  A packet from a host or
- * from the switch itself does not change direction.  SL2VL is indexed by the input and
- * the output port, which determine the direction, so the SL2VL tables do not depend on
- * the routes and never change.
+ * If a packet changes its direction at a switch, from up to down or from down to up, it
+ * is on VL 1 on the next link. On all other links it is on VL 0. A packet from a host or
+ * from the switch itself does not change direction. SL2VL is indexed by the input and the
+ * output port, which determine the direction, so the SL2VL tables do not depend on the
+ * routes and never change.
  *
  * deviation: Sem-Jacobsen et al. 2011 put rerouted packets on layers of their own, from
  * the U-turn to the switch below the fault.  A switch that forwards by (in, out, SL)

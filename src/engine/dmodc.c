@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Engine dmodc: the closed form (closed_form.c), and extra turns for pairs that it does not
- * connect (connect.c).  If these do not connect all pairs, the whole fabric is routed by an
- * inverted order, as by sftree.
+ * connect (connect.c). If these turns do not connect all pairs, the whole fabric is routed
+ * by an inverted order, as by sftree.
  */
 #include <stdlib.h>
 #include <string.h>

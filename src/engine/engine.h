@@ -34,8 +34,9 @@ enum ftr_status engine_displaced(const struct ftr_route_opts *opts,
 /*
  * keep.c: replace entries of the closed form by those that opts->keep preserves, place displaced
  * entries by load, and run the search over the entries that may move. The caller sets in->shape,
- * in->full and in->use_full. extra: entries for extra turns, or NULL. displaced: bits as of
- * dmodc_tables, for the entries to be placed by load if no entries are kept; NULL: none.
+ * in->full and in->use_full. extra: entries for extra turns, or NULL. displaced: the bits
+ * that dmodc_tables() has set; these entries are placed by load if no entries are kept;
+ * NULL: none.
  */
 enum ftr_status engine_finish(struct ftr_balance_input *in,
 			      const struct connect *extra,
@@ -58,7 +59,7 @@ enum ftr_status engine_finish(struct ftr_balance_input *in,
 	     g < &(sh)->tree.groups[(sh)->tree.group_first[s] +		\
 				    (sh)->tree.n_up[s]]; g++)
 
-/* Clear all statistics of a routing, except balance and the pointer order. */
+/* Clear all statistics of a routing, except `balance` and the pointer `order`. */
 static inline void engine_clear_stats(struct ftr_route_stats *stats)
 {
 	*stats = (struct ftr_route_stats){
@@ -67,12 +68,12 @@ static inline void engine_clear_stats(struct ftr_route_stats *stats)
 	};
 }
 
-/* The number of entries for destinations that have no port (closed_form.c). */
+/* The number of (switch, destination) entries without a port (closed_form.c). */
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t);
 
 /*
- * Kinds of the inverted order (inverted_order.c, which defines a part). ORDER_GATEWAYS: several
- * leaves join each part to the rest of the fabric (for dmodc, if extra turns do not suffice).
+ * Kinds of the inverted order; inverted_order.c defines `part`. ORDER_GATEWAYS: several leaves
+ * join each part to the rest of the fabric (for dmodc, if extra turns do not suffice).
  * ORDER_SFTREE: as ORDER_GATEWAYS if the shape has upward paths (struct ftr_up_path) and some end
  * ports have no up/down path by rank; otherwise one leaf joins each part.
  */
@@ -80,7 +81,7 @@ enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
 
 /* root.c. Both functions return false if out of memory. roots_by_load: if root[island] would be a
  * bottleneck, replace it by a leaf with less load, but not by the switch `avoid`. needs_gateways:
- * *needed: ORDER_SFTREE uses several gateways. */
+ * *needed is true if ORDER_SFTREE uses several gateways. */
 bool roots_by_load(const struct ftr_shape *sh, const uint32_t *island,
 		   ftr_sw avoid, ftr_sw *root,
 		   struct ftr_arena *arena) FTR_MUST_USE;
@@ -95,15 +96,15 @@ enum ftr_status sftree_gateways(const struct ftr_shape *sh,
 				struct ftr_route_stats *stats,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* The connected components by all links, horizontal ones included: island[s] is the same
- * for all switches of a component (turns.c). */
+/* Find the islands; horizontal links connect, too. island[s] is the same number for all
+ * switches of an island (turns.c). */
 void engine_islands(const struct ftr_shape *sh, uint32_t *island);
 
 /*
- * The inverted order (inverted_order.c) as levels, [n_sw] from arena.  Any two switches
- * joined by a link have different levels, and every switch reaches the subtree root of its
- * island by upward links alone.  avoid: a switch that is not used as the root if another one
- * can be, or FTR_SW_NONE.  *root: the subtree root of the largest island.
+ * The inverted order (inverted_order.c) as levels: *level is an array [n_sw] in arena. Any
+ * two switches joined by a link have different levels, and every switch reaches the highest
+ * switch of its island, the root, by upward links alone. avoid: a switch that is not used as
+ * the root if another one can be, or FTR_SW_NONE. *root: the root of the largest island.
  */
 enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
 			       ftr_sw avoid, struct ftr_arena *arena,

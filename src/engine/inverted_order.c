@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The inverted order: a total order of the switches in which every switch reaches one of
- * them, usually a leaf, by going up.
+ * The inverted order: a total order of the switches in which every switch reaches the
+ * highest one, usually a leaf, by going up.
  *
  * Bogdanski et al. 2012 let packets between switches without an up/down path make one
- * turn from down to up inside a subtree below one leaf, the subtree root.  These turns
- * become upward turns if that subtree is turned upside down.
+ * turn from down to up inside a subtree. The subtree consists of one leaf, the subtree
+ * root, and switches above it. If that subtree is turned upside down, these are turns
+ * from up to down, which up/down routing permits.
  *
- * Terms, all by the ranks of the shape, and separately for each island of the fabric:
+ * Terms (up and down refer to the ranks of the shape; each island is ordered by itself):
  *
  *	A	the set of the switches that the root reaches by going up, and the root
  *	part	a connected component of the switches that are not in A and have no upward
@@ -22,8 +23,8 @@
  *	3. Each part is joined at its anchor.  The switches of the part that the anchor
  *	   reaches by going up are placed upside down just below the anchor.  The switches of
  *	   the part with an upward path to these are placed just below them, by rank.  An
- *	   anchor is the highest switch of its rank, so for the other leaves the part stays
- *	   above them, and hosts continue to use it.
+ *	   anchor is the highest switch of its rank, so the part stays above the other
+ *	   leaves, and their hosts continue to use the part.
  *	4. The remaining switches are placed, breadth first, each just below its highest
  *	   neighbour that has a place in the order.
  *
@@ -40,39 +41,39 @@
  * reaches the root by going up, and the root reaches every switch by going down: up/down
  * routing on this order connects all pairs.  Any routing that goes up and then down by
  * one total order has no cycle of channel dependencies.  On a complete tree the paths between
- * hosts are the same as with up/down routing by rank: a path that is upward inside A and
- * downward outside by rank is downward all the way in this order, over the same links.
+ * hosts are the same as with up/down routing by rank: a path from the root, which by
+ * rank goes up inside A and then down outside A, goes down all the way in this order,
+ * over the same links.
  *
- * The root is a leaf that is not connected to another leaf, neither above nor below it,
- * because inside A two connected leaves reach each other only through the root.  Of these
- * leaves, only those are considered for which A is nearly as large as possible (ROOT_SHARE).
- * The root is the one with the smallest GUID.  So the loss of one link rarely changes it.
+ * The root is a leaf without a link to another leaf (above or below it), because inside A
+ * two linked leaves reach each other only through the root. Of these leaves, only those are
+ * considered for which A is nearly as large as possible (ROOT_SHARE). The root is the one
+ * with the smallest GUID. So the loss of one link rarely changes it.
  *
  * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
- * a leaf reaches all top switches, the root is such a switch, the highest by rank.  An
- * example is a chassis leaf switch, that is, a switch of a chassis to which racks are
- * connected.  With a leaf as root, all chassis leaf switches above it would be in A.  A
- * packet from one of them could then reach another only through the root, and the traffic of
- * all neighbours of the root would share its few links.  With a chassis leaf switch as root
- * only the spines above it are upside down, and no path of a host changes.  In PGFTs only
- * leaves reach the top switches of all planes (or there is one plane, and no upward paths are
- * made).
+ * a leaf reaches all top switches, the root is the highest such switch by rank. An example is
+ * a chassis leaf switch, to which racks are connected. With a leaf as root, all chassis leaf
+ * switches above it would be in A. A packet from one of them could then reach another only
+ * through the root, and the traffic of all neighbours of the root would share its few links.
+ * With a chassis leaf switch as root only the spines above it are upside down, and no path of
+ * a host changes. In PGFTs only leaves reach the top switches of all planes (or there is one
+ * plane, and no upward paths are made).
  *
  * If the root would be a bottleneck because hosts are connected to switches of A, another
- * leaf is the root (root.c).
+ * leaf becomes the root (root.c).
  *
- * Two chassis that only racks join are two parts of the fabric.  With the rules above, all
- * traffic between them that has no path by rank would cross the links of one anchor.  Two
- * rules are therefore different for dmodc (ORDER_GATEWAYS), if upward paths exist and some
- * hosts have no path by rank:
+ * Two chassis that are joined only by racks are two parts of the fabric. With the rules
+ * above, all traffic between them that has no path by rank would cross the links of one
+ * anchor. Two rules are therefore different for dmodc (ORDER_GATEWAYS), if upward paths
+ * exist and some hosts have no path by rank:
  *
  *	- the root is a switch that is not a leaf: one of those that reach the most top
  *	  switches, even if not all of them.  Then one of two chassis keeps all its paths
  *	  by rank, and only the other one is a part
  *	- all leaves that are connected to the same switches of a part as its anchor, up to
- *	  1 / GATEWAY_SHARE of all leaves, are above the part, too.  A link of each then
- *	  carries traffic between the chassis, in both directions.  These leaves cannot reach
- *	  each other over the part; that is why they must be few
+ *	  1 / GATEWAY_SHARE of all leaves, are above the part, too. Then a link of each of
+ *	  these leaves carries traffic between the chassis, in both directions. The leaves
+ *	  cannot reach each other over the part, so they must be few
  */
 #include <string.h>
 
@@ -339,8 +340,8 @@ static void collect_offers(struct ordering *o)
 }
 
 /* Choose the anchor of each part. Only offers that reach nearly as many switches of the part as its
- * best offer are considered. The anchor is the switch with the most such offers; on a tie, the one
- * with the smallest GUID. */
+ * best offer are considered. The anchor is the switch with the most such offers, counted over all
+ * parts; on a tie, the one with the smallest GUID. */
 static void choose_anchors(struct ordering *o)
 {
 	uint32_t n = o->sh->f->n_sw;

@@ -4,12 +4,12 @@
  * displaced entries, and search.
  *
  * Two designs were compared.  The first computes all tables from the present fabric.
- * This is a pure function, but a second fault moves entries that need not move, and the
- * first fault discards the result of the search.  The second design, which is used here, also
- * takes earlier tables as input.  An entry keeps
+ * They are then a function of that fabric only, but a second fault moves entries that need
+ * not move, and the first fault discards the result of the search. The second design, which
+ * is used here, also takes earlier tables as input. An entry keeps
  *
- *	1. its port of the preferred tables, those of the complete fabric;
- *	2. else its port of the current tables, those that are in the switches;
+ *	1. its port in the preferred tables, which are those of the complete fabric;
+ *	2. else its port in the current tables, which the switches hold;
  *	3. else it is displaced, and placed by the load of the links
  *	   (balance/displaced.h), as after a single fault (src/incremental).  With
  *	   the literal placements it has the port of the closed form.
@@ -38,7 +38,7 @@ struct keeping {
 	uint64_t *movable, *displaced;
 	const struct connect *extra;	/* entries for extra turns, or NULL */
 	uint8_t *gateway;	/* gateway[s]: extra has entries of s even for columns to which the
-				 * cost of s is finite */
+				 * cost from s is finite */
 	const uint32_t *col_of;	/* col_of[lid]: column of the LID; UINT32_MAX: the LID is not
 				 * routed */
 };
@@ -197,7 +197,7 @@ static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
 	return true;
 }
 
-/* Keep all entries that can be kept. *displaced: some entries are movable. */
+/* Keep all entries that can be kept. *displaced: true if some entries are movable. */
 static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 				bool *displaced, struct ftr_err *err)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The pairs that need a path because up/down routing has none (connect.c), and the order in which
- * gateways are preferred.
+ * The pairs that need extra turns because they have no up/down path (connect.c), and the order in
+ * which gateways are preferred.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,7 @@ bool plan_find_pairs(struct plan *p)
 
 /* ---- gateways ---------------------------------------------------------- */
 
-/* The number of switches above leaf switch s, itself included. */
+/* The number of switches above leaf switch s, plus one for s. */
 static uint32_t count_above(struct plan *p, ftr_sw s, uint32_t *seen,
 			    ftr_sw *queue)
 {
@@ -126,8 +126,8 @@ static int hub_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Determine the order of gateways: leaf switches with the most switches above them first, then
- * those with the fewest hosts, then by GUID. */
+/* Determine the order of gateways: first the leaf switches with the most switches above them;
+ * on a tie those with the fewest end ports, then those with the smallest GUID. */
 bool plan_find_hubs(struct plan *p)
 {
 	const struct ftr_shape *sh = p->sh;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The next hops of a switch towards the column that is being connected (connect.c).  If the
- * switch has a path by rank, these are its candidates; otherwise, the first hop of the path
- * that was found.
+ * switch has a path by rank, these are its candidates; otherwise the only next hop is that
+ * of the path that was found.
  */
 #include "engine/plan.h"
 

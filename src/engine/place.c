@@ -4,14 +4,14 @@
  * and their extension to damaged trees.
  *
  * FTR_PLACE_LITERAL is the paper's rule.  For the candidates C in order and
- * q = floor(d / Pi), it uses group q mod #C and link floor(q / #C) mod #g.  Both count
- * present groups and links only, so if a switch loses one of W groups, nearly every
- * destination moves.  C is ordered as in the shape: by GUID (LITERAL) or by plane (PLANES),
- * see src/shape/group.c.  Both use the topological index d of src/shape/column_order.c,
- * because the paper does not define d.
+ * q = floor(d / Pi), it uses group q mod #C and link floor(q / #C) mod #g. Both numbers
+ * count present groups and links only, so if a switch loses one of W groups, nearly every
+ * destination moves. C is ordered as in the shape: by GUID (LITERAL) or by plane (PLANES),
+ * see src/shape/group.c. Both placements use the topological index d of
+ * src/shape/column_order.c, because the paper does not define d.
  *
- * deviation: the other two placements count nominal groups and links, so that a destination
- * never moves while its nominal link works:
+ * deviation: the other two placements, EVEN and STABLE, count nominal groups and links, so
+ * that a destination never moves while its nominal link works:
  *
  *	slot	x = q mod W		W nominal groups above, present or missing
  *	period	z = floor(q / W)
@@ -22,20 +22,20 @@
  *
  *	(x + c) mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
- * where a is the distance from the pod of the switch to the destination, in blocks (a block has as
- * many destinations as the pod has hosts), and j, g, B are explained below. The formula is chosen
+ * where a is the distance from the pod of the switch to the destination, in blocks; j, g, B are
+ * explained below. (A block has as many destinations as the pod has hosts.) The formula is chosen
  * for shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a leaf
  * receives from two. So at either end of a path all displaced destinations move by the same c, or
  * by two values that differ by one, and few of them share a link. Over all destinations c takes
  * every value, which spreads all-to-all traffic. B consecutive blocks have the same c. B is at
  * least 2, so that half of the shifts use only one value of c, and small enough that every value of
- * c occurs twice. A block has r > 1 periods if there are fewer groups above than hosts of a leaf. A
- * shift then needs slot x in all periods of a block at once, so period j = z mod r adds j times g =
- * floor((W - 1) / r).
+ * c occurs twice. A block has r = floor(hosts of the block / (Pi W)) periods, at least 1. If r > 1,
+ * a shift needs slot x in all periods of a block at once, so period j = z mod r adds j g to the
+ * displacement, where g = floor((W - 1) / r).
  *
  * If the group of that slot is missing as well, a list of slots that depends only on
  * (s, d) decides: the first slot with a candidate is taken.  So an entry changes only
- * when it loses its own next hop, and returns to it when that is restored.
+ * when it loses its own next hop, and gets it back when the next hop is restored.
  *
  * A fixed list cannot take the load of the links into account.  So displaced entries are
  * placed again by the load of the links (balance/displaced.h, engine/keep.c) if
@@ -45,26 +45,28 @@
  * links. The load of the other groups does not grow. (The switch at the far end must use the other
  * links of the group in any case.)
  *
- * Candidates without a slot are below the switch by rank.  In a PGFT there is only one at
- * a time.  If a leaf is connected to several switches of one plane, like a rack to the
- * leaf switches of a chassis, there are several.  Equation (3) then sends all hosts of
- * the leaf to one of them, because their d differ by less than Pi.
+ * Candidates without a slot are below the switch by rank. In a PGFT there is only one for
+ * each destination. If a leaf is connected to several switches of one plane, like a rack
+ * to the leaf switches of a chassis, there are several. Equation (3) then sends all hosts
+ * of the leaf to one of them, because their d differ by less than Pi.
  *
  * deviation: the other two placements avoid this. They route downward to a host over the switches
- * of its upward path (struct ftr_up_path, <ftr/shape.h>), that is, the switches to which its own
- * leaf would send it. Leaves spread their hosts over all groups above, so the switches above spread
- * those hosts over all downward paths. For the upward choice q is then the number of the host among
- * those whose upward path passes the same switch of the tier, not floor(d / Pi), because the hosts
- * that share a leaf switch of a chassis are not consecutive in d.
+ * of its upward path (struct ftr_up_path, <ftr/shape.h>). These are the switches over which
+ * packets to the host would go up from its own leaf. Leaves spread their hosts over all groups
+ * above, so the switches above spread those hosts over all downward paths. The hosts that share a
+ * leaf switch of a chassis are not consecutive in d. So for the upward choice q is not
+ * floor(d / Pi), but the number of the host among those whose upward path passes the same switch of
+ * the tier.
  *
- * If no candidate is on the upward path of the host, or the destination is not a host, each
- * candidate gets a hash of (candidate, d) and the highest hash wins. So the loss of another
- * candidate changes nothing. All switches that have the winner as a candidate choose it, so traffic
- * to port 0 of a switch, which is slow, uses few links.
+ * If no candidate is on the upward path of the host, or the destination is not a host, the
+ * candidate in the slot of the destination is taken. If there is none, each candidate gets a hash
+ * of (candidate, d) and the highest hash wins. So the loss of another candidate changes nothing.
+ * All switches that have the winner as a candidate choose it, so traffic to port 0 of a switch,
+ * which is slow, uses few links.
  *
  * If no leaf has links to several switches of a plane, there are no upward paths.  Equation (3)
- * then chooses among candidates without a slot.  Several of them occur only in the order
- * of sftree, on paths between switches.  Links are chosen as above.
+ * then chooses among candidates without a slot. Several such candidates occur only in
+ * the order of sftree, on paths between switches. Links are chosen as above.
  */
 #include <string.h>
 
@@ -153,7 +155,7 @@ void place_column(struct port_choice *pl, uint32_t l,
 /* ---- slots ------------------------------------------------------------- */
 
 /* The distance a, in blocks, from the pod of the switch to t. Destinations other than hosts are
- * treated as if each leaf had one index. */
+ * treated as if each leaf had one index d. */
 static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 {
 	uint32_t size = t->cls == FTR_CLASS_HOST ? pl->block : pl->pod_leaves;
@@ -221,8 +223,8 @@ ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 	return FTR_PORT_NONE;
 }
 
-/* The port of link k = z mod n of the group. If this link is lost, the port of the first link that
- * is present, from k + 1 + floor(z / n) mod (n - 1) on, so that the destinations of different
+/* The port of link k = z mod n of the group. If this link is missing, the port of the first link
+ * that is present, from k + 1 + floor(z / n) mod (n - 1) on, so that the destinations of different
  * periods use different links. */
 static ftr_port link_port(const struct ftr_shape *sh,
 			  const struct ftr_group *g, uint32_t z)

@@ -24,6 +24,7 @@ struct port_choice {
 	uint32_t pi;
 	const struct ftr_up_path *up_path;	/* [n_d] upward paths on the tier of the switch, or
 						 * NULL */
+	/* place.c explains these numbers */
 	uint32_t w;		/* number of nominal slots; 0: slots are not used */
 	uint32_t pod_leaves;	/* number of leaves of a block */
 	uint32_t block;		/* number of host indices of a block */
@@ -52,10 +53,10 @@ static inline bool place_literal(enum ftr_placement how)
 void place_switch(struct port_choice *pl, const struct ftr_shape *sh,
 		  enum ftr_placement how, ftr_sw s);
 
-/* Compute the following for each column of s; each array has cost_stride elements. paths: the
- * number of groups above s that are candidates; 0 if s must route downward. one: the last of these
- * groups, as an index among the groups above; undefined if paths is 0. must: not 0 if s must route
- * downward. */
+/* Compute for switch s and each column (each array has cost_stride elements):
+ * paths: the number of groups above s that are candidates; 0 if s must route downward;
+ * one: the last of these groups, as an index among the groups above; undefined if paths is 0;
+ * must: not 0 if s must route downward. */
 void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 		     uint8_t *one, uint8_t *must);
 
@@ -64,8 +65,8 @@ void place_paths_row(const struct ftr_shape *sh, ftr_sw s, uint8_t *paths,
 void place_column(struct port_choice *pl, uint32_t l,
 		  const struct ftr_group *const *cand, uint32_t n);
 
-/* The number q of equation (3): if the destination is a host with an upward path, its number on the
- * tier of the switch; otherwise floor(d / Pi). */
+/* The number q (place.c): if the destination is a host with an upward path, its number on the tier
+ * of the switch; otherwise floor(d / Pi). */
 static inline uint32_t place_number(const struct ftr_shape *sh,
 				    const struct ftr_up_path *up_path,
 				    uint64_t pi, const struct ftr_dest *t)
@@ -84,7 +85,7 @@ const struct ftr_up_path *place_up_path(const struct ftr_shape *sh,
  * FTR_PORT_NONE: there is no candidate. */
 ftr_port place_port(struct port_choice *pl, const struct ftr_dest *t);
 
-/* The port of nominal link `link` of the group; FTR_PORT_NONE: it is lost. */
+/* The port of nominal link `link` of the group; FTR_PORT_NONE: the link is missing. */
 ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 		    uint32_t link);
 

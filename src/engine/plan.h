@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The working state of a plan, shared by connect.c, need.c, next_hops.c, spread.c and
- * alike.c.
+ * alike.c. connect.c explains the terms.
  */
 #ifndef FTR_ENGINE_PLAN_H
 #define FTR_ENGINE_PLAN_H
@@ -19,8 +19,8 @@ enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
 
 /* A step of a path to the column, from a switch to a neighbour. Lower keys are better. */
 struct step {
-	uint64_t key;		/* number of new turns, number of hops, position of the gateway in
-				 * the order of gateways, from the high bits to the low ones */
+	uint64_t key;		/* from the high bits to the low ones: number of new turns, number
+				 * of hops, position of the gateway in the order of gateways */
 	ftr_sw sw;
 	uint32_t channel;	/* channel from sw */
 };
@@ -28,9 +28,9 @@ struct step {
 struct hop_list {		/* the next hops of a switch, as channels */
 	uint32_t first, n;	/* plan.pool[first .. first + n - 1] */
 	bool known;		/* the list is valid */
-	bool some;		/* the list differs from the candidates by rank */
-	bool longer;		/* next hops with a longer path than by rank are included */
-	bool used;		/* a path uses these next hops, so they do not change for this
+	bool some;		/* the list is not that of all candidates by equation (1) */
+	bool longer;		/* the list has next hops whose path is longer than that by rank */
+	bool used;		/* a path uses these next hops, so they are fixed for this
 				 * column */
 	uint32_t total;		/* number of hops to the column */
 };
@@ -64,16 +64,16 @@ struct plan {
 	uint32_t *hub;		/* hub[s]: position of s in the order of gateways */
 	/* The switches that need a path to column l are pair[pair_first[l]] .. pair[pair_first[l +
 	 * 1] - 1]. */
-	uint32_t *pair_first;	/* pair_first[l]: index in pair[] of the first switch for column
-				 * l */
+	uint32_t *pair_first;	/* [n_sw + 1] */
 	ftr_sw *pair;
 	/* for the current column */
 	uint32_t l;
-	const uint8_t *back;	/* back[l]: cost from the switch of the column to column l */
+	const uint8_t *back;	/* back[l]: cost from the switch of the current column to
+				 * column l */
 	unsigned int mode;
 	uint32_t tries[PLAN_STAGES];	/* by stage: number of failures that are still permitted, in
 					 * all columns together */
-	bool looking;		/* the first pass, in which new turns are looked for */
+	bool looking;		/* this is the first pass; new turns are looked for */
 	bool spread;		/* give switches all next hops that the turns allow, see spread.c */
 	/* state of the switches */
 	uint8_t *state;		/* state[s]: OPEN, LABELLED or CONNECTED; OPEN between columns */
@@ -97,26 +97,26 @@ struct plan {
 	uint32_t n_earlier;	/* number of columns stored so far */
 	bool one_stage;		/* one stage has connected this column, starting from `steps`, and
 				 * has not copied the paths of an earlier column */
-	/* the result, and its growing arrays */
+	/* the result, and the capacities of its arrays */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;
 	uint64_t pairs;
 	bool complete;
-	bool whole;		/* an incomplete result is discarded */
+	bool whole;		/* the caller discards an incomplete result */
 	bool closed;		/* the column is incomplete although its last stage ended
 				 * without a refused turn */
 };
 
 /* need.c.  False: out of memory.
  * plan_count_ends: count the end ports and LIDs of each switch; mark the needed columns.
- * plan_find_pairs: find the needed pairs without a path.
+ * plan_find_pairs: find the needed pairs.
  * plan_find_hubs: determine the order of gateways. */
 void plan_count_ends(struct plan *p);
 bool plan_find_pairs(struct plan *p) FTR_MUST_USE;
 bool plan_find_hubs(struct plan *p) FTR_MUST_USE;
 
-/* Hops from s to the column by rank. They are read from the row of the column's switch, because
- * they equal those of the opposite direction; the row stays in the cache. */
+/* Hops of the path by rank from s to the column. The opposite path has as many hops, so the
+ * number is read from the row of the column's switch, which stays in the cache. */
 static inline uint8_t plan_cost(const struct plan *p, ftr_sw s)
 {
 	return p->back[p->sh->numbering.col[s]];
@@ -134,20 +134,20 @@ static inline void plan_touch(struct plan *p, ftr_sw s)
 	p->noted[s] = 1;
 }
 
-/* next_hops.c. plan_hops: the next hops of t towards the column, which is not that of t; they are
- * in p->pool. plan_pool_add: add a channel to the pool; false: out of memory (p->nomem). */
+/* next_hops.c. plan_hops: the next hops of t, which is not the switch of the column; they are in
+ * p->pool. plan_pool_add: add a channel to the pool; false: out of memory (p->nomem). */
 const struct hop_list *plan_hops(struct plan *p, ftr_sw t);
 bool plan_pool_add(struct plan *p, uint32_t c);
 
-/* spread.c: give all next hops that the turns allow to the switches that were connected. */
+/* spread.c: give each switch that was connected all next hops that the turns allow. */
 void plan_spread(struct plan *p);
 
-/* alike.c.  The first two are called while the heap holds the possible first steps of the
- * column over turns that are allowed already.
+/* alike.c. The first two are called while the heap holds the possible first steps of the
+ * column that need no new turn.
  * plan_find_alike: an earlier column that can be copied, or NULL.
  * plan_note_steps: store these first steps; false: out of memory.
- * plan_keep_column: store a column that these first steps have connected; its entries begin
- * at `first`. */
+ * plan_keep_column: store a column that these first steps have connected; its entries
+ * begin at `first`. */
 const struct earlier_column *plan_find_alike(const struct plan *p);
 bool plan_note_steps(struct plan *p) FTR_MUST_USE;
 void plan_keep_column(struct plan *p, uint32_t first);

@@ -7,13 +7,14 @@
  * switch of A except the root has end ports.  But if hosts are connected to spines, all
  * flows between the spines in A cross the links of the root:
  *
- *	H(A)	flows between end ports on different switches of A, without the root
- *	own(s)	flows of all-to-all traffic from s, and to s, per link of s
+ *	H(A)	number of flows between end ports on different switches of A, except the root
+ *	own(s)	number of all-to-all flows from s, and to s, per link of s
  *
  *	load(root) = own(root) + H(A) / links of the root to A
  *
- * If this exceeds own(s) of every leaf switch, the root is the bottleneck of the fabric.
- * Then the leaf switch for which load() is smallest becomes the root.
+ * If the load of the present root exceeds own(s) of every leaf switch, the root is the
+ * bottleneck of the fabric. Then the leaf switch with the smallest load() becomes the
+ * root.
  */
 #include "core/bytes.h"
 #include "engine/engine.h"
@@ -30,7 +31,7 @@ struct ends {
 	uint32_t *all;		/* all[i]: number of end ports in island i */
 	uint32_t *inside;	/* inside[l]: number of end ports in A if the root is the switch of
 				 * column l */
-	uint64_t *squares;	/* squares[l]: sum of on^2 over that A */
+	uint64_t *squares;	/* squares[l]: sum of on[s]^2 over the switches s of this A */
 };
 
 /* Allocate the arrays of e, and count the end ports. False: out of memory. */
@@ -95,8 +96,8 @@ static uint64_t own_load(const struct ends *e, ftr_sw s)
 	return links ? on * (e->all[e->island[s]] - on) * SCALE / links : 0;
 }
 
-/* The load of s as a root. Every neighbour is also considered separately, because all of its flows
- * cross the links between it and s. */
+/* The load of s as a root. Every neighbour is also considered separately, because all flows from
+ * and to a neighbour cross the links between it and s. */
 static uint64_t root_load(const struct ends *e, ftr_sw s)
 {
 	const struct ftr_shape_tree *t = &e->sh->tree;

@@ -4,16 +4,16 @@
  *
  * sFtree (Bogdanski et al. 2012) promises the same, but fails on some damaged fabrics (subtree.c);
  * this engine does not.  It does not add detours to finished tables, but uses one up/down routing
- * over the inverted order (inverted_order.c).  The shape is put into that order, and the
- * equations of dmodc choose among the groups that lead closer.  On a complete tree the entries
- * of hosts are identical to those of dmodc, and the paths between switches are spread over the
- * subtree by the same formula; the paper takes the first port.
+ * over the inverted order (inverted_order.c). The shape is made again with that order
+ * (ftr_shape_reorder), and the equations of dmodc choose among the groups that lead closer. On
+ * a complete tree the entries of hosts are identical to those of dmodc, and the paths between
+ * switches are spread over the subtree by the same formula; the paper takes the first port.
  *
- * First, everything is routed with two limits: paths of dmodc stay where there are any,
- * and horizontal links are not used, because they would shorten some paths and gather
- * traffic on few links (FTR_REORDER_KEEP).  Then the destinations that some switch of
- * their island cannot reach are routed again without these limits.  Both routings follow
- * the same order, so together they have no cycle either.
+ * First, everything is routed with two limits: pairs that have a path with dmodc keep
+ * that path, and horizontal links are not used, because they would shorten some paths
+ * and gather traffic on few links (FTR_REORDER_KEEP). Then the destinations that some
+ * switch of their island cannot reach are routed again without these limits. Both
+ * routings follow the same order, so together they have no cycle either.
  *
  * A fault must not change the root or the order without need, because tables would change all
  * over the fabric.  So the order of the nominal fabric is used, if one is given and every

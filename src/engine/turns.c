@@ -3,9 +3,8 @@
  * The relation of turns.h, kept free of cycles.
  *
  * A turn from channel `in` to channel `out` closes a cycle if and only if `in` can be reached from
- * `out`.
- * The set of channels that can be reached from a channel is computed once, and grows with every
- * turn that is admitted. So the test reads one bit.
+ * `out`. The set of channels that can be reached from a channel is computed once, and grows with
+ * every turn that is admitted. So the test reads one bit.
  *
  * The search needs no explicit edges for base turns (turns.h).  From a downward channel into v, all
  * downward channels of v can be reached.  From an upward channel into v from w, all channels
@@ -20,7 +19,7 @@
 #include "engine/turns.h"
 
 struct turns_reach {
-	uint64_t *bit;		/* [n] bit c: channel c can be reached */
+	uint64_t *bit;		/* bit c: channel c can be reached; n bits */
 	uint8_t *fan;		/* fan[s]: the channels of s that have been entered, FAN_... bits */
 	ftr_sw *from;		/* from[s], with FAN_BUT_ONE: the switch below from which s was
 				 * entered */

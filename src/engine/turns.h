@@ -9,11 +9,11 @@
  *	(a -> b) then (b -> c)	allowed, unless c == a, or a link is horizontal,
  *				or the first goes down and the second up
  *
- * It has no cycle: upward channels by rising rank, then downward channels by falling
- * rank.  Extra turns are admitted as long as the whole relation stays free of cycles.  It
- * then contains the channel dependencies of every routing that uses allowed turns only,
- * and of every mixture of two such routings.  So none of them has a credit loop, on one VL
- * (Dally and Seitz 1987).
+ * It has no cycle: base turns lead over upward channels by rising rank, then over downward
+ * channels by falling rank. Extra turns are admitted as long as the whole relation stays
+ * free of cycles. It then contains the channel dependencies of every routing that uses
+ * allowed turns only, and of every mixture of two such routings. So none of them has a
+ * credit loop, on one VL (Dally and Seitz 1987).
  */
 #ifndef FTR_ENGINE_TURNS_H
 #define FTR_ENGINE_TURNS_H

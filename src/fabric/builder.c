@@ -7,7 +7,7 @@
  * A contradiction between two additions is found at the second one, so that a reader can
  * name its line.  Errors that need the whole fabric (missing nodes, port numbers, LID
  * overlaps) are found by freeze, which sorts everything by GUID.  The arena of the builder
- * holds the names at first, and becomes that of the fabric.
+ * holds the names at first, and becomes the arena of the fabric.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -239,7 +239,7 @@ static enum ftr_status connected_before(const struct b_link *c, struct ftr_end a
 	struct ftr_end far = same_end(c->a, a) ? c->z : c->a;
 
 	return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
-			" port %u is cabled to node 0x%016" PRIx64
+			" port %u is connected to node 0x%016" PRIx64
 			" port %u here but to node 0x%016" PRIx64
 			" port %u before", a.node_guid, a.port, z.node_guid,
 			z.port, far.node_guid, far.port);
@@ -264,7 +264,7 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 				FTR_PORT_MAX);
 	if (same_end(a, z))
 		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
-				" port %u is cabled to itself", a.node_guid,
+				" port %u is connected to itself", a.node_guid,
 				a.port);
 	if (ia != iz) {
 		if (ia != FTR_MAP_NONE)
@@ -322,7 +322,7 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 	for (uint32_t i = 0; i < b->n_sw; i++) {
 		mark(used, b->sw[i].lid, b->sw[i].lmc);
 		if (!b->sw[i].lid) {
-			b->sw[i].lmc = 0;	/* an LMC without a LID */
+			b->sw[i].lmc = 0;	/* an LMC without a LID is not used */
 			want[n++] = (struct lid_want){ b->sw[i].guid,
 						       &b->sw[i].lid, 0 };
 		}
@@ -461,7 +461,7 @@ static enum ftr_status find_end(const struct ftr_builder *b,
 	if (s != FTR_SW_NONE) {
 		if (end.port > z->sw[s].n_ports)
 			return ftr_fail(err, FTR_INVAL, "switch 0x%016" PRIx64
-					" has %u ports, but its port %u is cabled to node 0x%016"
+					" has %u ports, but its port %u is connected to node 0x%016"
 					PRIx64 " port %u", end.node_guid,
 					z->sw[s].n_ports, end.port,
 					far.node_guid, far.port);
@@ -471,7 +471,7 @@ static enum ftr_status find_end(const struct ftr_builder *b,
 	i = ftr_map_get(&b->ep_by_end, end_key(end.node_guid, end.port));
 	if (i == FTR_MAP_NONE)
 		return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
-				" port %u is cabled to node 0x%016" PRIx64
+				" port %u is connected to node 0x%016" PRIx64
 				" port %u, which has no record",
 				far.node_guid, far.port, end.node_guid,
 				end.port);

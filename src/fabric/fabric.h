@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Shared by the builder and the readers: the map from GUID to index, the greatest width and
- * speed of a mask, and the detection of names that are not unique.
+ * speed in a mask, and the detection of names that are not unique.
  */
 #ifndef FTR_FABRIC_FABRIC_H
 #define FTR_FABRIC_FABRIC_H
@@ -32,7 +32,7 @@ unsigned int ftr_width_of_mask(unsigned int mask);
 enum ftr_speed ftr_speed_of_mask(unsigned int speed, unsigned int ext);
 
 /* True if the link at port p of s leads to a switch, and (s, p) is its lower end, that is, the
- * end of the lower (switch index, port). */
+ * end with the lower (switch index, port). */
 static inline bool ftr_is_lower_end(const struct ftr_fabric *f, ftr_sw s,
 				    unsigned int p)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Seeded damage.
+ * Random damage, from a seed.
  *
  * Faults are drawn without replacement from the lists of links between switches, of
  * switches without hosts, and of hosts, in index order.  A seed therefore gives the
@@ -15,7 +15,8 @@
 
 struct loss {
 	uint8_t *dead_sw, *dead_node;
-	uint8_t *dead_port;	/* [n_ports] 1: remove the link; set at its end of lower index */
+	uint8_t *dead_port;	/* [n_ports] 1: remove the link; set at the end with the lower
+				 * index */
 };
 
 /* Set dead[] for n of the listed indices, drawn at random; FTR_INVAL if the list has fewer. */

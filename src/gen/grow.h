@@ -24,8 +24,8 @@ struct gen_growth {
 	unsigned int h;			/* number of switch levels */
 	const struct ftr_gen_opts *o;
 	struct ftr_rng rng;
-	uint32_t *lid;			/* random LIDs, each divided by 2^lmc, less 1; NULL:
-					 * not drawn (yet) */
+	uint32_t *lid;			/* random base LIDs, stored as LID / 2^lmc - 1; NULL: not
+					 * drawn (yet) */
 	uint32_t n_lids;		/* number of elements of lid[] used so far */
 	struct ftr_builder *b;
 	struct ftr_arena *arena;

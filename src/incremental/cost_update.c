@@ -2,23 +2,24 @@
 /*
  * Update of costs and down-costs.
  *
- * The update makes the two passes that compute a whole shape (Gliksberg et al. 2020,
- * Procedure 1, with the rule "must" of <ftr/shape.h>), but over work lists instead of
- * whole rows:
+ * The update makes the same two passes as the computation of a whole shape (Gliksberg
+ * et al. 2020, Procedure 1, with the rule "must" of <ftr/shape.h>), but over work lists
+ * instead of whole rows:
  *
  *	ascending	down[s][l]; if it changed: down of the switches above s,
  *			cost of s
  *	descending	cost[s][l]; if it changed: cost of the switches below s
  *
- * Every change also lists the entries that depend on it: those of s, of the switches
- * above for a down-cost, and of the switches below for a cost.  Both passes process a
- * rank only when all values on which the rank depends are final. Columns are computed in
- * segments of SEGMENT, by the functions that compute the rows of a whole shape.
+ * Every change also lists the entries that depend on it: those of s and, for a
+ * down-cost, of the switches above s, or, for a cost, of the switches below s. Both
+ * passes process a rank only when all values on which the rank depends are final.
+ * Columns are computed in segments of SEGMENT, by the functions that compute the rows of
+ * a whole shape.
  *
  * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP, the down-cost of some pairs (s, l) is
- * infinite although a switch below s leads to l, so that no switch above s routes downward through
- * s. These pairs are found from the down-costs when the incremental routing is made, and do not
- * change afterwards.
+ * infinite although a switch below s leads to l. This keeps the switches above s from routing
+ * downward through s. These pairs are found from the down-costs when the incremental routing is
+ * made, and do not change afterwards.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -197,7 +198,7 @@ static void list_dependent(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 }
 
 /* Compute n columns of s again, beginning with column `from`, and list the values and entries that
- * depend on a changed one. */
+ * depend on a changed value. */
 static bool update_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {

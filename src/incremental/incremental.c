@@ -226,7 +226,7 @@ static void toggle_all(struct ftr_incr *lv)
 	}
 }
 
-/* Update links, groups, costs and the plan, and list the entries. */
+/* Update links, groups, costs and the plan, and list the entries that depend on them. */
 static enum ftr_status update_costs(struct ftr_incr *lv, struct ftr_err *err)
 {
 	enum ftr_status st;

@@ -11,9 +11,9 @@
  *	write_steps.c		the order in which changes may be written
  *
  * The view is a struct ftr_shape with its own groups, costs and down-costs, which change;
- * everything else is that of the shape it was made from. Functions that route over a shape can
- * route over the view. Each switch has room for all of its nominal groups. Groups with at least one
- * link that is up are packed to the front of this room, in nominal order:
+ * everything else is that of the shape from which it was made. Functions that route over a shape
+ * can route over the view. Each switch has room for all of its nominal groups. Groups with at least
+ * one link that is up are packed to the front of this room, in nominal order:
  *
  *	group_first[s]  |above|above|below|below|equal|  .  |  .  | group_first[s+1]
  *	                 <- n_up -> <- n_down -> n_equal
@@ -28,7 +28,7 @@
  * ftr_incr_apply() is a transaction. Costs are changed in place and logged; new entries are
  * collected beside the tables. The entries are written to the tables last, when nothing can fail.
  * On an earlier failure, and on undo, the changes are reverted from the logs: costs, links, plan,
- * counts and counters of flows in revert(), entries in ftr_incr_undo().
+ * counts of pairs and counters of flows in revert(), entries in ftr_incr_undo().
  *
  * An alternative would keep two generations: apply would update the spare one, and undo would swap
  * the two. Here there is one generation and a log. In both designs the work is proportional to the
@@ -93,7 +93,7 @@ struct incr_pairs {
 
 struct ftr_incr {
 	const struct ftr_shape *base;	/* the shape from which this object was made */
-	struct ftr_shape view;		/* that shape with the links that are alive */
+	struct ftr_shape view;		/* copy of base, with only the links that are alive */
 	struct ftr_route_opts opts;
 	struct ftr_arena *arena;	/* same lifetime as this object */
 	struct ftr_tables *t;
@@ -112,8 +112,8 @@ struct ftr_incr {
 	uint32_t *group_of;	/* group_of[e]: index in group[] of the group of end e */
 	uint32_t *far;		/* far[e]: the other end of the link */
 	uint8_t *alive;		/* alive[e]: 1: the link is alive */
-	uint8_t *alive_after;	/* alive_after[e]: alive[e] after the events; set for the smaller of
-				 * the two ends only */
+	uint8_t *alive_after;	/* alive_after[e]: alive[e] after the events; set only for the
+				 * smaller of the two ends */
 	uint32_t *absent;	/* [n_absent] the nominal links that the fabric of base lacks */
 	uint32_t n_absent;
 	uint64_t *dead;		/* [n_ports] bits, see ftr_incr_dead */
@@ -226,8 +226,8 @@ enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
 void incr_extra_back(struct ftr_incr *lv);
-/* May a packet that came from switch `from` to switch `at` go on to switch `to`? True if it goes up
- * and then down, or if this is an extra turn of the plan. */
+/* May a packet that came from switch `from` to switch `at` go on to switch `to`? True if that is up
+ * and then down, or an extra turn of the plan. */
 bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to);
 static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 {

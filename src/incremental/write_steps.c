@@ -4,11 +4,11 @@
  *
  * Changed entries are written downstream first (tables/write_order.h). Here the first step is 0.
  *
- * An entry of a switch y is said to turn upward if its new port leads up, and a switch x above y
- * has a changed entry whose old port leads down to y over a link that is up. (If x kept its entry,
- * the new tables would have a turn at y, but their paths go strictly up, then down.) Entries that
- * turn upward, and all entries that wait for them, get separate steps after all others (drain
- * steps), one for each level:
+ * An entry of a switch y is said to turn upward if two things are true: its new port leads up, and
+ * a switch x above y has a changed entry whose old port leads down to y over a link that is up.
+ * (If the entry of x did not change, the new tables would have a turn at y. But paths by the new
+ * tables go strictly up, then down.) Entries that turn upward, and all entries that wait for them,
+ * get separate steps after all others (drain steps), one for each level:
  *
  *	level(y) = 1 + the greatest level of the entry that y waits for and of the
  *		   entries that led down to y, if they have a level; else 0
@@ -24,8 +24,8 @@
  * path. So there is no loop. An entry that becomes FTR_PORT_NONE waits for nothing. It has lost all
  * its up/down paths, the old one included, so no packet that could arrive passes it.
  *
- * Only with excluded pairs (ftr_incr.keep) may a path still work although its cost is
- * infinite.  For such a pair, an entry that becomes FTR_PORT_NONE is written after all
+ * Only for the pairs in ftr_incr.keep may a path still work although its cost is
+ * infinite. For such a pair, an entry that becomes FTR_PORT_NONE is written after all
  * other entries of its LID. Exception: its old port leads down to an entry that turns
  * upward, because such a turn is worse than a missing entry.
  */
@@ -154,8 +154,8 @@ static bool raise(struct steps *z, uint32_t i, uint32_t level)
 }
 
 /* Compute the levels of the n changes in list, which are marked DRAIN. With extra turns, one pass
- * may not be enough. If changes wait for each other in a cycle, no order is right, and the checker
- * refuses the result. */
+ * is not always enough. If changes wait for each other in a cycle, no order is right, and the
+ * checker refuses the result. */
 static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 {
 	bool again = true;

@@ -69,7 +69,7 @@ struct csv {
 
 /* ---- fields ------------------------------------------------------------ */
 
-/* The next field of the line; a quoted one ends at a quote before a comma. */
+/* The next field of the line; a quoted field ends at a quote that a comma follows. */
 static struct ftr_cur next_field(struct ftr_cur *c)
 {
 	struct ftr_cur f = *c;

@@ -58,8 +58,8 @@ struct ftr_cur {
 };
 
 /*
- * Functions of readers return false after an error.  The error is then in the status and
- * the err of the text.
+ * The functions that read return false after an error, which is then in t->status and
+ * t->err.
  */
 
 void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
@@ -81,7 +81,7 @@ bool ftr_text_each(struct ftr_text *t, ftr_line_fn fn, void *ctx) FTR_MUST_USE;
 enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;
 
-/* These record an error and return false.
+/* These functions record an error and return false.
  * ftr_text_fail: "PATH:LINE: text"; LINE is the line returned last.
  * ftr_text_fail_at: the same with a given line. */
 #define ftr_text_fail(t, ...) ftr_text_fail_at((t), (t)->line, __VA_ARGS__)
@@ -222,8 +222,8 @@ bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
 		      const struct ftr_raw_node *n) FTR_MUST_USE;
 bool ftr_raw_add_port(struct ftr_raw *r,
 		      const struct ftr_raw_port *p) FTR_MUST_USE;
-/* Handle a link that only one end reports, on that line: it is an error, or, with r->tolerant,
- * it is only noted. */
+/* Handle a link that only one end reports; line: line of this report. The link is an error,
+ * or, with r->tolerant, only noted. */
 bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
 	FTR_PRINTF(3, 4) FTR_MUST_USE;
 /* Verify the raw fabric and build the fabric. */

@@ -193,7 +193,7 @@ static bool fdbs_closed(struct reader *r)
 	if (!r->open)
 		return true;
 	if (r->last && r->lid != r->last)
-		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends with LID %u, the first one with LID %u",
+		return ftr_text_fail(&r->t, FTR_PARSE, "the section that begins on line %u ends with LID %u, the first section with LID %u",
 				     r->open_line, r->lid, r->last);
 	r->last = r->lid;
 	return fdbs_not_empty(r);

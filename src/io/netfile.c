@@ -22,8 +22,8 @@
  *
  * Extensions of ibsim that are understood: w=, s= and e= (masks of enabled widths, speeds
  * and extended speeds; the highest bit counts), the lines width=, speed=, extspeed= that
- * set them for the following records, and module=.  Its include and do lines and its
- * aliases are rejected: with them, this file does not hold the whole fabric.
+ * set them for the following records, and module=. Aliases and the lines include and do
+ * of ibsim are rejected: with them, this file does not hold the whole fabric.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -41,8 +41,8 @@ struct net {
 	uint64_t base[FTR_NODE_ROUTER + 1];	/* last GUID set by a guid line */
 	struct rate rate;
 	bool rated;		/* the previous port line gave width and speed */
-	uint8_t n_lid[2];	/* LIDs of the last port line of a switch [1],
-				 * of an end node [0] */
+	uint8_t n_lid[2];	/* number of LIDs in the last port line of a switch (n_lid[1]), and
+				 * of an end node (n_lid[0]) */
 	struct ftr_cur prefix;	/* the prefix that a module= line gave; NULL: none */
 	uint32_t node;		/* node whose record is being read, or FTR_RAW_NONE */
 };
@@ -215,7 +215,7 @@ static bool tail_option(struct net *n, struct ftr_cur *c, struct tail *t,
 	return true;
 }
 
-/* Read one word of a tail.  Unknown words are allowed after '#' only. */
+/* Read one word of a tail. Unknown words are allowed only after '#'. */
 static bool tail_word(struct net *n, struct ftr_cur *c, struct tail *t,
 		      bool comment)
 {

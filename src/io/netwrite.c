@@ -5,8 +5,8 @@
  *
  * The file holds the nodes that a sweep could find: end ports and end nodes without a link
  * are left out.  Double quotes in names become ', because the format has no way to quote
- * them.  Names of a fabric contain no control characters.  An unknown width is written as 0x
- * and an unknown speed as '?' (4x?), which readers take as unknown.
+ * them. Names of a fabric contain no control characters. An unknown width is written as "0x"
+ * (0xQDR), and an unknown speed as "?" (4x?); readers accept both as unknown.
  */
 #include <inttypes.h>
 #include <stdlib.h>

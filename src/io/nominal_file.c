@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The state file: a nominal fabric across restarts.
+ * The state file, which keeps a nominal fabric across restarts.
  *
  *	ibfattree-nominal 1 SUM LENGTH guid LISTS
  *	S 0008f10500108c9e 36 0 leaf-4
@@ -23,7 +23,7 @@
  *
  *	S	place of a switch, ports, LMC, name
  *	P	place, node GUID of the switch that is there
- *	R	place, rank, 1 if it is a leaf, 1 if it is a stub (include/ftr/shape.h)
+ *	R	place, rank, is a leaf (1 or 0), is a stub (1 or 0); see include/ftr/shape.h
  *	E	end port GUID, its node, port number on the node, C(hannel adapter) or
  *		R(outer), LMC, name
  *	L	link, by the node GUIDs and ports of both ends

@@ -147,7 +147,7 @@ bool ftr_raw_add_port(struct ftr_raw *r, const struct ftr_raw_port *p)
 		old = &r->port[i];
 		if (same_far(old, p))
 			return true;
-		return ftr_text_fail(r->t, FTR_INVAL, "port %u of \"%s\" is cabled to \"%s\" port %u, but on line %u to \"%s\" port %u",
+		return ftr_text_fail(r->t, FTR_INVAL, "port %u of \"%s\" is connected to \"%s\" port %u, but on line %u to \"%s\" port %u",
 				     p->num, name_of(n).s, far_name(r, p).s,
 				     p->far_num, old->line,
 				     far_name(r, old).s, old->far_num);
@@ -187,19 +187,19 @@ static bool resolve(struct ftr_raw *r, struct ftr_raw_port *p)
 		p->far = find_id(r, &p->far_id, &key);
 	if (p->far == FTR_RAW_NONE) {
 		p->left_out = true;
-		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is cabled to \"%s\", which has no record",
+		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is connected to \"%s\", which has no record",
 					 p->num, name_of(near).s,
 					 far_name(r, p).s);
 	}
 	far = &r->node[p->far];
 	if (p->far_num < 1 || p->far_num > far->n_ports)
 		return ftr_text_fail_at(r->t, p->line, FTR_INVAL,
-					"port %u of \"%s\" is cabled to port %u of \"%s\", which has ports 1..%u",
+					"port %u of \"%s\" is connected to port %u of \"%s\", which has ports 1..%u",
 					p->num, name_of(near).s, p->far_num,
 					name_of(far).s, far->n_ports);
 	return p->far != p->node || p->far_num != p->num ||
 		ftr_text_fail_at(r->t, p->line, FTR_INVAL,
-				 "port %u of \"%s\" is cabled to itself",
+				 "port %u of \"%s\" is connected to itself",
 				 p->num, name_of(near).s);
 }
 
@@ -237,13 +237,13 @@ static bool match_ends(struct ftr_raw *r, struct ftr_raw_port *p)
 
 	p->left_out = true;
 	if (j == FTR_MAP_NONE)
-		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is cabled to \"%s\" port %u, but the record of \"%s\" (line %u) has no line for that port",
+		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is connected to \"%s\" port %u, but the record of \"%s\" (line %u) has no line for that port",
 					 p->num, name_of(&r->node[p->node]).s,
 					 far_name(r, p).s, p->far_num,
 					 far_name(r, p).s, r->node[p->far].line);
 	z = &r->port[j];
 	if (z->far != p->node || z->far_num != p->num)
-		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is cabled to \"%s\" port %u, but line %u cables that port to \"%s\" port %u",
+		return ftr_raw_one_sided(r, p->line, "port %u of \"%s\" is connected to \"%s\" port %u, but line %u connects that port to \"%s\" port %u",
 					 p->num, name_of(&r->node[p->node]).s,
 					 far_name(r, p).s, p->far_num, z->line,
 					 far_name(r, z).s, z->far_num);

@@ -213,7 +213,7 @@ static bool pods(struct slurm *s)
 	return true;
 }
 
-/* The lowest pod, from this one upwards, that is written: it has several children. */
+/* The lowest pod with several children, from this one upwards; only such pods are written. */
 static uint32_t kept(const struct slurm *s, uint32_t pod)
 {
 	while (pod != NONE && s->children[pod] < 2)

@@ -148,7 +148,7 @@ static bool refill(struct ftr_text *t)
 	return true;
 }
 
-/* Set *cap, the space for the whole file if its length is known. */
+/* Set *cap to the space for the whole file, if its length is known. */
 static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 				 struct ftr_err *err)
 {

@@ -7,8 +7,8 @@
  * A packet goes up by any working upward port, and down by the port of the table.
  * If that downward port is dead, the switch sends the packet one tier down by
  * any other port. The switch there gets the packet from above and has no
- * downward path: it is the U-turn switch. It marks the port by which the packet
- * came in a vector, and sends the packet up by any port that is not marked. If
+ * downward path: it is the U-turn switch. In a vector it marks the port by which the
+ * packet came, and it sends the packet up by any port that is not marked. If
  * all other ports are marked, the packet is discarded.
  *
  * R_adaptive links: the vector belongs to the switch, is shared by all packets
@@ -122,7 +122,7 @@ static unsigned int descend(struct tiers *t, const struct ftr_sim_view *v,
 	if (tiers_bottom(t, s)) {				/* (c) */
 		/* deviation: the field becomes -1 only if the packet came one
 		 * tier down. From two tiers down the path back is two tiers up,
-		 * so it stays -2. */
+		 * so the field stays -2. */
 		return turn(t, v, s, in, e, why);
 	}
 	if (p->field == FIELD_DOWN)				/* (b) */

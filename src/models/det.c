@@ -22,14 +22,14 @@
  *		by the port after the one by which it came.
  *	4	A packet that came in ML by the last port of D is discarded.
  *
- * deviation: the paper's step 2b sends all packets back in ML. If a packet came
- * from below in NL, that is, on its first path upward, the U-turn switch would
- * then begin with the port of D after the one by which the packet came, and never
- * try the ports before it. With one dead link below the last port of D the packet
- * would be discarded, contrary to Lemma 2. A packet that comes from below in NL is
- * therefore sent back in NL. That channel is a normal downward one. In the order of
- * channels it is above all channels that the packet held (section VI.C, rule 3) and
- * below all that it will hold (rule 4), so the proof holds.
+ * deviation: the paper's step 2b sends all packets back in ML. Consider a packet that
+ * came from below in NL, that is, on its first path upward. The U-turn switch would
+ * begin with the port of D after the one by which this packet came, and never try the
+ * ports before it. With one dead link below the last port of D the packet would be
+ * discarded, contrary to Lemma 2. A packet that comes from below in NL is therefore
+ * sent back in NL. That channel is a normal downward one. In the order of channels it
+ * is above all channels that the packet held (section VI.C, rule 3) and below all that
+ * it will hold (rule 4), so the proof holds.
  *
  * R_det switches (section VI.B): the port field has the value 0 for the paper's -1, 1 for
  * -2, and 2 + p for port p. The steps are given in the code.

@@ -11,20 +11,20 @@
  * therefore always move.
  *
  * A switch whose link fails or is repaired declares an emergency (section 4.1).
- * Its level is t * N + x: t is the number of emergencies that the switch has
+ * The level of the emergency is t * N + x: t is the number of emergencies that the switch has
  * seen, x the number of the switch, N the number of switches. A switch that
  * receives a level higher than its own makes the sender its parent, answers it,
- * and informs all other neighbours. Its own hosts start no new packets. After
- * the time in which answers must arrive, the ring through the switch is known
- * (the ports of the tree, cyclically), all waiting packets are routed again, and
- * its hosts may start packets again. Packets for the ring go towards the parent (the
- * provisional table of section 4.2). The buffers of the new ring may be full of
- * packets that came by other rules. The first packet of each buffer is therefore
- * moved into the switch and then enters the ring like a new packet (section 4.2,
- * step 5). Then each switch sends its number up the tree, so that the switches
- * above learn which port leads to it (section 4.2), and to all neighbours with a
- * distance (section 4.3), so that all learn the shortest paths. Messages of an
- * earlier level are ignored.
+ * and informs all other neighbours. Its own hosts start no new packets. After the time
+ * in which answers must arrive, the ring through the switch is known: it passes the
+ * ports of the tree in turn. All waiting packets are then routed again, and the hosts
+ * of the switch may start packets again. Packets for the ring go towards the parent
+ * (the provisional table of section 4.2). The buffers of the new ring may be full of
+ * packets that came by other rules. The first packet of each buffer is therefore moved
+ * into the switch and then enters the ring like a new packet (section 4.2, step 5).
+ * Then each switch sends its number up the tree, so that the switches above learn which
+ * port leads to it (section 4.2). It also sends its number, with a distance, to all
+ * neighbours, so that all switches learn the shortest paths (section 4.3). Messages of
+ * an earlier level are ignored.
  *
  * Levels are stored plus one; 0 means that the switch has seen no emergency yet.
  *
@@ -39,10 +39,10 @@
  * breadth-first tree from switch 0.
  *
  * deviation: t is also at least one above the t of the level that the switch
- * took over. The plain count differs from switch to switch (one that declares
- * an emergency and then receives a higher level counts two), and after some
- * faults a switch could declare a level below its current one, which no switch
- * would follow. (own_count selects the plain count.)
+ * took over. The plain count differs from switch to switch: one that declares an
+ * emergency and then receives a higher level counts two. After some faults a switch
+ * could then declare a level below its current one, which no switch would follow.
+ * (own_count selects the plain count.)
  *
  * deviation: a distance that is received twice is forwarded once. According to the
  * paper it is forwarded for every minimal path (every_path selects this). The
@@ -531,7 +531,7 @@ static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
 
 /* The exit into the rings of a torus: dimension by dimension, in the shorter direction,
  * forward if both are equal. A packet that continues in its ring needs room for one
- * packet, otherwise for two. */
+ * packet, any other packet for two. */
 static unsigned int dimension_exit(const struct immunet *x,
 				   const struct ftr_sim_view *v, ftr_sw s,
 				   ftr_sw d, ftr_port in, bool ring,

@@ -31,8 +31,8 @@ struct immunet {
 	uint32_t n;		/* number of switches */
 	struct immunet_torus torus;
 	struct immunet_node *node;
-	ftr_port *safe;		/* [n * n] port into the ring for a switch; 0:
-				 * towards the parent */
+	ftr_port *safe;		/* safe[s * n + d]: port of s that leads down the tree to switch d;
+				 * 0: the packet goes to the parent of s */
 	uint16_t *dist;		/* [n * n] hops to each switch, less one */
 	uint64_t *ports;	/* [n * n] ports on shortest paths, one bit each */
 	uint64_t *reported;		/* [n * n] time when the distance was last

@@ -5,10 +5,10 @@
  *
  * The shape gives the number of links that a group should have (n_nominal) and the
  * number of upward groups that a switch should have (n_slots).  If all links of a
- * group are missing, the shape does not give their far end.  This module infers it:
- * a switch of the next rank that is linked to other switches below the same parents,
- * but not to the switch itself.  If there are several, those with the most
- * unconnected ports are chosen.
+ * group are missing, the shape does not give their far end. This module infers it for a
+ * switch s: it is a switch of the next rank that is linked to other switches below the
+ * parents of s, but not to s. If there are several, those with the most unconnected
+ * ports are chosen.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +59,9 @@ static bool add_absent(struct list *w)
 }
 
 /*
- * Fills w->found with the switches of the next rank that are linked to a neighbour of
- * s (a switch of the same rank with a common parent), but not to s, and that have an
- * unconnected port.  Returns their number.
+ * Fills w->found with the switches of the next rank that have an unconnected port, are
+ * linked to a neighbour of s, and are not linked to s. (A neighbour is a switch of the
+ * same rank with a common parent.) Returns their number.
  */
 static uint32_t candidates(struct list *w, ftr_sw s)
 {

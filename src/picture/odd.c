@@ -2,9 +2,9 @@
 /*
  * Switches, end ports and links that differ from most of their kind.
  *
- * None of this is an error, since a fabric may be built that way, but it is marked in the
- * picture.  "Most" refers to the most frequent value; it is used only if at least half of
- * the kind have it.
+ * None of these differences is an error, because a fabric may be built that way, but they
+ * are marked in the picture. "Most" means the most frequent value, which is used only if
+ * at least half of the kind have it.
  */
 #include <string.h>
 

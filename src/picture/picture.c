@@ -18,8 +18,8 @@ struct drawing_position {
 	uint32_t rank, pod_first, pod_leaves, plane;
 };
 
-/* The plane of every switch, numbered by the first switch of the connected component above
- * rank 0. */
+/* The plane of every switch, identified by the first switch of the connected component
+ * above rank 0. */
 static uint32_t *planes(struct drawing *z)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -148,8 +148,8 @@ static bool pods(struct drawing *z, const struct drawing_position *at)
 
 /* ---- blocks and x -------------------------------------------------------- */
 
-/* True if the n switches at[] belong to several planes, and on average at least two
- * of them to each plane. */
+/* True if the n switches at[] belong to several planes, and each plane has two or more
+ * of them on average. */
 static bool by_plane(const struct drawing_position *at, uint32_t n)
 {
 	uint32_t planes = 1;

@@ -3,21 +3,21 @@
  * Choice of the leaf seeds (rank.c, rule 6).
  *
  * Rule 1 fails if upper switches have as many hosts as leaves.  Examples are two spines with
- * ten storage nodes each, or chips of a core chassis with four hosts each above edge switches
- * with four hosts each.  Such spines would become leaves, and the few links that still lead
- * up would carry all traffic.  OpenSM does not solve this either: ftree takes every switch
- * with a host for a leaf, and updn finds no roots if hosts are on spines.  In both cases
- * OpenSM falls back to min-hop.
+ * ten storage nodes each, or a core chassis whose chips have four hosts each, as many as each
+ * edge switch below. These upper switches would become leaves, and the few links that still
+ * lead up would carry all traffic. OpenSM does not solve this either: ftree takes every
+ * switch with a host for a leaf, and updn finds no roots if hosts are on spines. In both
+ * cases OpenSM falls back to min-hop.
  *
  * Two designs were compared.  The first one decides for each switch alone, by its ratio of
  * hosts to links.  It needs a threshold, and every threshold is wrong for some fabric: a rack
  * that is half empty has the ratio of a spine with storage nodes.  The second one, which is
  * used here, proposes several sets of leaf seeds and compares the results:
  *
- *  - Sort the switches with hosts by the number of hosts per link to another switch.
- *    Each of the MAX_CUTS largest gaps in this sequence gives one set: all switches above the
- *    gap, if they have at least half of the hosts.  Leaves with few hosts are below the gap;
- *    rule 3 finds them.
+ *  - Sort the switches with hosts by the number of hosts per link to another switch,
+ *    descending. Each of the MAX_CUTS largest gaps in this sequence gives one set: all
+ *    switches before the gap, if they have at least half of the hosts. Leaves with few hosts
+ *    come after the gap; rule 3 finds them.
  *  - Apply rules 2 to 5 to each set.  Apply them once more to the best set, with LEAST_SHARE
  *    in place of LOW_SHARE: chips that are connected to many spines but to few leaves have
  *    only a small share of neighbours with a height.
@@ -39,20 +39,21 @@
  * Rule 7. One more host can change the result of rules 1 and 6, and then nearly all tables change.
  * So, if the ranks of an earlier shape are given, they are kept unless the inferred ranks are much
  * better. Much better means that the amount of congestion, or the number of pairs without an
- * up/down path, is less than KEEP_GAIN times as much. That corresponds to a tenth less load on
- * every link. A smaller gain is not worth new tables, and the estimate is not exact enough to show
- * it. If the inferred ranking has fewer ranks, it need only be as good as the earlier one. So if
- * the fabric was incomplete when it was first seen, and a spine, for example, was ranked below the
- * leaves, this error is corrected later. Switches that are new, or were stubs, have the inferred
- * ranks; so have those whose links would all be horizontal with their earlier ranks, because these
- * links were moved.
+ * up/down path, is less than KEEP_GAIN times that of the earlier ranks. KEEP_GAIN corresponds to a
+ * tenth less load on every link. A smaller gain is not worth new tables, and the estimate is not
+ * exact enough to show it. If the inferred ranking has fewer ranks, it need only be as good as the
+ * earlier one. So if the fabric was incomplete when it was first seen, and a spine, for example,
+ * was ranked below the leaves, this error is corrected later. Three kinds of switches get their
+ * inferred ranks: new switches, those that were stubs, and those whose links would all be
+ * horizontal with their earlier ranks, because their links were moved.
  *
  * A shape with kept ranks can be made again exactly from its fabric and the ranks of its switches,
- * which are in the state file. To see this, consider the difference between the rank of a switch
- * and its inferred rank. If the earlier rank was kept, this difference is the same as before; all
- * other switches have one common difference. So the most frequent difference is the same as before
- * (find_shift). And if a switch keeps its earlier rank because that of a neighbour differs, the
- * neighbour keeps its rank for the same reason, so their links stay vertical.
+ * which are in the state file. The most frequent difference between these ranks and the inferred
+ * ones (find_shift) is then the same as when the shape was first made: switches that kept their
+ * earlier rank have the same difference as then, and all other switches were given the most
+ * frequent difference. And if a switch keeps its earlier rank because the earlier rank of a
+ * neighbour differs, the neighbour keeps its rank for the same reason, so their links stay
+ * vertical.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +72,8 @@
 #define DEEP_GAIN 0.5		/* used instead of GAIN and of KEEP_GAIN if the new
 				 * ranking has more ranks */
 #define KEEP_GAIN 0.66		/* A ranking replaces an earlier one if it has less than KEEP_GAIN
-				 * times its congestion, which is about 0.9 times the load, to the
-				 * fourth power. */
+				 * times its congestion. 0.66 is about 0.9 to the fourth power: 0.9
+				 * times the load. */
 #define NO_MORE 1.001		/* used instead of KEEP_GAIN if the new ranking has fewer
 				 * ranks; above 1 because of rounding */
 #define MORE_APART 0.1		/* greatest number of additional pairs without an up/down path, as a

@@ -2,23 +2,25 @@
 /*
  * The order of destinations: columns, and the index d of every LID.
  *
- * Equations (3) and (4) of Gliksberg et al. 2020 balance the load only if consecutive d
- * are neighbours in the tree.  LIDs are not ordered like this, so d is computed here:
+ * Equations (3) and (4) of Gliksberg et al. 2020 balance the load only if destinations
+ * with consecutive d are neighbours in the tree. LIDs are not ordered like this, so d
+ * is computed here:
  *
  *  - Leaves are ordered by nested pods.  pod(l) = connected component of the switches of
- *    rank <= l, without horizontal links, because dmodc does not use them.  A pod is
- *    ordered by its first leaf (by GUID, or by the natural order of host names).  So the
- *    leaves of a pod are adjacent on every level.
+ *    rank <= l, without horizontal links, because dmodc does not use them.  Pods are ordered by
+ *    their first leaves (by GUID, or by the natural order of host names).  So the leaves of a
+ *    pod are adjacent on every level.
  *  - Every leaf owns the same number of indices (the stride: the host count of the leaf
  *    with the most hosts), so a leaf with fewer hosts does not shift the indices of other leaves.
  *  - Within a leaf, hosts are ordered by port number.  If the number of ports that may
  *    carry a host is at most the stride, a missing host leaves its index free, and no
- *    host moves when it returns.  Otherwise only the hosts present are counted.
+ *    other host moves when the missing host returns. Otherwise only the hosts present
+ *    are counted.
  *  - The i-th LID of a port (LMC) has the index d + i, so its path uses the next plane on each
  *    level.
- *  - If a leaf has ports of multi-port hosts, its indices are rotated (all are increased by the
- *    same number, modulo the stride) so that the ports of one host are on different planes, as
- *    far as the links permit.
+ *  - If a leaf has ports of multi-port hosts, its indices are rotated: all are increased by the
+ *    same number, modulo the stride. The ports of one host are then on different planes, as far
+ *    as the links permit.
  *
  * Each class of destinations other than hosts has its own indices, computed in the same way over
  * all switches, so that it does not disturb the balance of the compute nodes.
@@ -33,7 +35,7 @@
 struct leaf_key {
 	ftr_sw sw;
 	const char *name;	/* with FTR_LEAF_BY_NAME: the smallest host name; NULL: there are no
-				 * hosts, or the order is another one. Leaves without a name are
+				 * hosts, or the order is by GUID. Leaves without a name are
 				 * sorted last */
 };
 

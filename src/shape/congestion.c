@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * An estimate of the congestion that follows from ranks.  It needs no groups, costs or tables.
+ * An estimate of the congestion to which given ranks lead. It needs no groups, costs or tables.
  *
  * The candidates of a switch towards a column are those of the shape (<ftr/shape.h>),
  * computed for one column at a time:
@@ -20,10 +20,10 @@
 #include "shape/rank.h"
 
 #define FAR UINT32_MAX
-/* Limit of (columns * pairs of neighbours). In larger fabrics only every k-th column is used. All
- * flows to these columns meet below the top, so the links down to them would seem overloaded.
- * Therefore only upward links are compared in this case: each of them has about 1/k of its load
- * with all columns. */
+/* Limit of (columns * pairs of neighbours). In larger fabrics only every k-th column is used. The
+ * flows to these columns share few downward links, which would then seem overloaded. Therefore
+ * only upward links are compared in this case: each of them has about 1/k of the load that it
+ * would have with all columns. */
 #define MAX_WORK 250000
 
 struct estimate {
@@ -34,8 +34,8 @@ struct estimate {
 	/* for the current column, [n_sw] each */
 	uint32_t *cost, *down;	/* costs and down-costs; FAR: no path */
 	uint8_t *must;		/* must[s]: s must route downward */
-	double *flow;		/* flow[s]: number of flows that pass s to each host of the
-				 * column */
+	double *flow;		/* flow[s]: number of flows that pass s on the path to each host of
+				 * the column */
 	ftr_sw *by_cost;	/* switches by ascending cost */
 	uint32_t *first;	/* scratch of sort_by_cost() */
 	double *load;		/* load[k]: flows to neighbour z->nbr[k] */
@@ -93,7 +93,7 @@ static uint32_t costs(struct estimate *e, ftr_sw col)
 	return greatest;
 }
 
-/* Sort the switches that have a path by cost, into by_cost; returns their number. */
+/* Store in by_cost the switches that have a path, sorted by cost; returns their number. */
 static uint32_t sort_by_cost(struct estimate *e, uint32_t greatest)
 {
 	uint32_t n = 0;

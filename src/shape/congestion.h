@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * An estimate of the congestion that follows from ranks.
+ * An estimate of the congestion to which given ranks lead.
  */
 #ifndef FTR_SHAPE_CONGESTION_H
 #define FTR_SHAPE_CONGESTION_H
@@ -8,11 +8,11 @@
 #include "shape/shape.h"
 
 /*
- * Congestion of all-to-all traffic, less is better. There is one flow between every two hosts on
- * different switches. Each switch divides its flows evenly among the links to its candidates. A
- * pair that is physically connected but has no up/down path counts in max and in squares like an
- * average pair. In addition, max grows as if all of these pairs made their extra turn at the switch
- * with the most links.
+ * Congestion of all-to-all traffic, less is better. There is one flow from every host to every host
+ * on another switch. Each switch divides its flows evenly among the links to its candidates. A pair
+ * that is physically connected but has no up/down path counts in max and in squares like an average
+ * pair. In addition, max grows as if all of these pairs made their extra turn at the switch with
+ * the most links.
  */
 struct congestion {
 	double max;		/* flows on the most loaded link */

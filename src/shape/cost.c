@@ -4,7 +4,7 @@
  *
  * In the paper each switch updates the rows of costs of its neighbours. Here each switch computes
  * its own row from the rows of its neighbours, so that each row has one writer and the switches of
- * a rank can be divided among the team. One rank is processed after the other:
+ * a rank can be divided among the team. Ranks are processed one after the other:
  *
  *	ascending	down[s] = min over switches g below: down[g] + 1
  *	descending	must[s] = some switch g above has cost[g] > down[s]

@@ -14,17 +14,17 @@
  * order of the paper.
  *
  * One union-find serves all ranks. From the top rank down, the switches of rank r + 1 are added to
- * it, then the groups of rank r are ordered by the representative of the plane (the smallest index,
- * which is the smallest GUID). Stubs, which connect only switches that lower switches already
- * connect, are left out; otherwise an empty leaf that looks like a top switch would merge all
- * planes into one.
+ * it. Then the groups of rank r are ordered by the representative of the plane, which is the switch
+ * with the smallest GUID. Stubs, which connect only switches that lower switches already connect,
+ * are left out; otherwise an empty leaf that looks like a top switch would merge all planes into
+ * one.
  *
  * If two slots of a switch lead to one plane, the shape has upward paths (upward_paths.c).  To
  * detect this, a second union-find leaves out empty leaves only.  All other stubs are
  * included, because the spines of a chassis are stubs if racks already connect its leaf
  * switches.
  *
- * Slots are numbered in the same order, inferred slots (slots.c) together with the others.
+ * Slots are numbered in the same order; inferred slots (slots.c) are included.
  */
 #include <stdlib.h>
 #include <string.h>

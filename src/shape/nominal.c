@@ -84,8 +84,8 @@ static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
 	return r != NULL;
 }
 
-/* Set opts->old to the ranks to be kept: those of `old`, or, if `old` is NULL, those that opts->old
- * has. Ranks that were found with another fabric or other GUID lists are not kept. False: out of
+/* Set opts->old to the ranks to be kept: those of `old`; if `old` is NULL, those in opts->old.
+ * Ranks that were found with another fabric or other GUID lists are not kept. False: out of
  * memory. */
 static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *old, bool other,
 		       uint64_t lists, struct ftr_arena *a, struct ftr_old_ranks *space)
@@ -99,7 +99,7 @@ static bool keep_ranks(struct ftr_shape_opts *opts, const struct ftr_nominal *ol
 	return true;
 }
 
-/* Make a struct ftr_nominal from the fabric united, which is consumed, even on failure. */
+/* Make a struct ftr_nominal from the fabric `united`, which is consumed, even on failure. */
 static enum ftr_status wrap(struct ftr_fabric *united,
 			    const struct ftr_shape_opts *opts, uint64_t lists,
 			    struct ftr_team *team, struct ftr_nominal **out,

@@ -4,7 +4,7 @@
  *
  * Everything that defines positions is copied: ranks, stubs, columns, groups, slots and
  * links in their nominal order, dividers, indices d.  Nominal parts that are not in the
- * fabric are left out of the lists.  A fault therefore changes none of these numbers.
+ * fabric are left out of the lists. A fault therefore changes none of these positions.
  * Costs are computed afterwards from the remaining groups, over the nominal ranks.
  *
  * The fabric must be a part of the nominal one, switch by switch and link by link.
@@ -200,8 +200,8 @@ static enum ftr_status endports(struct projection *p)
 	return shape_dests(z);
 }
 
-/* Copy the upward paths. Their numbers stay the nominal ones, even if a switch on the path
- * is missing. */
+/* Copy the upward paths. The numbers q stay nominal, even if a switch on the path is
+ * missing. */
 static enum ftr_status up_paths(struct projection *p)
 {
 	struct shaping *z = p->z;

@@ -37,12 +37,12 @@
  *     rule 5 leaves links unused.  So rules 2 to 5 are applied to other leaf seeds as well.
  *     If a small fabric has no levels, it is also ranked from each of its switches.  The
  *     result with the least estimated congestion is taken.
- *  7. Earlier ranks (choice.c) are kept unless the result is clearly better.
+ *  7. Earlier ranks (choice.c) are kept unless the result of rule 6 is clearly better.
  *
- * If the administrator gives roots, they decide instead: rank = greatest depth - depth of
- * a breadth-first search from the roots.  A component without a root keeps the inferred
- * ranks.  A top switch that is missing from the list would get a rank below its neighbours,
- * and most of its links would not be used: see enum ftr_roots.
+ * If the administrator gives roots, they decide instead: a breadth-first search from the
+ * roots gives each switch a depth, and rank = greatest depth - depth. A component without a
+ * root keeps the inferred ranks. A top switch that is missing from the list would get a
+ * rank below its neighbours, and most of its links would not be used: see enum ftr_roots.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -277,8 +277,8 @@ static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 	return found;
 }
 
-/* Rule 3, switches without end nodes: find the empty leaves. They are compared with leaves
- * that have hosts only, so the result does not depend on the order of switches. */
+/* Rule 3, switches without end nodes: find the empty leaves. They are compared only with
+ * leaves that have hosts, so the result does not depend on the order of switches. */
 static void empty_leaves(struct shaping *z, const int32_t *height,
 			 uint32_t *shared)
 {

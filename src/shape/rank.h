@@ -25,9 +25,9 @@ enum ftr_status rank_heights(struct shaping *z, int32_t *height,
 uint32_t rank_height_range(const struct shaping *z, const int32_t *height);
 /* Breadth-first search from queue[0 .. n-1], whose depth[] is set; all other depths must be
  * NO_HEIGHT.  Sets depth[] of the switches that are reached, and appends them to queue.
- * Returns their number, with the first n. */
+ * Returns the number of switches in queue. */
 uint32_t rank_bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue, uint32_t n);
-/* Set uf, a union-find of switches, to the connected components by all links. */
+/* Set uf, a union-find of switches, to the connected components of the fabric. */
 void rank_components(const struct shaping *z, uint32_t *uf);
 
 #endif

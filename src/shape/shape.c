@@ -59,9 +59,9 @@ static bool names_none(const struct ftr_fabric *f, const struct ftr_guids *g)
 /*
  * Find the end ports that are hosts. A list of compute nodes decides, if given; otherwise
  * every channel adapter is a host except I/O nodes and Aggregation Nodes. Routers are
- * never hosts. If the list names no port of the fabric, the tree would have no leaves.
- * (The list has node GUIDs instead of port GUIDs, for example, or all of its nodes are
- * switched off.) The list is then ignored, and cn_unknown is set in the shape.
+ * never hosts. A list that names no port of the fabric is ignored, because the tree
+ * would have no leaves, and cn_unknown is set in the shape. (For example, the list has
+ * node GUIDs instead of port GUIDs, or all of its nodes are switched off.)
  */
 enum ftr_status shape_hosts(struct shaping *z)
 {

@@ -11,8 +11,9 @@
  *	upward_paths.c	the nominal upward paths of hosts, where the closed form needs them
  *	cost.c		cost, down-cost; dividers
  *
- * With a nominal shape, the step of project.c replaces all of these except cost. nominal.c
- * keeps the nominal fabric: unite.c is the union, cover.c and replace.c compare.
+ * With a nominal shape, project.c replaces all of these steps except the computation of
+ * costs. nominal.c holds the nominal fabric; cover.c and replace.c compare it with the
+ * present fabric, and unite.c makes the union of both.
  *
  * struct shaping holds the state.  Results ("published") are in the arena of the shape, all
  * other data in a scratch arena that is freed at the end.
@@ -58,7 +59,7 @@ struct shaping {
 	const struct ftr_shape *keep_to;	/* shape whose paths are to be kept (reorder.c), or
 						 * NULL */
 	struct slots *slots;		/* see slots.c */
-	bool shared_plane;		/* two slots of a switch lead to one plane */
+	bool shared_plane;		/* some switch has two slots that lead to one plane */
 	ftr_sw *by_rank;		/* [n_sw] switches by ascending (rank, index) */
 	uint32_t *rank_first;		/* rank_first[r]: index in by_rank[] of the first switch of
 					 * rank r */
@@ -90,12 +91,13 @@ enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks) FTR_MUST_USE;
 /* Set the destinations of the LIDs of f, from the indices d of their owners. */
 enum ftr_status shape_dests(struct shaping *z) FTR_MUST_USE;
 
-/* slots.c: the switches that are inferred to be above s in the undamaged fabric, linked to s or
- * not, in ascending order. There may be further neighbours above s that were not inferred. Sets
- * *above, which is valid until the next call, and returns the number of switches. */
+/* slots.c: the switches that are inferred to be above s in the undamaged fabric, whether linked
+ * to s or not, in ascending order. There may be further neighbours above s that were not
+ * inferred. Sets *above, which is valid until the next call, and returns the number of
+ * switches. */
 uint32_t shape_inferred_above(const struct shaping *z, ftr_sw s,
 			      const ftr_sw **above);
-/* The nominal number of links between a and b, which have `links` at present. */
+/* The nominal number of links between a and b. links: the present number. */
 uint32_t shape_nominal_links(const struct shaping *z, ftr_sw a, ftr_sw b,
 			     uint32_t links);
 

@@ -16,8 +16,8 @@
  *    links, it was built like this and is not damaged: nothing is inferred for it.
  *
  * MESH_SHARE lies between 2/3 (if every leaf is connected to two of three spines, this is
- * the design, not damage) and 3/4.  It recognises the following share of the meshes of
- * generated trees, in %:
+ * the design, not damage) and 3/4. With this value the following share of the meshes of
+ * generated trees is recognised, in %:
  *
  *	links missing	5 %	10 %	15 %	20 %
  *	2 x 2		99.5	97.5	93	85
@@ -27,11 +27,11 @@
  *
  * All meshes with several links for each pair are recognised. With a MESH_SHARE of 80 %,
  * a quarter of the 2 x 2 meshes would not be recognised if 10 % of the links are missing.
- * In the real fabrics at hand that lack links, 96 % of the pairs are linked.
+ * In the real fabrics that were examined and lack links, 96 % of the pairs are linked.
  *
- * Inferred slots have no link.  When the link appears, the other slots do not change: the
- * mesh is the same, no more planes are joined than before, and the order, the number of slots
- * and the dividers count inferred slots like others.
+ * Inferred slots have no link. When the link appears, the other slots do not change: the mesh
+ * is the same, no more planes are joined than before, and the order and number of slots and
+ * the dividers always include inferred slots.
  *
  * The search of <ftr/balance.h> cannot replace slots. Take the mean over all shifts of the flows
  * on the most loaded link, for 648 hosts. If only present groups have slots, the search

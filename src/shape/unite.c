@@ -2,8 +2,8 @@
 /*
  * The union of a nominal fabric and the present fabric.
  *
- * The union has all of the fabric except LIDs and end ports that have no link.  It also has
- * the parts of the nominal fabric that the fabric does not contradict:
+ * The union has all of the fabric except LIDs, and except end ports that have no link. It
+ * also has the parts of the nominal fabric that the fabric does not contradict:
  *
  *  - A link is contradicted if the fabric has another link at either end, or lacks a port
  *    of the link.
@@ -11,7 +11,7 @@
  *    that is at another place in the fabric, or whose place is taken by another, is removed
  *    with its link.
  *  - A switch that the fabric lacks is removed if more of its links are contradicted than
- *    not.  Without this rule, a single link that is not contradicted would keep it forever.
+ *    not. Without this rule, a single link that is not contradicted would keep the switch forever.
  *
  * A switch of the fabric that replaces another one is entered under the GUID of its
  * place, so that everything that is ordered by GUID stays as it was.
@@ -146,7 +146,7 @@ static enum ftr_status add_place(const struct unite *u, uint64_t guid,
 	return st ? st : ftr_builder_hold(u->b, guid, w->holder, u->err);
 }
 
-/* Add end port p and its link to the switch in that place. */
+/* Add end port p and its link to the switch with place_guid. */
 static enum ftr_status add_end(const struct unite *u, const struct ftr_endport *p,
 			       uint64_t place_guid, unsigned int lmc, const char *name)
 {

@@ -4,11 +4,12 @@
  * tier.
  *
  * In a PGFT every group above a switch leads to a different plane.  A switch of a plane
- * therefore has only one group that leads down to a given leaf, and floor(d / Pi) numbers
- * the hosts that share a switch consecutively.  Neither is true if several groups above a
- * switch lead into the same plane, for example if a rack is connected by several links to
- * leaf switches of one chassis.  A switch of that plane then has several groups that lead
- * down to the leaf, and the hosts reached over one of them are not numbered consecutively.
+ * therefore has only one group that leads down to a given leaf, and floor(d / Pi) gives
+ * consecutive numbers to the hosts that share a switch. Neither is true if several groups
+ * above a switch lead into the same plane, for example if a rack is connected by several
+ * links to leaf switches of one chassis. A switch of that plane then has several groups
+ * that lead down to the leaf, and the hosts reached over one of them are not numbered
+ * consecutively.
  *
  * In such fabrics each host has an upward path. It begins at the leaf of the host. At
  * each switch u_k, the number q_k of the host among the hosts of that switch selects the
@@ -24,11 +25,11 @@
  * (3).  Indices without a host are also counted, so that a new host changes no number.
  *
  * Because a search balances the tables, upward paths help only before the search and at depth load.
- * On tests/perf/chassis.awk with 140 racks, before the search, the most loaded link of all-to-all
- * is 1.50 times the bound instead of 2.16, and the mean over the shifts of the most loaded link is
- * 8.1 flows instead of 10.7; at depth load this mean is 8.3 instead of 8.9. At depth full the gain
- * is 1 %. For the racks of tests/seeds/racks.awk there is a gain only before the search (1.59
- * instead of 5.66).
+ * On tests/perf/chassis.awk with 140 racks, before the search, the all-to-all load of the most
+ * loaded link is 1.50 times the bound instead of 2.16, and the mean over the shifts of the most
+ * loaded link is 8.1 flows instead of 10.7; at depth load this mean is 8.3 instead of 8.9. At
+ * depth full the gain is 1 %. For the racks of tests/seeds/racks.awk there is a gain only before
+ * the search.
  */
 #include <string.h>
 

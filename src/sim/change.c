@@ -5,8 +5,7 @@
  * A link works if neither it nor a switch at its ends is down; both its
  * channels change together. A channel that goes down loses the packet on it and
  * the packets that wait for it. A packet that has other exits loses only the exit to that
- * channel.
- * With fn->requeue, waiting packets are routed again instead of being lost.
+ * channel. With fn->requeue, waiting packets are routed again instead of being lost.
  * Packets in the buffer at the far end continue.
  */
 #include <stdlib.h>

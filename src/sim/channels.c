@@ -116,8 +116,8 @@ static bool set_arrays(struct sim *m)
 	return true;
 }
 
-/* Width of a slot of the wheel, for one event per slot on average: a packet causes three
- * events on each channel. */
+/* Width of a slot of the event queue (wheel.c), chosen for one event per slot on
+ * average: a packet causes three events on each channel. */
 static uint64_t slot_ps(const struct sim *m)
 {
 	uint64_t sum = 0, n = 0;

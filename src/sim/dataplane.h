@@ -2,13 +2,14 @@
 /*
  * sim: the data plane, <ftr/sim.h>.
  *
- * One struct sim is one run. All indices are without gaps:
+ * One struct sim is one run. Indices have no gaps:
  *
  *	port	port of a switch, as in ftr_fabric.ports; its input buffers
  *		have the same number
- *	channel	0 .. n_ports-1: from the port with that number (from port 0:
- *		to the station of the switch); then from the host ports; then
- *		from the stations of switches
+ *	channel	channels 0 .. n_ports-1 begin at the port with that number (at
+ *		port 0: the channel to the station of the switch). They are
+ *		followed by the channels of the host ports, and by those of
+ *		the stations of switches
  *	station	a source and destination of packets: first the host ports,
  *		then one for port 0 of each switch
  *	packet, node	indices into growing pools; NONE ends a list
@@ -70,7 +71,7 @@ struct event {
 
 #define WHEEL_SLOTS (1u << 15)
 
-/* Events of the slots before `end` are in one sorted list each, later events in a list
+/* Each slot before `end` has a sorted list of its events. Later events are in one list
  * that is not sorted. */
 struct wheel {
 	unsigned int shift;	/* a slot is 2^shift ps */
@@ -156,7 +157,8 @@ struct source {
 	struct ftr_rng rng;
 	uint64_t next_make;	/* time of the next packet */
 	double gap_ps;		/* mean time between packets; 0: a packet is always ready */
-	uint32_t place;		/* position in the order, or index of the first pair */
+	uint32_t place;		/* position in the order; with pairs: index in pair_of[] of the
+				 * first pair */
 	uint32_t cursor, n_pairs;
 	uint64_t made;		/* time when the head packet was created */
 	ftr_lid dlid;

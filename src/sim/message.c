@@ -2,7 +2,7 @@
 /*
  * Messages of routing functions, which use part of a channel's bandwidth.
  *
- * They wait in a queue of the channel. When the channel goes down, messages in
+ * Messages wait in a queue of the channel. When the channel goes down, messages in
  * this queue or on the link are reported as lost: their epoch differs from that
  * of the channel.
  */

@@ -2,8 +2,8 @@
 /*
  * Packets in buffers and queues: where they wait, and for which exits.
  *
- * Used by the event loop (run.c) and by sources, messages and changes of the
- * fabric. This file does not start packets. It marks the channels that may have
+ * The event loop (run.c), sources, messages and changes of the fabric use these
+ * functions. This file does not start packets. It marks the channels that may have
  * become able to send (touch).
  */
 #include <string.h>

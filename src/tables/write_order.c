@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Steps of writes along a final path.  While the path of a change is followed, its step
- * is WRITE_NEVER, so a path that returns to itself ends there without a step.
+ * is WRITE_NEVER, so the search along a path that returns to itself ends there, and the changes on
+ * it get no step.
  */
 #include "tables/write_order.h"
 

@@ -120,17 +120,17 @@ START_TEST(contradictions_are_named)
 					      0, 0, &err), FTR_OK);
 	says(ftr_builder_add_link(b, end(0x100, 1), end(0x200, 2), 0, 0,
 				  &err), FTR_INVAL,
-	     "node 0x0000000000000100 port 1 is cabled to node 0x0000000000000200 port 2 here but to node 0x0000000000000200 port 1 before");
+	     "node 0x0000000000000100 port 1 is connected to node 0x0000000000000200 port 2 here but to node 0x0000000000000200 port 1 before");
 	says(ftr_builder_add_link(b, end(0x900, 1), end(0x200, 1), 0, 0,
 				  &err), FTR_INVAL,
-	     "node 0x0000000000000200 port 1 is cabled to node 0x0000000000000900 port 1 here but to node 0x0000000000000100 port 1 before");
+	     "node 0x0000000000000200 port 1 is connected to node 0x0000000000000900 port 1 here but to node 0x0000000000000100 port 1 before");
 	says(ftr_builder_add_link(b, end(0x100, 3), end(0x100, 3), 0, 0,
 				  &err), FTR_INVAL,
-	     "node 0x0000000000000100 port 3 is cabled to itself");
+	     "node 0x0000000000000100 port 3 is connected to itself");
 	ck_assert_int_eq(ftr_builder_add_link(b, end(0x100, 7), end(0x777, 1),
 					      0, 0, &err), FTR_OK);
 	says(ftr_builder_freeze(b, &f, &err), FTR_INVAL,
-	     "node 0x0000000000000100 port 7 is cabled to node 0x0000000000000777 port 1, which has no record");
+	     "node 0x0000000000000100 port 7 is connected to node 0x0000000000000777 port 1, which has no record");
 	ck_assert_ptr_null(f);
 }
 END_TEST

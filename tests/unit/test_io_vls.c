@@ -317,7 +317,7 @@ static const struct {
 	  ":4: LID 3 follows LID 1: lines are missing" },
 	{ FDBS, FDBS_1 "0x0001 : 000  : 00   : yes\n0x0002 : UNREACHABLE\n"
 	  FDBS_2 "0x0001 : 003  : 01   : yes\n",
-	  ":7: the section that begins on line 5 ends with LID 1, the first one with LID 2" },
+	  ":7: the section that begins on line 5 ends with LID 1, the first section with LID 2" },
 	{ FDBS, FDBS_1, ":2: the section that begins on line 1 is empty" },
 	{ FDBS, FDBS_1 FDBS_2, ":3: the section that begins on line 1 is empty" },
 	{ FDBS, FDBS_1 "0x0001 : 000  : 00   : yes\n" FDBS_1,
