@@ -26,8 +26,8 @@ enum ibf_sm_state {
 struct ibf_metrics {
 	char engine[32];	/* engine in use; "": none yet */
 	bool ours;		/* it is an engine of this plugin */
-	char reason[256];	/* why an earlier engine of routing_engine is
-				 * not used, or "" */
+	char reason[256];	/* why an engine that routing_engine lists earlier is not used, or
+				 * "" */
 	/* time of these values, and start of the plugin; both in seconds since 1970 */
 	double now, started;
 	enum ibf_sm_state state;

@@ -9,7 +9,7 @@ struct ibf_name {
 	char s[FTR_NAME_MAX + 32];
 };
 
-/* Names for messages, see name.c; .s is valid as long as the value. */
+/* Names for messages, see name.c; the text is the member s of the returned value. */
 struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s);
 struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
 /* The owner of lid, which must be at most f->max_lid; "no port" if there is
@@ -20,7 +20,7 @@ struct ibf_count {
 	char s[48];
 };
 
-/* "1 entry", "0 entries"; .s is valid as long as the value. */
+/* "1 entry", "0 entries"; the text is the member s of the returned value. */
 struct ibf_count ibf_count(uint64_t n, const char *one, const char *many);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The options of the plugin.  One table drives defaults and parser; the tests compare it
- * with the sample file (ibfattree.conf) and with ibfattree.conf(5).
+ * The options of the plugin.  One table defines the names, ranges and defaults; the
+ * tests compare it with the sample file (ibfattree.conf) and with ibfattree.conf(5).
  *
  * File format: "key value" or "key = value" per line; '#' starts a comment at
  * the start of a line or after a blank.  An unknown key, a key given twice, a
@@ -24,12 +24,12 @@ struct ibf_options {
 	int placement;		/* enum ftr_placement */
 	int balance;		/* enum ftr_balance */
 	int adopt;		/* bool */
-	int takeover;		/* bool: ordered */
+	int takeover;		/* bool: "ordered" */
 	int paths;		/* enum ftr_paths */
 	int sftree_mode;	/* enum ftr_sftree_mode */
 	int observe;		/* bool: compute and check, do not route */
 	int fast_reroute;	/* bool */
-	int fast_window;	/* packets in flight */
+	int fast_window;	/* maximum number of packets in flight */
 	int fast_timeout_ms;
 	int fast_sweep_delay_ms, fast_sweep_cap_ms;
 	int fast_flap_limit;	/* 0: never damped */

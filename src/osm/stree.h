@@ -6,14 +6,14 @@
  * parent and there is no loop.  It is then pruned to the switches that lie
  * between members.  There are two methods; the first that works is used:
  *
- *	down	from a switch that reaches every member switch by downward links
- *		only.  It is one of the lowest rank with that property, so that the
+ *	down	the search starts at a switch that reaches every member by downward links
+ *		only.  That switch is one of the lowest possible rank, so that the
  *		tree of a group inside one pod stays in the pod.  Among the switches
  *		of that rank, and among parallel links, a hash of the MLID selects,
  *		so that groups are spread.  Every path in such a tree goes up, then
  *		down.
- *	any	from a member over all links, in the connected component that holds
- *		the most members.
+ *	any	the search starts at a member, and uses all links of the connected
+ *		component that holds the most members.
  *
  * Only switches whose able[] is set are used.  O(switches + links) for a tree.
  */

@@ -17,7 +17,7 @@
  * the administrator takes effect.
  *
  * If the administrator has switched sweep_on_trap off, it stays off: the tables
- * are repaired, and the next periodic sweep confirms that.
+ * are repaired, and the next periodic sweep confirms the repair.
  */
 #include "osm/fast.h"
 

@@ -178,7 +178,7 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 	return st;
 }
 
-/* List the changes by write step. */
+/* List the changed entries, sorted by write step. */
 static struct rr_writes list_writes(const struct ftr_incr_result *res)
 {
 	struct rr_writes out = {
@@ -504,8 +504,9 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 	return done;
 }
 
-/* Leave those of the n links that are still not in use to OpenSM.  sweep_over: the next routing
- * uses these links as OpenSM sees them; otherwise they are probed again at the end of the sweep. */
+/* Leave those of the n links that are still not in use to OpenSM.  sweep_over true: the next
+ * routing uses these links as OpenSM sees them; false: they are probed again at the end of the
+ * sweep. */
 static void leave_to_sweep(struct rr *f, const struct rr_link *c,
 			   uint32_t n, bool sweep_over)
 {

@@ -2,8 +2,8 @@
 /*
  * Writing a repair to the switches.
  *
- * An unanswered packet is sent again over the same route and over another one,
- * where there is one.  Steps are written one after the other; a step begins
+ * An unanswered packet is sent again over the same route and, if there is one,
+ * over another route.  Steps are written one after the other; a step begins
  * when all earlier steps have been acknowledged.  A block that was not
  * acknowledged holds up only the blocks that would send packets to its switch.
  * A switch that did not answer the probe (probe.c), or that is reached only
@@ -49,8 +49,8 @@ struct push {
 	uint32_t n;
 	ftr_port *before;	/* [what->n] the entries of view->sent before the write */
 	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */
-	/* [n_sw] no directed route leads to the switch: it is dead, or will be discovered
-	 * again and written completely */
+	/* [n_sw] no directed route leads to the switch: it is dead, or OpenSM will
+	 * discover it again and write its whole table */
 	uint8_t *cut_off;
 	uint8_t *late;		/* [n_sw] answers of the switch are awaited for LATE_MS only */
 	uint64_t *dead;		/* set of ports: all dead links, also those that the view still
@@ -320,8 +320,8 @@ static bool overtaken(struct push *p, uint32_t epoch)
 	return is;
 }
 
-/* Stops between two steps when a routing has begun: OpenSM writes all these
- * blocks. */
+/* Write all steps.  If a routing has begun, stop between two steps: OpenSM then
+ * writes all these blocks. */
 static void write_all(struct push *p, uint32_t epoch)
 {
 	for (uint32_t first = 0, end; first < p->n; first = end) {
@@ -363,10 +363,10 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 	fprintf(out, "]}\n");
 }
 
-/* Maximum number of entries; larger repairs are not recorded, because they would fill the disk. */
+/* Maximum number of entries whose writes are recorded; more of them would fill the disk. */
 #define NOTED_MAX 16384
 
-/* Append to the record, because a repair may be written in several parts. */
+/* Append the written blocks to r->sets, because a repair may be written in several parts. */
 static void note_writes(struct push *p)
 {
 	size_t size;
@@ -390,7 +390,7 @@ static void note_writes(struct push *p)
 
 /* ---- a whole write ------------------------------------------------------ */
 
-/* Add to the counts, because a repair may be written in several parts. */
+/* Add to the numbers in r, because a repair may be written in several parts. */
 static void count(struct push *p)
 {
 	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
