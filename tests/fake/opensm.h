@@ -90,7 +90,7 @@ typedef void (*fake_moment_fn)(void *ctx, struct fake *h, enum fake_moment m);
 
 struct fake_sw {
 	uint8_t *lft;		/* [FTR_LID_MAX + 1] the table in the switch */
-	ib_net64_t m_key;	/* 0: accepts any */
+	ib_net64_t m_key;	/* 0: the switch accepts every M_Key */
 	bool silent;		/* does not answer */
 	bool changed;		/* PortStateChange */
 	bool unheard;		/* its trap has not reached OpenSM */
@@ -103,7 +103,7 @@ struct fake_wire;
 
 struct fake {
 	osm_opensm_t *osm;
-	struct ftr_fabric *fab;	/* all links that can exist */
+	struct ftr_fabric *fab;	/* the fabric with all links that can exist */
 	const struct ftr_shape *sh;	/* shape of the complete fab */
 	struct fake_wire *wire;
 	struct fake_sw *sw;	/* [fab->n_sw] guarded by the wire's mutex */
@@ -248,7 +248,7 @@ unsigned int fake_events(struct fake *h, const char *text);
  * judge.c. Each of these functions checks a condition, and aborts the test
  * (ck_assert) if it does not hold.
  *
- * Every pair of hosts that links can connect is connected, and no other pair.
+ * The tables connect exactly those pairs of hosts that links can connect.
  */
 void fake_check_healed(struct fake *h);
 /* Like fake_check_healed, for engines with paths that are not up/down. */
@@ -268,7 +268,7 @@ void fake_check_copy_clean(struct fake *h);
 /* Make a sweep, which must change no entry; then check all of the above. */
 void fake_check_quiet_sweep(struct fake *h);
 /* After a repair: the fabric is repaired, OpenSM's copy equals the switches'
- * tables, the plugin requests a sweep, and that sweep is quiet. */
+ * tables, the plugin requests a sweep, and that sweep changes no entry. */
 void fake_check_repaired(struct fake *h);
 /* Like fake_check_repaired, for faults that occurred one by one: packets may have been lost on
  * links not yet known to be dead, and blocks that were sent twice are written
@@ -310,7 +310,7 @@ void fake_clock(bool virtual);
  * fake_blocked changes the number of handlers that wait for OpenSM's lock. */
 void fake_messages(int more);
 void fake_blocked(int more);
-/* From now on the handler of a message counts as a thread (is: true), or as a message again. */
+/* is true: from now on the handler of a message counts as a thread; false: as a message again. */
 void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 

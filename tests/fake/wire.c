@@ -38,7 +38,7 @@ struct bind {
 	bool dead;
 };
 
-/* State of one Set of OpenSM's own. */
+/* State of one Set request that OpenSM itself has sent. */
 struct lft_set {
 	uint64_t guid;
 	uint32_t block;

@@ -183,8 +183,8 @@ static ftr_port port_to(const struct oracle_place *o, ftr_sw s, ftr_sw t,
 	return port;
 }
 
-/* Mark the pod of s at rank l in seen: over switches of rank <= l and empty
- * leaves, without horizontal links. */
+/* Mark in seen[] the pod of s at rank l: all switches that can be reached over
+ * switches of rank <= l and empty leaves, without horizontal links. */
 static void pod(const struct ftr_shape *w, ftr_sw s, unsigned int l,
 		uint8_t *seen)
 {

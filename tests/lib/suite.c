@@ -10,8 +10,8 @@
 
 #include "lib/suite.h"
 
-/* Check runs each case in a process of its own, so the count is in shared
- * memory. */
+/* Check runs each case in its own process, so the number of skipped cases is in
+ * shared memory. */
 static _Atomic int *skips;
 
 /* Check ends a case after this time.  On any machine, only a case that hangs takes so

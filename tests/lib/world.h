@@ -55,7 +55,8 @@ size_t world_room(const struct world *w);
 uint32_t world_events(struct world *w, struct ftr_incr_event *e);
 void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n);
 
-/* Abort if costs, tables or counts differ from those of the slow computation. */
+/* Abort if dead links, costs, tables or the number of unreachable pairs of
+ * leaves differ from those of the slow computation. */
 void world_check(const struct world *w);
 
 void world_copy_tables(struct ftr_tables *to, const struct ftr_tables *from);

@@ -102,7 +102,7 @@ case_stable_growth() {
 
 # A spine has failed, and so have all links between another spine and a leaf.  The remaining links
 # do not determine the shape of the tree.  A standby with a copy of the state file takes
-# over with the same tables; one without it cannot.
+# over with the same tables; a standby without a copy cannot.
 case_stable_standby() {
 	two_managers
 	gen '2;6,6;1,6;1,2' --random-guids --random-ports --seed 84
@@ -138,7 +138,7 @@ case_stable_standby() {
 
 simulator_ended() { ! sim_alive "$SIM_PID"; }
 
-# Restart ibsim and opensm with another fabric, with the files that opensm has kept.
+# Restart ibsim with another fabric, and opensm with the state files that it has written.
 other_net() {
 	osm_stop sm || fail "opensm ended with status $?"
 	kill "$SIM_PID"
@@ -223,7 +223,7 @@ case_stable_replaced_switch() {
 	other_net "$T/new.net"
 	logged 'IBF006: the nominal fabric has changed: new_switches=0 new_links=0 new_ports=0 replaced_switches=2 '
 	walk after
-	# only LIDs that disappeared, and new ones, may differ
+	# only the entries of LIDs that disappeared, and of new LIDs, may differ
 	local lids
 	lids=$({ diff <(by_switch before) <(by_switch after) || true; } |
 		awk '/^[<>]/ { print $3 }' | sort -u | wc -l)
