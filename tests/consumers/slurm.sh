@@ -90,8 +90,8 @@ case_slurm_tree() {
 	until_true slurm_up 8
 }
 
-# Rails, hosts without names, and names with domains: every host is on exactly one switch,
-# and slurmctld accepts the file.
+# Real fabrics whose hosts have several ports, no names, or names with domains: every host
+# is on exactly one switch, and slurmctld accepts the file.
 case_slurm_real() {
 	local f t n
 	want slurmctld scontrol

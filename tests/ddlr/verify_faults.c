@@ -18,11 +18,11 @@
  * A failure is printed with its numbers; random choices in a run depend only on the
  * seed and the number of the set, so each run can be repeated.
  *
- * The faults of a set occur one after the other, in all orders or in one, and each is
+ * The faults of a set occur one after the other, in all orders or in one order, and each is
  * repaired before the next.  After each repair all physically connected pairs are reachable,
- * without loops and without cycles of channel dependencies on the given VLs; after
- * every single write in between there is no loop and no cycle, and no reachable pair
- * has become unreachable.  Between faults packets are drained in alternate runs.
+ * without loops and without cycles of channel dependencies on the given VLs; after every
+ * single write in between there is no loop and no cycle, and no reachable pair has become
+ * unreachable.  In every second run, packets are drained between faults.
  *
  * After the last fault, runs alternate between two endings.  In the first, all faults
  * are restored in a random order, and the tables must be the original ones.  In the

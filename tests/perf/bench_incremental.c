@@ -15,8 +15,9 @@
  * order of the healthy fabric; entries: number of entries changed by all faults together;
  * ms: processor time of one fault.
  *
- * -t: the two loads, which take long, are left out.  Instead up to 40 switches of the highest
- * rank fail one by one, each failure is undone, and the median and worst time are printed.
+ * -t: the two loads are left out, because their computation takes long.  Instead up to 40
+ * switches of the highest rank fail one by one, each failure is undone, and the median and
+ * worst time are printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
