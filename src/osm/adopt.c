@@ -27,7 +27,7 @@ extern volatile unsigned int osm_exit_flag;
 
 /* Time after which no more blocks are read, in milliseconds. */
 #define READ_LIMIT_MS 10000
-/* Requests that are prepared and sent together. */
+/* Number of requests that are prepared and sent together. */
 #define BATCH 1024
 #define TRIES 3
 
@@ -37,7 +37,7 @@ struct reading {
 	struct ftr_tables *t;
 	struct rr_dr_tree *tree;
 	struct rr_smp *job;	/* [BATCH] requests that are sent together */
-	ftr_sw *sw;		/* [BATCH] the switch of each job */
+	ftr_sw *sw;		/* [BATCH] the switch of each request */
 	unsigned int n;
 	uint64_t key;		/* M_Key of the current switch */
 	double end;

@@ -6,8 +6,9 @@
  * simulation.
  *
  * A record is one line, or several if it would be longer than LINE_MAX_BYTES:
- * the first line holds everything but the lists, which continue in the
- * following lines.  The writer's thread writes all lines of a record together.
+ * the first line holds all other members and the beginning of the two lists,
+ * which continue in the following lines.  The writer's thread writes all lines
+ * of a record together.
  *
  * "switch-down" is written when a switch has lost its last link to another
  * switch, "switch-up" when the switch has one again. "switch-up" comes with the repair

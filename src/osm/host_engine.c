@@ -186,7 +186,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 		return st;
 	r->stats.order = ftr_malloc(f->n_sw);
 	if (!r->stats.order)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the order");
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the order of switches");
 	r->opts.sm_switch = port_switch(f, cl_ntoh64(e->plugin->osm->subn.sm_port_guid));
 	r->opts.paths = (enum ftr_paths)e->plugin->opt.paths;
 	r->opts.keep_turns = true;

@@ -12,8 +12,8 @@ struct ibf_name {
 /* Names for messages, see name.c; the text is the member s of the returned value. */
 struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s);
 struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
-/* The owner of lid, which must be at most f->max_lid; "no port" if there is
- * none. */
+/* The name of the port that owns lid, which must be at most f->max_lid; "no
+ * port" if no port does. */
 struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid);
 
 struct ibf_count {

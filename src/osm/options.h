@@ -5,8 +5,9 @@
  *
  * File format: "key value" or "key = value" per line; '#' starts a comment at
  * the start of a line or after a blank.  An unknown key, a key given twice, a
- * value out of range and an incomplete line are FTR_PARSE with FILE:LINE and
- * the value; *o is then unchanged.  This file does not depend on OpenSM.
+ * value out of range and an incomplete line cause FTR_PARSE; the message names
+ * FILE:LINE and the value, and *o is unchanged.  This file does not depend on
+ * OpenSM.
  */
 #ifndef IBF_OPTIONS_H
 #define IBF_OPTIONS_H
@@ -60,7 +61,7 @@ enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
  * Find the path of our options file in the string that all plugins share
  * (event_plugin_options in opensm.conf, may be NULL): "ibfattree:PATH".  Words
  * of other plugins are ignored.  *path is malloc()ed; NULL if there is no word
- * of ours. "ibfattree" without a path, and a second word, are FTR_INVAL.
+ * of ours. "ibfattree" without a path, or a second word of ours, causes FTR_INVAL.
  */
 enum ftr_status ibf_options_path(const char *shared, char **path,
 				 struct ftr_err *err) FTR_MUST_USE;

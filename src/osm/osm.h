@@ -70,11 +70,12 @@ struct ibf_generation {
 				 * order */
 	/* the shape that the tables follow exactly: `shape` or `own`; NULL: there is none */
 	const struct ftr_shape *routed;
-	struct ftr_shape *own;	/* shape by another order of the switches; NULL: none */
+	struct ftr_shape *own;	/* shape with another order of the switches, made by the engine;
+				 * NULL: there is none */
 	struct ftr_sl2vl *vls;	/* SL2VL tables of ddlr's turn bit; NULL: not in use */
 	ftr_sw *sm;		/* the array that opts.sm points to; freed with the generation */
 	struct ftr_turn *turn;	/* the array that opts.turn points to: the extra turns of the
-				 * tables; freed with gen */
+				 * tables; freed with the generation */
 };
 
 /* Tables that an engine has computed, its options and its statistics. */
@@ -100,7 +101,7 @@ struct ibf_unserved {
 	uint64_t others;	/* pairs of switches or Aggregation Nodes */
 };
 
-/* Numbers of entries, blocks and switches whose tables a routing changes. */
+/* Numbers of entries and blocks that a routing changes, and of switches with such entries. */
 struct ibf_changes {
 	uint64_t entries, blocks;
 	uint32_t switches;
@@ -315,7 +316,8 @@ void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
  *  discovered	discovery is over; may wait until a write has ended
  *  routed	the switches have the new tables of gen; NULL: the tables of an engine
  *		that is not ours
- * post: RR_EV_ROUTING (OpenSM's exclusive lock is held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
+ * ibf_fast_post posts RR_EV_ROUTING (OpenSM's exclusive lock is held), RR_EV_SUBNET_UP or
+ * RR_EV_STANDBY. */
 void ibf_fast_sweep_start(struct ibf_fast *f);
 void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
@@ -338,7 +340,7 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
  *  routed	a routing is done; exclusive lock held
  *  refused	a routing is refused; exclusive lock held
  *  engine	used: the name of the engine that routes; ours: it is one of this plugin;
- *		reason: why an earlier engine of routing_engine does not route, or ""
+ *		reason: why an engine that routing_engine lists earlier does not route, or ""
  *  repair	a repair is done
  *  write	a sweep is done, or the state of the manager has changed; gen: the routing
  *		in use, or NULL */

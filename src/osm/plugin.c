@@ -64,7 +64,7 @@ static void read_options(struct ibf_plugin *p)
 	if (st == FTR_IO && missing && !path)
 		st = FTR_OK;
 	if (st)
-		ibf_log(p, IBF_OPTIONS, "%s; all options of this plugin have their defaults until it is corrected and opensm is restarted",
+		ibf_log(p, IBF_OPTIONS, "%s; all options of this plugin have their defaults until this is corrected and opensm is restarted",
 			err.msg);
 	ibf_log(p, IBF_LOADED, "ibfattree " PACKAGE_VERSION " for " OSM_VERSION
 		", options from %s",

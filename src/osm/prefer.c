@@ -18,12 +18,12 @@
  *	                                   ^                               |
  *	                                   +---- next complete routing ----+
  *
- * With balance full a thread also searches for even load under shift
- * permutations.  It holds a reference to its generation and no lock of OpenSM,
- * and can be cancelled at any time.  The next routing of a complete fabric applies the
- * result of the search. All entries of the result are candidates by the same
- * ranks, so any mixture of old and new entries is free of loops and credit
- * loops; and the result is verified like all tables.
+ * With "balance full" a thread also searches for even load under shift permutations.
+ * It holds a reference to its generation and no lock of OpenSM, and can be cancelled
+ * at any time.  The next routing of a complete fabric applies the result of the
+ * search. All entries of the result are candidates by the same ranks, so any mixture
+ * of old and new entries is free of loops and credit loops; and the result is verified
+ * like all tables.
  *
  * An entry that a fault displaces immediately gets another port, chosen by the load of the
  * links (balance/displaced.h).  When the sweep is over, a second search chooses the ports of all

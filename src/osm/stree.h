@@ -9,7 +9,7 @@
  *	down	the search starts at a switch that reaches every member by downward links
  *		only.  That switch is one of the lowest possible rank, so that the
  *		tree of a group inside one pod stays in the pod.  Among the switches
- *		of that rank, and among parallel links, a hash of the MLID selects,
+ *		of that rank, and among parallel links, a hash of the MLID selects one,
  *		so that groups are spread.  Every path in such a tree goes up, then
  *		down.
  *	any	the search starts at a member, and uses all links of the connected
@@ -34,7 +34,7 @@ struct ibf_stree_node {
 struct ibf_stree {
 	struct ftr_arena *arena;	/* holds this structure and its arrays */
 	const struct ftr_shape *shape;
-	const uint8_t *able;	/* [n_sw] the switch supports multicast */
+	const uint8_t *able;	/* [n_sw] 1: the switch supports multicast */
 	/* written by the caller before a build */
 	uint32_t n_members;
 	ftr_sw *member;		/* [n_sw] distinct switches with members */

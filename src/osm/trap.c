@@ -34,7 +34,7 @@ static bool link_change(const osm_madw_t *madw, ftr_lid *lid)
 	return true;
 }
 
-/* False: OpenSM should act on the trap. */
+/* Pass the trap to the fast path.  False: OpenSM should act on the trap. */
 static bool taken_over(struct ibf_fast *f, ftr_lid lid)
 {
 	struct rr_event ev = {

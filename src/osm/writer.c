@@ -231,7 +231,7 @@ static void pin_library(void)
 			     RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* Log the jobs lost in series that have not ended. */
+/* Log the number of lost jobs of each series that has not ended. */
 static void report(struct ibf_writer *w)
 {
 	for (int i = 0; i < IBF_N_MSG; i++)

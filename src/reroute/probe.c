@@ -245,7 +245,7 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 struct target {
 	ftr_sw sw;
 	unsigned int n;		/* number of routes */
-	struct rr_dr route[2];	/* try_routes moves the one that was answered first to route[0] */
+	struct rr_dr route[2];	/* try_routes moves the route of the first answer to route[0] */
 	bool trap;		/* route[0] is the reverse of the path of the switch's trap */
 	bool answered;
 	bool dead;		/* the link over which the trap came is dead */

@@ -267,7 +267,7 @@ static void finish(struct rr *f, struct rr_repair *r)
 	}
 }
 
-/* Report the local repair; then reset r, so that it counts the transition. */
+/* Report the local repair; then reset r, so that from now on r counts the transition. */
 static void report_local(struct rr *f, struct rr_repair *r)
 {
 	r->local = true;
@@ -290,8 +290,8 @@ static bool all_down(const struct rr_repair *r)
 	return true;
 }
 
-/* The switches hold a mixture of two tables: the fast path stops until a sweep
- * has written all of them. */
+/* The switches hold a mixture of two sets of tables: the fast path stops until
+ * a sweep has written all tables. */
 static void give_up_view(struct rr *f)
 {
 	rr_view_set(f, NULL);

@@ -5,7 +5,7 @@
  * and the other operations of struct rr_ops.
  *
  *	state.c		the state machine: decides the next action
- *	links.c, damp.c	links that died, flap or return; when to sweep
+ *	links.c, damp.c	the state of links that died, flap or return; the time of the next sweep
  *	post.c		posts events to the state machine; clock and warnings
  *	worker.c	runs one job from start to end
  *	reroute.c	the view of the tables; one repair
@@ -13,7 +13,7 @@
  *			probe_routes.c: the directed routes of these requests
  *	write.c		writes the blocks, one write step after the other
  *	ddlr.c		engine ddlr: local repair, then the transition to the new
- *			tables; a thread of its own builds the planner
+ *			tables; a separate thread builds the planner
  *	returns.c	links that a routing leaves out although OpenSM has found them
  *	dr.c, smp.h	directed routes, requests
  *
@@ -109,7 +109,8 @@ struct rr_view {
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* LID of the subnet manager's port */
-	struct rr_dr_tree *tree[2];	/* [0]: first routes; [1]: second routes */
+	struct rr_dr_tree *tree[2];	/* trees of the first ([0]) and second ([1]) directed
+					 * routes */
 	uint8_t *avoid;			/* [n_sw] temporary data of probe_routes.c */
 	uint8_t *silent;	/* [n_sw] 1: the switch lost a link and did not answer: probably
 				 * dead */
@@ -292,15 +293,18 @@ void rr_repair_returns(struct rr *f, bool swept);
 /* Report an unfinished transition in its current state, because another job
  * interrupts it. */
 void rr_repair_settle(struct rr *f);
-/* Write the next round of the transition.  Call this only after transition_due. */
+/* Write the next round of the transition.  Call this only when the time
+ * transition_due has passed. */
 void rr_repair_continue(struct rr *f);
 void rr_repair_free(struct rr_repair *r);	/* NULL is accepted */
 
 /* returns.c: enter an observation in the table of links (links.h). */
 enum rr_note {
 	RR_NOTE_DOWN,		/* a port is Down: routings leave the link out */
-	RR_NOTE_REPAIRED,	/* the change of the link was repaired; true: it is damped now */
-	RR_NOTE_RETURN,		/* the link is RETURNING again; false: the table is full */
+	RR_NOTE_REPAIRED,	/* the change of the link was repaired; rr_note returns true if the
+				 * link is damped now */
+	RR_NOTE_RETURN,		/* the link is RETURNING again; rr_note returns false if the table
+				 * is full */
 	RR_NOTE_LEFT,		/* the fast path could not take the link into use: routings use
 				 * it as OpenSM sees it */
 };

@@ -5,10 +5,10 @@
  * An unanswered packet is sent again over the same route and, if there is one,
  * over another route.  Steps are written one after the other; a step begins
  * when all earlier steps have been acknowledged.  A block that was not
- * acknowledged holds up only the blocks that would send packets to its switch.
- * A switch that did not answer the probe (probe.c), or that is reached only
- * through such switches, is probably dead.  It is written last in its step, and
- * its answer is awaited for a short time only.
+ * acknowledged holds up only the blocks whose entries lead to the switch of
+ * that block.  A switch that did not answer the probe (probe.c), or that is
+ * reached only through such switches, is probably dead.  It is written last in
+ * its step, and its answer is awaited for a short time only.
  *
  * The entries are sorted by (step, switch, LID); consecutive entries with the
  * same step, switch and 64-entry block make one packet.  The other entries of
@@ -48,11 +48,11 @@ struct push {
 	struct rr_block *block;	/* [n] the block of each element of write */
 	uint32_t n;
 	ftr_port *before;	/* [what->n] the entries of view->sent before the write */
-	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */
+	uint8_t *doubtful;	/* [n_sw] 1: a write to the switch was not acknowledged */
 	/* [n_sw] no directed route leads to the switch: it is dead, or OpenSM will
 	 * discover it again and write its whole table */
 	uint8_t *cut_off;
-	uint8_t *late;		/* [n_sw] answers of the switch are awaited for LATE_MS only */
+	uint8_t *late;		/* [n_sw] 1: answers of the switch are awaited for LATE_MS only */
 	uint64_t *dead;		/* set of ports: all dead links, also those that the view still
 				 * shows as alive during a local repair */
 };
@@ -165,8 +165,9 @@ static bool leads_to_doubtful(const struct push *p, const struct write *w)
 
 /* ---- packets that get lost ---------------------------------------------- */
 
-/* Another link may have died on the routes of these packets, without a trap so far.  To detect
- * such a link soon, the first packets have a short timeout: this fraction of the usual one. */
+/* Another link may have died on the routes of the packets of a step, without a trap so far.
+ * To detect such a link soon, the first packets have a short timeout: this fraction of the
+ * usual one. */
 #define QUICK_TIMEOUTS 0.5
 
 /* Add links of the route dr to set: if proven is NULL, the outgoing port of every link; otherwise
@@ -426,7 +427,7 @@ static bool allocate(struct push *p)
 
 /* True if the worker may write now; then OpenSM begins no routing after a discovery before
  * end_write is called.  False also if a routing has begun and ended while the switches were
- * probed: changes that are based on older tables must not overwrite its tables. */
+ * probed: changes that are based on older tables must not overwrite the tables of that routing. */
 static bool begin_write(struct rr *f, uint32_t *epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_WRITE_BEGIN };

@@ -14,7 +14,7 @@
  * shared memory. */
 static _Atomic int *skips;
 
-/* Check ends a case after this time.  On any machine, only a case that hangs takes so
+/* The library Check ends a case after this time.  On any machine, only a case that hangs takes so
  * long; Check's own default is 4 s. */
 #define LIMIT_S "3600"
 

@@ -15,10 +15,11 @@ struct world {
 	struct ftr_rng rng;
 	struct ftr_fabric *f;		/* with all links */
 	struct ftr_shape *whole;	/* the nominal shape: that of f */
-	struct ftr_fabric *damaged;	/* the fabric at the start, or NULL */
+	struct ftr_fabric *damaged;	/* the fabric at the start if links are missing then;
+					 * otherwise NULL */
 	struct ftr_shape *over;		/* shape of damaged over whole, or NULL */
 	struct ftr_shape *order;	/* reordered shape, or NULL */
-	const struct ftr_shape *sh;	/* the shape that is used */
+	const struct ftr_shape *sh;	/* the shape that the incremental routing uses */
 	struct ftr_route_opts opts;
 	struct ftr_tables *t;
 	struct ftr_incr *lv;
