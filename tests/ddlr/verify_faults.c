@@ -647,7 +647,10 @@ int main(int argc, char **argv)
 		j = &one;
 		n = 1;
 	}
-	printf("tree          faults kind   VLs  sets     runs  failures  writes switches/plan, most, link, steps; unclean refused inverted hosts-only lost phases held\n");
+	printf("columns: tree, faults, kinds of faults, VLs, sets, runs, failures;\n"
+	       "  mean writes and mean switches of a plan, most switches of a plan, most switches of a plan after a link fault, most steps;\n"
+	       "  repairs into planes that are not clean, repairs not made, plans with entries of the inverted order, runs in which packets from switches were ignored;\n"
+	       "  unreachable pairs, mean number of rounds of a transition, held LIDs, time\n");
 	for (size_t i = 0; i < n; i++)
 		if (!lot || argc == 2 || is_asked(argc, argv, i + 1))
 			failures += run_verify(&j[i], sets);

@@ -331,7 +331,7 @@ case_fast_m_key() {
 # errors RATE ATTRIBUTE: all ports of all switches lose RATE per cent of the packets with this
 # attribute (0: of all packets).  ibsim has one rate and one attribute per port, so the tests
 # lose one kind of packets at a time.  For a packet on a directed route ibsim uses the rate of the
-# port at which the packet enters.
+# port by which the packet enters the last switch of the route.
 errors() {
 	local sw
 	for sw in $(cut -f 1,3 <<<"$up_cables" | tr '\t' '\n' | sort -u); do

@@ -69,7 +69,7 @@ resweep_until_up() {
 	osm_wait sm "$patience" 'SUBNET UP|Errors during'
 }
 
-# Switches report the LID of another port, or one far out of range, while links fail.
+# Switches report the LID of another port, or a LID far out of range, while links fail.
 # opensm with the plugin continues, and sweeps restore the earlier tables.
 # (tests/unit/test_fast_lies.c has random answers.)
 case_hostile_switches() {
