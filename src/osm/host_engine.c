@@ -346,7 +346,7 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 {
 	struct ibf_engine *e = re->context;
 
-	if (!e->host)	/* a name may be listed twice: keep the first */
+	if (!e->host)	/* if routing_engine lists a name twice, keep the first */
 		e->host = re;
 	re->build_lid_matrices = build_lid_matrices;
 	re->ucast_build_fwd_tables = build_fwd_tables;

@@ -175,7 +175,7 @@ struct ibf_plugin {
 	struct ibf_writer *writer;	/* NULL: no file is written */
 	struct ibf_fast *fast;	/* NULL: no fast path */
 	struct ibf_smp *smp;	/* transport of the fast path; NULL: none */
-	struct ibf_status *status;	/* NULL: no memory for it */
+	struct ibf_status *status;	/* NULL: no status files, or no memory */
 	struct ibf_nominal *nominal;	/* NULL: not known yet */
 	struct ibf_options opt;
 	struct ibf_guids roots, cn, io;

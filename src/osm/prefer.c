@@ -25,9 +25,9 @@
  * of old and new entries is free of loops and credit loops; and the result is verified
  * like all tables.
  *
- * An entry that a fault displaces immediately gets another port, chosen by the load of the
- * links (balance/displaced.h).  When the sweep is over, a second search chooses the ports of all
- * displaced entries again, for the load of shifts as well.  If the gain is large enough, the
+ * If a fault displaces an entry, the entry immediately gets another port, chosen by the load of
+ * the links (balance/displaced.h).  When the sweep is over, a second search chooses the ports of
+ * all displaced entries again, for the load of shifts as well.  If the gain is large enough, the
  * next sweep applies the result to these entries only.
  *
  * Files.  The preferred tables and the displaced entries are stored beside the

@@ -314,7 +314,8 @@ bool rr_is_damped(struct rr *f, const struct rr_link *c);
  * out; returns their number.  *lost: true if other links were RETURNING, too. */
 uint32_t rr_take_returns(struct rr *f, struct rr_link *out, uint32_t max,
 			 bool *lost);
-/* True if a routing must leave this link out.  active: both ports are Armed or Active. */
+/* True if a routing must leave this link out.  active: true if both ports of the link are
+ * Armed or Active. */
 bool rr_left_out(struct rr *f, const struct rr_ends *e, bool active);
 
 /* probe_routes.c.  Directed routes to s around the links that are dead in the view, or

@@ -113,7 +113,7 @@ case_slurm_real() {
 }
 
 # slurm_read PLUGIN NODE...: slurmctld alone reads $T/topology.conf, or topology.yaml, with
-# these nodes; $T/topology then has the topology as it was read.
+# these nodes; $T/topology then has the topology as slurmctld has read it.
 slurm_read() {
 	local port=$((20000 + RANDOM % 20000)) plugin=$1 n
 	shift

@@ -38,7 +38,7 @@
  * original ones.
  *
  * If there are very many random sets, only one in 32 is checked after every write; the
- * others are checked after every step, and without the recovery at the end.
+ * others are checked after every step, and the recovery at the end is left out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +166,7 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 	if (!ok)
 		return "an intermediate state is not sound";
 	world_judge(world, true, &v);
-	/* packets of and to switches may wait for the full routing */
+	/* packets from and to switches may have no path before the full routing */
 	t->lost += v.lost;
 	t->pairs += v.pairs;
 	if (v.host_lost)

@@ -35,9 +35,8 @@ struct fake;
 /* ---- the fate of a packet ----------------------------------------------- */
 
 struct fake_packet {
-	bool plugin;		/* sent by the plugin, otherwise by OpenSM */
-	bool set;		/* Set(LinearForwardingTable), otherwise
-				 * Get(PortInfo) */
+	bool plugin;		/* true: sent by the plugin; false: by OpenSM */
+	bool set;		/* true: Set(LinearForwardingTable); false: Get(PortInfo) */
 	uint32_t mod;		/* block or port */
 	unsigned int copy;	/* 0: first copy, otherwise a retry of the
 				 * transport */
@@ -74,7 +73,7 @@ enum fake_moment {
 	FAKE_SWEEP_BEGINS,	/* after HEAVY_SWEEP_START */
 	FAKE_DISCOVERING,	/* half of the switches have been read */
 	FAKE_DISCOVERED,	/* all switches have been read, no event reported yet */
-	FAKE_BEFORE_ROUTING,	/* after HEAVY_SWEEP_DONE and drop manager */
+	FAKE_BEFORE_ROUTING,	/* after HEAVY_SWEEP_DONE and the drop manager */
 	FAKE_LOCKED,		/* lock held, no engine called yet */
 	FAKE_ROUTING,		/* engine done, lock held, no packet sent yet */
 	FAKE_PUSHING,		/* lock released, packets in flight */
@@ -104,7 +103,7 @@ struct fake_wire;
 struct fake {
 	osm_opensm_t *osm;
 	struct ftr_fabric *fab;	/* the fabric with all links that can exist */
-	const struct ftr_shape *sh;	/* shape of the complete fab */
+	const struct ftr_shape *sh;	/* shape of fab */
 	struct fake_wire *wire;
 	struct fake_sw *sw;	/* [fab->n_sw] guarded by the wire's mutex */
 	uint8_t *link;		/* [fab->n_ports] port states, guarded by the wire's mutex, too;
@@ -142,7 +141,7 @@ struct fake {
 	} trap_age[FTR_LID_MAX + 1];
 	pthread_t sweeper;
 	bool auto_sweep, stop_sweeper, sweeping;
-	/* counts of the last routing */
+	/* numbers of the last routing */
 	uint32_t sets, changed_blocks, changed_entries;
 	uint32_t n_sweeps;
 };
@@ -151,7 +150,7 @@ struct fake {
 struct fake_opts {
 	const char *pgft;	/* default "3;8,2,4;1,2,2;1,1,1" */
 	const char *netfile;	/* the fabric, in place of pgft */
-	struct ftr_fabric *fabric;	/* consumed; in place of pgft */
+	struct ftr_fabric *fabric;	/* in place of pgft; the fake takes ownership */
 	const char *options;	/* lines for the option file; they override the
 				 * test's defaults */
 	const char *engine;	/* default "dmodc" */

@@ -12,7 +12,7 @@
 
 /* Two chassis of 8 leaf chips and 4 spines, joined only by rows of racks. A row has `racks`
  * racks, and for each chassis one switch, which is connected to two chips of the chassis. A
- * rack has two hosts, a chip has `on_chips`. `lost` percent of the links between switches are
+ * rack has two hosts, a chip has `on_chips` hosts. `lost` percent of the links between switches are
  * missing. root: the GUIDs of the spines. */
 #define IRREGULAR_ROOTS 8
 struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,

@@ -94,7 +94,7 @@ static void print(const char *what, const struct spent *s)
 static void report(const struct ftr_balance_report *b)
 {
 	if (b->hosts && b->bound)
-		printf(", %.3f -> %.3f times the bound, %.3f -> %.3f, %llu changed, %u sweeps",
+		printf(", all-to-all %.3f -> %.3f times the bound, shifts %.3f -> %.3f flows, %llu entries changed, %u sweeps",
 		       (double)b->max_before / b->bound,
 		       (double)b->max_after / b->bound, b->shift_before,
 		       b->shift_after, (unsigned long long)b->moved, b->sweeps);

@@ -584,8 +584,9 @@ note_ends() {
 # True if a manager ended during a repair.
 met() { ((ends[open] + ends[broken])); }
 
-# next_moment N: set m to the Nth moment; false: stop.  If no manager has ended during a repair
-# so far, more moments are tried, up to 12 in all; the note beside the result has the numbers.
+# next_moment N: set m to the Nth moment; false: no more moments are tried.  If no manager has
+# ended during a repair so far, more moments are tried, up to 12 in all; the note beside the
+# result has the numbers.
 next_moment() {
 	m=${moments[$1]:-trap 0}
 	(($1 < ${#moments[@]})) || { ! met && (($1 < 12)); }
