@@ -61,7 +61,7 @@ struct ibf_generation {
 	struct ftr_tables *tables;
 	/* prefer: the tables whose entries the routing keeps where it can;
 	 * current: the tables that the switches hold, valid only during
-	 * routing; both: see prefer.c */
+	 * routing; see prefer.c for both */
 	struct ftr_tables *prefer, *current;
 	struct ftr_keep keep;
 	bool makeshift;		/* the preferred tables are those of a damaged fabric */

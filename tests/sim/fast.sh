@@ -162,7 +162,7 @@ case_fast_sftree() {
 	down
 }
 
-# A link of the subtree's root fails: with the present order of switches, some pairs of
+# A link of sftree's root leaf fails: with the present order of switches, some pairs of
 # switches then have no path.  The repair reports these pairs; no hosts are among them.  The
 # sweep chooses another order.
 case_fast_sftree_root() {
