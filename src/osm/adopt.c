@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Adoption of tables (option adopt).  A subnet manager that has no stored tables reads the
- * forwarding tables of all switches when it routes for the first time as master.  They
- * become the preferred tables of this routing (prefer.c), so entries that are valid and
- * do not lead over an overloaded link do not change.
+ * forwarding tables of all switches when it routes for the first time as master.  These
+ * tables become the preferred tables of this routing (prefer.c), so entries that are
+ * valid and do not lead over an overloaded link do not change.
  *
- * OpenSM itself never reads forwarding tables, so this costs one Get for each
+ * OpenSM itself never reads forwarding tables, so adoption costs one Get request for each
  * block of 64 LIDs of each switch, up to the switch's LinearFDBTop.  The tables are read
  * during the routing, with OpenSM's lock held and within a time limit.  Answers arrive on
- * another thread, which does not take OpenSM's lock.  Reading in the background instead would
- * need the fabric, which is complete only when OpenSM calls the engine, and the routing
- * would have to wait for the end of the reading anyway.
+ * another thread, which does not take OpenSM's lock.  Reading on a background thread would
+ * save no time: the fabric is known only when OpenSM calls the engine, and the routing then
+ * has to wait for the tables.
  *
  * Nothing that is read is trusted.  An entry whose port the switch does not have counts as
  * missing, and the engine keeps an entry only if its port is one of the engine's own
@@ -27,7 +27,7 @@ extern volatile unsigned int osm_exit_flag;
 
 /* Time after which no more blocks are read, in milliseconds. */
 #define READ_LIMIT_MS 10000
-/* Requests that are prepared and sent together. */
+/* Number of requests that are prepared and sent together. */
 #define BATCH 1024
 #define TRIES 3
 
@@ -37,7 +37,7 @@ struct reading {
 	struct ftr_tables *t;
 	struct rr_dr_tree *tree;
 	struct rr_smp *job;	/* [BATCH] requests that are sent together */
-	ftr_sw *sw;		/* [BATCH] the switch of each job */
+	ftr_sw *sw;		/* [BATCH] the switch of each request */
 	unsigned int n;
 	uint64_t key;		/* M_Key of the current switch */
 	double end;

@@ -2,8 +2,8 @@
 /*
  * opensm-ENGINE-ca-order.dump: the host order that the tables are balanced for,
  * in the format of OpenSM's ftree dump, so that the same tools can place MPI
- * ranks by it.  It is written to another file and renamed: a reader sees the
- * old or the new order, never a part of it.
+ * ranks by it.  The order is written to a temporary file, which is then
+ * renamed: a reader sees either the old or the new order, never a part of one.
  */
 #include <stdlib.h>
 

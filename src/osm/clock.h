@@ -3,8 +3,8 @@
  * The plugin's monotonic clock, in milliseconds, and the functions that wait and start
  * threads.
  *
- * Tests replace it (tests/fake/vclock.c): their time passes only while all threads
- * wait, so that no outcome depends on the speed of the machine.
+ * Tests replace this clock (tests/fake/vclock.c): their time passes only while all
+ * threads wait, so that no outcome depends on the speed of the machine.
  */
 #ifndef IBF_CLOCK_H
 #define IBF_CLOCK_H
@@ -26,7 +26,7 @@ extern const struct ibf_clock *ibf_clock;
 
 double ibf_now_ms(void);
 void ibf_sleep_ms(unsigned int ms);
-/* Initialise a condition for waits that use this clock. */
+/* Initialise a condition variable for waits that use this clock. */
 void ibf_cond_init(pthread_cond_t *cond);
 /* Wait until `when`, or without limit if it is negative; false: that time has
  * passed. */

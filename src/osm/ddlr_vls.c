@@ -3,8 +3,8 @@
  * The VLs of engine ddlr.  If qos is on and every link between switches has two
  * operational VLs, the turn bit (ftr_ddlr_sl2vl) gives local repairs a VL of
  * their own, and plans consider packets that switches send, too.  Otherwise
- * everything is planned for one VL, and only packets of hosts are considered.
- * This is decided at each routing, and logged when it changes.
+ * local repairs are planned for one VL, and only packets of hosts are
+ * considered. The choice is made at each routing, and logged when it changes.
  */
 #include "osm/osm.h"
 #include <ftr/ddlr.h>
@@ -57,8 +57,8 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 			err.status ? err.msg : "qos is off");
 }
 
-/* Fill in the SL2VL table of one pair (in, out) of ports of the switch of port p.  OpenSM's
- * exclusive lock is held. */
+/* Fill in the SL2VL table for packets from port `in` to port `out` of the switch that p
+ * belongs to.  OpenSM's exclusive lock is held. */
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t)
 {

@@ -6,8 +6,9 @@
  * simulation.
  *
  * A record is one line, or several if it would be longer than LINE_MAX_BYTES:
- * the first line holds everything but the lists, which continue in the
- * following lines.  The writer's thread writes all lines of a record together.
+ * the first line holds all other members and the beginning of the two lists,
+ * which continue in the following lines.  The writer's thread writes all lines
+ * of a record together.
  *
  * "switch-down" is written when a switch has lost its last link to another
  * switch, "switch-up" when the switch has one again. "switch-up" comes with the repair
@@ -134,8 +135,8 @@ static bool is_down(struct ibf_fast *f, uint64_t guid)
 	return down;
 }
 
-/* Set r->whole if all links of r belong to one switch, and it has lost its last link or was
- * down before. */
+/* Set r->whole if all links of r belong to one switch, and that switch has lost its last
+ * link or was down before. */
 static void find_whole_switch(struct ibf_fast *f, struct rr_repair *r)
 {
 	const struct ftr_fabric *fab = r->gen.fabric;
@@ -373,8 +374,9 @@ void ibf_event_write(void *ctx, const struct rr_repair *r)
 
 /* ---- switches that are linked again after a sweep ------------------------- */
 
-/* Remove from the list of switches that are down the first one that has a link to another
- * switch in fab: *s, with its event *d.  False: there is none. */
+/* Find the first switch in the list f->down that has a link to another switch in fab, and
+ * remove it from the list.  *s is the switch, *d its event "switch-down".  False: there
+ * is no such switch. */
 static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 			  struct ibf_down *d, ftr_sw *s)
 {

@@ -158,8 +158,8 @@ static void wait_for_write(struct ibf_fast *f)
 	       ibf_now_ms() < end)
 		ibf_cond_wait(&f->cond, &rr->mutex, ibf_now_ms() + 100);
 	if (rr->state.job == RR_WRITING)
-		/* with use_ucast_cache OpenSM may route without calling an engine, which
-		 * would post this event */
+		/* with use_ucast_cache OpenSM may route without calling an engine;
+		 * otherwise the engine posts this event */
 		rr_post_locked(rr, &(struct rr_event){
 			.kind = RR_EV_ROUTING
 		});

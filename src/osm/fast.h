@@ -69,7 +69,8 @@ void ibf_patch_rewrite(void *ctx);
  * r->whole and logs the repair; ibf_event_write writes its record. */
 void ibf_event_report(void *ctx, struct rr_repair *r);
 void ibf_event_write(void *ctx, const struct rr_repair *r);
-/* One of our engines has routed: write "switch-up" for switches that are back. */
+/* One of our engines has routed: write "switch-up" for each switch that was down
+ * and has links again. */
 void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen);
 
 /* generation.c: gen in the form that src/reroute uses; takes no reference. */

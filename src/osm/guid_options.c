@@ -2,10 +2,10 @@
 /*
  * OpenSM's GUID files: root_guid_file, cn_guid_file, io_guid_file.
  *
- * They are read again at every routing.  If a file cannot be used, that is
- * reported, and the list last read from it stays in use; if no list was read before, the
- * engine behaves as without the file. Refusing to route would leave the fabric
- * to another engine because of a typing error.
+ * They are read again at every routing.  If a file cannot be used, that is reported, and
+ * the list last read from it stays in use.  If no list was read before, the engine
+ * behaves as without the file.  If the engine refused to route instead, a typing error
+ * would make another engine route the fabric.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,7 +47,8 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	return FTR_OK;
 }
 
-/* The GUIDs of an option.  without: the end of the message if no list is in use. */
+/* The GUIDs from the file of an option; path is NULL if the option is not set.
+ * `without` says what the engine does without a list; the message ends with it. */
 static struct ftr_guids list_of(struct ibf_plugin *p, const char *option,
 				const char *path, struct ibf_guids *last,
 				const char *without)
@@ -57,7 +58,7 @@ static struct ftr_guids list_of(struct ibf_plugin *p, const char *option,
 	if (!path)
 		drop(last);
 	else if (read_list(path, last, &err) && last->n)
-		ibf_log(p, IBF_GUID_FILE, "%s is not used: %s; the %s last read from %s stay in use",
+		ibf_log(p, IBF_GUID_FILE, "%s is not used: %s; the list of %s last read from %s stays in use",
 			option, err.msg, ibf_count(last->n, "GUID", "GUIDs").s,
 			last->path);
 	else if (err.status)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Suggests the engine of this plugin that a misspelt name was meant for: the
- * one at the smallest edit distance (Levenshtein 1966), if that is at most
- * MAX_EDITS.
+ * Suggests the engine of this plugin that a misspelt name probably means: the
+ * one with the smallest edit distance (Levenshtein 1966) to it, if that is at
+ * most MAX_EDITS.
  */
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Suggests the engine of this plugin whose name is most like a misspelt one.  This file
+ * Suggests the engine of this plugin that a misspelt name probably means.  This file
  * does not depend on OpenSM.
  */
 #ifndef IBF_HINT_H

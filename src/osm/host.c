@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Single facts from OpenSM's data.
+ * Values from OpenSM's data that the plugin needs for its own management packets.
  */
 #include "osm/host.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Single facts from OpenSM's data, for management packets of our own.
+ * Values from OpenSM's data that the plugin needs for its own management packets.
  */
 #ifndef IBF_HOST_H
 #define IBF_HOST_H

@@ -4,11 +4,11 @@
  *
  * GUID files -> snapshot -> shape -> route -> verify -> commit -> publish.
  *
- * Nothing of OpenSM is written before commit, and commit checks everything
+ * No data of OpenSM are changed before commit, and commit checks all buffers
  * before it writes.  So after a failure new_lft is as OpenSM prepared it (no
- * path) for the next engine of its list.  The reason is logged once, where the
- * failure is detected, and kept for the message that names the engine which
- * routes instead.
+ * path) for the next engine of its list.  The reason for the failure is logged
+ * once, where the failure is detected, and kept for message IBF210, which names
+ * the engine that routes instead.
  *
  * build_lid_matrices returns 0 and does nothing: OpenSM uses its min-hop
  * matrices for its min-hop engines, for its multicast, which mcast.c replaces,
@@ -52,7 +52,7 @@ static uint32_t count_lids(const struct ftr_fabric *f)
 }
 
 struct ibf_result {
-	struct ftr_route_stats stats;	/* without its arrays */
+	struct ftr_route_stats stats;	/* its pointers are not valid */
 	struct ibf_unserved unserved;
 	struct ibf_changes changes;
 };
@@ -71,7 +71,8 @@ static void log_routed(const struct ibf_engine *e,
 			 "; root %s, %s on detours",
 			 ibf_sw_name(f, res->stats.root).s,
 			 ibf_count(res->stats.detours, "host pair", "host pairs").s);
-	/* the bound includes pairs that have no path */
+	/* the lower bound includes pairs that have no path, so the ratio is
+	 * logged only if there are none */
 	if (res->stats.balance.hosts && res->stats.balance.bound && !res->unserved.hosts)
 		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
 			 (double)res->stats.balance.max_after / res->stats.balance.bound);
@@ -153,9 +154,9 @@ static bool is_repaired(const struct ibf_engine *e,
 /*
  * Stores the extra turns of the previous routing, in terms of gen's fabric, in r.  If the
  * fabric is complete again, none are stored: its turns are planned from the start, so that it
- * gets the same tables as before the fault.  These turns are a subset of those of the damaged
- * fabric, whose planning began with them, so a mixture of old and new entries has
- * no credit loops.
+ * gets the same tables as before the fault.  The turns of the complete fabric are a subset of
+ * those of the damaged fabric, because planning for the damaged fabric began with them.  So a
+ * mixture of old and new entries has no credit loops.
  */
 static enum ftr_status carry_turns(const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
@@ -183,7 +184,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 		return st;
 	r->stats.order = ftr_malloc(f->n_sw);
 	if (!r->stats.order)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the order");
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the order of switches");
 	r->opts.sm_switch = port_switch(f, cl_ntoh64(e->plugin->osm->subn.sm_port_guid));
 	r->opts.paths = (enum ftr_paths)e->plugin->opt.paths;
 	r->opts.keep_turns = true;
@@ -269,8 +270,8 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	return st ? ibf_refuse(e, msg, err) : FTR_OK;
 }
 
-/* Option observe: log the changes.  Nothing was committed; FTR_REFUSED makes the next engine
- * of OpenSM's list route. */
+/* Option observe: log the changes that the tables would make.  Nothing was committed;
+ * FTR_REFUSED makes the next engine of OpenSM's list route. */
 static enum ftr_status observed(struct ibf_engine *e,
 				const struct ibf_generation *gen,
 				const struct ibf_result *res)
@@ -343,7 +344,7 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 {
 	struct ibf_engine *e = re->context;
 
-	if (!e->host)	/* a name may be listed twice: keep the first */
+	if (!e->host)	/* if routing_engine lists a name twice, keep the first */
 		e->host = re;
 	re->build_lid_matrices = build_lid_matrices;
 	re->ucast_build_fwd_tables = build_fwd_tables;

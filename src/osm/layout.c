@@ -4,13 +4,12 @@
  * for.
  *
  * OpenSM compares its version with the one that the plugin was built for; but a
- * distribution may patch a header without changing the version, and then every
- * access to OpenSM's data is wrong.  So, before anything else is accessed, this file follows
- * pointers whose targets are known: OpenSM sets all of them before it loads
- * plugins (osm_subn_init, osm_sm_init, osm_sa_init).  They are checked in the
- * order of their offsets; the first wrong one ends the check.  Together they
- * determine the offset of every member of osm_opensm_t that the plugin uses.  Such a pointer
- * is called an anchor.
+ * distribution may patch a header without changing the version, and then any access to
+ * OpenSM's data may be wrong.  So, before anything else is accessed, this file compares
+ * pointers whose values are known; they are called anchors.  OpenSM sets all of them before
+ * it loads plugins (osm_subn_init, osm_sm_init, osm_sa_init).  Anchors are checked in the
+ * order of their offsets; the first wrong one ends the check.  Together they determine the
+ * offset of every member of osm_opensm_t that the plugin uses.
  */
 #include "config.h"
 

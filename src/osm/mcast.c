@@ -2,16 +2,16 @@
 /*
  * Multicast: maps OpenSM's groups onto the trees of stree.c.
  *
- * OpenSM calls this file once per MLID that needs a tree, under the exclusive lock, after
- * it has cleared the MLID in the tables of all switches and made the tables
- * long enough; it sends our entries to the switches afterwards.  Several groups
- * may share an MLID.  A group of fewer than two ports gets no entries, as in
+ * OpenSM calls ibf_mcast_build_stree once per MLID that needs a tree, under the exclusive
+ * lock.  Before the call it has cleared the MLID in the tables of all switches and made
+ * the tables long enough; after the call it sends our entries to the switches.  Several
+ * groups may share an MLID.  A group of fewer than two ports gets no entries, as in
  * OpenSM's own code.  OpenSM's tree object (mbox->root) is read only by its
  * destructor; if another engine left one, it is purged.
  *
  * The trees are made for the fabric of the last routing (struct ibf_generation).  With
- * use_ucast_cache OpenSM may sweep without calling the engine.  That fabric is then older
- * than the subnet, and is built again first.
+ * use_ucast_cache OpenSM may sweep without calling the engine.  The fabric of the last
+ * routing is then outdated, so it is built again before the trees.
  */
 #include "osm/osm.h"
 
@@ -155,7 +155,7 @@ static bool build(struct ibf_engine *e, const struct seats *list,
 	write_tree(e->plugin, t, list, mlid);
 	lost = lost_seats(t, list);
 	if (lost)
-		ibf_log(e->plugin, IBF_MCAST_MEMBERS, "%s: multicast group with MLID 0x%04x: %u of %u members %s not connected to the others by switches that support multicast, and get none of its packets",
+		ibf_log(e->plugin, IBF_MCAST_MEMBERS, "%s: multicast group with MLID 0x%04x: %u of %u members %s not connected to the others by switches that support multicast, and will not receive the packets of the group",
 			e->ops->name, mlid, lost, list->n + list->n_outside,
 			lost == 1 ? "is" : "are");
 	return true;

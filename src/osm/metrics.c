@@ -90,8 +90,8 @@ static void head(FILE *out, const char *name, bool counter, const char *help)
 		help, name, counter ? "counter" : "gauge");
 }
 
-/* A label's value: backslash, quote and line feed are escaped, other characters
- * outside printable ASCII replaced. */
+/* Write the value of a label: backslash, quote and line feed are escaped, other
+ * characters outside printable ASCII are replaced by "?". */
 static void put_label(FILE *out, const char *text)
 {
 	for (; *text; text++) {

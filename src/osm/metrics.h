@@ -3,7 +3,7 @@
  * Metrics of the plugin and of the fabric, as Prometheus text (ibfattree.prom)
  * and as JSON (ibfattree-status.json).
  *
- * One table holds name, type and help of all of them.  Counters start at 0 with
+ * One table holds the name, the type and the help text of each metric.  Counters start at 0 with
  * OpenSM and never decrease.  This file does not depend on OpenSM.
  */
 #ifndef IBF_METRICS_H
@@ -25,9 +25,9 @@ enum ibf_sm_state {
 
 struct ibf_metrics {
 	char engine[32];	/* engine in use; "": none yet */
-	bool ours;		/* it is an engine of this plugin */
-	char reason[256];	/* why an earlier engine of routing_engine is
-				 * not used, or "" */
+	bool ours;		/* the engine in use is one of this plugin */
+	char reason[256];	/* why an engine that routing_engine lists earlier is not used, or
+				 * "" */
 	/* time of these values, and start of the plugin; both in seconds since 1970 */
 	double now, started;
 	enum ibf_sm_state state;
@@ -42,8 +42,8 @@ struct ibf_metrics {
 	uint64_t lost_hosts, lost_mixed, lost_others;	/* unreachable pairs */
 	uint32_t no_sm_path;	/* switches without a route to the SM */
 	bool load_known;
-	uint64_t load_max, load_least;	/* most loaded link and its lower bound,
-					 * all-to-all, in flows */
+	uint64_t load_max, load_least;	/* all-to-all load of the most loaded link, and the lower
+					 * bound of that load; in flows */
 	uint32_t held;		/* damped links */
 	/* the last reroute */
 	double rerouted;	/* time of its trap, seconds since 1970 */

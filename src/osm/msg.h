@@ -22,7 +22,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(VLS, 7, INFO, "the VLs that ddlr uses")			\
 	M(SEARCH, 8, INFO, "a search for better tables has ended")	\
 	M(ADOPTED, 9, INFO, "tables read from the switches (adopt)")	\
-	M(TAKEOVER, 10, INFO, "tables of another engine replaced in order") \
+	M(TAKEOVER, 10, INFO, "tables of another engine replaced in a checked order") \
 	M(OBSERVED, 20, INFO, "changes that an engine would make (observe)")	\
 	M(UNREACHABLE, 101, WARN, "unreachable pairs")			\
 	M(SKIPPED, 102, WARN, "contradictory data of OpenSM left out")	\
@@ -42,7 +42,7 @@ enum ibf_severity { IBF_INFO, IBF_WARN, IBF_ERROR };
 	M(STATUS_FILE, 116, WARN, "a status file cannot be written")	\
 	M(REORDERED, 119, WARN, "dmodc routes in an order like that of sftree")	\
 	M(LONGER, 120, WARN, "extra turns make some paths longer")	\
-	M(TAKEOVER_PLAIN, 121, WARN, "tables of another engine not replaced in order") \
+	M(TAKEOVER_PLAIN, 121, WARN, "tables of another engine not replaced in a checked order") \
 	M(OPTIONS, 201, ERROR, "the options are wrong")			\
 	M(REGISTER, 202, ERROR, "OpenSM refused an engine")	\
 	/* 203 was used before 0.1.0 */					\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Names of nodes in messages: the description, followed by the GUID if another
- * node of the fabric has the same description; the GUID alone if it is empty.
+ * node of the fabric has the same description; the GUID alone if the description is empty.
  * Also numbers with a noun in the singular or plural.
  */
 #include <inttypes.h>

@@ -202,7 +202,7 @@ static bool read_state(struct ibf_plugin *p, const char *own,
 			found = true;
 			*is_own = file[i].own;
 			if (!*is_own)
-				ibf_log(p, IBF_NOMINAL, "the nominal fabric is that of %s",
+				ibf_log(p, IBF_NOMINAL, "the nominal fabric was read from %s",
 					file[i].path);
 		}
 		free(file[i].path);

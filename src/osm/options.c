@@ -151,7 +151,7 @@ static char *trim(char *line)
 
 struct parse {
 	struct ibf_options opt;
-	uint64_t seen;		/* one bit for each row of the table: the key was given */
+	uint64_t seen;		/* one bit for each row of the table, set if the key was given */
 };
 
 static enum ftr_status parse_line(struct parse *p, char *line,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The options of the plugin.  One table drives defaults and parser; the tests compare it
- * with the sample file (ibfattree.conf) and with ibfattree.conf(5).
+ * The options of the plugin.  One table defines the names, ranges and defaults; the
+ * tests compare it with the sample file (ibfattree.conf) and with ibfattree.conf(5).
  *
  * File format: "key value" or "key = value" per line; '#' starts a comment at
  * the start of a line or after a blank.  An unknown key, a key given twice, a
- * value out of range and an incomplete line are FTR_PARSE with FILE:LINE and
- * the value; *o is then unchanged.  This file does not depend on OpenSM.
+ * value out of range and an incomplete line cause FTR_PARSE; the message names
+ * FILE:LINE and the value, and *o is unchanged.  This file does not depend on
+ * OpenSM.
  */
 #ifndef IBF_OPTIONS_H
 #define IBF_OPTIONS_H
@@ -24,12 +25,12 @@ struct ibf_options {
 	int placement;		/* enum ftr_placement */
 	int balance;		/* enum ftr_balance */
 	int adopt;		/* bool */
-	int takeover;		/* bool: ordered */
+	int takeover;		/* bool: "ordered" */
 	int paths;		/* enum ftr_paths */
 	int sftree_mode;	/* enum ftr_sftree_mode */
 	int observe;		/* bool: compute and check, do not route */
 	int fast_reroute;	/* bool */
-	int fast_window;	/* packets in flight */
+	int fast_window;	/* maximum number of packets in flight */
 	int fast_timeout_ms;
 	int fast_sweep_delay_ms, fast_sweep_cap_ms;
 	int fast_flap_limit;	/* 0: never damped */
@@ -60,7 +61,7 @@ enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
  * Find the path of our options file in the string that all plugins share
  * (event_plugin_options in opensm.conf, may be NULL): "ibfattree:PATH".  Words
  * of other plugins are ignored.  *path is malloc()ed; NULL if there is no word
- * of ours. "ibfattree" without a path, and a second word, are FTR_INVAL.
+ * of ours. "ibfattree" without a path, or a second word of ours, causes FTR_INVAL.
  */
 enum ftr_status ibf_options_path(const char *shared, char **path,
 				 struct ftr_err *err) FTR_MUST_USE;

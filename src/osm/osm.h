@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Declarations shared by the files of the plugin.  The only header that
- * includes OpenSM's; osm_config.h must come first, because struct layouts
- * depend on it.
+ * Declarations shared by the files of the plugin.  Of OpenSM's headers,
+ * osm_config.h must come first, because struct layouts depend on it.
  *
  * Ownership: the plugin object lives from create to delete.  Each engine holds
  * at most one published generation (fabric, shape and tables, immutable) and,
- * while it routes, one under construction.  The fast path and repairs that are
- * not yet recorded hold references of their own.  No pointer into OpenSM's data
- * is kept across callbacks: generations identify objects by GUID, LID and
- * index, and commit and multicast look switches up again.
+ * while it routes, one under construction.  The fast path, and repairs that are
+ * not yet recorded, hold their own references to generations.  No pointer into
+ * OpenSM's data is kept across callbacks: generations identify objects by GUID,
+ * LID and index, and commit and multicast look switches up again.
  */
 #ifndef IBF_OSM_H
 #define IBF_OSM_H
@@ -35,7 +34,7 @@
 
 #define IBF_MAX_ENGINES 8
 
-/* Contradictions in OpenSM's data that a snapshot has found, for one warning. */
+/* Contradictions in OpenSM's data that a snapshot has found; one warning reports them all. */
 struct ibf_skips {
 	uint32_t n;		/* number of contradictions */
 	char first[192];	/* the first one, as text */
@@ -55,13 +54,14 @@ struct ibf_generation {
 	struct ibf_nominal *nominal;	/* the nominal fabric from which the shape was
 					 * made, or NULL */
 	struct ftr_shape *shape;
-	uint8_t *mcast_able;	/* [n_sw] the switch supports multicast */
+	uint8_t *mcast_able;	/* [n_sw] 1: the switch supports multicast */
 	/* All members below describe a routing.  The pointers are NULL if no tables were
 	 * computed for this fabric. */
 	const char *engine;
 	struct ftr_tables *tables;
-	/* tables whose entries are kept, see prefer.c; current is valid only
-	 * during routing */
+	/* prefer: the tables whose entries the routing keeps where it can;
+	 * current: the tables that the switches hold, valid only during
+	 * routing; see prefer.c for both */
 	struct ftr_tables *prefer, *current;
 	struct ftr_keep keep;
 	bool makeshift;		/* the preferred tables are those of a damaged fabric */
@@ -70,11 +70,12 @@ struct ibf_generation {
 				 * order */
 	/* the shape that the tables follow exactly: `shape` or `own`; NULL: there is none */
 	const struct ftr_shape *routed;
-	struct ftr_shape *own;	/* shape by another order of the switches; NULL: none */
+	struct ftr_shape *own;	/* shape with another order of the switches, made by the engine;
+				 * NULL: there is none */
 	struct ftr_sl2vl *vls;	/* SL2VL tables of ddlr's turn bit; NULL: not in use */
-	ftr_sw *sm;		/* the array opts.sm, to be freed */
-	struct ftr_turn *turn;	/* the array opts.turn, to be freed: the extra turns of the
-				 * tables */
+	ftr_sw *sm;		/* the array that opts.sm points to; freed with the generation */
+	struct ftr_turn *turn;	/* the array that opts.turn points to: the extra turns of the
+				 * tables; freed with the generation */
 };
 
 /* Tables that an engine has computed, its options and its statistics. */
@@ -82,9 +83,9 @@ struct ibf_routes {
 	struct ftr_tables *t;
 	struct ftr_route_opts opts;
 	struct ftr_route_stats stats;	/* owns stats.order and stats.turn */
-	ftr_sw *sm;		/* the array opts.sm, to be freed */
-	struct ftr_turn *before;	/* the array opts.turn, to be freed: the extra turns of the
-					 * previous routing */
+	ftr_sw *sm;		/* the array that opts.sm points to, to be freed */
+	struct ftr_turn *before;	/* the array that opts.turn points to, to be freed: the
+					 * extra turns of the previous routing */
 };
 
 /* Duration of each phase of a routing, in milliseconds. */
@@ -100,7 +101,7 @@ struct ibf_unserved {
 	uint64_t others;	/* pairs of switches or Aggregation Nodes */
 };
 
-/* Numbers of entries, blocks and switches whose tables a routing changes. */
+/* Numbers of entries and blocks that a routing changes, and of switches with such entries. */
 struct ibf_changes {
 	uint64_t entries, blocks;
 	uint32_t switches;
@@ -115,8 +116,8 @@ struct ibf_adopted {
 
 /* The preferred tables of an engine, and the search for better ones, see prefer.c. */
 struct ibf_prefer {
-	/* The preferred tables: those of gen, or stored if they were read from a file.
-	 * Both NULL: there are none. */
+	/* The preferred tables: those of gen, or `stored` if they were read from a
+	 * file. Both NULL: there are no preferred tables. */
 	struct ibf_generation *gen;
 	struct ftr_stored *stored;
 	uint64_t nominal;	/* identity of the nominal fabric that the preferred
@@ -135,8 +136,8 @@ struct ibf_prefer {
 	bool adopting;		/* the present routing prefers tables that were read from
 				 * the switches (adopt.c) */
 	struct ibf_adopted adopted;
-	struct ftr_displaced *entry;	/* [n_entries] displaced entries as last read or
-					 * written */
+	struct ftr_displaced *entry;	/* [n_entries] displaced entries as last read from the state
+					 * file or queued for writing to it */
 	uint32_t n_entries;
 };
 
@@ -152,7 +153,7 @@ struct ibf_engine {
 	bool reported_vls;	/* ddlr: the use of VLs was logged */
 	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes */
 	struct ibf_stree *stree;	/* builds multicast trees for gen; NULL: not allocated */
-	uint32_t n_trees;	/* multicast trees built since the last summary */
+	uint32_t n_trees;	/* multicast trees built since the last message IBF003 */
 	double trees_ms;
 };
 
@@ -174,7 +175,7 @@ struct ibf_plugin {
 	struct ibf_writer *writer;	/* NULL: no file is written */
 	struct ibf_fast *fast;	/* NULL: no fast path */
 	struct ibf_smp *smp;	/* transport of the fast path; NULL: none */
-	struct ibf_status *status;	/* NULL: no memory for it */
+	struct ibf_status *status;	/* NULL: no status files, or no memory */
 	struct ibf_nominal *nominal;	/* NULL: not known yet */
 	struct ibf_options opt;
 	struct ibf_guids roots, cn, io;
@@ -201,8 +202,9 @@ void ibf_log(struct ibf_plugin *p, enum ibf_msg msg, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 
 /* layout.c.  ibf_layout_fits returns true if the structures of this OpenSM have the
- * expected layout; otherwise `why` names the first wrong pointer.  ibf_layout_refuse writes
- * `why` to syslog and not to OpenSM's log, because the structures cannot be used. */
+ * expected layout; otherwise `why` names the first pointer with an unexpected value.
+ * ibf_layout_refuse writes `why` to syslog and not to OpenSM's log, because the structures
+ * cannot be used. */
 bool ibf_layout_fits(const struct osm_opensm *osm, char *why, size_t size);
 void ibf_layout_refuse(const char *why);
 
@@ -258,11 +260,11 @@ void ibf_nominal_forget(struct ibf_plugin *p);
  * property of the plugin. */
 void ibf_guids_read(struct ibf_plugin *p, struct ftr_shape_opts *out);
 void ibf_guids_free(struct ibf_plugin *p);
-/* Log if root_guid_file names no switch of the fabric, or lacks some of its top switches. */
+/* Log if root_guid_file names no switch of the fabric, or lacks some top switches of the fabric. */
 void ibf_roots_report(struct ibf_plugin *p, const struct ftr_shape *sh);
 
-/* verify.c: check computed tables.  FTR_REFUSED, with the reason in err: they must not be
- * used. */
+/* verify.c: check computed tables.  FTR_REFUSED, with the reason in err: the tables must
+ * not be used. */
 enum ftr_status ibf_verify(struct ibf_engine *e,
 			   const struct ibf_generation *gen,
 			   const struct ibf_routes *r, struct ibf_unserved *un,
@@ -280,18 +282,18 @@ void ibf_prefer_search(struct ibf_engine *e);
 /* Drop the preferred tables and end the search. */
 void ibf_prefer_drop(struct ibf_engine *e);
 
-/* adopt.c: read the forwarding tables of the switches of f, with p->smp and under OpenSM's
- * lock; blocks that cannot be read count as failed and are empty.  ibf_adopt_report is
- * called after the routing: it logs how many of these entries (gen->prefer) the new tables
- * keep. */
+/* adopt.c: read the forwarding tables of the switches of f over p->smp; the caller holds
+ * OpenSM's lock.  Blocks that cannot be read count as failed, and their entries are empty.
+ * ibf_adopt_report is called after the routing: it logs how many of these entries
+ * (gen->prefer) the new tables keep. */
 enum ftr_status ibf_adopt(struct ibf_plugin *p, const struct ftr_fabric *f,
 			  struct ftr_tables **out, struct ibf_adopted *done,
 			  struct ftr_err *err) FTR_MUST_USE;
 void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
-/* takeover.c: option takeover ordered.  Replace the tables in the switches by t, if
- * another engine made them; logs the result.  Exclusive lock held. */
+/* takeover.c: with option "takeover ordered", replace the tables in the switches by
+ * t, if another engine made them; logs the result.  Exclusive lock held. */
 void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 		  const struct ftr_tables *t);
 
@@ -314,12 +316,13 @@ void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
  *  discovered	discovery is over; may wait until a write has ended
  *  routed	the switches have the new tables of gen; NULL: the tables of an engine
  *		that is not ours
- * post: RR_EV_ROUTING (OpenSM's exclusive lock is held), RR_EV_SUBNET_UP or RR_EV_STANDBY. */
+ * ibf_fast_post posts RR_EV_ROUTING (OpenSM's exclusive lock is held), RR_EV_SUBNET_UP or
+ * RR_EV_STANDBY. */
 void ibf_fast_sweep_start(struct ibf_fast *f);
 void ibf_fast_discovered(struct ibf_fast *f);
 void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
-/* The routing has made these changes.  OpenSM's exclusive lock is held. */
+/* Report the changes that a routing has made.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
 /* ddlr_vls.c.  ibf_ddlr_vls: decide the VLs of gen; exclusive lock held.  ibf_ddlr_sl2vl: the
  * callback update_sl2vl of OpenSM. */
@@ -327,17 +330,17 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t);
 
-/* fast.c: true if a routing must leave this link out.  active: both ports are Armed or
- * Active. */
+/* fast.c: true if a routing must leave this link out.  active: true if both ports of
+ * the link are Armed or Active. */
 bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active);
 
 /* status_file.c: metrics and status files.  ibf_status_new returns NULL if out of memory; the
- * other functions accept a plugin without status.  They report:
+ * other functions accept a plugin without status.  Each of them reports one event:
  *  sweep	a sweep begins
  *  routed	a routing is done; exclusive lock held
  *  refused	a routing is refused; exclusive lock held
  *  engine	used: the name of the engine that routes; ours: it is one of this plugin;
- *		reason: why an earlier engine of routing_engine does not route, or ""
+ *		reason: why an engine that routing_engine lists earlier does not route, or ""
  *  repair	a repair is done
  *  write	a sweep is done, or the state of the manager has changed; gen: the routing
  *		in use, or NULL */

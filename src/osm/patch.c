@@ -20,10 +20,10 @@
  * even if the plugin no longer runs. (No block is equal to its complement, so OpenSM
  * always sees a difference.)
  *
- * If a routing has begun meanwhile (no event reports that a forced reroute begins), its
- * tables are valid, and our packets and OpenSM's may have been carried out in
- * either order.  The blocks of this repair are marked when the routing is done, and a
- * sweep writes them again.
+ * A routing may begin during the writes; no event reports the beginning of a forced
+ * reroute.  Then the tables of that routing are the right ones, but the switches may
+ * have carried out our packets and OpenSM's in either order.  So the blocks of this
+ * repair are marked when the routing is done, and a sweep writes them again.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static enum ftr_status writable(const struct ibf_fast *f,
 	return FTR_OK;
 }
 
-/* If a block is written in several steps, OpenSM's copy gets the data of the last one. */
+/* If a block is written in several steps, OpenSM's copy gets the data of the last step. */
 static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -93,7 +93,8 @@ static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 	}
 }
 
-/* Reserve room for n more suspects, before anything is written. */
+/* Reserve room for n more suspects (blocks that a sweep must write again),
+ * before anything is written. */
 static bool reserve_suspects(struct ibf_fast *f, uint32_t n)
 {
 	void *grown = ftr_reallocarray(f->suspect, f->n_suspects + n + 1u,
@@ -114,7 +115,7 @@ enum ftr_status ibf_patch_announce(void *ctx, struct rr_block *b, uint32_t n,
 	if (!reserve_suspects(f, n))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for writes");
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
-	/* OpenSM routed while we waited for the lock: its tables are newer */
+	/* if OpenSM has routed while we waited for the lock, its tables are newer */
 	st = has_routed(f, epoch) ?
 		ftr_fail(err, FTR_REFUSED, "OpenSM has routed meanwhile") :
 		writable(f, b, n, err);
@@ -142,7 +143,7 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 			continue;
 		if (ours && sw && sw->new_lft &&
 		    memcmp(sw->new_lft + at, b[i].data, FTR_LFT_BLOCK))
-			continue;	/* a later write of this block counts */
+			continue;	/* a later step has written this block */
 		if (!ours)
 			f->suspect[f->n_suspects++] = (struct ibf_suspect){
 				b[i].guid, b[i].block
@@ -157,7 +158,7 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 	return unsettled;
 }
 
-/* Make OpenSM write the blocks that may hold old entries. */
+/* Make the next sweep write the suspects, which may hold old entries. */
 void ibf_patch_rewrite(void *ctx)
 {
 	struct ibf_fast *f = ctx;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin object that OpenSM loads.  Entry points, with the thread and the lock
- * of OpenSM that they run with:
+ * The plugin object that OpenSM loads.  Its entry points, the thread that runs
+ * each of them, and the state of OpenSM's lock at that time:
  *
  *  entry point		thread		OpenSM lock	touches
  *  create		main		none		options, registry, the
@@ -27,12 +27,13 @@
  *  search		one at a time	none		its generation (read)
  *			per engine
  *
- * At its end OpenSM calls destroy for every engine that was set up, then delete,
- * then dlclose.  So destroy frees the routing state only; the engine object is
- * part of the plugin.  report never takes a lock of OpenSM: for traps from the wire
- * OpenSM already holds its lock shared, and a writer may be queued for that lock. report
- * waits in one case only: at the end of a discovery, when the sweeper holds no
- * lock, it waits until the worker has ended its current write.
+ * On exit OpenSM calls destroy for every engine that was set up, then delete, then
+ * dlclose.  So destroy frees the routing state only; the engine object is part of the
+ * plugin.  report never takes a lock of OpenSM: for traps from the wire OpenSM already
+ * holds its lock shared, and taking it again would deadlock if another thread is
+ * queued for exclusive access. report waits in one case only: at the end of a
+ * discovery, when the sweeper holds no lock, it waits until the worker has ended its
+ * current write.
  *
  * Invalid options do not stop the plugin: they are reported, and all options have their
  * defaults.  Without the plugin OpenSM would use another engine, which may have credit loops.
@@ -63,7 +64,7 @@ static void read_options(struct ibf_plugin *p)
 	if (st == FTR_IO && missing && !path)
 		st = FTR_OK;
 	if (st)
-		ibf_log(p, IBF_OPTIONS, "%s; all options of this plugin have their defaults until it is corrected and opensm is restarted",
+		ibf_log(p, IBF_OPTIONS, "%s; all options of this plugin have their defaults until this is corrected and opensm is restarted",
 			err.msg);
 	ibf_log(p, IBF_LOADED, "ibfattree " PACKAGE_VERSION " for " OSM_VERSION
 		", options from %s",
@@ -177,8 +178,9 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 	return NULL;
 }
 
-/* The first of our engines in routing_engine before the engine that routes (used): the
- * administrator chose it, and it does not route.  NULL: none. */
+/* The first of our engines that routing_engine lists before `used`, the engine that
+ * routes: the administrator prefers that engine, but it does not route.  NULL: there
+ * is none. */
 static struct ibf_engine *passed_over(struct ibf_plugin *p, const char *used)
 {
 	static const char blanks[] = ", \t\n";

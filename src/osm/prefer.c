@@ -4,37 +4,38 @@
  * the search for better ones in the background.
  *
  * The first routing of a fabric computes the closed form, and then searches for even
- * all-to-all load.  Its tables are preferred from then on: later routings keep
- * their entries wherever these are still candidates (src/engine/keep.c).
+ * all-to-all load.  The tables of this routing become the preferred ones: later
+ * routings keep their entries wherever these are still candidates
+ * (src/engine/keep.c).
  *
  * The preferred tables are computed again when the fabric has a link that was missing when
  * they were computed.  They are then computed from the closed form, so that the
  * tables of the complete fabric do not depend on history.  Exception: if a search had improved
- * the preferred tables of a complete fabric, and the fabric has grown since, they are
- * computed from the old preferred tables.
+ * the preferred tables of a complete fabric, and the fabric has grown since, the new ones are
+ * computed from the old ones.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |
  *	                                   +---- next complete routing ----+
  *
- * With balance full a thread also searches for even load under shift
- * permutations.  It holds a reference to its generation and no lock of OpenSM,
- * and can be cancelled at any time.  The next routing of a complete fabric applies the
- * result of the search. All entries of the result are candidates by the same
- * ranks, so any mixture of old and new entries is free of loops and credit
- * loops; and the result is verified like all tables.
+ * With "balance full" a thread also searches for even load under shift permutations.
+ * It holds a reference to its generation and no lock of OpenSM, and can be cancelled
+ * at any time.  The next routing of a complete fabric applies the result of the
+ * search. All entries of the result are candidates by the same ranks, so any mixture
+ * of old and new entries is free of loops and credit loops; and the result is verified
+ * like all tables.
  *
- * An entry that a fault displaces immediately gets another port, chosen by the load of the
- * links (balance/displaced.h).  When the sweep is over, a second search chooses the ports of all
- * displaced entries again, for the load of shifts as well.  If the gain is large enough, the
+ * If a fault displaces an entry, the entry immediately gets another port, chosen by the load of
+ * the links (balance/displaced.h).  When the sweep is over, a second search chooses the ports of
+ * all displaced entries again, for the load of shifts as well.  If the gain is large enough, the
  * next sweep applies the result to these entries only.
  *
  * Files.  The preferred tables and the displaced entries are stored beside the
- * nominal fabric, under a name made of its identity and the engine's name.  So
- * a restart or another manager changes no entry, and the search runs once per
- * fabric.  The files are read at the first routing as master, and used only if
- * they belong to the same nominal fabric.  The writer's thread writes them when
- * they have changed.
+ * nominal fabric, in files whose names contain the identity of the nominal
+ * fabric and the engine's name.  So no entry changes after a restart or on
+ * another manager, and the search runs once per fabric.  The files are read at
+ * the first routing as master, and used only if they belong to the same nominal
+ * fabric.  The writer's thread writes them when they have changed.
  *
  * Threads: everything here runs under OpenSM's exclusive lock (routing) or when
  * no sweep can run (delete).  The search thread accesses only its own struct and
@@ -75,8 +76,8 @@ static bool cancelled(void *ctx)
 }
 
 /* Better tables become the preferred ones even if the gain is small.  The result of a search
- * for displaced entries is used only if one of the two loads falls by more than 1 / GAIN_SHARE,
- * because it changes these entries a second time. */
+ * for displaced entries changes these entries a second time.  So the result is used only if the
+ * all-to-all load or the load of shifts falls by more than 1 / GAIN_SHARE. */
 #define GAIN_SHARE 10
 
 static bool is_worth_it(const struct ibf_search *z)
@@ -116,7 +117,8 @@ static void search_free(struct ibf_search *z)
 	free(z);
 }
 
-/* Search for better preferred tables, or (displaced) for better ports of displaced entries. */
+/* Search for better preferred tables or, if `displaced` is set, for better ports of displaced
+ * entries. */
 static void start_search(struct ibf_engine *e, bool displaced)
 {
 	struct ibf_search *z = ftr_calloc(1, sizeof(*z));
@@ -426,8 +428,9 @@ static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
 
 /* ---- a routing ------------------------------------------------------------------ */
 
-/* Set gen->current: the tables that the switches hold according to OpenSM.  Entries that OpenSM
- * does not know yet come from the stored displaced entries. */
+/* Set gen->current: the result of a search for displaced entries or, if there is none, the
+ * tables that the switches hold according to OpenSM.  Entries that OpenSM does not know yet
+ * come from the stored displaced entries. */
 static enum ftr_status read_current(struct ibf_engine *e,
 				    struct ibf_generation *gen,
 				    struct ftr_err *err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The first phases of a routing: GUID files -> snapshot -> nominal fabric -> shape.
- * Multicast uses them as well, when it needs the fabric of a sweep without a routing.
+ * Multicast runs these phases as well, if it needs the fabric after a sweep without a routing.
  */
 #include <signal.h>
 

@@ -8,9 +8,9 @@
  * OpenSM's own engines).
  *
  * After an error at initialisation OpenSM's data can contradict itself: a LID
- * of 0, a LID that its own table gives to another port, a host whose switch did
- * not answer.  Such an object stays in the fabric without a LID, so that the
- * rest is routed, and is counted in struct ibf_skips.
+ * of 0, a LID that OpenSM's LID table gives to another port, a host whose
+ * switch did not answer.  Such an object stays in the fabric without a LID, so
+ * that all other objects are routed, and is counted in struct ibf_skips.
  *
  * Names are print_desc, which OpenSM has mapped with the node-name-map, except
  * for Aggregation Nodes.
@@ -110,7 +110,7 @@ static enum ftr_status add_switch(struct snap *s, const osm_switch_t *sw,
 	return FTR_OK;
 }
 
-/* The far end of p if the link may be used. */
+/* The far end of p if the link may be used; otherwise NULL. */
 static const osm_physp_t *usable_remote(const osm_physp_t *p)
 {
 	const osm_physp_t *r = p ? p->p_remote_physp : NULL;

@@ -17,8 +17,8 @@
 #include <ftr/load.h>
 #include <ftr/picture.h>
 
-/* The load is computed on the sweeper's thread, in O(switches * host ports).  If this product
- * is LOAD_MAX it takes 0.1 s; if it is greater, the load is not computed. */
+/* The load is computed on the sweeper's thread, in O(switches * host ports): about 0.1 s if
+ * this product is LOAD_MAX.  If the product is greater, the load is not computed. */
 #define LOAD_MAX 10000000u
 
 struct ibf_status {

@@ -3,8 +3,9 @@
  * Spanning trees: choose a root, search, prune.
  *
  * The downward costs of the shape show directly whether a switch reaches a
- * member by going down only.  But these costs include switches without multicast, so the
- * search decides: if it misses a member, the search over all links is used instead.
+ * member by going down only.  But these costs include paths over switches without
+ * multicast.  So if the downward search misses a member, a search over all links
+ * replaces it.
  */
 #include <string.h>
 
@@ -57,7 +58,8 @@ static bool covers(const struct ibf_stree *t, ftr_sw s)
 }
 
 /* The switch of the lowest rank that covers all members.  If several switches of that rank do,
- * the hash selects one: the first loop counts them, the second one finds it. */
+ * the hash selects one of them: the first loop counts them, the second loop finds the selected
+ * one. */
 static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 {
 	uint32_t n_sw = t->shape->f->n_sw, n = 0;
@@ -129,7 +131,7 @@ static uint32_t members_seen(const struct ibf_stree *t)
 }
 
 /* Search every connected component that holds a member, then search again in
- * the one that holds the most. */
+ * the component that holds the most members. */
 static void search_any(struct ibf_stree *t, uint32_t hash)
 {
 	uint32_t before = 0, best = 0;
@@ -174,8 +176,9 @@ static void mark_used(struct ibf_stree *t)
 	}
 }
 
-/* Keep the marked switches, but drop a root that has one child and no member.
- * The queue holds parents before their children. */
+/* Keep the marked switches, but drop a root that has one child and is no
+ * member; the child is then the root. The queue holds parents before their
+ * children. */
 static void prune(struct ibf_stree *t)
 {
 	mark_used(t);

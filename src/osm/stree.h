@@ -6,14 +6,14 @@
  * parent and there is no loop.  It is then pruned to the switches that lie
  * between members.  There are two methods; the first that works is used:
  *
- *	down	from a switch that reaches every member switch by downward links
- *		only.  It is one of the lowest rank with that property, so that the
+ *	down	the search starts at a switch that reaches every member by downward links
+ *		only.  That switch is one of the lowest possible rank, so that the
  *		tree of a group inside one pod stays in the pod.  Among the switches
- *		of that rank, and among parallel links, a hash of the MLID selects,
+ *		of that rank, and among parallel links, a hash of the MLID selects one,
  *		so that groups are spread.  Every path in such a tree goes up, then
  *		down.
- *	any	from a member over all links, in the connected component that holds
- *		the most members.
+ *	any	the search starts at a member, and uses all links of the connected
+ *		component that holds the most members.
  *
  * Only switches whose able[] is set are used.  O(switches + links) for a tree.
  */
@@ -34,7 +34,7 @@ struct ibf_stree_node {
 struct ibf_stree {
 	struct ftr_arena *arena;	/* holds this structure and its arrays */
 	const struct ftr_shape *shape;
-	const uint8_t *able;	/* [n_sw] the switch supports multicast */
+	const uint8_t *able;	/* [n_sw] 1: the switch supports multicast */
 	/* written by the caller before a build */
 	uint32_t n_members;
 	ftr_sw *member;		/* [n_sw] distinct switches with members */

@@ -13,9 +13,9 @@
  * once more.
  *
  * The whole transition is made with OpenSM's lock held, as for adopt, and within a time
- * limit. If no such order exists, or a write fails, OpenSM writes the rest, and a warning
- * is logged. A switch may process a repeated SMP late, so after a repetition the packet
- * lifetime has to pass before anything else is written.
+ * limit. If no such order exists, or a write fails, OpenSM writes the remaining entries,
+ * and a warning is logged.  A switch may process a repeated SMP late, so after a
+ * repetition the plugin waits for the packet lifetime before it writes anything else.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void drain(struct takeover *x)
 /* ---- writing -------------------------------------------------------------- */
 
 /* Make one request for each block that contains some of the n entries, and copy the
- * entries to x->now.  They are sorted by switch and LID. */
+ * entries to x->now.  The entries are sorted by switch and LID. */
 static unsigned int make_jobs(struct takeover *x, struct rr_smp *job,
 			      uint8_t (*data)[FTR_LFT_BLOCK],
 			      const struct ftr_ddlr_write *w, uint32_t n)

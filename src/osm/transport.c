@@ -2,11 +2,11 @@
 /*
  * Management packets of our own: slots for the packets in flight, and the loop that runs jobs.
  *
- * Every packet in flight holds a slot.  The slot's number and sequence number
- * are in the context of the MAD wrapper, which OpenSM keeps with the request and
- * returns with the answer.  An answer that comes late, or a second time because
- * the request was sent over two routes, no longer matches the sequence number
- * and is dropped.
+ * Every packet in flight holds a slot.  The slot's number and its sequence
+ * number are in the context of the MAD wrapper, which OpenSM keeps with the
+ * request and returns with the answer.  An answer that comes late, or a second
+ * time because the request was sent over two routes, no longer matches the
+ * slot's sequence number and is dropped.
  *
  *	runner		FREE -> SENT
  *	receiver	SENT -> ANSWERED | LOST		under the mutex
@@ -16,12 +16,12 @@
  * fails calls our error callback from inside osm_vendor_send.
  *
  * Failures under ibsim.  Its preload library returns unanswered packets to the
- * agent that registered last, which is OpenSM's.  OpenSM then decrements two
- * counters, of outstanding packets and of packets on the wire, and posts the
+ * agent that registered last, which is OpenSM's.  OpenSM then decrements its
+ * counters of outstanding packets and of packets on the wire, and posts the
  * request to the dispatcher id in fail_msg, which is ours.  Our handler increments
  * both counters again, before OpenSM's "message done" decrements them a second
- * time.  On hardware, answers are matched by the transaction ID, and failures
- * are reported to our own callback.
+ * time.  On hardware, answers are matched by the transaction ID, and failures are
+ * reported to our own callback.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct slot {
 	uint8_t data[IB_SMP_DATA_SIZE];
 };
 
-/* Contents of the wrapper's context. */
+/* Contents of the context of a MAD wrapper: they identify the packet. */
 struct ticket {
 	uint32_t magic, slot, seq;
 };
@@ -180,8 +180,8 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	return NULL;
 }
 
-/* At its end OpenSM first frees its MAD wrappers, and then the table of requests in flight;
- * it crashes if that table still refers to a wrapper.  So wait until all our requests are
+/* On exit OpenSM first frees its MAD wrappers, and then the table of requests in flight; it
+ * crashes if that table still refers to a wrapper.  So wait until all our requests are
  * answered or have timed out in OpenSM's transport. */
 static void wait_for_all(struct ibf_smp *s)
 {
@@ -193,8 +193,8 @@ static void wait_for_all(struct ibf_smp *s)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-/* OpenSM has closed its dispatcher, and freed all registrations, before it
- * deletes plugins. */
+/* s->disp is not unregistered here: before OpenSM deletes plugins, it closes
+ * its dispatcher and frees all registrations. */
 void ibf_smp_free(struct ibf_smp *s)
 {
 	if (!s)
@@ -229,8 +229,8 @@ static ib_net64_t next_tid(struct ibf_smp *s)
 	return cl_hton64(tid);
 }
 
-/* The MAD wrapper then belongs to OpenSM's transport; a send that fails is reported to
- * on_error.  False: no wrapper. */
+/* Send one packet of the job.  Its MAD wrapper then belongs to OpenSM's transport; a
+ * send that fails is reported to on_error.  False: there was no MAD wrapper. */
 static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 			double timeout, uint32_t slot, uint32_t seq)
 {
@@ -270,7 +270,7 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 struct run {
 	struct ibf_smp *s;
 	struct rr_smp *job;
-	unsigned int n, next;	/* jobs not yet sent once: next .. n-1 */
+	unsigned int n, next;	/* jobs next .. n-1 have not been sent yet */
 	unsigned int open;	/* jobs that are RR_SMP_OPEN */
 	unsigned int on_wire;
 	const struct rr_smp_policy *policy;
@@ -309,7 +309,7 @@ static bool in_flight(const struct run *r, const struct rr_smp *job)
 	return false;
 }
 
-/* Free finished slots.  again: jobs to be sent again; returns their number. */
+/* Free finished slots.  Stores the jobs to be sent again in `again`, and returns their number. */
 static unsigned int collect(struct run *r, double now,
 			    struct rr_smp **again)
 {

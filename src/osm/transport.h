@@ -9,9 +9,8 @@
  *
  * Requests are sent by the worker (fast.h), and by a routing that reads or writes tables itself
  * (adopt.c, takeover.c).  Answers arrive on the receiver thread of OpenSM's transport.  Failures
- * also arrive there or, under ibsim,
- * through the error path of OpenSM, which then decrements counters that it never incremented
- * for this packet; transport.c corrects that.
+ * also arrive there or, under ibsim, through the error path of OpenSM, which then decrements
+ * counters that it never incremented for this packet; transport.c corrects that.
  */
 #ifndef IBF_TRANSPORT_H
 #define IBF_TRANSPORT_H
@@ -32,13 +31,14 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 /* No callback runs after this call.  NULL is accepted. */
 void ibf_smp_free(struct ibf_smp *s);
 
-/* Make ibf_smp_run return early, now and later.  Any thread. */
+/* Make the present and all later calls of ibf_smp_run return early.  Any thread may call this. */
 void ibf_smp_stop(struct ibf_smp *s);
 
 /*
  * The transport of struct rr_ops; at most IBF_SMP_WINDOW_MAX packets in flight.
  * Requests that are not answered when ibf_smp_stop is called stay RR_SMP_OPEN.  If another
- * thread runs requests, a call first waits for its end; no run takes a lock of OpenSM.
+ * thread is in this function, a call first waits until that thread has left it. The
+ * function takes no lock of OpenSM.
  */
 unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			 unsigned int n, const struct rr_smp_policy *policy);

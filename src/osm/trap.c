@@ -17,7 +17,7 @@
  * the administrator takes effect.
  *
  * If the administrator has switched sweep_on_trap off, it stays off: the tables
- * are repaired, and the next periodic sweep confirms that.
+ * are repaired, and the next periodic sweep confirms the repair.
  */
 #include "osm/fast.h"
 
@@ -34,7 +34,7 @@ static bool link_change(const osm_madw_t *madw, ftr_lid *lid)
 	return true;
 }
 
-/* False: OpenSM should act on the trap. */
+/* Pass the trap to the fast path.  False: OpenSM should act on the trap. */
 static bool taken_over(struct ibf_fast *f, ftr_lid lid)
 {
 	struct rr_event ev = {

@@ -7,8 +7,8 @@
  * if a path has a turn that the engine has not declared,
  * if the channel dependencies have a cycle, or if an entry is empty where the
  * engine promises a path (enum ftr_promise).  Unreachable pairs for which it promises none
- * only cause a warning, and the rest is routed: if the engine failed,
- * the whole subnet would have no routes.
+ * only cause a warning: if the engine refused to route because of them, the whole subnet
+ * would have no routes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,9 +48,9 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 }
 
 /* Numbers of the ports of adapters and routers at a switch, to count pairs.  hosts, host_lids:
- * host ports and their LIDs, without Aggregation Nodes.  (Aggregation Nodes belong to the upper
- * switches of an intact tree, and have no up/down path to each other there.)  ends: all ports
- * with a LID. */
+ * host ports and their LIDs, without Aggregation Nodes.  (Aggregation Nodes of the upper
+ * switches have no up/down path to each other even in an intact tree.)  ends: all ports with a
+ * LID. */
 struct tally {
 	uint32_t hosts, host_lids, ends;
 };
@@ -149,8 +149,9 @@ static int lacking_cmp(const void *x, const void *y)
 }
 
 /* List the switches whose hosts cannot reach all other hosts, those with the most unreachable
- * LIDs first; returns their number.  apart: count the LIDs that no links connect to the switch;
- * otherwise those that are connected but not routed.  *hosts: hosts on the listed switches. */
+ * LIDs first; returns their number.  apart: true to count the LIDs that are not physically
+ * connected to the switch; false to count those that are connected but not routed.  *hosts:
+ * hosts on the listed switches. */
 static uint32_t find_lacking(const struct promise *p, bool apart,
 			     struct lacking *out, uint64_t *hosts)
 {

@@ -8,10 +8,10 @@
  * with its reason, and the number of lost jobs when a job of that kind succeeds
  * again or OpenSM ends.
  *
- * If a write is still unfinished when OpenSM has waited IBF_WRITER_DRAIN_MS at its end, the
+ * If a write is still unfinished when OpenSM has waited IBF_WRITER_DRAIN_MS on exit, the
  * plugin abandons the thread. The thread then keeps its own memory and never accesses the
- * plugin or OpenSM again. The library stays mapped, so that the code of the thread
- * remains valid.
+ * plugin or OpenSM again. The library stays mapped, so that the code of the thread remains
+ * valid.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -220,7 +220,7 @@ struct ibf_writer *ibf_writer_new(struct ibf_plugin *p)
 	return NULL;
 }
 
-/* OpenSM unloads the plugin at its end: keep the code mapped. */
+/* OpenSM unloads the plugin on exit: keep the code mapped. */
 static void pin_library(void)
 {
 	Dl_info info;
@@ -230,7 +230,7 @@ static void pin_library(void)
 			     RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* Log the jobs lost in series that have not ended. */
+/* Log the number of lost jobs of each series that has not ended. */
 static void report(struct ibf_writer *w)
 {
 	for (int i = 0; i < IBF_N_MSG; i++)

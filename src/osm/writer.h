@@ -5,7 +5,7 @@
  * A disk that is full, slow or hung (a network file system) must not delay
  * OpenSM: so no file is written on OpenSM's threads or under its locks.  Jobs
  * are queued and run later.  The queue is bounded; a job that finds no room is
- * dropped and counted.  At the end of OpenSM the queue is written within a
+ * dropped and counted.  When OpenSM exits, the queue is written within a
  * bounded time.
  */
 #ifndef IBF_WRITER_H
@@ -16,7 +16,7 @@
 /* Limits of the queue, in jobs and bytes. */
 #define IBF_WRITER_JOBS 1024
 #define IBF_WRITER_BYTES (32u << 20)
-/* How long the queue may delay the end of OpenSM. */
+/* How long the queue may delay the exit of OpenSM. */
 #define IBF_WRITER_DRAIN_MS 2000
 
 /* A job writes one file. */
@@ -36,7 +36,7 @@ struct ibf_writer *ibf_writer_new(struct ibf_plugin *p);
 /* Waits at most IBF_WRITER_DRAIN_MS for the queue; NULL is accepted. */
 void ibf_writer_free(struct ibf_writer *w);
 /* Queue a copy of j; never waits for a file.  w NULL: j is dropped.  False: no memory, or
- * j->path is NULL; j is dropped, and the caller logs it. */
+ * j->path is NULL; j is dropped, and the caller logs the loss. */
 bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j);
 /* Wait until the queue is empty and no job is running; false: not within ms
  * milliseconds. */

@@ -51,7 +51,7 @@ static inline void rr_port_put(uint64_t *set, uint32_t bit)
 	set[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-/* The links and switches that a search must avoid; NULL: none of that kind. */
+/* The links and switches that a search must avoid; a member that is NULL: none of that kind. */
 struct rr_dr_limits {
 	const uint64_t *dead;	/* set of ports: the link is dead */
 	const uint8_t *avoid;	/* [n_sw] 1: the switch may only be the last one of a route */

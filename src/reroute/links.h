@@ -55,7 +55,8 @@ struct rr_link_entry {
 	double died;		/* time of a failure that a discovery may have missed;
 				 * negative: none */
 	uint32_t deaths;	/* failures counted since `window` */
-	double window, last;	/* times at which counting began and of the last failure */
+	double window, last;	/* window: time at which counting began; last: time of the last
+				 * failure */
 };
 
 struct rr_links {
@@ -74,7 +75,7 @@ void rr_links_seen_down(struct rr_links *t, struct rr_ends e, double now);
 bool rr_links_died(struct rr_links *t, struct rr_ends e, double now);
 /* Report that the link was taken into use. */
 void rr_links_used(struct rr_links *t, struct rr_ends e);
-/* Report that the link could not be taken into use: the next routing decides. */
+/* Report that the link could not be taken into use: the next routing uses it as OpenSM sees it. */
 void rr_links_leave(struct rr_links *t, struct rr_ends e);
 /* Make the link RETURNING, unless it is damped; false: the table is full. */
 bool rr_links_return(struct rr_links *t, struct rr_ends e);
@@ -92,7 +93,8 @@ bool rr_links_left_out(struct rr_links *t, struct rr_ends e, bool returns,
 
 /* Report that a discovery that began at `began` is done: it has seen all earlier failures. */
 void rr_links_discovered(struct rr_links *t, double began);
-/* The time at which the first hold time of a damped link is over; negative: none is damped. */
+/* The earliest time at which the hold time of a damped link is over; negative: no link is
+ * damped. */
 double rr_links_release_due(const struct rr_links *t);
 /* Make damped links whose hold time is over RETURNING; true: there were some. */
 bool rr_links_release(struct rr_links *t, double now);

@@ -57,7 +57,8 @@ unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev)
 	return todo;
 }
 
-/* After some events no view will be made of the last routing; it is then released. */
+/* If the tables in the switches are unknown after the event, no view will be made of
+ * the last routing, so it is released. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev)
 {
 	struct rr_routing fresh = { .owner = NULL };

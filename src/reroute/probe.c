@@ -12,25 +12,26 @@
  * Every unanswered packet causes up to three errors in OpenSM's log.  So
  * requests go where an answer can be expected:
  *
- * - A trap came over the path that the tables of its switch give to the subnet
- *   manager; the requests take the reverse of that path.  First the next switch
- *   on that path is asked whether its link to the sender is still alive,
- *   because the sender may have been cut off right after its trap.  If that
- *   link is dead, the sender is treated like the far end of any dead link.
+ * - A trap followed the LFTs from its switch to the subnet manager; the
+ *   requests take the reverse of that path.  First the next switch on that path
+ *   is asked whether its link to the sender is still alive, because the sender
+ *   may have been cut off right after its trap.  If that link is dead, the
+ *   sender is treated like the far end of any dead link.
  *
  * - Without a trap, or without an answer, two other routes are tried, with one
  *   packet each.  The first route avoids links between two switches that have both
  *   sent a trap.  The second route also avoids the switches of the first one, where
- *   the fabric allows that.  If neither packet is answered, a single request is sent,
- *   and the others follow when it is answered.
+ *   the fabric allows that.  If neither packet is answered, only one of the requests
+ *   to the switch is sent; the other requests follow when it is answered.
  *
  * A dead switch sends no trap; its neighbours do, one after the other.  So for
  * each switch at the far end of a dead link, another neighbour is asked about
  * its own link to that switch, over a route that does not pass through that switch.
  *
  * - If that link is dead as well, the switch is silent.  Then all its neighbours are
- *   asked, because the switch may have lost their traps.  For the same reason the
- *   neighbours of a switch that has sent a trap and then does not answer are asked.
+ *   asked, because their traps may have been lost in that switch.  For the same
+ *   reason the neighbours of a switch that has sent a trap and then does not answer
+ *   are asked.
  *
  * - If that link is alive, the switch itself is asked.
  *
@@ -42,12 +43,13 @@
 
 #include "reroute/reroute.h"
 
-/* After this time without an answer, in ms, the other route is used as well. The value is
- * well above the round trip of a management packet, and well below its timeout. */
+/* After this time without an answer, in ms, the request is also sent over the other
+ * route.  The value is well above the round trip of a management packet, and well below
+ * its timeout. */
 #define HEDGE_MS 2
 /* Limits are multiples of the timeout of a packet.  A switch that has just sent a trap
  * normally answers.  If it does not answer within LIMIT_TIMEOUTS, it is left to the sweep, so
- * that it does not delay the others. */
+ * that it does not delay the repair. */
 #define LIMIT_TIMEOUTS 2.5
 /* The same limit for neighbours of a silent switch, which have sent no trap. */
 #define NEIGHBOUR_TIMEOUTS 0.05
@@ -243,7 +245,7 @@ static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 struct target {
 	ftr_sw sw;
 	unsigned int n;		/* number of routes */
-	struct rr_dr route[2];	/* try_routes moves the one that was answered first to route[0] */
+	struct rr_dr route[2];	/* try_routes moves the route of the first answer to route[0] */
 	bool trap;		/* route[0] is the reverse of the path of the switch's trap */
 	bool answered;
 	bool dead;		/* the link over which the trap came is dead */
@@ -349,8 +351,8 @@ static uint32_t find_targets(struct rr_view *v, const struct rr_link *ask,
 }
 
 /* Add all requests.  If a switch has not answered yet, all its requests except the first are
- * skipped; if the link over which its trap came is dead, its requests have no route.  *all: all
- * switches have answered. */
+ * skipped; if the link over which its trap came is dead, its requests have no route.  *all:
+ * true if all switches have answered. */
 static bool add_all(struct rr *f, struct probe *p, struct probe *hops,
 		    const struct rr_link *ask, uint32_t n, bool traps,
 		    bool *all)
@@ -446,8 +448,9 @@ static void ask_briefly(struct rr *f, struct rr_smp *job, uint32_t n)
 	send_jobs(f, job, n, 2, 0, FTR_MAX(2 * HEDGE_MS, patience(f)));
 }
 
-/* For each switch at a far end, ask another of its neighbours about the link between the two.
- * If no neighbour reports a live link, the switch counts as silent. */
+/* For each switch at a far end, ask another of its neighbours about the link from that
+ * neighbour to the switch.  If no neighbour reports a live link, the switch counts as
+ * silent. */
 static void ask_one_neighbour(struct rr *f, const struct probe *p,
 			      const struct rr_link *c, uint32_t n,
 			      struct rr_smp *job)

@@ -178,7 +178,7 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 	return st;
 }
 
-/* List the changes by write step. */
+/* List the changed entries, sorted by write step. */
 static struct rr_writes list_writes(const struct ftr_incr_result *res)
 {
 	struct rr_writes out = {
@@ -267,7 +267,7 @@ static void finish(struct rr *f, struct rr_repair *r)
 	}
 }
 
-/* Report the local repair; then reset r, so that it counts the transition. */
+/* Report the local repair; then reset r, so that from now on r counts the transition. */
 static void report_local(struct rr *f, struct rr_repair *r)
 {
 	r->local = true;
@@ -290,8 +290,8 @@ static bool all_down(const struct rr_repair *r)
 	return true;
 }
 
-/* The switches hold a mixture of two tables: the fast path stops until a sweep
- * has written all of them. */
+/* The switches hold a mixture of two sets of tables: the fast path stops until
+ * a sweep has written all tables. */
 static void give_up_view(struct rr *f)
 {
 	rr_view_set(f, NULL);
@@ -504,8 +504,9 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 	return done;
 }
 
-/* Leave those of the n links that are still not in use to OpenSM.  sweep_over: the next routing
- * uses these links as OpenSM sees them; otherwise they are probed again at the end of the sweep. */
+/* Leave those of the n links that are still not in use to OpenSM.  sweep_over true: the next
+ * routing uses these links as OpenSM sees them; false: they are probed again at the end of the
+ * sweep. */
 static void leave_to_sweep(struct rr *f, const struct rr_link *c,
 			   uint32_t n, bool sweep_over)
 {

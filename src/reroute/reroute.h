@@ -5,7 +5,7 @@
  * and the other operations of struct rr_ops.
  *
  *	state.c		the state machine: decides the next action
- *	links.c, damp.c	links that died, flap or return; when to sweep
+ *	links.c, damp.c	the state of links that died, flap or return; the time of the next sweep
  *	post.c		posts events to the state machine; clock and warnings
  *	worker.c	runs one job from start to end
  *	reroute.c	the view of the tables; one repair
@@ -13,7 +13,7 @@
  *			probe_routes.c: the directed routes of these requests
  *	write.c		writes the blocks, one write step after the other
  *	ddlr.c		engine ddlr: local repair, then the transition to the new
- *			tables; a thread of its own builds the planner
+ *			tables; a separate thread builds the planner
  *	returns.c	links that a routing leaves out although OpenSM has found them
  *	dr.c, smp.h	directed routes, requests
  *
@@ -74,7 +74,7 @@ struct rr_maker {
 
 /* Entries to be written, sorted by (step, switch, LID).  A step is written when
  * all earlier steps are acknowledged; steps from first_drain on also wait until
- * packets that followed the old entries have left. */
+ * packets that followed the old entries have left the fabric. */
 struct rr_entry {
 	ftr_sw sw;
 	ftr_lid lid;
@@ -109,7 +109,8 @@ struct rr_view {
 	uint64_t *m_key;		/* [n_sw] */
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* LID of the subnet manager's port */
-	struct rr_dr_tree *tree[2];	/* [0]: first routes; [1]: second routes */
+	struct rr_dr_tree *tree[2];	/* trees of the first ([0]) and second ([1]) directed
+					 * routes */
 	uint8_t *avoid;			/* [n_sw] temporary data of probe_routes.c */
 	uint8_t *silent;	/* [n_sw] 1: the switch lost a link and did not answer: probably
 				 * dead */
@@ -125,8 +126,10 @@ struct rr_view {
 	struct rr_routing planner_gen;	/* the routing that the planner was made from */
 	struct rr_maker *maker;		/* builds the planner; NULL: none */
 	struct rr_repair *pending;	/* repair whose transition is unfinished; NULL: none */
-	double transition_due;	/* ms: when its next round is due; negative: no transition */
-	double drained_at;	/* when all packets that follow older entries have left */
+	double transition_due;	/* time (ms) at which the next round of the transition is due;
+				 * negative: there is no transition */
+	double drained_at;	/* time (ms) at which all packets that follow older entries have
+				 * left the fabric */
 };
 
 /* One repair, from its first trap to the sweep that confirms it. */
@@ -164,11 +167,11 @@ struct rr_repair {
 		uint64_t entries, blocks;
 		uint32_t switches;
 	} rest;
-	/* the writes: JSON objects, each followed by a newline; NULL: there are none,
-	 * or sets_lost */
+	/* the written blocks as JSON objects, each followed by a newline; NULL: there
+	 * are none, or sets_lost is true */
 	char *sets;
-	bool sets_lost;		/* writes could not be kept: too many of them, or no
-				 * memory; sets then stays NULL */
+	bool sets_lost;		/* written blocks could not be kept, because there are too many or
+				 * there is no memory; sets then stays NULL */
 };
 
 enum rr_warning { RR_WARN_FAILED, RR_WARN_FLAPPING };
@@ -190,11 +193,11 @@ struct rr_ops {
 			     struct rr_dr_origin *origin, ftr_lid *lid);
 	void (*read_keys)(void *ctx, const struct ftr_fabric *f, uint64_t *key);
 	double (*lifetime)(void *ctx);	/* packet lifetime in ms */
-	/* OpenSM's copy of the tables.  epoch is the one in which the write was
-	 * permitted.  announce is called before the first packet of the write and sets
-	 * rr_block.open; if it fails, nothing may be written.  settle is called after the last
-	 * packet; it returns the number of blocks that a sweep must write again, and sets
-	 * *rewrite if the epoch is over: then RR_ACT_REWRITE follows. */
+	/* OpenSM's copy of the tables.  epoch is the epoch in which the write was permitted.
+	 * announce is called before the first packet of the write and sets rr_block.open; if
+	 * it fails, nothing may be written.  settle is called after the last packet; it
+	 * returns the number of blocks that a sweep must write again, and sets *rewrite if the
+	 * epoch is over: then RR_ACT_REWRITE follows. */
 	enum ftr_status (*announce)(void *ctx, struct rr_block *b, uint32_t n,
 				    uint32_t epoch, struct ftr_err *err);
 	uint32_t (*settle)(void *ctx, const struct rr_block *b, uint32_t n,
@@ -217,7 +220,7 @@ struct rr {
 	pthread_mutex_t mutex;	/* guards the members below, up to view_lock */
 	bool stop;
 	struct rr_state state;
-	/* the last routing, until the worker builds its view of it */
+	/* the last routing, until the worker builds a view of it */
 	struct rr_routing fresh;
 	struct rr_repair *repairs;	/* repairs that no sweep has confirmed yet, oldest
 					 * first */
@@ -226,8 +229,7 @@ struct rr {
 	struct rr_view *view;	/* only the worker changes it */
 
 	/* used by the worker only */
-	struct rr_maker *makers;	/* ddlr.c: threads whose planner is not
-					 * needed */
+	struct rr_maker *makers;	/* ddlr.c: abandoned threads, whose planner is not needed */
 	uint32_t n_repairs;
 };
 
@@ -291,25 +293,29 @@ void rr_repair_returns(struct rr *f, bool swept);
 /* Report an unfinished transition in its current state, because another job
  * interrupts it. */
 void rr_repair_settle(struct rr *f);
-/* Write the next round of the transition.  Call this only after transition_due. */
+/* Write the next round of the transition.  Call this only when the time
+ * transition_due has passed. */
 void rr_repair_continue(struct rr *f);
 void rr_repair_free(struct rr_repair *r);	/* NULL is accepted */
 
 /* returns.c: enter an observation in the table of links (links.h). */
 enum rr_note {
 	RR_NOTE_DOWN,		/* a port is Down: routings leave the link out */
-	RR_NOTE_REPAIRED,	/* the change of the link was repaired; true: it is damped now */
-	RR_NOTE_RETURN,		/* the link is RETURNING again; false: the table is full */
+	RR_NOTE_REPAIRED,	/* the change of the link was repaired; rr_note returns true if the
+				 * link is damped now */
+	RR_NOTE_RETURN,		/* the link is RETURNING again; rr_note returns false if the table
+				 * is full */
 	RR_NOTE_LEFT,		/* the fast path could not take the link into use: routings use
 				 * it as OpenSM sees it */
 };
 bool rr_note(struct rr *f, enum rr_note what, const struct rr_link *c);
 bool rr_is_damped(struct rr *f, const struct rr_link *c);
 /* End the RETURNING state of at most max links.  Those that the view contains are stored in
- * out; returns their number.  *lost: there are other RETURNING links. */
+ * out; returns their number.  *lost: true if other links were RETURNING, too. */
 uint32_t rr_take_returns(struct rr *f, struct rr_link *out, uint32_t max,
 			 bool *lost);
-/* True if a routing must leave this link out.  active: both ports are Armed or Active. */
+/* True if a routing must leave this link out.  active: true if both ports of the link are
+ * Armed or Active. */
 bool rr_left_out(struct rr *f, const struct rr_ends *e, bool active);
 
 /* probe_routes.c.  Directed routes to s around the links that are dead in the view, or
@@ -323,9 +329,10 @@ unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
  * manager is attached to s.  False: the tables have no usable path. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		   struct rr_link *hop);
-/* Both compute v->tree[0].  rr_search_suspect sets v->suspect to the dead links and those links
- * in ask that lead from one switch in ask to another, and avoids them and the switches in
- * v->silent.  rr_search_around avoids the links in v->suspect and the switches in silent[]. */
+/* These two functions compute v->tree[0].  rr_search_suspect sets v->suspect to the dead links
+ * and those links in ask that lead from one switch in ask to another; its routes avoid these
+ * links and the switches in v->silent.  The routes of rr_search_around avoid the links in
+ * v->suspect and the switches in silent[]. */
 void rr_search_suspect(struct rr_view *v, const struct rr_link *ask, uint32_t n);
 void rr_search_around(struct rr_view *v, const uint8_t *silent);
 /* Add both ends of a link to a set of ports. */
@@ -343,7 +350,7 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 
-/* write.c: write the entries of a repair, and free what->entry; FTR_NOMEM if that is NULL.
+/* write.c: write the entries of a repair, and free what->entry; FTR_NOMEM if what->entry is NULL.
  * FTR_OK also if some blocks were not acknowledged (r->failed); FTR_REFUSED: a routing has begun
  * and nothing was written. */
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
@@ -354,8 +361,8 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v);
 /* True if the view has a planner. A planner that is still being built is abandoned, and
  * the view then has none. */
 bool rr_ddlr_ready(struct rr *f);
-/* Report that a link has returned which the planner does not know: if the engine has a planner,
- * a sweep is requested, after which a new one is built. */
+/* Report that a link has returned.  The planner does not know that link.  So if there is a
+ * planner, a sweep is requested, after which a new planner is built. */
 void rr_ddlr_returned(struct rr *f);
 /* Wait for the abandoned threads, and free what they have built. */
 void rr_ddlr_reap(struct rr *f);

@@ -12,10 +12,10 @@
 #define GATHER_MS 0.3
 
 /* A request for a sweep during a discovery makes OpenSM start the discovery again.  If
- * discoveries took longer than the time between two requests, none would ever end.  So no
+ * discoveries took longer than the time between two requests, no discovery would ever end.  So no
  * sweep is requested during a discovery.  No event reports that OpenSM has abandoned a
- * discovery; it is assumed to be abandoned when it has taken several times as long as the
- * last one. */
+ * discovery; a discovery is assumed to be abandoned when it has taken several times as
+ * long as the last one that ended. */
 #define DISCOVERY_MS 10000
 #define DISCOVERY_TIMES 4
 

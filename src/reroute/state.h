@@ -3,11 +3,11 @@
  * The state machine of the fast path.
  *
  * It makes only the decisions that depend on the order of events: whose tables the switches
- * hold, whether they may be written, and the next action.  A job (probe, compute, check,
+ * hold, whether the worker may write, and the next action.  A job (probe, compute, check,
  * write) runs from start to end on the worker, over an injected transport and clock; the
  * machine is notified when the job begins and ends a write, and when the job ends.  So the
- * outcome of every race is decided in the machine.  It has 27 states, is pure, and is tested
- * for every pair of state and event.
+ * outcome of every race is decided in the state machine.  The machine has 27 states, is
+ * pure, and is tested for every pair of state and event.
  *
  * The alternative was to make every answer of a switch an event, and to resume
  * probing, computing and writing where they stopped.  Nothing would block then,

@@ -15,8 +15,8 @@
  * such links out of the next routing, which would otherwise undo the repair.
  *
  * Links that return carry no data before a sweep has set their ports Active,
- * and a sweep writes tables before that, in no order.  So the routing of that
- * sweep leaves them out as well, as long as the rest of the fabric is unchanged.
+ * and a sweep writes tables before that, in no particular order.  So the routing
+ * of that sweep leaves them out as well, if the view contains them (returns.c).
  * When the sweep is done (SUBNET_UP), the worker finds their ports Active and
  * takes them into use, downstream switches first, so that no packet is lost.
  *

@@ -2,13 +2,13 @@
 /*
  * Writing a repair to the switches.
  *
- * An unanswered packet is sent again over the same route and over another one,
- * where there is one.  Steps are written one after the other; a step begins
+ * An unanswered packet is sent again over the same route and, if there is one,
+ * over another route.  Steps are written one after the other; a step begins
  * when all earlier steps have been acknowledged.  A block that was not
- * acknowledged holds up only the blocks that would send packets to its switch.
- * A switch that did not answer the probe (probe.c), or that is reached only
- * through such switches, is probably dead.  It is written last in its step, and
- * its answer is awaited for a short time only.
+ * acknowledged holds up only the blocks whose entries lead to the switch of
+ * that block.  A switch that did not answer the probe (probe.c), or that is
+ * reached only through such switches, is probably dead.  It is written last in
+ * its step, and its answer is awaited for a short time only.
  *
  * The entries are sorted by (step, switch, LID); consecutive entries with the
  * same step, switch and 64-entry block make one packet.  The other entries of
@@ -48,11 +48,11 @@ struct push {
 	struct rr_block *block;	/* [n] the block of each element of write */
 	uint32_t n;
 	ftr_port *before;	/* [what->n] the entries of view->sent before the write */
-	uint8_t *doubtful;	/* [n_sw] a write was not acknowledged */
-	/* [n_sw] no directed route leads to the switch: it is dead, or will be discovered
-	 * again and written completely */
+	uint8_t *doubtful;	/* [n_sw] 1: a write to the switch was not acknowledged */
+	/* [n_sw] no directed route leads to the switch: it is dead, or OpenSM will
+	 * discover it again and write its whole table */
 	uint8_t *cut_off;
-	uint8_t *late;		/* [n_sw] answers of the switch are awaited for LATE_MS only */
+	uint8_t *late;		/* [n_sw] 1: answers of the switch are awaited for LATE_MS only */
 	uint64_t *dead;		/* set of ports: all dead links, also those that the view still
 				 * shows as alive during a local repair */
 };
@@ -165,8 +165,9 @@ static bool leads_to_doubtful(const struct push *p, const struct write *w)
 
 /* ---- packets that get lost ---------------------------------------------- */
 
-/* Another link may have died on the routes of these packets, without a trap so far.  To detect
- * such a link soon, the first packets have a short timeout: this fraction of the usual one. */
+/* Another link may have died on the routes of the packets of a step, without a trap so far.
+ * To detect such a link soon, the first packets have a short timeout: this fraction of the
+ * usual one. */
 #define QUICK_TIMEOUTS 0.5
 
 /* Add links of the route dr to set: if proven is NULL, the outgoing port of every link; otherwise
@@ -320,8 +321,8 @@ static bool overtaken(struct push *p, uint32_t epoch)
 	return is;
 }
 
-/* Stops between two steps when a routing has begun: OpenSM writes all these
- * blocks. */
+/* Write all steps.  If a routing has begun, stop between two steps: OpenSM then
+ * writes all these blocks. */
 static void write_all(struct push *p, uint32_t epoch)
 {
 	for (uint32_t first = 0, end; first < p->n; first = end) {
@@ -363,10 +364,10 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 	fprintf(out, "]}\n");
 }
 
-/* Maximum number of entries; larger repairs are not recorded, because they would fill the disk. */
+/* Maximum number of entries whose writes are recorded; more of them would fill the disk. */
 #define NOTED_MAX 16384
 
-/* Append to the record, because a repair may be written in several parts. */
+/* Append the written blocks to r->sets, because a repair may be written in several parts. */
 static void note_writes(struct push *p)
 {
 	size_t size;
@@ -390,7 +391,7 @@ static void note_writes(struct push *p)
 
 /* ---- a whole write ------------------------------------------------------ */
 
-/* Add to the counts, because a repair may be written in several parts. */
+/* Add to the numbers in r, because a repair may be written in several parts. */
 static void count(struct push *p)
 {
 	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);
@@ -426,7 +427,7 @@ static bool allocate(struct push *p)
 
 /* True if the worker may write now; then OpenSM begins no routing after a discovery before
  * end_write is called.  False also if a routing has begun and ended while the switches were
- * probed: changes that are based on older tables must not overwrite its tables. */
+ * probed: changes that are based on older tables must not overwrite the tables of that routing. */
 static bool begin_write(struct rr *f, uint32_t *epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_WRITE_BEGIN };

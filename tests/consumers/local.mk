@@ -1,5 +1,5 @@
-# Tests with the programs that read our outputs.  Not part of make check, because these
-# programs are large: scripts/test outputs.
+# Tests with the programs that read our outputs.  make check does not run them, because
+# these programs are large; scripts/test outputs does.
 dist_noinst_SCRIPTS = tests/consumers/run
 EXTRA_DIST += tests/consumers/report.sh tests/consumers/report.py \
 	tests/consumers/dashboard.py tests/consumers/topology.py \

@@ -82,8 +82,8 @@ worst_shift() {
 	echo "$worst"
 }
 
-# With this order and one rank per host, no shift has two flows on a link.  On this fabric, the
-# order by name does not have this property.
+# With the order of "ibfattree ranks" and one rank per host, no shift has two flows on a link.
+# On this fabric, the order by name does not have this property.
 case_ranks_shift() {
 	local n
 	"$ibfattree" gen "3;3,3,3;1,3,3;1,1,1" --random-guids --seed 5 -o "$T/f.net"

@@ -90,8 +90,8 @@ case_slurm_tree() {
 	until_true slurm_up 8
 }
 
-# Rails, hosts without names, and names with domains: every host is on exactly one switch,
-# and slurmctld accepts the file.
+# Real fabrics whose hosts have several ports, no names, or names with domains: every host
+# is on exactly one switch, and slurmctld accepts the file.
 case_slurm_real() {
 	local f t n
 	want slurmctld scontrol
@@ -113,7 +113,7 @@ case_slurm_real() {
 }
 
 # slurm_read PLUGIN NODE...: slurmctld alone reads $T/topology.conf, or topology.yaml, with
-# these nodes; $T/topology then has the topology as it was read.
+# these nodes; $T/topology then has the topology as slurmctld has read it.
 slurm_read() {
 	local port=$((20000 + RANDOM % 20000)) plugin=$1 n
 	shift

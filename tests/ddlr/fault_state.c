@@ -236,8 +236,8 @@ bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s)
 	return false;
 }
 
-/* Follow packets for lid from switch s.  GOOD if they reach switch `at` and leave it by `port`, the
- * place of the LID's owner. */
+/* Follow packets for lid from switch s.  GOOD if they reach switch `at` and leave it by `port`,
+ * where the LID's owner is attached. */
 static uint8_t fate_of(struct world *w, ftr_lid lid, ftr_sw s, ftr_sw at,
 		       ftr_port port)
 {

@@ -63,7 +63,7 @@ struct verdict {
 	bool cyclic;
 };
 
-/* Fill w->arrives (the pairs that arrive) and *out; search for cycles only if cdg. */
+/* Fill w->arrives (the pairs that arrive) and *out; search for cycles only if cdg is set. */
 void world_judge(struct world *w, bool cdg, struct verdict *out);
 
 /*

@@ -18,11 +18,11 @@
  * A failure is printed with its numbers; random choices in a run depend only on the
  * seed and the number of the set, so each run can be repeated.
  *
- * The faults of a set occur one after the other, in all orders or in one, and each is
+ * The faults of a set occur one after the other, in all orders or in one order, and each is
  * repaired before the next.  After each repair all physically connected pairs are reachable,
- * without loops and without cycles of channel dependencies on the given VLs; after
- * every single write in between there is no loop and no cycle, and no reachable pair
- * has become unreachable.  Between faults packets are drained in alternate runs.
+ * without loops and without cycles of channel dependencies on the given VLs; after every
+ * single write in between there is no loop and no cycle, and no reachable pair has become
+ * unreachable.  In every second run, packets are drained between faults.
  *
  * After the last fault, runs alternate between two endings.  In the first, all faults
  * are restored in a random order, and the tables must be the original ones.  In the
@@ -38,7 +38,7 @@
  * original ones.
  *
  * If there are very many random sets, only one in 32 is checked after every write; the
- * others are checked after every step, and without the recovery at the end.
+ * others are checked after every step, and the recovery at the end is left out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +166,7 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 	if (!ok)
 		return "an intermediate state is not sound";
 	world_judge(world, true, &v);
-	/* packets of and to switches may wait for the full routing */
+	/* packets from and to switches may have no path before the full routing */
 	t->lost += v.lost;
 	t->pairs += v.pairs;
 	if (v.host_lost)
@@ -647,7 +647,10 @@ int main(int argc, char **argv)
 		j = &one;
 		n = 1;
 	}
-	printf("tree          faults kind   VLs  sets     runs  failures  writes switches/plan, most, link, steps; unclean refused inverted hosts-only lost phases held\n");
+	printf("columns: tree, faults, kinds of faults, VLs, sets, runs, failures;\n"
+	       "  mean writes and mean switches of a plan, most switches of a plan, most switches of a plan after a link fault, most steps;\n"
+	       "  repairs into planes that are not clean, repairs not made, plans with entries of the inverted order, runs in which packets from switches were ignored;\n"
+	       "  unreachable pairs, mean number of rounds of a transition, held LIDs, time\n");
 	for (size_t i = 0; i < n; i++)
 		if (!lot || argc == 2 || is_asked(argc, argv, i + 1))
 			failures += run_verify(&j[i], sets);

@@ -6,9 +6,9 @@
  * The first upward link of a switch of that rank fails.  ENGINE is dmodc (its
  * complete reroute) or ddlr (its local repair); both begin with the tables of dmodc.  A
  * packet takes HOP_US per link.  A switch handles one packet at a time, and takes
- * WRITE_US for a block.  At most WINDOW packets are not acknowledged; they are
- * sent in the order of step, switch and block, and a step begins when the previous
- * one is acknowledged.  The subnet manager is the last host.
+ * WRITE_US for a block.  At most WINDOW packets wait for their acknowledgement;
+ * they are sent in the order of step, switch and block, and a step begins when the
+ * previous one is acknowledged.  The subnet manager is the last host.
  *
  * Prints an events file for `ibfattree sim --events`, and on standard error:
  * blocks, switches, steps, and milliseconds until the last acknowledgement.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks of the tables in the switches over the current fabric.
+ * Checks the tables in the switches on the current fabric.
  *
  * Only links whose ports are Active carry data. The checks cover the part of
  * the fabric that OpenSM's port can reach over these links, and ignore all other
@@ -26,7 +26,7 @@ static bool carries(const struct scene *c, ftr_sw s, unsigned int p)
 	return c->link[c->h->fab->sw[s].first_port + p] == IB_LINK_ACTIVE;
 }
 
-/* Find the switches that OpenSM's port reaches over links in this state or a better one. */
+/* Find the switches that OpenSM's port reaches over links that are at least in this state. */
 static struct scene scene_new(struct fake *h, uint8_t state)
 {
 	const struct ftr_fabric *f = h->fab;
@@ -113,7 +113,7 @@ static void spread(const struct scene *c, ftr_sw from, uint8_t *mark,
 	}
 }
 
-/* Number of ordered pairs of hosts that no links connect. */
+/* Number of ordered pairs of hosts that are not physically connected. */
 static uint64_t hopeless(const struct scene *c)
 {
 	const struct ftr_fabric *f = c->h->fab;
@@ -215,8 +215,9 @@ void fake_check_sound(struct fake *h)
 	check(h, SOUND);
 }
 
-/* Count blocks of OpenSM's copy. *wrong: those that differ from the switch and
- * are not marked. *marked: marked blocks of switches that can be written to. */
+/* Count blocks of OpenSM's copy. A block is marked if the next sweep will write
+ * it. *wrong: blocks that differ from the switch and are not marked. *marked:
+ * marked blocks of switches that can be written to. */
 static void compare(struct fake *h, uint32_t *wrong, uint32_t *marked)
 {
 	struct scene c = scene_new(h, IB_LINK_INIT);

@@ -35,9 +35,8 @@ struct fake;
 /* ---- the fate of a packet ----------------------------------------------- */
 
 struct fake_packet {
-	bool plugin;		/* sent by the plugin, otherwise by OpenSM */
-	bool set;		/* Set(LinearForwardingTable), otherwise
-				 * Get(PortInfo) */
+	bool plugin;		/* true: sent by the plugin; false: by OpenSM */
+	bool set;		/* true: Set(LinearForwardingTable); false: Get(PortInfo) */
 	uint32_t mod;		/* block or port */
 	unsigned int copy;	/* 0: first copy, otherwise a retry of the
 				 * transport */
@@ -74,7 +73,7 @@ enum fake_moment {
 	FAKE_SWEEP_BEGINS,	/* after HEAVY_SWEEP_START */
 	FAKE_DISCOVERING,	/* half of the switches have been read */
 	FAKE_DISCOVERED,	/* all switches have been read, no event reported yet */
-	FAKE_BEFORE_ROUTING,	/* after HEAVY_SWEEP_DONE and drop manager */
+	FAKE_BEFORE_ROUTING,	/* after HEAVY_SWEEP_DONE and the drop manager */
 	FAKE_LOCKED,		/* lock held, no engine called yet */
 	FAKE_ROUTING,		/* engine done, lock held, no packet sent yet */
 	FAKE_PUSHING,		/* lock released, packets in flight */
@@ -90,7 +89,7 @@ typedef void (*fake_moment_fn)(void *ctx, struct fake *h, enum fake_moment m);
 
 struct fake_sw {
 	uint8_t *lft;		/* [FTR_LID_MAX + 1] the table in the switch */
-	ib_net64_t m_key;	/* 0: accepts any */
+	ib_net64_t m_key;	/* 0: the switch accepts every M_Key */
 	bool silent;		/* does not answer */
 	bool changed;		/* PortStateChange */
 	bool unheard;		/* its trap has not reached OpenSM */
@@ -103,8 +102,8 @@ struct fake_wire;
 
 struct fake {
 	osm_opensm_t *osm;
-	struct ftr_fabric *fab;	/* all links that can exist */
-	const struct ftr_shape *sh;	/* shape of the complete fab */
+	struct ftr_fabric *fab;	/* the fabric with all links that can exist */
+	const struct ftr_shape *sh;	/* shape of fab */
 	struct fake_wire *wire;
 	struct fake_sw *sw;	/* [fab->n_sw] guarded by the wire's mutex */
 	uint8_t *link;		/* [fab->n_ports] port states, guarded by the wire's mutex, too;
@@ -142,7 +141,7 @@ struct fake {
 	} trap_age[FTR_LID_MAX + 1];
 	pthread_t sweeper;
 	bool auto_sweep, stop_sweeper, sweeping;
-	/* counts of the last routing */
+	/* numbers of the last routing */
 	uint32_t sets, changed_blocks, changed_entries;
 	uint32_t n_sweeps;
 };
@@ -151,7 +150,7 @@ struct fake {
 struct fake_opts {
 	const char *pgft;	/* default "3;8,2,4;1,2,2;1,1,1" */
 	const char *netfile;	/* the fabric, in place of pgft */
-	struct ftr_fabric *fabric;	/* consumed; in place of pgft */
+	struct ftr_fabric *fabric;	/* in place of pgft; the fake takes ownership */
 	const char *options;	/* lines for the option file; they override the
 				 * test's defaults */
 	const char *engine;	/* default "dmodc" */
@@ -248,7 +247,7 @@ unsigned int fake_events(struct fake *h, const char *text);
  * judge.c. Each of these functions checks a condition, and aborts the test
  * (ck_assert) if it does not hold.
  *
- * Every pair of hosts that links can connect is connected, and no other pair.
+ * The tables connect exactly those pairs of hosts that links can connect.
  */
 void fake_check_healed(struct fake *h);
 /* Like fake_check_healed, for engines with paths that are not up/down. */
@@ -268,7 +267,7 @@ void fake_check_copy_clean(struct fake *h);
 /* Make a sweep, which must change no entry; then check all of the above. */
 void fake_check_quiet_sweep(struct fake *h);
 /* After a repair: the fabric is repaired, OpenSM's copy equals the switches'
- * tables, the plugin requests a sweep, and that sweep is quiet. */
+ * tables, the plugin requests a sweep, and that sweep changes no entry. */
 void fake_check_repaired(struct fake *h);
 /* Like fake_check_repaired, for faults that occurred one by one: packets may have been lost on
  * links not yet known to be dead, and blocks that were sent twice are written
@@ -310,7 +309,7 @@ void fake_clock(bool virtual);
  * fake_blocked changes the number of handlers that wait for OpenSM's lock. */
 void fake_messages(int more);
 void fake_blocked(int more);
-/* From now on the handler of a message counts as a thread (is: true), or as a message again. */
+/* is true: from now on the handler of a message counts as a thread; false: as a message again. */
 void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 

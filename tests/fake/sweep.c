@@ -6,8 +6,8 @@
  * of do_sweep (osm_state_mgr.c), osm_ucast_mgr_process and set_lft_block
  * (osm_ucast_mgr.c), trap_rcv_process_request (osm_trap_rcv.c) and
  * osm_link_mgr.c. Steps that do not concern the plugin are left out. Discovery
- * reads the fabric directly, at the time when OpenSM would ask the switch, not
- * over the wire.
+ * sends no packets: it reads the fabric directly, at the time when OpenSM would
+ * ask the switch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +136,7 @@ static void drop_manager(struct fake *h, const struct finding *f)
 		if (!f->found[s])
 			fake_drop(h, s);
 	CL_PLOCK_RELEASE(&h->osm->lock);
-	fake_lock(h);	/* from here as osm_reset_switch_state_change_bit() */
+	fake_lock(h);	/* like osm_reset_switch_state_change_bit() from here on */
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
 		if (f->found[s])
 			h->sw[s].changed = false;
@@ -329,7 +329,7 @@ static void activate(struct fake *h, ftr_sw s, ftr_port p)
 	ib_port_info_set_port_state(&far->port_info, IB_LINK_ACTIVE);
 }
 
-/* osm_link_mgr_process, all three calls */
+/* Act as OpenSM's three calls of osm_link_mgr_process(). */
 static void link_manager(struct fake *h)
 {
 	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);

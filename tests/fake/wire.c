@@ -15,7 +15,7 @@
  * Errors go to the sender's own callback or, if the test says so, to OpenSM's
  * (sm_mad_ctrl_send_err_cb), as in ibsim. A sender's callbacks run with
  * cb_mutex held, like those of osm_vendor_ibumad.c; after an unbind they are
- * not called. An answer for which no sender waits is dropped there, too.
+ * not called. As in that file, an answer for which no sender waits is dropped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ struct bind {
 	bool dead;
 };
 
-/* State of one Set of OpenSM's own. */
+/* State of one Set request that OpenSM itself has sent. */
 struct lft_set {
 	uint64_t guid;
 	uint32_t block;

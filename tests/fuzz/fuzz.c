@@ -31,7 +31,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct ftr_fabric *fabric;	/* tables and lists are read for it */
+static struct ftr_fabric *fabric;	/* the fabric to which tables and lists belong */
 static char path[64];			/* file with the input, for readers of files */
 static void (*run)(const uint8_t *data, size_t size);
 

@@ -3,11 +3,11 @@
  * Channel dependencies of changing tables by a slow and simple algorithm, for small
  * fabrics: the functions of <ftr/cdg.h>, which here compute with sets and fixed points.
  *
- * For each LID there are the set of occupied (link, VL, SL) and the set of
- * edges. A step gives its switches a second entry. All entries are then
- * followed repeatedly until nothing new is added, and the old entries are
- * removed. A drain empties both sets and fills them again from the present tables. The search
- * for cycles starts from scratch each time.
+ * For each LID there are two sets: the occupied combinations (link, VL, SL), and the edges. A
+ * step gives its switches a second entry. All entries are then followed repeatedly until
+ * nothing new is added, and the old entries are removed. A drain empties the two sets and
+ * fills them again from the present tables. The search for cycles starts from scratch each
+ * time.
  */
 #ifndef FTR_TEST_DEPS_H
 #define FTR_TEST_DEPS_H

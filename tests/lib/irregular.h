@@ -2,7 +2,7 @@
 /*
  * Random irregular fabrics: layers of switches joined by 0 to 4 parallel links,
  * some links that skip a layer or stay inside one, hosts on leaf switches and
- * on some others, racks on two chips of each of two chassis.
+ * on some other switches, racks on two chips of each of two chassis.
  */
 #ifndef FTR_TEST_IRREGULAR_H
 #define FTR_TEST_IRREGULAR_H
@@ -12,7 +12,7 @@
 
 /* Two chassis of 8 leaf chips and 4 spines, joined only by rows of racks. A row has `racks`
  * racks, and for each chassis one switch, which is connected to two chips of the chassis. A
- * rack has two hosts, a chip has `on_chips`. `lost` percent of the links between switches are
+ * rack has two hosts, a chip has `on_chips` hosts. `lost` percent of the links between switches are
  * missing. root: the GUIDs of the spines. */
 #define IRREGULAR_ROOTS 8
 struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,

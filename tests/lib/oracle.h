@@ -15,8 +15,8 @@
 #include <ftr/ftr.h>
 
 /* Compute costs exactly by Procedure 1: each switch sends its costs to its neighbours, and there is
- * one cost for both directions. l in out[s * n_sw + l] is a switch. Equal to the shape's
- * costs on every PGFT. */
+ * one cost for both directions. out[s * n_sw + l] is the cost from switch s to switch l.
+ * On every PGFT these costs equal those of the shape. */
 void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out);
 
 /* Costs and downward costs as defined in <ftr/shape.h>; ORACLE_INF: none. */

@@ -151,7 +151,8 @@ bool oracle_leads(const struct oracle_place *o, ftr_sw s, ftr_sw t, ftr_sw l)
 		return o->down[t * n + l] < mine;
 	if (sh->tree.rank[t] == sh->tree.rank[s] || o->cost[t * n + l] >= mine)
 		return false;
-	for (ftr_sw u = 0; u < n; u++)	/* true if s must go down */
+	for (ftr_sw u = 0; u < n; u++)	/* false if a switch above s routes to l downward through
+					 * s */
 		if (sh->tree.rank[u] > sh->tree.rank[s] && neighbours(sh->f, u, s) &&
 		    o->down[s * n + l] < o->cost[u * n + l])
 			return false;
@@ -183,8 +184,8 @@ static ftr_port port_to(const struct oracle_place *o, ftr_sw s, ftr_sw t,
 	return port;
 }
 
-/* Mark the pod of s at rank l in seen: over switches of rank <= l and empty
- * leaves, without horizontal links. */
+/* Mark in seen[] the pod of s at rank l: all switches that can be reached over
+ * switches of rank <= l and empty leaves, without horizontal links. */
 static void pod(const struct ftr_shape *w, ftr_sw s, unsigned int l,
 		uint8_t *seen)
 {

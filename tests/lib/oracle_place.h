@@ -14,7 +14,7 @@
 #include <ftr/ftr.h>
 
 struct oracle_place {
-	const struct ftr_shape *whole;	/* nominal shape, with inference */
+	const struct ftr_shape *whole;	/* nominal shape, with inferred links */
 	const struct ftr_shape *sh;	/* shape of the damaged fabric, over `whole` */
 	unsigned int *cost, *down;	/* costs of sh, [n_sw * n_sw] */
 	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: there are none */

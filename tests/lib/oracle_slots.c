@@ -186,7 +186,7 @@ static void flood_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 	}
 }
 
-/* True if two slots of some switch lead to one plane. */
+/* True if two slots of some switch lead to the same plane. */
 static bool planes_are_shared(const struct ftr_shape *sh)
 {
 	uint32_t n = sh->f->n_sw;

@@ -18,8 +18,8 @@ static uint64_t wild_guid(uint32_t i)
 	return (uint64_t)3 << 56 | (uint64_t)(i + 1) << 8;
 }
 
-/* A random switch of 0..n-1 other than skip; if it has no free port, the next one
- * that has; n if all are full. */
+/* A random switch of 0..n-1 other than skip; if it has no free port, the next
+ * switch that has one; n if no switch has a free port. */
 static uint32_t wild_pick(struct wild *w, uint32_t n, uint32_t skip)
 {
 	uint32_t at = ftr_rng_below(&w->rng, n - (skip < n));

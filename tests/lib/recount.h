@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Flows on every link by a slow and simple algorithm: every pair of hosts is followed hop by
- * hop over the tables. src/balance is compared with this; they share no code.
+ * hop over the tables. Tests compare src/balance with these numbers; the two share no code.
  */
 #ifndef FTR_TEST_RECOUNT_H
 #define FTR_TEST_RECOUNT_H

@@ -10,11 +10,11 @@
 
 #include "lib/suite.h"
 
-/* Check runs each case in a process of its own, so the count is in shared
- * memory. */
+/* Check runs each case in its own process, so the number of skipped cases is in
+ * shared memory. */
 static _Atomic int *skips;
 
-/* Check ends a case after this time.  On any machine, only a case that hangs takes so
+/* The library Check ends a case after this time.  On any machine, only a case that hangs takes so
  * long; Check's own default is 4 s. */
 #define LIMIT_S "3600"
 

@@ -39,8 +39,9 @@ struct ftr_fabric *trees_irregular(struct ftr_rng *r);
  * of the 648-port switch. */
 struct ftr_fabric *trees_racks(void);
 
-/* f (consumed) without up to percent % of its links, up to a third of its
- * switches without hosts, and up to a quarter of its hosts. */
+/* A copy of f, which is freed.  The copy lacks up to percent % of the links, up
+ * to a third of the switches that have no hosts, and up to a quarter of the
+ * hosts. */
 struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
 				 unsigned int percent);
 
@@ -48,7 +49,7 @@ struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
 extern const char *const trees_real_files[];
 
 /* A real fabric, by its name below the directory of topologies. If it is
- * missing: NULL and a skipped case (lib/suite.h). */
+ * missing, returns NULL, and the case is skipped (lib/suite.h). */
 struct ftr_fabric *trees_real(const char *file);
 
 #endif

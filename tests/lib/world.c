@@ -26,8 +26,8 @@ static const struct ftr_shape *reported(const struct world *w)
 	return w->order ? w->order : w->whole;
 }
 
-/* The shape without the dead links. Switches through which traffic to a leaf must not be routed
- * downward (kept_off()) are those of the shape with all links. */
+/* The shape without the dead links. The switches through which traffic to a leaf must not be
+ * routed downward (kept_off()) are taken from the shape with all links. */
 struct slow {
 	struct ftr_shape sh;
 	struct ftr_tables *t;

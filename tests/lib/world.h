@@ -15,10 +15,11 @@ struct world {
 	struct ftr_rng rng;
 	struct ftr_fabric *f;		/* with all links */
 	struct ftr_shape *whole;	/* the nominal shape: that of f */
-	struct ftr_fabric *damaged;	/* the fabric at the start, or NULL */
+	struct ftr_fabric *damaged;	/* the fabric at the start if links are missing then;
+					 * otherwise NULL */
 	struct ftr_shape *over;		/* shape of damaged over whole, or NULL */
 	struct ftr_shape *order;	/* reordered shape, or NULL */
-	const struct ftr_shape *sh;	/* the shape that is used */
+	const struct ftr_shape *sh;	/* the shape that the incremental routing uses */
 	struct ftr_route_opts opts;
 	struct ftr_tables *t;
 	struct ftr_incr *lv;
@@ -55,7 +56,8 @@ size_t world_room(const struct world *w);
 uint32_t world_events(struct world *w, struct ftr_incr_event *e);
 void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n);
 
-/* Abort if costs, tables or counts differ from those of the slow computation. */
+/* Abort if dead links, costs, tables or the number of unreachable pairs of
+ * leaves differ from those of the slow computation. */
 void world_check(const struct world *w);
 
 void world_copy_tables(struct ftr_tables *to, const struct ftr_tables *from);

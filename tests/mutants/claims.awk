@@ -10,7 +10,7 @@
 #
 # A claim is "claim TEXT CONDITION" (tests/seeds/run).  A patch names, after "Killed by: seeds
 # SCRIPT", the claims that it makes false, "False: TEXT", as they are written in the script;
-# "Expected: TEXT" if that has not been run yet.
+# "Expected: TEXT" if the mutant has not been run with this claim yet.
 
 function base(file) {
 	sub(/.*\//, "", file)

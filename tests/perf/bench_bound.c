@@ -4,9 +4,9 @@
  *
  *	bench_bound NETFILE [ROUNDS]
  *
- * Prints the bound by cuts, in flows, and two multiples of it: the lower bound by weights
- * for the load of the most loaded link under any routing, and the load of that link after
- * every flow has been divided among many paths (<ftr/balance.h>).
+ * Prints the lower bound by cuts, in flows, and two more loads of the most loaded link,
+ * divided by that bound: the lower bound by weights, which holds under any routing, and
+ * the load after every flow has been divided among many paths (<ftr/balance.h>).
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  * separately.  The fabric is made before the measurement of memory begins, so only the shape
  * and the tables are included.
  * Every number is the median of REPEATS runs; ratio = (shape + route) / memcpy, where memcpy
- * runs in one thread.  Like the repeated routings, it writes to tables that have been written
- * before.
+ * runs in one thread.  Like the repeated routings, memcpy writes to tables that have been
+ * written before.
  *
  * A second table has, for one fault, the times of incremental routing after the fault, of the
  * check of its changes, and of incremental routing after the repair.

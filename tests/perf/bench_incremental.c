@@ -11,12 +11,13 @@
  *	FABRIC PERCENT SEED all-to-all shifts entries median-ms worst-ms
  *
  * with tabs between them.  all-to-all: flows on the most loaded link divided by the
- * lower bound by cuts; shifts: mean of the most loaded link over all shifts, in the
- * order of the healthy fabric; entries: number of entries changed by all faults together;
- * ms: processor time of one fault.
+ * lower bound by cuts; shifts: load of the most loaded link as the mean over all shifts,
+ * in the host order of the healthy fabric; entries: number of entries changed by all
+ * faults together; ms: processor time of one fault.
  *
- * -t: the two loads, which take long, are left out.  Instead up to 40 switches of the highest
- * rank fail one by one, each failure is undone, and the median and worst time are printed.
+ * -t: the two loads are left out, because their computation takes long.  Instead up to 40
+ * switches of the highest rank fail one by one, each failure is undone, and the median and
+ * worst time are printed.
  */
 #include <stdio.h>
 #include <stdlib.h>

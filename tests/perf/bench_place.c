@@ -6,8 +6,9 @@
  *
  * WHOLE is the undamaged fabric (any netfile, with or without LIDs), A.net the damaged
  * one, B.net the same with one link fewer.  Prints a line for each placement of
- * dmodc on A.net and B.net, then for each ENGINE with tables of its own.  "dmodc" (depth load) and
- * "dmodc, full" keep the entries of A.net that still work on B.net, as the plugin does:
+ * dmodc on A.net and B.net, then a line for each ENGINE, whose tables are read from A.lfts and
+ * B.lfts.  "dmodc" (depth load) and "dmodc, full" keep the entries of A.net that still work on
+ * B.net, as the plugin does:
  *
  *	LABEL ENGINE all max-shift mean-shift perm max-perm bisect entries blocks switches
  *

@@ -8,7 +8,7 @@
 #
 # Two core chassis, each of 36 leaf chips and 18 spine chips; racks of two edge
 # switches, ten racks in a row; a row has one switch for each chassis, connected to
-# two neighbouring leaf chips of it; trunks of one to six links; some leaf chips have
+# two neighbouring leaf chips of that chassis; trunks of one to six links; some leaf chips have
 # hosts; `missing` per cent of the links between switches are left out.  Four
 # ranks: edge, row, leaf chips, spine chips.
 function rnd(n) { state = (state * 1103515245 + 12345) % 2147483648; return int(state / 65536) % n }

@@ -7,8 +7,8 @@
  * ROOTS names a file of node GUIDs; - for none.  Prints milliseconds of wall clock
  * and of processor time of all threads, each the minimum of RUNS (3).  The tables are checked
  * as in the plugin, with the levels and turns that the engine claims.  Then come the figures:
- * all-to-all load of the most loaded link divided by the bound by cuts, mean over the shifts
- * of the most loaded link, number of changed entries.
+ * all-to-all load of the most loaded link divided by the bound by cuts, load of the most
+ * loaded link as the mean over all shifts, number of changed entries.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void print(const char *what, const struct spent *s)
 static void report(const struct ftr_balance_report *b)
 {
 	if (b->hosts && b->bound)
-		printf(", %.3f -> %.3f times the bound, %.3f -> %.3f, %llu changed, %u sweeps",
+		printf(", all-to-all %.3f -> %.3f times the bound, shifts %.3f -> %.3f flows, %llu entries changed, %u sweeps",
 		       (double)b->max_before / b->bound,
 		       (double)b->max_after / b->bound, b->shift_before,
 		       b->shift_after, (unsigned long long)b->moved, b->sweeps);

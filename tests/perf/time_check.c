@@ -164,7 +164,7 @@ static void measure(const struct ftr_fabric *f, const struct ftr_tables *t,
 		printf(" %8.2f", best);
 		ftr_team_free(team);
 	}
-	printf("  %s, %llu bad, %llu turns, %u hops, cycle %u\n",
+	printf("  %s, %llu unreachable pairs, %llu turns, at most %u hops, cycle of %u channels\n",
 	       verdict[r.cdg], (unsigned long long)(r.bad[0] + r.bad[1] +
 						    r.bad[2] + r.bad[3]),
 	       (unsigned long long)r.found[FTR_FIND_TURN], r.max_hops,

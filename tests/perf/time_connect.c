@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Processor time, in milliseconds, of planning extra turns on large irregular fabrics:
- * the minimum of several runs, without and with known turns.  Then a link and a switch
- * die in the incremental routing.  The times are printed only, not judged.  Placement is
- * literal, because other placements take long on these fabrics: slots are inferred that never
- * existed.
+ * the minimum of several runs, first without turns of an earlier plan, then with them.  Then
+ * a link and a switch die in the incremental routing.  The times are printed only, not
+ * judged.  Placement is literal, because other placements take long on these fabrics: slots
+ * are inferred that never existed.
  */
 #include <stdio.h>
 #include <stdlib.h>

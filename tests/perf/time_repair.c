@@ -6,7 +6,7 @@
  * switches fail and are restored; with "links" only links.  With TIMES, a planner is made
  * TIMES times, and nothing fails.  With "cold", the LIDs are random, as after a subnet manager
  * has assigned them, and links of REPAIRS switches of each rank fail, one after the other; the
- * planner is not in any cache then, as it is when a link fails hours after the routing.
+ * planner is then in no cache, just as when a link fails hours after the routing.
  */
 #include <stdio.h>
 #include <stdlib.h>

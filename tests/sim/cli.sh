@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The command ibfattree: comparison of live tables with opensm's dumps, switches that do
-# not answer, invalid arguments.
+# The command ibfattree: comparison of the tables in the switches with opensm's dumps,
+# switches that do not answer, invalid arguments.
 
 # The tables that "check --live" reads from the switches equal those that stock opensm
 # dumps.
@@ -36,7 +36,8 @@ case_fdbs_equals_dump() {
 	differ_from "$d/opensm.fdbs" "$d/opensm-lfts.dump"
 }
 
-# Makes sure that the comparison of two dumps proves something: the files differ in form.
+# Two dumps whose tables are compared must differ in form, because otherwise the
+# comparison would prove nothing.
 differ_from() { ! cmp -s "$1" "$2" || fail "$1 and $2 have the same contents"; }
 
 case_silent_switch() {
@@ -111,7 +112,7 @@ case_real_minhop_beside_dmodc() {
 	((status == 1)) || fail "stock minhop tables give exit status $status"
 	grep -q 'credit loops  FOUND: 4 links' "$T/minhop.txt"
 	sim_until "$patience" test -s "$SIM_DIR/sm/opensm.fdbs"
-	# opensm's own files of fabric and tables give the same result
+	# opensm's own dumps of the fabric and the tables give the same result
 	expect 1 'FOUND: 4 links' check "$SIM_DIR/sm/opensm-subnet.lst" \
 		--lfts "$SIM_DIR/sm/opensm.fdbs"
 	down
@@ -126,9 +127,9 @@ case_real_minhop_beside_dmodc() {
 		fail "$(cat "$T/out")"
 }
 
-# ddlr on real fabrics: one random link fails, and a local repair follows.  All hosts on
-# leaves are reachable; Aggregation Nodes on spines may not be reachable yet; there is no
-# loop.
+# ddlr on real fabrics: one random link fails, and a local repair follows.  Then all
+# hosts on leaves are reachable, and there is no loop.  Aggregation Nodes on spines may
+# not be reachable yet.
 real_ddlr() {
 	local net=$FTR_TOPOLOGIES/$1 most=$2 i lost out=$T/out
 	[[ -r $net ]] || skip "no $1 in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
@@ -284,8 +285,8 @@ case_opensm_loads_our_tables() {
 	down
 }
 
-# The demo on the real fabrics, with the subnet manager on a host, and on a compressed
-# file.
+# scripts/demo runs on the real fabrics, with the subnet manager on a host, and on a
+# compressed netfile.
 demo_on() {
 	local net=$FTR_TOPOLOGIES/$1
 	shift

@@ -18,7 +18,7 @@ stage_event() {
 healed_locally() {
 	local n
 	osm_wait sm "$patience" 'IBF004: local repair .* down'
-	# on one VL, packets to switches may wait for the new tables
+	# with one VL, packets to switches may have no path until the transition has ended
 	live local || true
 	if ! grep -q '^loops *none' "$T/local.txt" || ! grep -q \
 		'^paths *end port -> end port .* all arrive' "$T/local.txt"; then
@@ -77,7 +77,7 @@ case_ddlr_two_vls() {
 }
 
 # Check the SL2VL table of a middle switch, read from the switch: VL 1 from a lower port
-# to another lower port and from an upper port to an upper one, otherwise VL 0.
+# to another lower port and from an upper port to another upper port, otherwise VL 0.
 turn_bit() {
 	local lid dump
 	lid=$(awk '/^Switch/ && /"sw-2-3"/ { for (i = 1; i <= NF; i++)
@@ -126,7 +126,7 @@ case_ddlr_random_648() { random_faults 648 $((${FTR_SOAK:-0} ? 20 : 1)); }
 
 # ---- a large fabric, stage by stage ----------------------------------------------
 
-# Stop OpenSM and the plugin at this point; packets under way still arrive.
+# Stop the process of OpenSM, and so the plugin; packets under way still arrive.
 osm_halt() { kill -STOP "${OSM_PID[sm]}"; }
 osm_go_on() { kill -CONT "${OSM_PID[sm]}"; }
 said() { grep -Eq "$1" <(osm_log sm); }
@@ -160,7 +160,7 @@ no_credit_loop() {
 	fail "packets of hosts form a credit loop"
 }
 
-# The SL2VL tables of some switches, port by port, are those in the file.
+# Check, port by port, that some switches hold the SL2VL tables in $T/before.sl2vl.
 vls_are_held() {
 	local guid lid ports n=0 port
 	while read -r guid lid ports; do
@@ -196,11 +196,11 @@ vls_by_file() {
 	}' hex=0123456789abcdef "$T/before.sl2vl"
 }
 
-# opensm is stopped after every second fault.  Packets under way at that time count as lost, and
-# the sweep writes their blocks again.  The sweep must change nothing after the other faults, unless
-# LIDs were held.  After many faults the sweep may give other tables than the fast path
-# (531 entries differ at the tenth fault of the soak), so in the soak the number is only logged; the
-# tables after the sweep are checked.
+# opensm is stopped after every second fault.  Packets under way at that time count as lost, and the
+# next sweep writes their blocks again.  After a fault without a stop, the sweep must change no
+# entry, unless LIDs were held.  After many faults the sweep may compute other tables than the fast
+# path (531 entries differ at the tenth fault of the soak).  So in the soak the number of changed
+# entries is only logged, and the tables after the sweep are checked.
 one_fault() {
 	halted=$((!halted))
 	if ((halted)); then
@@ -217,8 +217,8 @@ one_fault() {
 }
 
 # Up to k-1 random faults.  After each fault OpenSM is stopped when the local repair is
-# written, and continued; then the fast path reroutes, and a sweep confirms the tables.  At
-# the end all links are restored.
+# written.  After it continues, the fast path completes the transition, and a sweep
+# confirms the tables.  At the end all links are restored.
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0
 	local -A cut
@@ -254,7 +254,7 @@ walk_stages() {
 	done
 }
 
-# k = 6: 3,456 hosts in the soak, otherwise four pods of six middle switches.
+# A fabric with k = 6: 3,456 hosts in the soak, otherwise four pods of six middle switches.
 large_fabric() {
 	RANDOM=${FTR_SEED:-94}
 	if ((${FTR_SOAK:-0})); then

@@ -4,7 +4,7 @@
 # ibfattree doctor on simulated fabrics: one without faults, and one with each fault.
 # Faults that ibsim cannot simulate are tested in tests/unit/test_doctor.c.
 
-# doctor WORD...: output in $T/doctor, exit status in $status.
+# doctor WORD...: run ibfattree doctor; its output is in $T/doctor, its exit status in $status.
 doctor() {
 	status=0
 	OSM_CACHE_DIR=$SIM_DIR/sm in_sim "$ibfattree" doctor --opensm "$(command -v opensm)" \

@@ -48,7 +48,7 @@ case_dry_run() {
 }
 
 # "observe yes": the tables stay those of the next engine.  The plugin logs the number of
-# entries that it would change, which is that of "route --live".
+# entries that it would change; "route --live" reports the same number.
 case_observe() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 72
 	echo 'observe yes' >"$T/conf"
@@ -153,7 +153,7 @@ case_save_restore() {
 	osm_stop sm
 }
 
-# docs/rollout.md, from the first look to production and back.  Every command of ibfattree
+# docs/rollout.md, from the first check to production and back.  Every command of ibfattree
 # on that page is run as it is written there, except for the directories.
 case_rollout() {
 	local page=$top/docs/rollout.md ran=0

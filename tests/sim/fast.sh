@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The fast path: from a trap to repaired tables before OpenSM sweeps; the sweep that
-# follows then finds nothing to do.
+# The fast path repairs the tables after a trap, before OpenSM sweeps; the sweep
+# that follows finds nothing to change.
 #
 #	FTR_SOAK=1	every link and every spine, long random schedules
 
@@ -14,13 +14,13 @@ fast_up() {
 	[[ $* == *fast_sweep_delay_ms* ]] || set -- "$@" 'fast_sweep_delay_ms 100'
 	# a long timeout: on a busy machine a packet would otherwise be sent twice
 	[[ $* == *fast_timeout_ms* ]] || set -- "$@" 'fast_timeout_ms 5000'
-	# balance load: the background search of "full" would request sweeps without an event
+	# balance load: the background search of "full" would request sweeps at any time
 	printf '%s\n' 'balance load' "$@" >"$T/ibfattree.conf"
 	up < <(fast_conf; cat)
 	up_cables=$(sim_cables "$T/fabric.net" | cut -f 1-4)
 }
 
-# pick N: the Nth link of the list, in near, near_port, far, far_port.
+# pick N: set near, near_port, far and far_port to the ends of the Nth link of the list.
 pick() {
 	IFS=$'\t' read -r near near_port far far_port < \
 		<(sed -n "${1}p" <<<"$up_cables")
@@ -40,7 +40,7 @@ reconciled() {
 }
 
 # One link fails and returns: the tables are repaired before the sweep, the sweep changes
-# nothing, and once the link is restored the tables are identical to those before.
+# nothing, and once the link is restored the tables are identical to those before the fault.
 die_and_return() {
 	osm_mark sm
 	cut_it
@@ -62,7 +62,7 @@ event() {
 	"$SIM_BUILD/jsonq" "$T/event.json" "$1"
 }
 
-# A thread of the plugin writes the events, so they come a little later.
+# A thread of the plugin writes the events, so the file may not contain the last one yet.
 event_is() {
 	[[ -s $SIM_DIR/sm/ibfattree-events.jsonl && $(event event) == "$1" ]]
 }
@@ -77,8 +77,8 @@ event_is_documented() {
 	done
 }
 
-# Replay the event's writes at their times under traffic: packets are lost from the fault
-# on, and none after the last block is written.
+# Replay the writes of the event at their times in a simulation with traffic: packets are
+# lost after the fault, but none after the last block is written.
 replayed() {
 	local last us
 	last=$(event ms.last)
@@ -162,7 +162,7 @@ case_fast_sftree() {
 	down
 }
 
-# A link of the subtree's root fails: with the present order of switches, some pairs of
+# A link of sftree's root leaf fails: with the present order of switches, some pairs of
 # switches then have no path.  The repair reports these pairs; no hosts are among them.  The
 # sweep chooses another order.
 case_fast_sftree_root() {
@@ -190,7 +190,7 @@ case_fast_sftree_root() {
 	down
 }
 
-# The links of a tree, one after the other; all of them in a soak.
+# Some links of a tree fail and return, one after the other; in a soak all links do.
 case_fast_every_link() {
 	gen '3;4,4,8;1,4,4;1,1,1' --random-guids --random-ports --seed 65
 	fast_up </dev/null
@@ -238,8 +238,8 @@ case_fast_every_spine() {
 }
 
 # A switch fails.  The fast path sends no packet that cannot be answered, because OpenSM
-# logs up to three errors for each.  Counts the errors of OpenSM up to the sweep that
-# confirms the repair.
+# logs up to three errors for each such packet.  Lists the errors that OpenSM logs until
+# the sweep that confirms the repair.
 switch_dies_without_errors() {
 	local errors
 	osm_mark sm
@@ -331,7 +331,7 @@ case_fast_m_key() {
 # errors RATE ATTRIBUTE: all ports of all switches lose RATE per cent of the packets with this
 # attribute (0: of all packets).  ibsim has one rate and one attribute per port, so the tests
 # lose one kind of packets at a time.  For a packet on a directed route ibsim uses the rate of the
-# port at which the packet enters.
+# port by which the packet enters the last switch of the route.
 errors() {
 	local sw
 	for sw in $(cut -f 1,3 <<<"$up_cables" | tr '\t' '\n' | sort -u); do
@@ -343,7 +343,8 @@ dropped() { grep -c 'drop pkt due error rate' "$SIM_DIR/ibsim.log" || true; }
 # When a sweep of stock OpenSM loses packets, it forgets switches or leaves tables
 # partly written ("Errors during initialization").  It repeats the sweep only at the next
 # trap or after sweep_interval (docs/upstream.md).  So after lost packets, and only then,
-# this asks OpenSM for a sweep, as an administrator would.  Used as SIM_TICK.
+# this function requests a sweep, as an administrator would.  It is called while a case
+# waits (SIM_TICK, scripts/sim.sh).
 lossy=0 nudged=0
 nudge() {
 	((lossy && SECONDS - nudged >= 10)) || return 0
@@ -353,8 +354,8 @@ nudge() {
 
 # lossy_round ATTRIBUTE RATE N...: links fail while packets with this attribute are
 # lost.  Only the fast path sends before the sweep, so the packets lost until then are
-# its own.  On a busy machine the sweep may begin before the losses end and lose packets,
-# too.
+# those of the fast path.  On a busy machine the sweep may begin before the losses end
+# and lose packets, too.
 lossy_round() {
 	local attr=$1 rate=$2 i was
 	shift 2
@@ -402,7 +403,7 @@ case_fast_lossy() {
 	down
 }
 
-# With the fast path off OpenSM behaves as stock: no repair; the trap starts a sweep.
+# With the fast path off there is no repair, and the trap starts a sweep, as in stock OpenSM.
 case_fast_off() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 71
 	fast_up 'fast_reroute off' </dev/null
@@ -478,7 +479,7 @@ case_fast_flapping() {
 	down
 }
 
-# One step: a link fails or returns; at most 12 are down.
+# One step: a link fails or returns; at most 12 links are down at a time.
 random_step() {
 	local k=$((RANDOM * 32768 + RANDOM))
 	k=$((k % n + 1))
@@ -539,7 +540,8 @@ moments=('cut 0' 'cut 2' 'trap 0' 'repair 0')
 	moments=('cut 0' 'cut 1' 'cut 2' 'cut 4' 'cut 8' 'trap 0' 'repair 0')
 
 # moment WHAT MS: cut the link, and return MS ms after the event WHAT: the cut, the log line of
-# the trap, or that of the repair.  Waiting starts no processes.
+# the trap, or that of the repair.  While it waits, it starts no processes,
+# because that would take longer than MS.
 moment() {
 	local what=$1 ms=$2 regex text='' part fd end
 	case $what in
@@ -582,8 +584,9 @@ note_ends() {
 # True if a manager ended during a repair.
 met() { ((ends[open] + ends[broken])); }
 
-# next_moment N: set m to the Nth moment; false: stop.  If no manager has ended during a repair
-# so far, more moments are tried, up to 12 in all; the note beside the result has the numbers.
+# next_moment N: set m to the Nth moment; false: no more moments are tried.  If no manager has
+# ended during a repair so far, more moments are tried, up to 12 in all; the note beside the
+# result has the numbers.
 next_moment() {
 	m=${moments[$1]:-trap 0}
 	(($1 < ${#moments[@]})) || { ! met && (($1 < 12)); }
@@ -608,9 +611,9 @@ start_standby() {
 	at_rest
 }
 
-# A poll that ibsim had passed to the killed manager is never answered, and ibsim reports
-# no timeout.  The standby that sent it would wait for ever, even without the plugin, so
-# another standby takes its place.
+# An SMInfo request that ibsim had passed to the killed manager is never answered, and
+# ibsim reports no timeout.  The standby that sent it would wait for ever, even without
+# the plugin, so another standby takes its place.
 taken_over() {
 	! sim_until 30 osm_said "$manager" 'Entering MASTER' || return 0
 	osm_kill "$manager"

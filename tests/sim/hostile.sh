@@ -3,8 +3,8 @@
 #
 # Hostile files in OpenSM's directories, and hostile names of nodes.
 
-# FIFOs and symbolic links in place of the files that the plugin writes: the plugin does
-# not follow them and continues, and OpenSM ends cleanly.
+# The files that the plugin writes are FIFOs or symbolic links: the plugin writes to
+# none of them and continues, and OpenSM ends cleanly.
 case_hostile_files() {
 	local f
 	gen '2;4,6;1,4;1,1' --random-guids --random-ports --seed 81
@@ -53,7 +53,8 @@ case_hostile_names() {
 	fi
 }
 
-# Cut and restore the Nth link; opensm must continue.  The tables in between are not checked.
+# Cut and restore the Nth link; opensm must continue.  The tables while the link is down are
+# not checked.
 link_under_lies() {
 	pick "$1"
 	osm_mark sm
@@ -68,7 +69,7 @@ resweep_until_up() {
 	osm_wait sm "$patience" 'SUBNET UP|Errors during'
 }
 
-# Switches report the LID of another port, or one far out of range, while links fail.
+# Switches report the LID of another port, or a LID far out of range, while links fail.
 # opensm with the plugin continues, and sweeps restore the earlier tables.
 # (tests/unit/test_fast_lies.c has random answers.)
 case_hostile_switches() {

@@ -225,8 +225,8 @@ same_as() { live "$2" && cmp -s "$T/$1.lfts" "$T/$2.lfts"; }
 same_and_agreed() { same_as "$1" "$2" && dump_agrees "$2"; }
 
 # until_same A NAME: wait until the tables are those of A.  The sweep that follows must have
-# nothing to write.  If a packet had to be sent twice, that sweep may write, but not the one
-# after it.
+# nothing to write.  If a packet had to be sent twice, that sweep may write blocks, but the
+# sweep after it must not.
 until_same() {
 	local nothing='IBF002: .* changed: 0 entries in 0 blocks'
 	sim_until "$patience" same_as "$1" "$2" || { walk "$2"; same "$1" "$2"; }

@@ -4,7 +4,8 @@
 # Names of nodes, and the dump file that contains them.
 
 # Two leaves with one host each, two spines with one Aggregation Node each.  A name map
-# renames the Aggregation Nodes: they must not count as hosts, nor the spines as leaves.
+# renames the Aggregation Nodes: they must not count as hosts, and the spines must not
+# count as leaves.
 case_renamed_aggregation_nodes() {
 	local i net=$T/fabric.net an='# "Mellanox Technologies Aggregation Node"'
 	for i in 1 2; do

@@ -8,7 +8,7 @@
 searching() { echo "event_plugin_options ibfattree:$T/full.conf"; }
 
 # Cut and restore the first link of the fabric: only entries that use it change, and all
-# of them return.
+# of them get their old port back.
 cut_and_mend() {
 	local near near_port far far_port
 	IFS=$'\t' read -r near near_port far far_port _ < \
@@ -63,7 +63,7 @@ case_prefer_torn_file() {
 }
 
 # A manager without state files keeps the tables that the switches hold if option adopt is
-# set, and computes others if it is not.
+# set, and computes other tables if it is not.
 case_prefer_adopt() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
 	echo 'balance full' >"$T/full.conf"
@@ -88,7 +88,7 @@ case_prefer_adopt() {
 	down
 }
 
-# Another manager with these OPTIONS and no state files routes the running fabric.
+# takes_over OPTIONS: another manager with these options and without state files takes over.
 takes_over() {
 	osm_stop sm || fail "opensm ended with status $?"
 	rm -f "$SIM_DIR"/sm/ibfattree-*
@@ -146,7 +146,7 @@ case_prefer_takeover_from_loop() {
 	down
 }
 
-# balance off: only the closed form.
+# With "balance off" the tables are those of the closed form.
 case_prefer_off() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 73
 	echo 'balance off' >"$T/ibfattree.conf"

@@ -89,8 +89,8 @@ function depend(s, lid,    t, from, to) {
 	}
 }
 
-# The number of channels that are on a cycle or can be reached from one: remove channels on which
-# no other one depends, as long as there are any (Kahn 1962).
+# The number of channels that are on a cycle or can be reached from a cycle: those that remain
+# after all channels on which no remaining channel depends are removed (Kahn 1962).
 function on_cycles(    c, n, i, left) {
 	for (c in before) {
 		left++

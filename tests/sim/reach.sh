@@ -80,7 +80,7 @@ case_reach_topograph_noan() {
 	real_reach topograph/topograph-noan.net dmodc sftree ddlr
 }
 
-# The walker itself is tested on a ring of four switches.  If all packets go clockwise, there is a
+# reach.awk itself is tested on a ring of four switches.  If all packets go clockwise, there is a
 # credit loop.  If one entry leads back, the LID has a forwarding loop.  An entry that leads to the
 # port of another host is not a path.
 ring_tables() {

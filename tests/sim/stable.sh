@@ -6,7 +6,7 @@
 # Prints the state files of opensm "sm"; a thread of the plugin writes them.
 state() { echo "$SIM_DIR"/sm/ibfattree-nominal-*; }
 has_states() { [[ $(compgen -G "$SIM_DIR/sm/ibfattree-nominal-*" | wc -l) == "$1" ]]; }
-# has_switches N FILE: this state file has N switches.
+# has_switches N FILE: true if this state file has N switches.
 has_switches() { [[ $(grep -c '^S ' "$2") == "$1" ]]; }
 has_size() { [[ $(wc -c <"$2") == "$1" ]]; }
 
@@ -102,7 +102,7 @@ case_stable_growth() {
 
 # A spine has failed, and so have all links between another spine and a leaf.  The remaining links
 # do not determine the shape of the tree.  A standby with a copy of the state file takes
-# over with the same tables; one without it cannot.
+# over with the same tables; a standby without a copy cannot.
 case_stable_standby() {
 	two_managers
 	gen '2;6,6;1,6;1,2' --random-guids --random-ports --seed 84
@@ -125,7 +125,7 @@ case_stable_standby() {
 	is_manager standby "${OSM_HOST["standby"]}"
 	until_healed taken
 	same cut taken
-	logged 'IBF006: the nominal fabric is that of .*/standby/ibfattree-nominal-'
+	logged 'IBF006: the nominal fabric was read from .*/standby/ibfattree-nominal-'
 	not_logged 'IBF006: the nominal fabric (is the present|has)|IBF113'
 	osm_kill standby
 	rm "$SIM_DIR"/standby/ibfattree-{nominal,preferred,displaced}-*
@@ -138,7 +138,7 @@ case_stable_standby() {
 
 simulator_ended() { ! sim_alive "$SIM_PID"; }
 
-# Restart ibsim and opensm with another fabric, with the files that opensm has kept.
+# Restart ibsim with another fabric, and opensm with the state files that it has written.
 other_net() {
 	osm_stop sm || fail "opensm ended with status $?"
 	kill "$SIM_PID"
@@ -199,7 +199,7 @@ case_stable_old_name() {
 	mv "$own" "$SIM_DIR/sm/ibfattree-nominal"
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
-	logged 'IBF006: the nominal fabric is that of .*/ibfattree-nominal$'
+	logged 'IBF006: the nominal fabric was read from .*/ibfattree-nominal$'
 	not_logged 'IBF006: .*the present fabric|IBF113'
 	sim_until "$patience" cmp -s "$own" "$SIM_DIR/sm/ibfattree-nominal" ||
 		fail "$own is not a copy of the old file"
@@ -211,7 +211,7 @@ case_stable_old_name() {
 }
 
 # A spine and a leaf are replaced while opensm is not running: they have other GUIDs, but the same
-# links.  The tables are those from before, except for the new LIDs.
+# links.  The tables are the same as before, except for the new LIDs.
 case_stable_replaced_switch() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 88
 	up </dev/null
@@ -223,7 +223,7 @@ case_stable_replaced_switch() {
 	other_net "$T/new.net"
 	logged 'IBF006: the nominal fabric has changed: new_switches=0 new_links=0 new_ports=0 replaced_switches=2 '
 	walk after
-	# only LIDs that disappeared, and new ones, may differ
+	# only the entries of LIDs that disappeared, and of new LIDs, may differ
 	local lids
 	lids=$({ diff <(by_switch before) <(by_switch after) || true; } |
 		awk '/^[<>]/ { print $3 }' | sort -u | wc -l)
@@ -236,7 +236,7 @@ case_stable_replaced_switch() {
 	down
 }
 
-# Entries as "SWITCH LID PORT", with the names of switches.
+# Print the entries as "SWITCH LID PORT", with the names of switches.
 by_switch() {
 	awk '/^Unicast/ { sw = $NF } /^0x/ { print sw, $1, $2 }' \
 		"$T/$1.lfts" | sort
@@ -278,7 +278,7 @@ case_stable_handback() {
 	osm_stop sm
 	is_manager low "${OSM_HOST["low"]}"
 	osm_wait low "$patience" 'SUBNET UP'
-	logged 'IBF006: the nominal fabric is that of .*/low/ibfattree-nominal-'
+	logged 'IBF006: the nominal fabric was read from .*/low/ibfattree-nominal-'
 	not_logged 'IBF006: the nominal fabric has changed'
 	until_healed back
 	same grown back

@@ -64,7 +64,7 @@ static void remove_other(struct fake *h)
 	fake_free(h);
 }
 
-#define TAKEN "the nominal fabric is that of "
+#define TAKEN "the nominal fabric was read from "
 
 /* A subnet manager that becomes master again after a handover reads the files again, even
  * if no change of state was reported.  _i 1: without a handover it does not read them. */
