@@ -2,10 +2,11 @@
 /*
  * Balance: choosing among the candidates of every entry by counting flows.
  *
- * For each entry an engine finds the ports that lead closer (equation (1) of Gliksberg
- * et al. 2020) and takes one of them by a formula.  That is optimal on regular trees,
- * but not where links are missing, numbers of parallel links differ or hosts are in
- * unusual places.  This module moves entries to other candidates until the load is even.
+ * For each entry an engine finds the candidates, the ports that lead closer to the
+ * destination (equation (1) of Gliksberg et al. 2020), and selects one of them by a formula.
+ * The formula is optimal on regular trees, but not where links are missing, numbers of
+ * parallel links differ or hosts are in unusual places.  This module moves entries to other
+ * candidates until the load is even.
  * Ranks and candidates stay as they are.  The guarantees of the engine (paths go up,
  * then down; no credit loop) therefore hold for every result, and for any mixture of old
  * and new entries.

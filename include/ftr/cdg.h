@@ -13,9 +13,9 @@
  *		edge counts the LIDs that cause it.
  *
  * A link is occupied for a LID from the moment an entry leads packets of some
- * source onto it until the caller drains the LID.  At each switch, every occupied
- * link depends on the entry in force; while the writes of one step are in
- * progress, it depends on both the old and the new entry.  A dependency stays in the
+ * source onto it until the caller drains the LID.  At each switch, every occupied link
+ * that arrives there depends on the link of the present entry; while the writes of a step
+ * are in progress, it depends on the links of the old and the new entry.  A dependency stays in the
  * graph until the LID is drained.  So for a LID that changed, the graph is the union of all
  * entries that packets may still follow.  It does not contain combinations that never existed:
  * once the replacement of an entry is acknowledged, no later packet uses the old one.
@@ -26,8 +26,8 @@
  *	 at the drain  steps since then       current entries
  *
  * Packets have the SLs of a given set, the same for every source, and use the VLs
- * that SL2VL gives.  A link that is down carries nothing and its vertices lie on no
- * cycle: a packet routed to a port without a link is dropped and waits for nothing.
+ * that SL2VL gives.  The vertices of a link that is down lie on no cycle: a packet that
+ * is routed to its port is dropped and waits for nothing.
  *
  * Memory: 1 byte per (switch, LID), and 4 bytes per pair of VLs that meet in a switch.
  * Cycles are found with an incrementally maintained topological order (Pearce and
@@ -69,8 +69,8 @@ struct ftr_cdg_write {		/* the entry of sw (for a given LID) becomes port */
 
 /*
  * Make the graph of t over f.  f must outlive the graph; t is copied.  opts NULL: all
- * zero.  FTR_REFUSED: t has a cycle (a forwarding loop is one); FTR_INVAL: t or
- * the SL2VL tables are not of f's size.  O(n_sw * LIDs).
+ * zero.  FTR_REFUSED: the graph has a cycle (a forwarding loop is one), or opts->stop
+ * returned true; FTR_INVAL: t or the SL2VL tables do not fit f.  O(n_sw * LIDs).
  */
 enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 			    const struct ftr_tables *t,

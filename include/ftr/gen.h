@@ -46,8 +46,8 @@ struct ftr_gen_opts {
 enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Limits: 254 ports per switch, FTR_LID_MAX LIDs.  opts NULL = all defaults.  Node
- * descriptions: "host-N", where N is the PGFT index of the host, from 0;
+/* FTR_LIMIT: more than 254 ports on a switch, or more than FTR_LID_MAX LIDs.  opts NULL: all
+ * defaults.  Node descriptions: "host-N", where N is the PGFT index of the host, from 0;
  * "sw-LEVEL-POSITION", with levels from 1 and positions from 0. */
 enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 			     const struct ftr_gen_opts *opts,

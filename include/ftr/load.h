@@ -2,7 +2,7 @@
 /*
  * Link load: the number of flows of a traffic pattern that share a link.
  *
- * It shares no code with the engines and uses only the tables.  Use:
+ * This module shares no code with the engines and uses only the tables.  Use:
  *
  *	ftr_load_new(fabric, tables, order of end ports)
  *	  ftr_load_all, _shifts, _shift_by_port, _permutations,
@@ -109,7 +109,7 @@ struct ftr_load;
  * used to store all paths; 0 = 2 GiB.  The paths take 4 bytes * longest path * n *
  * number of switches with an end port of the order (11,664 hosts: 121 MB).  If they
  * do not fit, flows are walked one by one: slower, with the same result.  In both cases
- * a copy of the entries takes another n_sw * n bytes.  FTR_INVAL: tables not of f's size,
+ * a copy of the entries takes another n_sw * n bytes.  FTR_INVAL: t does not fit f,
  * an end port that f does not have, or an end port twice in the order.
  * O(n_sw * n).  The all-to-all load is counted here.
  */

@@ -29,8 +29,8 @@ struct ftr_sim_immunet {
 				 * a link and a switch, and uses no bandwidth */
 	bool control_after;	/* application packets go first; else a channel
 				 * sends one of each in turn */
-	uint8_t moves;		/* number of times that a packet may move into the ring; 0
-				 * means 4 */
+	uint8_t moves;		/* greatest number of times that a packet may move into the
+				 * ring; 0 means 4 */
 	uint8_t inject;		/* space that a host's packet requires in the first
 				 * buffer, in packets; 0 means 1, or 2 in the ring */
 	bool every_path;	/* forward a distance once for each shortest path on which

@@ -13,9 +13,9 @@
  *	x        0 1 2 3 4 5   6 7 8 ...
  *
  * Pod	All switches of one rank above the same leaves; at rank 0, one leaf.
- * Block	Switches drawn side by side as one unit.  That is a pod; or, if planes have
- *	several switches in each pod, the switches of one plane in a pod; at rank 0,
- *	the leaves below one pod of rank 1.
+ * Block	Switches drawn side by side as one unit.  At rank 0 a block is the leaves below
+ *	one pod of rank 1, at higher ranks a pod.  If planes have several switches in
+ *	each pod, a block is the switches of one plane in a pod.
  *
  * Everything is const after ftr_picture_new.
  */
@@ -40,7 +40,7 @@ struct ftr_picture_pod {
 
 struct ftr_picture_block {
 	uint8_t rank;
-	double x0, x1;		/* left and right end */
+	double x0, x1;		/* x of the left and of the right end */
 	uint32_t n_sw;
 };
 
@@ -48,7 +48,7 @@ struct ftr_picture_block {
 enum ftr_odd_sw {
 	FTR_ODD_FEW_UP = 1,	/* fewer upward links than mode_up */
 	FTR_ODD_STUB = 2,	/* connects only switches that lower switches already connect */
-	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of its rank */
+	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of the same rank */
 	FTR_ODD_SKIP = 8	/* has a link that skips a rank */
 };
 
