@@ -7,8 +7,9 @@
  * of every switch, and the forwarding tables.
  *
  * SMInfo uses directed routes, because a fabric may not have LIDs yet.  Counters use
- * LIDs: one Get with AllPortSelect per switch.  Single ports are asked only if that
- * sum shows link failures or the switch does not support AllPortSelect.
+ * LIDs: one Get with AllPortSelect per switch, which returns the sum over all ports.
+ * Single ports are read only if this sum shows link failures, or if the switch does not
+ * support AllPortSelect.
  */
 #include "config.h"
 
@@ -24,7 +25,7 @@
 #define SM_TIMEOUT_MS	500
 #define PMA_TIMEOUT_MS	200
 #define PMA_ALL_PORTS	255
-/* After this number of switches without an answer, no more are asked. */
+/* No more counters are read after this number of switches have not answered. */
 #define PMA_GIVE_UP	3
 #define CAP_IS_SM	(1u << 1)
 
