@@ -95,9 +95,9 @@ enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 			       const struct ftr_cdg_write *w, uint32_t n,
 			       bool *closes, struct ftr_err *err) FTR_MUST_USE;
 
-/* All packets for lid (for all LIDs) that were in flight have arrived or were
- * dropped: remove the dependencies that the current entries do not cause.
- * O(n_sw) per LID that changed. */
+/* Remove the dependencies that the current entries do not cause.  To be called when all packets
+ * for lid (ftr_cdg_drain_all: for all LIDs) that followed older entries have arrived or were
+ * dropped.  O(n_sw) per LID that changed. */
 void ftr_cdg_drain(struct ftr_cdg *g, ftr_lid lid);
 void ftr_cdg_drain_all(struct ftr_cdg *g);
 /* Number of LIDs that are not drained. */
@@ -123,8 +123,8 @@ bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 
 /*
  * False only if no packet that a source of the graph sends for lid passes s by the current
- * entries.  True proves nothing: the look-up uses the entries of the last drain, and it is always
- * true for a LID that was changed since, or for an entry onto a link that was down at that time.
+ * entries.  True proves nothing: the look-up uses the entries of the last drain, and returns true
+ * for every LID that was changed since, and for an entry onto a link that was down at that time.
  * s and lid must be a switch and a LID of the fabric.  O(1).
  */
 bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid);

@@ -33,13 +33,13 @@
  * along every path.  A path that does not arrive causes dependencies up to the point
  * where it ends.  A forwarding loop is a cycle of the graph.
  *
- * The proof.  If every walked entry moves up or down by the claimed rank, and no path
- * turns up after down, the graph is acyclic (Gliksberg et al. 2020, section 4.1:
+ * The proof.  If every walked entry leads up or down by the claimed rank, and no path leads
+ * up after a hop down, the graph is acyclic (Gliksberg et al. 2020, section 4.1:
  * upward links come before downward ones).  The graph is then not built.  A hop between
  * equal ranks invalidates the proof.  Additional claimed turns are allowed if the
  * following relation has no cycle, which is verified: all up-then-down turns,
- * except those back to the same switch, together with the claimed turns.  If it
- * has a cycle, the claims are not used.
+ * except those back to the same switch, together with the claimed turns.  If this
+ * relation has a cycle, the claimed turns are not used.
  *
  * Without the proof the graph is built and searched.  One shortest cycle is
  * reported, starting with its lowest channel.  In a very large graph without short
@@ -47,7 +47,7 @@
  *
  * VLs.  Without sl2vl and path_sl in the options, all packets share one VL.  With
  * either of them, a vertex is a (link, VL).  A packet has the SL that path_sl
- * gives for its source and LID (SL 0 if it gives none; this is counted).  At each
+ * gives for its source and LID (SL 0 if it gives none; counted in no_sl).  At each
  * switch it leaves on the VL that sl2vl gives (without sl2vl: the VL with the
  * number of the SL).  A packet that is mapped to VL 15 is dropped.  Such packets are
  * counted, but are not a finding: the path walk ignores VLs.
@@ -182,8 +182,8 @@ struct ftr_check_delta {
 	const uint8_t *rank;	/* [n_sw] claimed ranks */
 	const struct ftr_turn *turn;	/* claimed turns, as in ftr_check_opts */
 	uint32_t n_turns;
-	/* true claims that the old and the new tables use horizontal links (between switches
-	 * of one rank) only in claimed turns.  If it is false and no turns are claimed, changed
+	/* true: the caller claims that the old and the new tables use horizontal links (between
+	 * switches of one rank) only in claimed turns.  false: if no turns are claimed, changed
 	 * entries must not use horizontal links */
 	bool horizontal;
 	/* the write step of each change; NULL: no order is claimed.  Before each step from
@@ -201,7 +201,7 @@ struct ftr_delta_report {
 	uint64_t harmful;	/* as in ftr_check_report, for these walks only */
 	uint32_t max_hops;	/* hops of the longest walk that arrives */
 	/* entries of the new tables that name a port of a link in gone, and
-	 * changes whose `after` is not in the tables */
+	 * changes whose `after` is not the entry in the new tables */
 	uint64_t missed;
 	/* unchanged entries that lead to a switch whose entry was removed by this
 	 * change */

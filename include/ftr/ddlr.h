@@ -30,9 +30,9 @@
  * (b, t) are equally short, the load of their links decides, for each LID separately.
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
- * (components of the switches above rank m), that is an arc P -> Q.  New arcs lead
- * only to planes without outgoing arcs, as long as there is such a plane.  Arcs
- * then never form a cycle, and up/down paths with such detours have no cycle of
+ * (components of the switches above rank m), that is an arc P -> Q.  A plane without
+ * outgoing arcs is clean.  New arcs lead only to clean planes, as long as there is one.
+ * Arcs then never form a cycle, and up/down paths with such detours have no cycle of
  * channel dependencies on one VL.  On k-ary trees each fault makes one plane
  * unclean, so k-1 faults leave one clean plane.  On other trees a fault may make
  * several unclean; then the dependency graph decides (docs/ddlr.md).

@@ -132,10 +132,10 @@ struct ftr_route_stats {
 	 * levels */
 	uint8_t *order;
 	bool order_known;
-	/* The shape whose ranks, costs and groups the tables follow exactly, as
-	 * dmodc would: the starting point of incremental tables.  by_rank: it is
-	 * the input shape.  Otherwise it is `routed`, if keep_routed was set and there is
-	 * such a shape; the caller frees it. */
+	/* The shape from which incremental tables can start: the tables follow its ranks,
+	 * costs and groups exactly, like tables of dmodc.  by_rank: it is the input shape.
+	 * Otherwise it is `routed`, if keep_routed was set and there is such a shape; the
+	 * caller frees it. */
 	bool by_rank;
 	struct ftr_shape *routed;
 	struct ftr_balance_report balance;

@@ -165,8 +165,8 @@ struct ftr_builder *ftr_builder_new(void);	/* NULL: no memory */
 void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
 
 /*
- * Add a switch or an end port.  Adding the same object again with equal attributes
- * is allowed (files list both ends of a link).  A contradiction is FTR_INVAL, with both
+ * Add a switch or an end port.  The same object may be added again with equal attributes,
+ * because files may describe a node several times.  A contradiction is FTR_INVAL, with both
  * values in the text.  name is copied, may be NULL, and is cut at FTR_NAME_MAX.
  * lid 0 = not known yet.
  */
@@ -220,7 +220,7 @@ enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
 				   struct ftr_fabric **out,
 				   struct ftr_err *err) FTR_MUST_USE;
 
-/* Selects the parts that ftr_fabric_copy_if keeps; a NULL member keeps all. */
+/* Selects the parts that ftr_fabric_copy_if keeps; a NULL member keeps all parts of its kind. */
 struct ftr_filter {
 	bool (*keep_sw)(void *ctx, const struct ftr_fabric *f, ftr_sw s);
 	bool (*keep_ep)(void *ctx, const struct ftr_fabric *f, ftr_ep e);

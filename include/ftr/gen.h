@@ -61,7 +61,7 @@ enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
  *
  * Without random_ports, port 2d + 1 leads to the next switch of dimension d, port
  * 2d + 2 to the previous one, and hosts follow.  Switches are named "sw-X-Y-..".
- * The index of a switch, with GUIDs in order, is X + k[0] * (Y + k[1] * ..).  Host i
+ * Without random_guids, the index of a switch is X + k[0] * (Y + k[1] * ..).  Host i
  * is on switch i / hosts.  With k = 2 there are two links between the two switches.
  */
 #define FTR_TORUS_MAX_D 4
@@ -80,8 +80,7 @@ enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 			      struct ftr_fabric **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Generate the fabric that text describes: a torus, in the form of ftr_torus_parse, or a
- * PGFT, in that of ftr_pgft_parse. */
+/* Generate the torus or PGFT that text describes (see ftr_torus_parse and ftr_pgft_parse). */
 enum ftr_status ftr_gen_shape(const char *text,
 			      const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out,

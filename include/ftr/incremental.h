@@ -103,9 +103,9 @@ struct ftr_incr_result {
  * with opts (NULL: FTR_ROUTE_OPTS_INIT).  All of its paths must go up and then down
  * by sh->tree.rank, except where they make one of the extra turns opts->turn.
  *
- * nominal: the shape that sh was made over, or NULL.  Links that it has between switches of
- * sh, and that the fabric of sh lacks, are down and may come up.  sh must outlive *out;
- * nominal and t need not.
+ * nominal: the shape that sh was made over, or NULL.  Nominal links between switches of sh that
+ * the fabric of sh lacks are down and may come up.  sh must outlive *out; nominal and t need
+ * not.
  *
  * If sh was made by ftr_shape_reorder with FTR_REORDER_KEEP, there are switches through
  * which no downward path to certain columns may lead.  This remains so after every change
@@ -118,7 +118,7 @@ struct ftr_incr_result {
  * tables then depend on the history of faults and change in as few entries as
  * possible.  keep->prefer must outlive *out.
  *
- * Errors: FTR_INVAL: t is not of sh's size, sh was not made over nominal, or the costs
+ * Errors: FTR_INVAL: t does not fit sh, sh was not made over nominal, or the costs
  * in sh do not follow from its links; FTR_LIMIT: sh has no ranks (more than 255 levels);
  * FTR_NOMEM.  O(links * n_sw) byte operations.
  */

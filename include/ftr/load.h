@@ -29,7 +29,7 @@
  *			ports that it maps to themselves send nothing
  *	bisection	the end ports of the order are divided at random into two
  *			halves; each end port of the first sends to one of the
- *			second; if their number is odd, one is left out (Hoefler
+ *			second; of an odd number, one is left out (Hoefler
  *			et al., "Multistage switches are not crossbars", 2008:
  *			effective bisection bandwidth)
  *	pairs		given by the caller

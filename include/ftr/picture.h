@@ -108,8 +108,9 @@ void ftr_picture_free(struct ftr_picture *p);	/* NULL is accepted */
  * carries at least out / up_links flows, rounded up, and the most loaded downward
  * link at least in / up_links.
  *
- * cross adds one flow; cross_all writes the counts of all-to-all among the n end
- * ports (FTR_EP_NONE entries are ignored).  f is the fabric of the picture.  End
+ * ftr_picture_cross adds one flow to the counts; ftr_picture_cross_all sets them to the
+ * counts of all-to-all among the n end ports ep[] (FTR_EP_NONE is ignored).  f is the fabric
+ * of the picture.  End
  * ports on switches that are not leaves are left out; the bound remains valid.
  */
 void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,

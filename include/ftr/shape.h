@@ -348,8 +348,8 @@ static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
  * Analyse f.  opts may be NULL (all defaults).  The fabric must outlive the
  * shape.  Errors:
  *
- *	FTR_SHAPE	there is no switch; there are more than 128 ranks
- *			(up/down paths of 254 hops); or the root GUIDs are not those
+ *	FTR_SHAPE	there is no switch; there are more than 128 ranks (with 128,
+ *			up/down paths have up to 254 hops); or the root GUIDs are not those
  *			that FTR_ROOTS_STRICT requires
  *	FTR_INVAL	there is a nominal shape, and f contains something that
  *			the nominal fabric lacks

@@ -44,8 +44,8 @@
  *		never reported.
  *
  * Time is in picoseconds from the start of the run.  All events of one instant are
- * processed before the outputs choose, which they do by ascending channel.  Results
- * therefore depend on conf only.  Runs differ by seed only, and are the same for any
+ * processed before the outputs choose their next packets, in ascending order of channels.
+ * Results therefore depend on conf only.  Runs differ by seed only, and are the same for any
  * team.
  *
  * Not modelled: packet formats, acknowledgements, congestion control (FECN and
@@ -350,7 +350,7 @@ struct ftr_sim_channel_use {
 	ftr_sw sw;		/* the sender, or FTR_SW_NONE: an end port */
 	ftr_port port;
 	ftr_ep ep;		/* the end port that sends, if sw is FTR_SW_NONE */
-	uint64_t busy_ps;	/* time in which it was busy, in the measurement */
+	uint64_t busy_ps;	/* time that the channel was busy during the measurement */
 	uint64_t packets;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The linear forwarding tables (LFTs) of all switches, and changes of them.
+ * The linear forwarding tables (LFTs) of all switches, and changes to them.
  *
  * One row per switch, one byte per LID, row-major.  Rows are padded to whole blocks of
  * 64 entries (one SMP carries one block) and are aligned to 64 bytes:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * doctor: this node.  Adapters and ports as libibumad and libibverbs report them, the
- * installed opensm and plugin, and opensm.conf.
+ * doctor: checks of this node: its adapters and ports (as libibumad and libibverbs report
+ * them), the installed opensm and plugin, and opensm.conf.
  *
  * The versions of opensm and of the plugin are read from their files; neither is run.
  * OpenSM compares the same two strings when it loads a plugin.  Only the plugin, inside

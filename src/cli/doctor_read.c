@@ -25,7 +25,8 @@
 #define SM_TIMEOUT_MS	500
 #define PMA_TIMEOUT_MS	200
 #define PMA_ALL_PORTS	255
-/* No more counters are read after this number of switches have not answered. */
+/* The counters of further switches are not read after this number of switches without an
+ * answer. */
 #define PMA_GIVE_UP	3
 #define CAP_IS_SM	(1u << 1)
 
@@ -315,7 +316,7 @@ void doc_m_key(struct doctor *d, struct doc_result *r)
 	} else if (!n->m_key) {
 		doc_say(r, DOC_OK, "the local port shows no M_Key");
 	} else if (n->m_key == given) {
-		doc_say(r, DOC_OK, "the M_Key is the one given");
+		doc_say(r, DOC_OK, "the local port has the given M_Key");
 	} else {
 		doc_say(r, DOC_WARNING, "the local port has an M_Key, and %s was given; protected switches may not answer",
 			given ? "another" : "none");
