@@ -115,7 +115,7 @@ _Noreturn void cli_exit(int status);
 	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
 	  "routing engine", "dmodc", 0, 0 }, \
 	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
-	  "even|stable|literal|literal-planes", "next hops that displaced entries move to", \
+	  "even|stable|literal|literal-planes", "rule that selects among the possible next hops", \
 	  "even", 0, 0 }, \
 	{ "balance", CLI_WORD, offsetof(s, engine.balance), \
 	  "off|load|full", "balance all-to-all load; full: shifts as well", \
@@ -211,7 +211,8 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
 			    struct ftr_team *team, struct ftr_nominal **out,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* The shape of f, over the nominal fabric of cli_nominal (path as there, faults false). */
+/* The shape of f, made over the nominal fabric that cli_nominal returns for path, with faults
+ * false. */
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  const struct ftr_shape_opts *opts,
 			  struct ftr_team *team, struct ftr_shape **out,

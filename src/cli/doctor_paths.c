@@ -14,8 +14,8 @@
 
 #include "cli/doctor.h"
 
-/* The load of the most loaded link is taken as a mean over the shifts.  Tables in use are
- * reported if theirs is more than this factor times that of the best engine. */
+/* Tables in use are reported if the load of their most loaded link, as a mean over the shifts, is
+ * more than this factor times that of the best engine. */
 #define BALANCE_TOLERANCE 1.1
 
 /* ---- computed once ----------------------------------------------------- */
@@ -484,8 +484,8 @@ static enum ftr_status engine_column(struct doctor *d,
 	return st;
 }
 
-/* The engine to recommend: the fewest unreachable pairs of end ports, then the lowest
- * mean of the most loaded link over all shifts; if equal, the first one. */
+/* The engine to recommend: that with the fewest unreachable pairs of end ports; of several, that
+ * with the lowest load of the most loaded link, as a mean over the shifts; then the first. */
 static const struct doc_column *best_engine(const struct doctor *d)
 {
 	const struct doc_column *best = NULL;

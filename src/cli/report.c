@@ -183,7 +183,7 @@ static void put_cdg(const struct ftr_fabric *f,
 	}
 }
 
-/* Prints the assumptions about VLs for which SL2VL tables or path SLs are not given. */
+/* Prints the assumptions that replace SL2VL tables and path SLs that are not given. */
 static void put_vls(const struct cli_report_opts *o,
 		    const struct ftr_check_report *r)
 {

@@ -11,7 +11,7 @@
  *			are not drained.  The graph then holds all dependencies that
  *			packets may cause.  A LID that closes a cycle is counted and
  *			keeps its old entries in the graph.
- *	missing entries	entries that are missing before or after, and that a packet can
+ *	missing entries	entries that the old or the new tables lack, and that a packet can
  *			reach over old and new entries, from a source that has a path
  *			before and after.
  *

@@ -99,7 +99,7 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 }
 
 /* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
- * load and full, and the load of shifts is not searched while the fabric is incomplete. */
+ * load and full, and shifts are not balanced while the fabric is incomplete. */
 static double reroute(const struct job *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
 {

@@ -16,7 +16,8 @@
 struct cli_faults {
 	uint8_t *dead_sw;	/* [n_sw] 1: the switch fails */
 	uint8_t *dead_port;	/* [n_ports] 1: the link at this port fails; set for both ends */
-	uint32_t links, switches;	/* numbers of random ones, drawn again for each seed */
+	uint32_t links, switches;	/* numbers of random links and switches, which each seed
+					 * draws again */
 };
 
 /* Parses the faults in specs; dies if one is not valid.  option: the option that gave them, for
