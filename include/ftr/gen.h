@@ -57,7 +57,7 @@ enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 /*
  * A torus of k[0] x k[1] x ... switches.  Each switch has hosts of its own and, in
  * every dimension, a link to the next switch, with wraparound.  It is meant for
- * simulations that need no tree.  The engines rank its switches below a single root.
+ * simulations that need no tree.  Engines treat it as a tree with a single root.
  *
  * Without random_ports, port 2d + 1 leads to the next switch of dimension d, port
  * 2d + 2 to the previous one, and hosts follow.  Switches are named "sw-X-Y-..".

@@ -28,10 +28,10 @@
  *	permutation	a random permutation of the end ports of the order; end
  *			ports that it maps to themselves send nothing
  *	bisection	the end ports of the order are divided at random into two
- *			halves; each end port of the first sends to one of the
- *			second; of an odd number, one is left out (Hoefler
- *			et al., "Multistage switches are not crossbars", 2008:
- *			effective bisection bandwidth)
+ *			halves (without one of them if their number is odd); each
+ *			end port of the first half sends to one of the second
+ *			(Hoefler et al., "Multistage switches are not crossbars",
+ *			2008: effective bisection bandwidth)
  *	pairs		given by the caller
  *
  * These patterns, rated by the load of the most loaded link, are the congestion
