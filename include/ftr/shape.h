@@ -48,8 +48,8 @@
  *
  * Slot      The nominal position of an upward group among the upward groups of
  *           its switch: 0 .. n_slots[s]-1, ascending with pos.  A slot without a
- *           group belongs to a missing neighbour.  Each link has a nominal position,
- *           too, in its group (port_pos).
+ *           group belongs to a missing neighbour.  The links of a group
+ *           have nominal positions in the group, too (port_pos).
  *
  * up_path   The nominal upward path of a host of class FTR_CLASS_HOST: the path
  *           on which packets to this host would go up from its own leaf.  On each tier the
