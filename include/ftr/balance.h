@@ -2,10 +2,11 @@
 /*
  * Balance: choosing among the candidates of every entry by counting flows.
  *
- * For each entry an engine finds the ports that lead closer (equation (1) of Gliksberg
- * et al. 2020) and takes one of them by a formula.  That is optimal on regular trees,
- * but not where links are missing, numbers of parallel links differ or hosts are in
- * unusual places.  This module moves entries to other candidates until the load is even.
+ * For each entry an engine finds the candidates, the ports that lead closer to the
+ * destination (equation (1) of Gliksberg et al. 2020), and selects one of them by a formula.
+ * The formula is optimal on regular trees, but not where links are missing, numbers of
+ * parallel links differ or hosts are in unusual places.  This module moves entries to other
+ * candidates until the load is even.
  * Ranks and candidates stay as they are.  The guarantees of the engine (paths go up,
  * then down; no credit loop) therefore hold for every result, and for any mixture of old
  * and new entries.
@@ -98,13 +99,13 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
  *	hosts	[n_sw] number of hosts that send and receive, by switch; NULL:
  *		all channel adapters with a LID, except Aggregation Nodes
  *
- * _bound: the best bound from the cuts around every switch, every pod and every
+ * ftr_balance_bound: the best bound from the cuts around every switch, every pod and every
  * plane, rounded up; 0: no flow crosses a link.  O(ranks * links).
  *
- * _dual: bounds from weights of the links, which every round improves.  Under any routing
- * the most loaded link carries at least *least flows.  *most is the load of the most loaded
- * link if flows are divided among several paths, which forwarding tables cannot do.
- * O(rounds * switches with hosts * links).
+ * ftr_balance_bound_dual: bounds from weights of the links, which every round improves.
+ * Under any routing the most loaded link carries at least *least flows.  *most is the load of
+ * the most loaded link if flows are divided among several paths, which forwarding tables
+ * cannot do.  O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  const uint32_t *hosts, uint32_t *bound,

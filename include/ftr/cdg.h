@@ -13,9 +13,9 @@
  *		edge counts the LIDs that cause it.
  *
  * A link is occupied for a LID from the moment an entry leads packets of some
- * source onto it until the caller drains the LID.  At each switch, every occupied
- * link depends on the entry in force; while the writes of one step are in
- * progress, it depends on both the old and the new entry.  A dependency stays in the
+ * source onto it until the caller drains the LID.  At each switch, every occupied link
+ * that arrives there depends on the link of the present entry; while the writes of a step
+ * are in progress, it depends on the links of the old and the new entry.  A dependency stays in the
  * graph until the LID is drained.  So for a LID that changed, the graph is the union of all
  * entries that packets may still follow.  It does not contain combinations that never existed:
  * once the replacement of an entry is acknowledged, no later packet uses the old one.
@@ -26,8 +26,8 @@
  *	 at the drain  steps since then       current entries
  *
  * Packets have the SLs of a given set, the same for every source, and use the VLs
- * that SL2VL gives.  A link that is down carries nothing and its vertices lie on no
- * cycle: a packet routed to a port without a link is dropped and waits for nothing.
+ * that SL2VL gives.  The vertices of a link that is down lie on no cycle: a packet that
+ * is routed to its port is dropped and waits for nothing.
  *
  * Memory: 1 byte per (switch, LID), and 4 bytes per pair of VLs that meet in a switch.
  * Cycles are found with an incrementally maintained topological order (Pearce and
@@ -69,8 +69,8 @@ struct ftr_cdg_write {		/* the entry of sw (for a given LID) becomes port */
 
 /*
  * Make the graph of t over f.  f must outlive the graph; t is copied.  opts NULL: all
- * zero.  FTR_REFUSED: t has a cycle (a forwarding loop is one); FTR_INVAL: t or
- * the SL2VL tables are not of f's size.  O(n_sw * LIDs).
+ * zero.  FTR_REFUSED: the graph has a cycle (a forwarding loop is one), or opts->stop
+ * returned true; FTR_INVAL: t or the SL2VL tables do not fit f.  O(n_sw * LIDs).
  */
 enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 			    const struct ftr_tables *t,
@@ -95,9 +95,9 @@ enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 			       const struct ftr_cdg_write *w, uint32_t n,
 			       bool *closes, struct ftr_err *err) FTR_MUST_USE;
 
-/* All packets for lid (for all LIDs) that were in flight have arrived or were
- * dropped: remove the dependencies that the current entries do not cause.
- * O(n_sw) per LID that changed. */
+/* Remove the dependencies that the current entries do not cause.  To be called when all packets
+ * for lid (ftr_cdg_drain_all: for all LIDs) that followed older entries have arrived or were
+ * dropped.  O(n_sw) per LID that changed. */
 void ftr_cdg_drain(struct ftr_cdg *g, ftr_lid lid);
 void ftr_cdg_drain_all(struct ftr_cdg *g);
 /* Number of LIDs that are not drained. */
@@ -123,8 +123,8 @@ bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 
 /*
  * False only if no packet that a source of the graph sends for lid passes s by the current
- * entries.  True proves nothing: the look-up uses the entries of the last drain, and it is always
- * true for a LID that was changed since, or for an entry onto a link that was down at that time.
+ * entries.  True proves nothing: the look-up uses the entries of the last drain, and returns true
+ * for every LID that was changed since, and for an entry onto a link that was down at that time.
  * s and lid must be a switch and a LID of the fabric.  O(1).
  */
 bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid);

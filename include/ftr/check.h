@@ -16,12 +16,12 @@
  *			switch does not have, or port 0 of a switch that does not
  *			own the LID
  *	wrong end	delivery to an end port that does not own the LID
- *	loop		the path comes back to a switch
+ *	loop		the path returns to a switch that it has already visited
  *
  * Pairs are counted for each (class of source, class of destination).  A source is an
  * end port (host) or a switch.  A destination is a LID of an end port or of a
- * switch; all 2^lmc LIDs of a port are separate destinations.  A source's own LIDs
- * do not count.  Pairs of a switch and its own hosts count, and so do pairs of
+ * switch; all 2^lmc LIDs of a port are separate destinations.  A source and its own
+ * LIDs are not pairs.  Pairs of a switch and its own hosts count, and so do pairs of
  * hosts on one switch.  An end port without a LID or without a link is not a
  * source; LIDs of an end port without a link are unreachable destinations.
  * Entries for LIDs without an owner are ignored.
@@ -30,28 +30,27 @@
  * switch-to-switch link, and an edge a->b if some packet may hold a and wait for b
  * (Dally and Seitz 1987).  If only end ports are sources, dependencies arise only
  * along paths that start at a switch with a host; if all switches are sources,
- * along every path.  A bad path counts up to the point where it ends (a loop
- * counts as a cycle).
+ * along every path.  A path that does not arrive causes dependencies up to the point
+ * where it ends.  A forwarding loop is a cycle of the graph.
  *
- * The proof.  If every walked entry moves up or down by the claimed rank, and no path
- * turns up after down, the graph is acyclic (Gliksberg et al. 2020, section 4.1:
+ * The proof.  If every walked entry leads up or down by the claimed rank, and no path leads
+ * up after a hop down, the graph is acyclic (Gliksberg et al. 2020, section 4.1:
  * upward links come before downward ones).  The graph is then not built.  A hop between
  * equal ranks invalidates the proof.  Additional claimed turns are allowed if the
  * following relation has no cycle, which is verified: all up-then-down turns,
- * except those back to the same switch, together with the claimed turns.  If it
- * has a cycle, the claims are not used.
+ * except those back to the same switch, together with the claimed turns.  If this
+ * relation has a cycle, the claimed turns are not used.
  *
  * Without the proof the graph is built and searched.  One shortest cycle is
- * reported, starting with its lowest channel.  Only in a very large graph without
- * short cycles does the search stop early, after 2^27 edges; the shortest cycle found
- * so far is then reported.
+ * reported, starting with its lowest channel.  In a very large graph without short
+ * cycles the search stops after 2^27 edges and reports the shortest cycle found so far.
  *
  * VLs.  Without sl2vl and path_sl in the options, all packets share one VL.  With
  * either of them, a vertex is a (link, VL).  A packet has the SL that path_sl
- * gives for its source and LID (SL 0 if it gives none; this is counted).  At each
+ * gives for its source and LID (SL 0 if it gives none; counted in no_sl).  At each
  * switch it leaves on the VL that sl2vl gives (without sl2vl: the VL with the
- * number of the SL).  A packet mapped to VL 15 is dropped.  This is counted, but
- * is not a finding: the path walk ignores VLs.
+ * number of the SL).  A packet that is mapped to VL 15 is dropped.  Such packets are
+ * counted, but are not a finding: the path walk ignores VLs.
  */
 #ifndef FTR_CHECK_H
 #define FTR_CHECK_H
@@ -130,8 +129,8 @@ struct ftr_check_report {
 	 * path takes does not invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
-	/* walks that do not arrive, except those that end in a missing entry:
-	 * tables with such walks are never written to switches */
+	/* walks that do not arrive, except those that end in a missing entry.  Tables
+	 * with harmful walks are never written to switches */
 	uint64_t harmful;
 	uint32_t max_hops;	/* switch-to-switch hops of the longest good walk */
 	enum ftr_cdg_verdict cdg;
@@ -151,8 +150,9 @@ struct ftr_check_report {
 
 /*
  * Check t over f.  opts NULL = all zero, team NULL = this thread.  Findings are
- * not errors.  Errors: FTR_NOMEM; FTR_INVAL if t is not of f's size; FTR_LIMIT if
- * f has more than 65,530 switches.  The result is the same for any team.
+ * not errors.  Errors: FTR_NOMEM; FTR_INVAL if t has another number of switches or another
+ * greatest LID than f; FTR_LIMIT if f has more than 65,530 switches.  The result is the same
+ * for any team.
  * O(n_sw * LIDs) for the walk, and the same again for the graph if it is built.
  */
 enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
@@ -164,8 +164,7 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
 
 /*
  * Input for ftr_check_changes: the difference between two states of the tables, on
- * a fabric whose links went down or came up.  The work is proportional to the number of
- * changes, not to the size of the tables.
+ * a fabric whose links went down or came up.
  *
  * f is an earlier state of the fabric.  Links of f that are down now have their bits
  * set in dead; links that are up now but not in f are listed in extra.
@@ -176,15 +175,15 @@ struct ftr_check_delta {
 	const uint64_t *dead;
 	const struct ftr_link *extra;	/* links that are up, but not in f */
 	uint32_t n_extra;
-	const struct ftr_link *gone;	/* links that this change took down */
+	const struct ftr_link *gone;	/* links that went down with this change */
 	uint32_t n_gone;
 	const struct ftr_change *change;	/* sorted by (switch, LID) */
 	uint32_t n_changes;
 	const uint8_t *rank;	/* [n_sw] claimed ranks */
 	const struct ftr_turn *turn;	/* claimed turns, as in ftr_check_opts */
 	uint32_t n_turns;
-	/* true claims that the old and the new tables use horizontal links (between switches
-	 * of one rank) only in claimed turns.  If it is false and no turns are claimed, changed
+	/* true: the caller claims that the old and the new tables use horizontal links (between
+	 * switches of one rank) only in claimed turns.  false: if no turns are claimed, changed
 	 * entries must not use horizontal links */
 	bool horizontal;
 	/* the write step of each change; NULL: no order is claimed.  Before each step from
@@ -202,7 +201,7 @@ struct ftr_delta_report {
 	uint64_t harmful;	/* as in ftr_check_report, for these walks only */
 	uint32_t max_hops;	/* hops of the longest walk that arrives */
 	/* entries of the new tables that name a port of a link in gone, and
-	 * changes whose `after` is not in the tables */
+	 * changes whose `after` is not the entry in the new tables */
 	uint64_t missed;
 	/* unchanged entries that lead to a switch whose entry was removed by this
 	 * change */
@@ -229,8 +228,9 @@ struct ftr_delta_report {
  * missed or stranded, then t is as safe on the current fabric as the old tables
  * were on the old one: every affected path reaches a changed entry, and is walked
  * from there.
- * Errors: FTR_INVAL: t is not of f's size, or the changes are not of t or not in
- * order; FTR_NOMEM.  The report is the same for any team.
+ * Errors: FTR_INVAL: t is not of f's size (as in ftr_check_tables), or the changes are not in
+ * order or name a switch or LID that t does not have; FTR_NOMEM.  The report is the same for
+ * any team.
  * O(changes * (path + ports of switches with a missing entry) + n_gone * LIDs + n_sw).
  */
 enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
@@ -244,7 +244,7 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
  * Count paths by length.  hist[h] becomes the number of pairs (end port, LID of another end
  * port) whose path crosses h links between switches; the last element counts all paths of
  * FTR_HOPS_MAX - 1 or more links.
- * Pairs that do not arrive are not counted.  FTR_INVAL for tables not of f's size.
+ * Pairs that do not arrive are not counted.  FTR_INVAL: t is not of f's size.
  * O(n_sw * LIDs), one thread.
  */
 #define FTR_HOPS_MAX 64
@@ -255,12 +255,12 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 
 /*
  * List every path that does not arrive: fn(ctx, s, lid) for each LID with an
- * owner, ascending, and for each switch s, ascending, from which packets to it do
+ * owner, ascending, and for each switch s, ascending, from which packets to this LID do
  * not arrive.  These are the walks that ftr_check_tables counts in found[].  They
  * include a switch's own LID; for a LID whose owner has no link, every switch is
  * reported.  r: the report of ftr_check_tables on t, or NULL.  With a report, the LIDs
  * of end ports are skipped if its bad[] counts no pair whose destination is an end port;
- * the same holds for LIDs of switches.  FTR_INVAL for tables not of f's size.
+ * the same holds for LIDs of switches.  FTR_INVAL: t is not of f's size.
  * O(n_sw * LIDs).
  */
 typedef void (*ftr_lost_fn)(void *ctx, ftr_sw s, ftr_lid lid);

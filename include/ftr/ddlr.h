@@ -6,7 +6,7 @@
  *
  * Source: Sem-Jacobsen et al. 2006 (section 3.1, R_m) and Sem-Jacobsen et al. 2011
  * (sections V to VI, and the hybrid of section IX-A).  Up to k-1 faults are bypassed
- * by switches next to the fault, where k is the number of switches above each switch.
+ * by switches next to the fault, where k is the least number of switches above a switch.
  *
  * deviation: In the papers a switch sees a fault itself and tries one port after
  * the other.  The packet carries a vector of tried ports.  Failed links need one additional
@@ -22,17 +22,17 @@
  *	  | / \ |
  *	  b     s		the failed link is the diagonal from c to s
  *
- * A parallel link to the same switch is preferred.  Next comes a neighbour that
- * already has a path, then a detour.  A failed switch needs a detour that goes down two
+ * A parallel link to the same switch is preferred.  The second choice is a neighbour that
+ * already has a path, the third a detour.  A failed switch needs a detour that goes down two
  * tiers.  The search is the same in all cases: it finds the shortest path of working
  * links that leads first down, then up, to a switch whose entries lead to the LID.
  * The entries of the switches in between are rewritten as well.  If several detours
- * (b, t) are equally short, the load decides, for each LID separately.
+ * (b, t) are equally short, the load of their links decides, for each LID separately.
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
- * (components of the switches above rank m), that is an arc P -> Q.  New arcs lead
- * only to planes without outgoing arcs, as long as there is such a plane.  Arcs
- * then never form a cycle, and up/down paths with such detours have no cycle of
+ * (components of the switches above rank m), that is an arc P -> Q.  A plane without
+ * outgoing arcs is clean.  New arcs lead only to clean planes, as long as there is one.
+ * Arcs then never form a cycle, and up/down paths with such detours have no cycle of
  * channel dependencies on one VL.  On k-ary trees each fault makes one plane
  * unclean, so k-1 faults leave one clean plane.  On other trees a fault may make
  * several unclean; then the dependency graph decides (docs/ddlr.md).
@@ -196,7 +196,7 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				struct ftr_err *err) FTR_MUST_USE;
 
 /* Like ftr_ddlr_events, with the events that lead from the planner's state to the fabric `now`.
- * Links between switches and whole switches are matched by GUID and port. */
+ * Switches are matched by GUID, the links between them by GUID and port. */
 enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 			    const struct ftr_fabric *now,
 			    struct ftr_ddlr_plan *plan,
@@ -234,7 +234,7 @@ struct ftr_guarantee {
 	uint32_t k;		/* number of working neighbours above the weakest
 				 * switch */
 	uint32_t faults;	/* min(k, clean) - 1, or 0 */
-	uint32_t planes;	/* distinct planes above the weakest switch */
+	uint32_t planes;	/* number of planes above the weakest switch */
 	uint32_t clean;		/* least number of clean planes above a switch */
 	ftr_sw weakest;		/* lowest rank, then index; FTR_SW_NONE: no
 				 * switch with hosts has a switch above it */

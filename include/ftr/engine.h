@@ -36,10 +36,10 @@ enum ftr_sftree_mode {
 };
 
 /*
- * The rule that selects one of the candidates of equation (1) for a destination.  EVEN and
- * STABLE decide by the position of a candidate among the nominal groups, the others by its
- * position among the groups that are present.  With EVEN and STABLE, a destination whose
- * nominal next hop is missing (a displaced entry) takes the first usable candidate of a
+ * The rule that selects one of the candidates of equation (1) (Gliksberg et al. 2020) for a
+ * destination.  EVEN and STABLE decide by the position of a candidate among the nominal groups,
+ * LITERAL and PLANES by its position among the present groups.  With EVEN and STABLE, an entry
+ * whose nominal next hop is missing (a displaced entry) gets the first usable candidate of a
  * fixed list.  With EVEN and balance load or full, displaced entries are then placed by
  * link load.
  */
@@ -123,7 +123,8 @@ struct ftr_route_stats {
 	/* FTR_SFTREE_PAPER: hops of the longest path between switches that
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
 	uint32_t longest_made;
-	ftr_sw root;		/* sftree: root of the subtree; else FTR_SW_NONE */
+	ftr_sw root;		/* sftree: root of the subtree (Bogdanski et al. 2012), in the
+				 * inverted order the highest switch; else FTR_SW_NONE */
 	/* order: an array [n_sw] of the caller, in which the engine stores the level of
 	 * every switch; NULL: the levels are not stored.  The engine claims, and the checker
 	 * verifies, that every path goes up and then down by these levels.  order_known:
@@ -131,10 +132,10 @@ struct ftr_route_stats {
 	 * levels */
 	uint8_t *order;
 	bool order_known;
-	/* The shape whose ranks, costs and groups the tables follow exactly, as
-	 * dmodc would: the starting point of incremental tables.  by_rank: it is
-	 * the input shape.  Otherwise it is `routed`, if keep_routed was set and there is
-	 * such a shape; the caller frees it. */
+	/* The shape from which incremental tables can start: the tables follow its ranks,
+	 * costs and groups exactly, like tables of dmodc.  by_rank: it is the input shape.
+	 * Otherwise it is `routed`, if keep_routed was set and there is such a shape; the
+	 * caller frees it. */
 	bool by_rank;
 	struct ftr_shape *routed;
 	struct ftr_balance_report balance;
@@ -143,8 +144,8 @@ struct ftr_route_stats {
 	 * else NULL; the caller must free() it */
 	struct ftr_turn *turn;
 	uint32_t n_turns;
-	uint64_t extra_pairs;	/* pairs (end port, LID of another) that these turns
-				 * connect */
+	uint64_t extra_pairs;	/* pairs (end port, LID of another end port) that these
+				 * turns connect */
 	uint64_t longer_pairs;	/* other pairs whose path became longer because of
 				 * the turns: pairs with an end port on a gateway */
 	bool reordered;		/* extra turns did not suffice: everything is
@@ -179,7 +180,7 @@ struct ftr_engine_ops {
 				 struct ftr_sl2vl **out, struct ftr_err *err);
 };
 
-/* NULL if there is no engine of that name. */
+/* Find an engine by name; NULL: there is none of that name. */
 const struct ftr_engine_ops *ftr_engine_find(const char *name);
 /* The i-th engine, NULL past the last. */
 const struct ftr_engine_ops *ftr_engine_at(unsigned int i);

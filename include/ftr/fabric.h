@@ -3,19 +3,18 @@
  * The fabric: an immutable graph of switches, end ports and links.
  *
  * A struct ftr_builder collects nodes and links in any order.  ftr_builder_freeze
- * turns it into a struct ftr_fabric and consumes it.  A fabric is always complete
- * and never changes, so it may be shared between threads.
+ * turns it into a struct ftr_fabric and consumes it.  A fabric never changes, so it may
+ * be shared between threads.
  *
  * Indices are dense and do not depend on the order of discovery: switches are
  * numbered by ascending node GUID, end ports by ascending port GUID.  The ports of
  * switch s are consecutive:
  *
- *	ports[sw[s].first_port + 0]	the switch's own port 0 (kind NONE)
+ *	ports[sw[s].first_port + 0]	the switch's own port 0 (FTR_PEER_NONE)
  *	ports[sw[s].first_port + p]	external port p, 1..n_ports
  *
- * An end port is one port of a channel adapter or router: the object that a LID
- * names.  A node with several ports (multi-rail host) has several end ports with
- * the same node number.
+ * An end port is one port of a channel adapter or router.  A node with several ports
+ * (multi-rail host) has several end ports with the same node number.
  */
 #ifndef FTR_FABRIC_H
 #define FTR_FABRIC_H
@@ -74,8 +73,9 @@ struct ftr_switch {
 struct ftr_endport {
 	uint64_t guid;		/* port GUID; ascending with the index */
 	uint64_t node_guid;
-	uint32_t node;		/* dense end node number: same for all its ports */
-	ftr_sw sw;		/* switch at the far end, FTR_SW_NONE: none */
+	uint32_t node;		/* number of the end node, 0..n_nodes-1: the same for all
+				 * ports of the node */
+	ftr_sw sw;		/* switch at the far end; FTR_SW_NONE: none */
 	ftr_port sw_port;	/* port of that switch */
 	ftr_port port_num;	/* own port number on the node, 1..254 */
 	ftr_lid lid;		/* base LID; 0 = none */
@@ -102,7 +102,7 @@ struct ftr_fabric {
 	uint32_t n_sw_links;	/* switch-to-switch links */
 	ftr_lid max_lid;	/* greatest LID in use, 0 if none */
 	const struct ftr_switch *sw;
-	const ftr_sw *by_holder;	/* [n_sw] sorted by holder; NULL: same order as sw */
+	const ftr_sw *by_holder;	/* [n_sw] switches, sorted by holder; NULL: as in sw[] */
 	const struct ftr_endport *ep;
 	const struct ftr_swport *ports;
 	const struct ftr_lid_owner *owner;	/* [0 .. max_lid] */
@@ -145,8 +145,9 @@ void ftr_fabric_free(struct ftr_fabric *f);
 const char *ftr_speed_str(enum ftr_speed speed);
 enum ftr_speed ftr_speed_parse(const char *s, size_t len);
 /* Decode link attributes of PortInfo (IBA 14.2.5.6).  ftr_width_active returns the number
- * of lanes for LinkWidthActive, 0 if that is invalid.  ftr_speed_active returns the speed
- * for LinkSpeedActive and LinkSpeedExtActive (0 if the port supports no extended speeds). */
+ * of lanes for the LinkWidthActive value `active`, 0 if this value is invalid.
+ * ftr_speed_active returns the speed for LinkSpeedActive and LinkSpeedExtActive; ext must be
+ * 0 if the port supports no extended speeds. */
 unsigned int ftr_width_active(unsigned int active);
 enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 
@@ -164,8 +165,8 @@ struct ftr_builder *ftr_builder_new(void);	/* NULL: no memory */
 void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
 
 /*
- * Add a switch or an end port.  Adding the same object again with equal attributes
- * is allowed (files list both ends of a link).  A contradiction is FTR_INVAL, with both
+ * Add a switch or an end port.  The same object may be added again with equal attributes,
+ * because files may describe a node several times.  A contradiction is FTR_INVAL, with both
  * values in the text.  name is copied, may be NULL, and is cut at FTR_NAME_MAX.
  * lid 0 = not known yet.
  */
@@ -188,9 +189,9 @@ enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 
 /*
  * Connect two ends.  Nodes and links may come in any order: an end may be named
- * before its node is added; freeze verifies that all nodes exist.  A link that both
- * ends report counts once.  A different far end for a connected port is FTR_INVAL in
- * this call, so that a reader can report the line.  width and speed: 0 = unknown; if
+ * before its node is added; freeze verifies that all nodes exist.  A link may be added
+ * from both ends; it counts once.  A second, different link at a port is FTR_INVAL in this
+ * call, so that a file reader can report the line.  width and speed: 0 = unknown; if
  * the two ends contradict each other, the lower value is kept.
  */
 enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
@@ -199,9 +200,9 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 				     struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Assign a base LID to everything that has none.  LIDs count from 1 in ascending
- * GUID order over switches and end ports together, aligned to 2^lmc for end ports;
- * LIDs in use are skipped.  All end ports that had no LID get the LMC lmc.
+ * Assign a base LID to every switch and end port that has none.  LIDs are assigned from 1
+ * on, in ascending GUID order of switches and end ports together; LIDs in use are skipped.
+ * End ports that had no LID get the LMC lmc, and a base LID that is a multiple of 2^lmc.
  */
 enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					unsigned int lmc,
@@ -219,16 +220,16 @@ enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
 				   struct ftr_fabric **out,
 				   struct ftr_err *err) FTR_MUST_USE;
 
-/* Selects the parts that ftr_fabric_copy_if keeps; a NULL member keeps all. */
+/* Selects the parts that ftr_fabric_copy_if keeps; a NULL member keeps all parts of its kind. */
 struct ftr_filter {
 	bool (*keep_sw)(void *ctx, const struct ftr_fabric *f, ftr_sw s);
 	bool (*keep_ep)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
-	/* called once for each link between switches, with the end of the lower (switch
-	 * index, port) */
+	/* called once for each link between switches, with the end whose (switch index,
+	 * port) is lower */
 	bool (*keep_link)(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			  ftr_port p);
 	void *ctx;
-	/* called for each end port that is kept and has a link: whether to keep this link */
+	/* called for each end port that is kept and has a link; true: keep this link */
 	bool (*keep_ep_link)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
 };
 

@@ -2,9 +2,10 @@
 /*
  * libftr: routing, checking and describing InfiniBand fat-trees.
  *
- * No globals, no static buffers, no locks.  Different objects may be used from
- * different threads; const objects may be shared.  Strings passed to the library
- * are copied; strings returned live as long as the object they came from.
+ * Except for ftr_set_unpacker, the library has no global state.  Different objects may
+ * be used by different threads at the same time; const objects may be shared.  Strings
+ * that are passed to the library are copied; a string that it returns is valid as long as
+ * the object that contains it.
  */
 #ifndef FTR_FTR_H
 #define FTR_FTR_H

@@ -46,8 +46,8 @@ struct ftr_gen_opts {
 enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Limits: 254 ports per switch, FTR_LID_MAX LIDs.  opts NULL = all defaults.  Node
- * descriptions: "host-N", where N is the PGFT index of the host, from 0;
+/* FTR_LIMIT: more than 254 ports on a switch, or more than FTR_LID_MAX LIDs.  opts NULL: all
+ * defaults.  Node descriptions: "host-N", where N is the PGFT index of the host, from 0;
  * "sw-LEVEL-POSITION", with levels from 1 and positions from 0. */
 enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 			     const struct ftr_gen_opts *opts,
@@ -57,11 +57,11 @@ enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 /*
  * A torus of k[0] x k[1] x ... switches.  Each switch has hosts of its own and, in
  * every dimension, a link to the next switch, with wraparound.  It is meant for
- * simulations that need no tree.  The engines rank its switches below a single root.
+ * simulations that need no tree.  Engines treat it as a tree with a single root.
  *
  * Without random_ports, port 2d + 1 leads to the next switch of dimension d, port
  * 2d + 2 to the previous one, and hosts follow.  Switches are named "sw-X-Y-..".
- * The index of a switch, with GUIDs in order, is X + k[0] * (Y + k[1] * ..).  Host i
+ * Without random_guids, the index of a switch is X + k[0] * (Y + k[1] * ..).  Host i
  * is on switch i / hosts.  With k = 2 there are two links between the two switches.
  */
 #define FTR_TORUS_MAX_D 4
@@ -80,8 +80,7 @@ enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,
 			      struct ftr_fabric **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Generate the fabric that text describes: a torus, in the form of ftr_torus_parse, or a
- * PGFT, in that of ftr_pgft_parse. */
+/* Generate the torus or PGFT that text describes (see ftr_torus_parse and ftr_pgft_parse). */
 enum ftr_status ftr_gen_shape(const char *text,
 			      const struct ftr_gen_opts *opts,
 			      struct ftr_fabric **out,

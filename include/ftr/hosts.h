@@ -47,8 +47,8 @@ uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name);
 
 /* ---- lists of hosts ------------------------------------------------------ */
 
-/* An entry of a file.  Lines hold words separated by blanks and commas; brackets
- * expand ("n[01-03,7]").  In host files "slots=N" or ":N" sets a number of slots. */
+/* A host in a file.  Lines hold words separated by blanks and commas; brackets are
+ * expanded ("n[01-03,7]").  In host files "slots=N" or ":N" sets a number of slots. */
 struct ftr_host_entry {
 	uint32_t group;		/* in a list of jobs: number of the job; else 0 */
 	uint32_t host;		/* index in ftr_hosts, or FTR_HOST_NONE */
@@ -89,9 +89,9 @@ struct ftr_slurm_opts {
 
 struct ftr_slurm_counts {
 	uint32_t nodes;
-	uint32_t split;		/* hosts that are connected to several leaves, and no other
-				 * host to the same leaves; each is listed at its first leaf
-				 * only */
+	uint32_t split;		/* hosts that are connected to several leaves, if no other host
+				 * is connected to the same leaves; each is listed at its first
+				 * leaf only */
 	uint32_t block_min, block_max;	/* hosts per block */
 };
 

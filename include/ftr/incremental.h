@@ -27,12 +27,12 @@
  *
  * Write steps.  Writes are ordered so that, for every LID:
  *
- *	downstream first	the entry of x is written after all entries that
- *				change on its final path
- *	drain			if x routed downward to y over a link that is up,
- *				and y now routes upward, then y is written after
- *				x, and after the packets that x sent to y before
- *				have arrived
+ *	downstream first	an entry is written after all entries that change on
+ *				its final path
+ *	drain			if switch x routed downward to switch y over a link that
+ *				is up, and y now routes upward, then the entry of y is
+ *				written after that of x, and after the packets that x
+ *				has sent to y have arrived
  *
  * By the first rule every written entry leads along its final path immediately.  While
  * a step is being written, in any order within it, no packet loops.  A pair of hosts
@@ -47,7 +47,8 @@
  * The caller must know which switches it can reach, and must write all blocks of a
  * switch that comes back after it could not be written.
  *
- * Threads: one caller at a time; reading accessors only between calls.
+ * Threads: one caller at a time.  Functions that only read may be called by several threads,
+ * but not during ftr_incr_apply or ftr_incr_undo.
  * Memory: 2 n_sw^2 bytes of costs, 3 n_sw^2 bits of work lists, the tables, and
  * about 60 bytes per switch port.  ftr_incr_apply adds 20 bytes per change and 10
  * per examined entry, up to 2^19 entries at a time.  See ftr_incr_bytes().
@@ -102,9 +103,9 @@ struct ftr_incr_result {
  * with opts (NULL: FTR_ROUTE_OPTS_INIT).  All of its paths must go up and then down
  * by sh->tree.rank, except where they make one of the extra turns opts->turn.
  *
- * nominal: the shape that sh was made over, or NULL.  Links that it has between switches of
- * sh, and that the fabric of sh lacks, are down and may come up.  sh must outlive *out;
- * nominal and t need not.
+ * nominal: the shape that sh was made over, or NULL.  Nominal links between switches of sh that
+ * the fabric of sh lacks are down and may come up.  sh must outlive *out; nominal and t need
+ * not.
  *
  * If sh was made by ftr_shape_reorder with FTR_REORDER_KEEP, there are switches through
  * which no downward path to certain columns may lead.  This remains so after every change
@@ -117,7 +118,7 @@ struct ftr_incr_result {
  * tables then depend on the history of faults and change in as few entries as
  * possible.  keep->prefer must outlive *out.
  *
- * Errors: FTR_INVAL: t is not of sh's size, sh was not made over nominal, or the costs
+ * Errors: FTR_INVAL: t does not fit sh, sh was not made over nominal, or the costs
  * in sh do not follow from its links; FTR_LIMIT: sh has no ranks (more than 255 levels);
  * FTR_NOMEM.  O(links * n_sw) byte operations.
  */

@@ -124,9 +124,9 @@ enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 /* Read SL2VL tables of switches: opensm-sl2vl.dump, or lines "0xGUID in out
- * 0xNN ..." (two SLs per byte); ibdmchk -d reads both.  Where the file has no entry, the
- * VL is the SL.  *missing (may be NULL) is the number of switches that the file does not
- * contain. */
+ * 0xNN ..." (two SLs per byte); ibdmchk -d reads both.  Where the file has no entry, an SL
+ * uses the VL of the same number.  *missing (may be NULL) is the number of switches that the
+ * file does not contain. */
 enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
 			       struct ftr_sl2vl **out, uint32_t *missing,
 			       struct ftr_err *err) FTR_MUST_USE;

@@ -11,7 +11,7 @@
  *	with	the same, with the demand of the other job added on the links
  *		that the job uses
  *
- * The interference of job A with job B is the quotient with / alone of job B.  1 means none;
+ * The interference of job A with job B is the quotient (with / alone) of job B.  1 means none;
  * 2 means that the exchange of B takes twice as long while both send.
  */
 #ifndef FTR_JOBS_H

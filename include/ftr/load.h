@@ -2,7 +2,7 @@
 /*
  * Link load: the number of flows of a traffic pattern that share a link.
  *
- * It shares no code with the engines and uses only the tables.  Use:
+ * This module shares no code with the engines and uses only the tables.  Use:
  *
  *	ftr_load_new(fabric, tables, order of end ports)
  *	  ftr_load_all, _shifts, _shift_by_port, _permutations,
@@ -28,10 +28,10 @@
  *	permutation	a random permutation of the end ports of the order; end
  *			ports that it maps to themselves send nothing
  *	bisection	the end ports of the order are divided at random into two
- *			halves; each end port of the first sends to one of the
- *			second; if their number is odd, one is left out (Hoefler
- *			et al., "Multistage switches are not crossbars", 2008:
- *			effective bisection bandwidth)
+ *			halves (without one of them if their number is odd); each
+ *			end port of the first half sends to one of the second
+ *			(Hoefler et al., "Multistage switches are not crossbars",
+ *			2008: effective bisection bandwidth)
  *	pairs		given by the caller
  *
  * These patterns, rated by the load of the most loaded link, are the congestion
@@ -109,7 +109,7 @@ struct ftr_load;
  * used to store all paths; 0 = 2 GiB.  The paths take 4 bytes * longest path * n *
  * number of switches with an end port of the order (11,664 hosts: 121 MB).  If they
  * do not fit, flows are walked one by one: slower, with the same result.  In both cases
- * a copy of the entries takes another n_sw * n bytes.  FTR_INVAL: tables not of f's size,
+ * a copy of the entries takes another n_sw * n bytes.  FTR_INVAL: t does not fit f,
  * an end port that f does not have, or an end port twice in the order.
  * O(n_sw * n).  The all-to-all load is counted here.
  */

@@ -14,9 +14,9 @@
 extern "C" {
 #endif
 
-/* By index, ftr_sim_lft first; NULL past the last. */
+/* The i-th routing function; ftr_sim_lft is the first.  NULL past the last. */
 const struct ftr_sim_function *ftr_sim_function_at(unsigned int i);
-/* By name; NULL if there is no function of that name. */
+/* Find a routing function by name; NULL: there is none of that name. */
 const struct ftr_sim_function *ftr_sim_function_find(const char *name);
 
 /* conf.arg of "immunet"; the times are those of Puente et al. 2004, section 6.  Terms:
@@ -29,8 +29,8 @@ struct ftr_sim_immunet {
 				 * a link and a switch, and uses no bandwidth */
 	bool control_after;	/* application packets go first; else a channel
 				 * sends one of each in turn */
-	uint8_t moves;		/* number of times that a packet may move into the ring; 0
-				 * means 4 */
+	uint8_t moves;		/* greatest number of times that a packet may move into the
+				 * ring; 0 means 4 */
 	uint8_t inject;		/* space that a host's packet requires in the first
 				 * buffer, in packets; 0 means 1, or 2 in the ring */
 	bool every_path;	/* forward a distance once for each shortest path on which
@@ -44,7 +44,8 @@ struct ftr_sim_immunet {
 				 * itself has seen */
 	bool no_drain;		/* do not drain the buffers of a new ring */
 	bool one_vl;		/* do not use VL 1 of links outside the ring */
-	bool one_ring;		/* one ring from the start, on tori as well */
+	bool one_ring;		/* a single ring even on a torus, which otherwise has one for each
+				 * line and direction before the first fault */
 	bool adaptive_start;	/* a host's packet enters the ring at its first switch
 				 * only if it has no adaptive exit there */
 };

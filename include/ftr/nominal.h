@@ -7,33 +7,33 @@
  * fabric N is kept together with its shape S(N).  The shape of the current fabric F takes all
  * positions from S(N):
  *
- *	ftr_nominal_new(F, opts, old, ...)	N = old, or old and F if F grew
+ *	ftr_nominal_new(F, opts, old, ...)	N = old, or old and F if F has new parts
  *	ftr_shape_new(F, { .nominal = N->shape }, ...)
  *
  * Faults and recoveries do not change N.  If F has something that N lacks, a new N
  * is made, once, and all tables may change.  For a fabric that was damaged when it was
- * first seen, S(N) infers the missing parts (inferred slots, gaps for hosts).  They keep
- * their numbers when the real parts appear, so this growth changes no other entries.
- * Two things cannot be inferred: which of several parallel links is missing
- * (entries of that group may move), and ranks if so much is missing that they
- * look different.
+ * first seen, S(N) infers the missing parts (inferred slots, gaps for hosts).  The inferred
+ * parts keep their numbers when the real ones appear, so this growth changes no other
+ * entries.  Two things cannot be inferred: which of several parallel links is missing
+ * (entries of that group may move), and ranks, if so many links are missing that the
+ * inference returns others.
  *
  * S(N) keeps the ranks of the old N unless the ranks that are inferred from N are clearly better
  * (src/shape/choice.c, rule 7).  Otherwise one more host could change all tables.
  *
- * Replacement.  A switch that F has and N lacks takes the place of a switch that N
- * has and F lacks if most of its links lead to the same far ends.  It is then a
- * replacement, and nothing else is renumbered.  The place keeps the GUID of the first
- * switch that was seen there; ftr_switch.holder is the GUID of the switch that is there
- * now.
+ * Replacement.  Suppose that a switch is in F but not in N, and another one is in N but not
+ * in F.  If most links of the first lead to the far ends of the links of the second, the first
+ * takes the place of the second, and nothing else is renumbered.  The place keeps the GUID of
+ * the first switch that was seen there; ftr_switch.holder is the GUID of the switch that is
+ * there now.
  *
  * If F is a different fabric, N is F.  F is different if fewer than a quarter of the switches
  * and fewer than a quarter of the end ports are in both fabrics.  It is also different if fewer
  * than a quarter of the links between switches and fewer than a quarter of the links of end
- * ports are in both.  Each quarter is counted from the fabric that has fewer of these objects.
+ * ports are in both.  Each quarter refers to the smaller of the numbers that F and old have.
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
- * and keeps its slots.  To forget it, start again without old.  However, parts that F
+ * and keeps its slots.  To forget it, call ftr_nominal_new without old.  However, parts that F
  * contradicts are dropped: a link one end of which is now connected elsewhere, a
  * host that moved, a host whose port is used by another host, and a missing switch if
  * more than half of its links are contradicted.
@@ -62,16 +62,17 @@ struct ftr_nominal {
 
 /* The differences between N and the old nominal fabric, as counts for one log line. */
 struct ftr_nominal_change {
-	bool grew;		/* F has something that old lacks: counts below */
+	bool grew;		/* F has something that old lacks: see the counts below */
 	bool reshaped;		/* the options differ from those of old */
 	uint32_t new_sw, new_links, new_hosts;	/* new_hosts counts end ports */
 	bool other;		/* old belongs to a different fabric */
 	/* same_sw, same_hosts: number of switches and of end ports that old and F have in
-	 * common; old_sw, old_hosts: number of all that old has */
+	 * common; old_sw, old_hosts: number of switches and of end ports of old */
 	uint32_t same_sw, same_hosts, old_sw, old_hosts;
 	uint32_t replaced_sw;	/* switches that took the place of another */
 	uint32_t changed;	/* known switches and end ports with different ports, place, LMC,
 				 * kind or (if leaves are ordered by name) name */
+	/* parts of old that F contradicts; dropped_hosts counts end ports */
 	uint32_t dropped_sw, dropped_links, dropped_hosts;
 	char example[256];	/* the first new or changed object, or "" */
 };
@@ -80,8 +81,8 @@ struct ftr_nominal_change {
  * Make the nominal fabric for f; if old is NULL, that is f itself.  If f has nothing that
  * old lacks, and opts are those of old, *out is old.  Otherwise *out is a new object,
  * and old is unchanged.  opts: NULL for defaults; the members nominal and no_slots are
- * ignored, and so is the member old if there is an old nominal fabric.  change may be NULL;
- * without old it counts all of f.
+ * ignored, and so is the member old if there is an old nominal fabric.  change may be NULL.
+ * Without old, all of f counts as new.
  * Errors: as ftr_shape_new for N.  O((n + links) log n) plus the cost of S(N).
  */
 enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
@@ -107,8 +108,8 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
  *
  * The file is written under a temporary name in the same directory, flushed to
  * disk and renamed: path holds either its old or its new content, complete.  Two
- * writers of one path in one process must not overlap.  FTR_IO with path and
- * reason.
+ * writers of one path in one process must not overlap.  FTR_IO: the text names the
+ * path and the reason.
  */
 enum ftr_status ftr_nominal_write(const char *path,
 				  const struct ftr_nominal *n,
@@ -136,7 +137,7 @@ enum ftr_status ftr_nominal_read_own(const char *path,
 				     struct ftr_nominal **out, bool *reshaped,
 				     struct ftr_err *err) FTR_MUST_USE;
 
-/* Does the file begin like a state file?  False if it cannot be read. */
+/* True if the file begins like a state file; false also if it cannot be read. */
 bool ftr_nominal_is_file(const char *path);
 
 #ifdef __cplusplus

@@ -13,9 +13,9 @@
  *	x        0 1 2 3 4 5   6 7 8 ...
  *
  * Pod	All switches of one rank above the same leaves; at rank 0, one leaf.
- * Block	Switches drawn side by side as one unit.  That is a pod; or, if planes have
- *	several switches in each pod, the switches of one plane in a pod; at rank 0,
- *	the leaves below one pod of rank 1.
+ * Block	Switches drawn side by side as one unit.  At rank 0 a block is the leaves below
+ *	one pod of rank 1, at higher ranks a pod.  If planes have several switches in
+ *	each pod, a block is the switches of one plane in a pod.
  *
  * Everything is const after ftr_picture_new.
  */
@@ -40,7 +40,7 @@ struct ftr_picture_pod {
 
 struct ftr_picture_block {
 	uint8_t rank;
-	double x0, x1;		/* left and right end */
+	double x0, x1;		/* x of the left and of the right end */
 	uint32_t n_sw;
 };
 
@@ -48,7 +48,7 @@ struct ftr_picture_block {
 enum ftr_odd_sw {
 	FTR_ODD_FEW_UP = 1,	/* fewer upward links than mode_up */
 	FTR_ODD_STUB = 2,	/* connects only switches that lower switches already connect */
-	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of its rank */
+	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of the same rank */
 	FTR_ODD_SKIP = 8	/* has a link that skips a rank */
 };
 
@@ -108,8 +108,9 @@ void ftr_picture_free(struct ftr_picture *p);	/* NULL is accepted */
  * carries at least out / up_links flows, rounded up, and the most loaded downward
  * link at least in / up_links.
  *
- * cross adds one flow; cross_all writes the counts of all-to-all among the n end
- * ports (FTR_EP_NONE entries are ignored).  f is the fabric of the picture.  End
+ * ftr_picture_cross adds one flow to the counts; ftr_picture_cross_all sets them to the
+ * counts of all-to-all among the n end ports ep[] (FTR_EP_NONE is ignored).  f is the fabric
+ * of the picture.  End
  * ports on switches that are not leaves are left out; the bound remains valid.
  */
 void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,

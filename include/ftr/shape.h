@@ -11,13 +11,14 @@
  * that vendors assign, the order of the paper makes pods disagree.
  *
  * Rank      0 is the lowest.  A link leads up from the lower to the higher rank.
- *           Horizontal links (same rank) are not used here.
- * Column    One per switch: costs and down-costs are kept towards every switch,
- *           leaf switches first, in topological order.
- * down      Hops from s to l over downward links only, or FTR_COST_INF.
- * cost      c[s][l]: hops of the path that a packet takes from s to l, up and
- *           then down.  0 in the switch's own column; FTR_COST_INF if there is
- *           no such path.  This is the shortest up/down path, with one exception:
+ *           No cost depends on horizontal links (same rank).
+ * Column    A switch as a destination; every switch has a column.  The columns of
+ *           the leaf switches come first, in topological order.
+ * down      Hops from switch s to column l over downward links only; FTR_COST_INF:
+ *           there is no such path.
+ * cost      c[s][l]: hops of the path that a packet takes from switch s to column l,
+ *           up and then down.  0 in the switch's own column; FTR_COST_INF if there is
+ *           no such path.  The path is the shortest up/down path, with one exception:
  *           if some switch above s routes downward through s to l, then s must
  *           route downward as well.
  *
@@ -25,36 +26,38 @@
  *	switch 0    c c c c c c                 | row padded to 64 bytes
  *	switch 1    c c c c c c
  *
- * deviation: Gliksberg et al. 2020, section 3.4 select {up: c < c_s} and
- * {down: down < c_s}, where c_s is the cost of s.  In trees whose links skip ranks, this
- * allows an upward hop after a downward one: a switch that a packet enters from above may
- * prefer a shorter upward path.  We therefore decide from the top rank downward whether s
- * "must go down" to l.  It must if it is a candidate of some switch t above it:
+ * deviation: Gliksberg et al. 2020, section 3.4 select the upward neighbours with
+ * c < c_s and the downward neighbours with down < c_s, where c_s is the cost of s.  In trees
+ * whose links skip ranks, this allows an upward hop after a downward one: a switch that a
+ * packet enters from above may prefer a shorter upward path.  We therefore decide from the
+ * top rank downward whether s "must go down" to l.  It must if it is a candidate of some
+ * switch t above it:
  *
  *	must(s,l) = there is t above s with down[s][l] < c[t][l]
  *	c[s][l]   = must(s,l) ? down[s][l]
  *			      : min(down[s][l], 1 + min over t above of c[t][l])
  *
- * Where s must go down, its only candidates are {down: down < c_s}.  On PGFTs,
- * complete or damaged, this is the rule of the paper.
+ * Where s must go down, its only candidates are the downward neighbours with
+ * down < c_s.  On PGFTs, complete or damaged, this is the rule of the paper.
  *
- * Nominal shape.  A fabric that lost links or switches must not become a new
- * tree.  The shape of f can therefore be made over the shape of a nominal fabric,
- * the union of everything seen so far (<ftr/nominal.h>).  Ranks, stubs, the order
- * of columns and of groups, slots, dividers, strides and indices d are then the
+ * Nominal shape.  A fault must not change the ranks and numbers of the rest of the
+ * fabric.  The shape of f can therefore be made over the shape of a nominal fabric,
+ * the union of all switches and links seen so far (<ftr/nominal.h>).  Ranks, stubs, the
+ * order of columns and of groups, slots, dividers, strides and indices d are then the
  * nominal ones; groups, costs and down-costs cover only the parts present in f.
  *
  * Slot      The nominal position of an upward group among the upward groups of
  *           its switch: 0 .. n_slots[s]-1, ascending with pos.  A slot without a
- *           group belongs to a missing neighbour.  Each link of a group has a
- *           nominal position in the same sense (port_pos).
+ *           group belongs to a missing neighbour.  The links of a group
+ *           have nominal positions in the group, too (port_pos).
  *
  * up_path   The nominal upward path of a host of class FTR_CLASS_HOST: the path
- *           on which packets to it would go up from its own leaf.  On each tier the host
- *           has a number q among the hosts whose paths share its switch there.  In
- *           PGFTs q is floor(d / Pi), and up_path is NULL.  It is filled only if two
- *           slots of some switch lead to the same plane, so that there may be
- *           several downward paths to a leaf (src/shape/upward_paths.c).
+ *           on which packets to this host would go up from its own leaf.  On each tier the
+ *           host has a number q among the hosts whose upward paths use the same switch
+ *           there.  In PGFTs q is floor(d / Pi), where Pi is the divider of this switch,
+ *           and up_path is NULL.  It is filled only if two slots of some switch lead to
+ *           the same plane, so that there may be several downward paths to a leaf
+ *           (src/shape/upward_paths.c).
  *
  * Everything is const after ftr_shape_new and may be shared between threads.
  */
@@ -71,8 +74,9 @@ extern "C" {
 #define FTR_COST_INF 255	/* no path; greater than every cost */
 
 enum ftr_leaf_order {
-	FTR_LEAF_BY_GUID = 0,	/* leaves of a pod by switch GUID, hosts by port */
-	FTR_LEAF_BY_NAME	/* both by host name in natural order */
+	/* the leaves of a pod by switch GUID, the hosts of a leaf by port number */
+	FTR_LEAF_BY_GUID = 0,
+	FTR_LEAF_BY_NAME	/* both by host name, in natural order */
 };
 
 /* A list of GUIDs in any order; duplicates are allowed.  NULL and 0: not given. */
@@ -104,14 +108,14 @@ enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 struct ftr_old_rank {
 	uint64_t guid;		/* node GUID of the place that the switch holds */
 	uint8_t rank;		/* below 128 */
-	bool leaf, stub;	/* leaf: its column was below n_leaf; stub: its tree.stub */
+	bool leaf, stub;	/* leaf: its column was below n_leaf; stub: it was a stub */
 };
 
 /* The ranks of an earlier shape. */
 struct ftr_old_ranks {
 	const struct ftr_old_rank *sw;	/* ascending by GUID */
 	uint32_t n;
-	uint64_t lists;		/* hash of the GUID lists of that shape */
+	uint64_t lists;		/* hash of the GUID lists (roots, cn, io) of that shape */
 };
 
 struct ftr_shape_opts {
@@ -125,8 +129,8 @@ struct ftr_shape_opts {
 	 * fabric.  It need only live until ftr_shape_new returns.  If it is given, the
 	 * options above and old are ignored: they were applied to the nominal shape. */
 	const struct ftr_shape *nominal;
-	/* Keep these ranks unless the inferred ones are clearly better (src/shape/choice.c);
-	 * they are not used with roots.  NULL: none.  They need only live until
+	/* Keep these ranks unless the inferred ones are clearly better (src/shape/choice.c).
+	 * Ignored if roots are given.  NULL: no earlier ranks.  The object need only live until
 	 * ftr_shape_new returns. */
 	const struct ftr_old_ranks *old;
 	bool no_slots;		/* only the groups that are present have slots */
@@ -137,7 +141,7 @@ struct ftr_shape_opts {
 
 #define FTR_SLOT_NONE UINT32_MAX
 
-/* Port group: the parallel links of s that lead to one switch. */
+/* Port group: the parallel links from a switch to one neighbour. */
 struct ftr_group {
 	ftr_sw remote;		/* the neighbour (Omega_g) */
 	uint32_t first;		/* ports: tree.group_ports[first ..] */
@@ -149,8 +153,8 @@ struct ftr_group {
 	uint32_t n_nominal;	/* number of nominal links, >= n */
 };
 
-/* Destination classes: each has its own index d, so that a few I/O or
- * Aggregation Nodes do not disturb the balance of the compute nodes. */
+/* Classes of destinations.  The index d is counted in each class separately, so that a few
+ * I/O or Aggregation Nodes do not disturb the balance of the compute nodes. */
 enum ftr_class {
 	FTR_CLASS_HOST = 0,	/* compute nodes on leaf switches */
 	FTR_CLASS_OTHER,	/* I/O nodes, routers, Aggregation Nodes, hosts on
@@ -208,9 +212,9 @@ struct ftr_shape_tree {
 	/* The groups of s are those from group_first[s] to group_first[s+1]-1: first the
 	 * upward ones, ordered by (plane, GUID), then the downward and the horizontal ones. */
 	const uint32_t *group_first;	/* [n_sw + 1] */
-	const uint32_t *n_up;		/* [n_sw] groups above s */
-	const uint32_t *n_down;		/* [n_sw] groups below s */
-	const uint32_t *n_equal;	/* [n_sw] horizontal groups; 0 in a shape of
+	const uint32_t *n_up;		/* [n_sw] number of upward groups */
+	const uint32_t *n_down;		/* [n_sw] number of downward groups */
+	const uint32_t *n_equal;	/* [n_sw] number of horizontal groups; 0 in a shape of
 					 * ftr_shape_reorder */
 	const struct ftr_group *groups;
 	const ftr_port *group_ports;
@@ -224,14 +228,14 @@ struct ftr_shape_numbering {
 	uint32_t stride;	/* number of indices d of each leaf, for FTR_CLASS_HOST */
 	uint32_t n_d;		/* number of indices d of FTR_CLASS_HOST, gaps
 				 * included */
-	uint32_t n_places;	/* length of the host order: n_d, and hosts that are not
-				 * on leaves */
+	uint32_t n_places;	/* length of the host order: n_d plus the number of hosts
+				 * that are not on leaves */
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
-	const uint32_t *n_slots;	/* [n_sw] W_s: number of nominal groups above s */
+	const uint32_t *n_slots;	/* [n_sw] W_s: number of nominal upward groups */
 	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, at most UINT64_MAX */
-	/* nominal range of leaf columns of each switch: the leaves of its pod, the
-	 * component of the switches up to its rank (for a leaf, the leaf itself) */
+	/* nominal range of leaf columns of each switch: the leaves of its pod (the connected
+	 * component of the switches up to its rank); for a leaf, only its own column */
 	const uint32_t *pod_first;	/* [n_sw] first column, 0 if there is none */
 	const uint32_t *pod_leaves;	/* [n_sw] number of columns, >= 1 */
 	const struct ftr_up_path *up_path;	/* [tiers][n_d], or NULL */
@@ -253,7 +257,7 @@ struct ftr_shape_reach {
 struct ftr_shape_missing {
 	bool from_nominal;
 	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
-	uint32_t n_absent;
+	uint32_t n_absent;	/* length of absent[] */
 	/* nominal links that f lacks although it has both switches; sw < peer,
 	 * sorted by (sw, port) */
 	const struct ftr_link *absent;
@@ -280,7 +284,7 @@ static inline const uint8_t *ftr_shape_down(const struct ftr_shape *sh,
 	return sh->reach.down + (size_t)s * sh->reach.cost_stride;
 }
 
-/* Is lid the base LID of a host, and the host in the host order? */
+/* True if lid is the base LID of a host in the host order. */
 static inline bool ftr_shape_has_place(const struct ftr_shape *sh, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &sh->f->owner[lid];
@@ -298,8 +302,8 @@ static inline uint32_t ftr_shape_groups(const struct ftr_shape *sh, ftr_sw s)
 /*
  * Candidates of (s, l), equation (1) of Gliksberg et al. 2020: the groups of s
  * that lead closer to column l, by ascending pos; only downward groups if s must go
- * down.  l is not the column of s.  cand: room for FTR_PORT_MAX.  Returns their
- * number.
+ * down.  l must not be the column of s.  cand must have room for FTR_PORT_MAX groups.
+ * Returns the number of candidates.
  */
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
 			      const struct ftr_group **cand);
@@ -319,16 +323,18 @@ ftr_shape_column(const struct ftr_shape *sh, uint32_t l)
 	};
 }
 
-/* ftr_shape_candidates for the column with these costs, which may be a copy. */
+/* Like ftr_shape_candidates, for the column with the costs c, which may be a copy of those of
+ * sh. */
 uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
 				 const struct ftr_cost_column *c,
 				 const struct ftr_group **cand);
 
-/* The ports of these candidates as a bit set: all links of the n groups. */
+/* A set of ports. */
 struct ftr_port_set {
-	uint64_t bit[4];
+	uint64_t bit[4];	/* bit p % 64 of bit[p / 64]: port p */
 };
 
+/* Set *out to the ports of all links of the n groups cand. */
 void ftr_shape_ports(const struct ftr_shape *sh,
 		     const struct ftr_group *const *cand, uint32_t n,
 		     struct ftr_port_set *out);
@@ -342,8 +348,8 @@ static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
  * Analyse f.  opts may be NULL (all defaults).  The fabric must outlive the
  * shape.  Errors:
  *
- *	FTR_SHAPE	there is no switch; there are more than 128 ranks
- *			(up/down paths of 254 hops); or the root GUIDs are not those
+ *	FTR_SHAPE	there is no switch; there are more than 128 ranks (with 128,
+ *			up/down paths have up to 254 hops); or the root GUIDs are not those
  *			that FTR_ROOTS_STRICT requires
  *	FTR_INVAL	there is a nominal shape, and f contains something that
  *			the nominal fabric lacks
@@ -371,8 +377,8 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
  * in the result leads through s.  Links that were horizontal in sh are not used.
  * FTR_REORDER_ALL has neither limit: it connects all pairs that the order connects.
  *
- * Switches that are neighbours over used links must differ in level, else
- * FTR_INVAL.  rank is NULL in the result if there are more than 255 levels.
+ * FTR_INVAL: a link that is used connects two switches of the same level.  rank is NULL
+ * in the result if there are more than 255 levels.
  * FTR_LIMIT: an existing path would be longer than 253 hops.  sh must outlive the
  * result.
  */
@@ -396,7 +402,7 @@ void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 struct ftr_validity {
 	uint64_t leaf_pairs;	/* ordered pairs of leaf switches examined */
 	uint64_t bad_pairs;	/* pairs of leaf switches without an up/down path */
-	uint64_t bad_host_pairs;	/* pairs of their hosts */
+	uint64_t bad_host_pairs;	/* ordered pairs of hosts on such leaf switches */
 	ftr_sw sample_from, sample_to;	/* the first bad pair */
 };
 void ftr_shape_validity(const struct ftr_shape *sh, struct ftr_validity *out);

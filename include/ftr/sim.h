@@ -19,14 +19,16 @@
  *		input may feed several outputs at once, at most conf.speedup.
  * Queues	FTR_SIM_VOQ: a packet waits only for packets of its input that
  *		need the same output and VL.  FTR_SIM_FIFO: only the first packet
- *		of a buffer may leave; the next one may when its tail has left.
+ *		of a buffer may leave; the second one may leave when the tail of
+ *		the first has left.
  * Arbitration	The VLs of an output share it by weight (conf.weight, in units of 64
  *		bytes, as in the low priority table of IBA 7.6.9.2); the inputs of a
  *		VL take turns, packet by packet.  With conf.transit_first, inputs from end ports
  *		and port 0 come last.
  * VL		Given by the routing function.  "lft" takes it from sl2vl, with
- *		the SL that path_sl gives for (source, LID), or SL 0 if it gives
- *		none.  End ports and ports 0 send on VL = SL mod n_vls.
+ *		the SL that path_sl gives for (source, LID), or host_sl or
+ *		switch_sl if it gives none.  End ports and ports 0 send on
+ *		VL = SL mod n_vls.
  * Loss		A packet is lost on a channel that fails, in the queue for such a
  *		channel, in a switch that fails, or if the tables have no exit for
  *		it (enum ftr_sim_loss).  No other packet is ever lost: a packet
@@ -42,13 +44,13 @@
  *		never reported.
  *
  * Time is in picoseconds from the start of the run.  All events of one instant are
- * processed before the outputs choose, which they do by ascending channel.  Results
- * therefore depend on conf only.  Runs differ by seed only, and are the same for any
+ * processed before the outputs choose their next packets, in ascending order of channels.
+ * Results therefore depend on conf only.  Runs differ by seed only, and are the same for any
  * team.
  *
  * Not modelled: packet formats, acknowledgements, congestion control (FECN and
  * BECN), lifetime limits of switches, multicast, transmission errors, and the time
- * that writing a table takes (a change takes effect at its instant).
+ * that writing a table takes (a change takes effect immediately).
  */
 #ifndef FTR_SIM_H
 #define FTR_SIM_H
@@ -106,8 +108,9 @@ struct ftr_sim_packet {
 	uint16_t bytes;
 	uint8_t sl;
 	uint16_t hops;		/* channels crossed so far */
-	uint16_t field;		/* header fields, 0 at the source; their */
-	uint64_t vector;	/* meaning is up to the function */
+	/* header fields, 0 at the source; the function may use them as it likes */
+	uint16_t field;
+	uint64_t vector;
 };
 
 struct ftr_sim_exit {		/* a possible next hop */
@@ -177,13 +180,13 @@ struct ftr_sim_function {
 			uint64_t what, bool lost);
 };
 
-/* For link() and timer(): call timer(what) ps picoseconds from now, ps > 0. */
+/* Call timer(what) ps picoseconds from now, ps > 0.  To be used in link() and timer(). */
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
 /*
- * Send a message of that many bytes through port of s, whose link must be up, to the
+ * Send a message of the given size through that port of s, whose link must be up, to the
  * function at the other end.  Messages are separate from packets, as VL 15 is from data
- * VLs, and need no credit.  If a channel has both, it sends packets and messages in turn;
- * if `after` is set, it sends messages only while no packet can be sent.
+ * VLs, and need no credit.  A channel sends packets and messages in turn; if `after` is set,
+ * it sends the message only while no packet can be sent.
  */
 void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		  uint32_t bytes, bool after, uint64_t what);
@@ -246,12 +249,12 @@ struct ftr_sim_conf {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 	const struct ftr_sl2vl *sl2vl;		/* NULL: VL = SL */
-	const struct ftr_path_sl *path_sl;	/* NULL: SL 0 */
+	const struct ftr_path_sl *path_sl;	/* NULL: host_sl and switch_sl */
 	const struct ftr_sim_function *function;	/* NULL: lft */
 	/* argument of the function: see ftr_sim_function.tiers and struct
 	 * ftr_sim_immunet in <ftr/models.h>; NULL: its defaults */
 	const void *arg;
-	/* traffic of end ports; order NULL: all with a LID and a link, by index */
+	/* traffic of end ports; order NULL: all end ports with a LID and a link, by index */
 	enum ftr_sim_pattern pattern;
 	const ftr_ep *order;	/* FTR_EP_NONE: a gap, sends nothing */
 	uint32_t n_order;
@@ -266,14 +269,14 @@ struct ftr_sim_conf {
 	double load;		/* offered load of an end port as a share of its
 				 * channel's data rate; >= 1: there is always a
 				 * packet to send */
-	bool periodic;		/* time between packets: constant, with a random
-				 * phase; else exponentially distributed */
+	bool periodic;		/* true: the time between packets is constant, and the
+				 * phase random; false: exponentially distributed */
 	/* Ports 0 of the switches send to each other, always uniformly. */
 	double switch_load;	/* offered load of a port 0 as a share of
 				 * switch_mbps; 0: none */
 	uint32_t switch_mbps;	/* data rate of ports 0; 0 means 2000 (1x SDR) */
-	uint8_t switch_sl;	/* SL if path_sl gives none */
-	uint8_t host_sl;
+	uint8_t switch_sl;	/* SL of packets from a port 0 if path_sl gives none */
+	uint8_t host_sl;	/* SL of packets from an end port if path_sl gives none */
 	uint32_t bytes;		/* size of a packet on the wire; 0 means 2048 */
 	uint32_t buffer;	/* bytes per input port and VL; 0 means
 				 * FTR_SIM_PORT_BUFFER / n_vls */
@@ -292,9 +295,9 @@ struct ftr_sim_conf {
 				 * 0 means no limit */
 	uint32_t link_ps;	/* delay of a link in one direction */
 	uint32_t switch_ps;	/* delay of a switch */
-	uint32_t default_mbps;	/* data rate where the fabric gives none; 0 means 32000 */
-	const struct ftr_sim_change *change;	/* in any order; equal times are
-						 * applied in this order */
+	uint32_t default_mbps;	/* data rate of links of unknown rate; 0 means 32000 */
+	const struct ftr_sim_change *change;	/* in any order; changes at the same time
+						 * take effect in the order given */
 	uint32_t n_changes;
 	uint64_t warm_ps;	/* time before the measurement */
 	uint64_t run_ps;	/* duration of the measurement, > 0 */
@@ -313,7 +316,7 @@ struct ftr_sim_conf {
 
 /* ---- results ------------------------------------------------------------------ */
 
-/* Histogram of latencies, 32 bins per octave: a percentile is exact to 3 %. */
+/* Histogram of latencies, 32 bins per power of two: a percentile is exact to 3 %. */
 #define FTR_SIM_BINS (64 * 32)
 
 struct ftr_sim_latency {
@@ -329,7 +332,7 @@ uint64_t ftr_sim_percentile(const struct ftr_sim_latency *l, double p);
 
 struct ftr_sim_class {		/* hosts, or ports 0 of switches */
 	uint32_t sources;	/* number of ports that may send */
-	double capacity;	/* bits per second that they could send */
+	double capacity;	/* sum of their data rates in bit/s */
 	/* in the measurement: */
 	uint64_t offered;	/* packets generated, injected or not; with
 				 * load >= 1, the packets that the channel could
@@ -347,7 +350,7 @@ struct ftr_sim_channel_use {
 	ftr_sw sw;		/* the sender, or FTR_SW_NONE: an end port */
 	ftr_port port;
 	ftr_ep ep;		/* the end port that sends, if sw is FTR_SW_NONE */
-	uint64_t busy_ps;	/* time in which it was busy, in the measurement */
+	uint64_t busy_ps;	/* time that the channel was busy during the measurement */
 	uint64_t packets;
 };
 
@@ -375,7 +378,7 @@ struct ftr_sim_result {
 	uint64_t hops;		/* channels crossed by all packets */
 	uint64_t events;
 	uint64_t max_in_flight;
-	uint32_t max_hops;	/* channels crossed by a delivered packet */
+	uint32_t max_hops;	/* most channels that a delivered packet has crossed */
 	bool deadlock;
 	uint64_t deadlock_ps;	/* time of the check that found it */
 	uint32_t stuck_buffers, cycle_len;
@@ -391,7 +394,7 @@ struct ftr_sim_result {
 
 /*
  * Simulate conf->runs runs, one thread each, into out[conf->runs].  FTR_INVAL:
- * tables or changes that are not of f's size, an end port that f does not have, a packet larger
+ * tables or changes that do not fit f, an end port that f does not have, a packet larger
  * than a buffer, a load below 0, run_ps 0, an invalid number of VLs, a function that
  * needs more VLs, or no end port to send to.  Deadlocks and losses are not errors.
  * Memory of a run: the tables, 16 bytes * VLs * the sum over all switches of

@@ -24,7 +24,7 @@ enum ftr_status {
 	FTR_INVAL,		/* an argument or a fabric description is contradictory */
 	FTR_PARSE,		/* a file is incomplete or not in the stated format */
 	FTR_IO,			/* a file could not be opened, read or written */
-	FTR_SHAPE,		/* the engine cannot assign ranks to the fabric */
+	FTR_SHAPE,		/* no ranks can be assigned to the fabric */
 	FTR_LIMIT,		/* a documented size limit is exceeded */
 	FTR_REFUSED,		/* the checker rejected computed tables */
 	FTR_INTERNAL		/* an invariant is violated: always a bug in ibfattree */

@@ -30,8 +30,8 @@ struct ftr_stored_id {
 };
 
 /* Identity of a nominal fabric: a hash of its switches, the links between them, their ranks,
- * and the other input that decides how it is routed.  The ranks are included because tables
- * for other ranks must not be kept, although most of their entries are still valid. */
+ * the GUID lists and the order of leaves.  The ranks are included because tables for other
+ * ranks must not be kept, although most of their entries are still valid. */
 uint64_t ftr_stored_nominal(const struct ftr_nominal *n);
 
 struct ftr_stored {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Linear forwarding tables of all switches, and the difference of two.
+ * The linear forwarding tables (LFTs) of all switches, and changes to them.
  *
  * One row per switch, one byte per LID, row-major.  Rows are padded to whole blocks of
  * 64 entries (one SMP carries one block) and are aligned to 64 bytes:
@@ -54,7 +54,7 @@ struct ftr_change {
 };
 
 struct ftr_tables_diff {
-	uint64_t entries;	/* entries with another port */
+	uint64_t entries;	/* entries with different ports */
 	uint64_t blocks;	/* 64-entry blocks with a changed entry */
 	uint32_t switches;	/* switches with a changed entry */
 };
@@ -78,9 +78,9 @@ enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
 				 struct ftr_tables **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* Convert the turns of fabric fa whose three switches are in fabric fb to turns of fb, in the
- * same order.  Switches are matched by GUID.  The caller must free() *out, which may be NULL if
- * *n_out is 0. */
+/* Convert turns of fabric fa to turns of fabric fb, in the same order.  Switches are matched by
+ * GUID; a turn with a switch that fb does not have is left out.  The caller must free() *out,
+ * which may be NULL if *n_out is 0. */
 enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
 				const struct ftr_turn *turn, uint32_t n,
 				const struct ftr_fabric *fb,

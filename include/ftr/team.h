@@ -6,7 +6,7 @@
  * calling thread and starts no threads.  ftr_team_run splits 0..n-1 into chunks, runs
  * fn on them and returns when all are done.  The work must be split so that every
  * output has one writer; results then do not depend on the size of the team.  Workers
- * must not log or allocate from a shared arena.  One run at a time.
+ * must not log or allocate from a shared arena.  A team can do only one run at a time.
  */
 #ifndef FTR_TEAM_H
 #define FTR_TEAM_H

@@ -3,8 +3,8 @@
  * Text from outside: node descriptions, names and lines in files.
  *
  * All such text is cleaned here before it reaches a log, a terminal, a file or JSON:
- * names when they enter a fabric, error texts in ftr_fail, log lines and command-line
- * messages where they are written.
+ * a name when it is added to a fabric, an error text in ftr_fail, a log line or a message
+ * of the command when it is written.
  */
 #ifndef FTR_TEXT_H
 #define FTR_TEXT_H

@@ -2,9 +2,8 @@
 /*
  * Scalar types, their limits and their sentinels.
  *
- * All values are in host byte order; conversion happens in src/osm and src/io.  A
- * dense index is valid within ONE fabric only; GUIDs identify objects across
- * fabrics.
+ * All values are in host byte order.  A dense index (0..n-1, without gaps) is valid
+ * within ONE fabric only; GUIDs identify objects across fabrics.
  */
 #ifndef FTR_TYPES_H
 #define FTR_TYPES_H
@@ -26,7 +25,7 @@ typedef uint8_t ftr_port;	/* 0 (the switch itself), 1..254; 255 = none */
 #define FTR_LMC_MAX	7
 #define FTR_NAME_MAX	64	/* node description, bytes without the NUL */
 
-/* One forwarding table block of an SMP, IBA 14.2.5.9. */
+/* Number of LFT entries in a block; one SMP carries one block, IBA 14.2.5.9. */
 #define FTR_LFT_BLOCK	64
 
 #endif

@@ -24,12 +24,12 @@ extern "C" {
  * 11 KB for a switch with 36 ports. */
 struct ftr_sl2vl {
 	uint32_t n_sw;
-	uint32_t *width;	/* [n_sw] ports of the switch, port 0 included */
+	uint32_t *width;	/* [n_sw] number of ports of the switch, port 0 included */
 	uint64_t *first;	/* [n_sw] word of (s, 0, 0) */
 	uint64_t *word;
 };
 
-/* Identity: every SL uses the VL with the same number. */
+/* Make tables in which every SL uses the VL with the same number. */
 enum ftr_status ftr_sl2vl_new(const struct ftr_fabric *f,
 			      struct ftr_sl2vl **out,
 			      struct ftr_err *err) FTR_MUST_USE;
@@ -65,7 +65,7 @@ struct ftr_path_sl {
 	uint8_t **row;		/* [n_ep + n_sw], NULL or [max_lid + 1] */
 };
 
-/* All SLs unknown. */
+/* Make an object in which all SLs are unknown. */
 enum ftr_status ftr_path_sl_new(const struct ftr_fabric *f,
 				struct ftr_path_sl **out,
 				struct ftr_err *err) FTR_MUST_USE;

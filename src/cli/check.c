@@ -112,7 +112,7 @@ static struct ftr_shape *find_ranks(const struct check *c, const struct subject 
 }
 
 /*
- * If up/down order already proves the tables free of credit loops, the checker skips
+ * If the ranks already prove the tables free of credit loops, the checker does not build
  * the channel dependency graph.  With SL2VL tables or path SLs it is built here anyway,
  * to count dropped packets and paths without an SL.
  */
@@ -176,7 +176,7 @@ static int run_check(int argc, char **argv)
 	const char *const outputs[] = { c.save_fabric, c.save_lfts };
 	struct ftr_team *team;
 
-	/* the report goes to stdout, in any form */
+	/* the report goes to stdout, as text or as JSON */
 	cli_check_outputs("check", true, outputs, 2);
 	cli_check_inputs("check", outputs, 2, (const char *[]){
 			n ? argv[0] : NULL, c.lfts, c.sl2vl, c.psl,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * cli: the command ibfattree.  Argument handling and output only; all
- * computation is behind the public headers.
+ * cli: the command ibfattree.  It handles arguments and prints results; everything
+ * else is done by functions of the public headers.
  *
  * Each command is one struct cli_cmd with one table of options.  The parser, the
  * defaults, --help and the bash completion all use that table, and tests compare
@@ -38,7 +38,7 @@ enum cli_kind {
 	CLI_FILE,		/* like CLI_STRING, completed as a file */
 	CLI_UINT,		/* unsigned int, min .. max */
 	CLI_U64,		/* uint64_t, decimal or 0x... */
-	CLI_WORD,		/* unsigned int: index into arg, "one|two" */
+	CLI_WORD,		/* unsigned int: index of the word in arg ("one|two") */
 	CLI_ENGINE,		/* const struct ftr_engine_ops * */
 	CLI_LIST,		/* struct cli_list; may be given more than once */
 	CLI_FILES		/* like CLI_LIST, completed as files */
@@ -97,8 +97,8 @@ void cli_before_death(void (*fn)(void));
 extern struct ftr_err cli_err;
 /* Calls cli_die with the message in cli_err unless st is FTR_OK. */
 void cli_must(enum ftr_status st);
-/* n zeroed elements of size bytes, never NULL.  Without memory it dies with "out of
- * memory for ", followed by the text. */
+/* Returns n zeroed elements of size bytes, never NULL.  If there is no memory, calls cli_die
+ * with "out of memory for ", followed by the text. */
 void *cli_calloc(size_t n, size_t size, const char *fmt, ...) FTR_PRINTF(3, 4);
 /* Ends the program.  The status becomes CLI_BAD if stdout could not be written. */
 _Noreturn void cli_exit(int status);
@@ -115,7 +115,7 @@ _Noreturn void cli_exit(int status);
 	{ "engine", CLI_ENGINE, offsetof(s, engine.ops), "NAME", \
 	  "routing engine", "dmodc", 0, 0 }, \
 	{ "placement", CLI_WORD, offsetof(s, engine.placement), \
-	  "even|stable|literal|literal-planes", "next hops that displaced entries move to", \
+	  "even|stable|literal|literal-planes", "rule that selects among the possible next hops", \
 	  "even", 0, 0 }, \
 	{ "balance", CLI_WORD, offsetof(s, engine.balance), \
 	  "off|load|full", "balance all-to-all load; full: shifts as well", \
@@ -183,7 +183,7 @@ struct cli_engine {
 /* Options for a damaged fabric: sm_switch is ignored if f does not contain it. */
 struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
 				       const struct ftr_fabric *f);
-/* Dies if sm_switch is not a switch of f. */
+/* Like cli_damaged_opts, but dies if sm_switch is not a switch of f. */
 struct ftr_route_opts cli_route_opts(const struct cli_engine *e,
 				     const struct ftr_fabric *f);
 
@@ -211,7 +211,8 @@ enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
 			    struct ftr_team *team, struct ftr_nominal **out,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* The shape of f, over the nominal fabric of cli_nominal (path as there, faults false). */
+/* The shape of f, made over the nominal fabric that cli_nominal returns for path, with faults
+ * false. */
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  const struct ftr_shape_opts *opts,
 			  struct ftr_team *team, struct ftr_shape **out,
@@ -236,10 +237,10 @@ uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n
 /* Removes gaps and end ports without a LID or a link from the order, since the ranks
  * of a job are numbered without them.  Returns the number removed. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
-/* Lower bound, for any routing, on the flows on the most loaded link of all-to-all
- * traffic between the end ports in order; gaps are ignored.  With rounds 0, the bound is
- * computed from cuts; otherwise from link weights, with that number of rounds.  *bound is 0 if
- * none is known. */
+/* Computes a lower bound, valid for any routing, for the number of flows on the most loaded
+ * link if all end ports of `order` send to each other; gaps are ignored.  With rounds 0, the
+ * bound is computed from cuts; otherwise from link weights, with that number of rounds.  *bound
+ * is 0 if none is known. */
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 			  uint32_t n, uint32_t rounds, double *bound,
 			  struct ftr_err *err) FTR_MUST_USE;
@@ -277,7 +278,7 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* DIR/NAME, malloc()ed */
+/* Returns "DIR/NAME", malloc()ed. */
 char *cli_path(const char *dir, const char *name);
 
 struct cli_tables_of {
@@ -354,14 +355,14 @@ void cli_progress_end(void);
 
 struct cli_report_opts {
 	const char *source;	/* origin of the tables, as text */
-	uint32_t missing;	/* switches without a table */
-	uint32_t silent;	/* links whose far end does not answer */
+	uint32_t missing;	/* number of switches without a table */
+	uint32_t silent;	/* number of links whose far end does not answer */
 	bool strict;
 	bool switch_sources;
 	bool json;
 	bool list;		/* list all affected nodes */
 	const char *sl2vl, *psl;	/* file names, NULL: not given */
-	uint32_t no_sl2vl;	/* switches that sl2vl does not contain */
+	uint32_t no_sl2vl;	/* number of switches that sl2vl does not contain */
 	const uint64_t *hops;	/* result of ftr_check_hops; NULL: hops were not counted */
 };
 

@@ -161,7 +161,7 @@ static void note_growth(const char *path, const struct ftr_nominal_change *c)
 			  path, c->same_sw, c->old_sw, c->same_hosts,
 			  c->old_hosts);
 	else if (c->grew)
-		cli_error("note: %s lacks %s, %s and %s of the fabric, %u changed; the first: %s",
+		cli_error("note: %s lacks %s, %s and %s of the fabric, and %u other parts differ; the first: %s",
 			  path, cli_count(sw, c->new_sw, "switch", "switches"),
 			  cli_count(link, c->new_links, "link", "links"),
 			  cli_count(ep, c->new_hosts, "end port", "end ports"),
@@ -317,11 +317,11 @@ enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 	if (st)
 		return st;
 	if (gaps.foreign)
-		cli_error("note: %s:%u: %s not in the fabric, the first 0x%016"
+		cli_error("note: %s:%u: %s not in the fabric; the first: 0x%016"
 			  PRIx64 "; the rest of the file is used", path,
 			  gaps.line, cli_count(n, gaps.foreign,
-					       "table of a switch",
-					       "tables of switches"),
+					       "table of a switch that is",
+					       "tables of switches that are"),
 			  gaps.guid);
 	if (missing)
 		*missing = gaps.missing;

@@ -84,23 +84,23 @@ struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
 void cli_guarantee_text(const struct ftr_fabric *f,
 			const struct ftr_guarantee *g, unsigned int vls)
 {
-	char a[CLI_NUM_MAX], name[CLI_NAME_MAX];
+	char a[CLI_COUNT_MAX], name[CLI_NAME_MAX];
 
 	if (g->weakest == FTR_SW_NONE) {
 		printf("guarantee     none: no switch with hosts has a switch above it\n");
 		return;
 	}
-	printf("k             %u: each switch with hosts on or below it has at least this number of switches above\n",
-	       g->k);
+	printf("k             %u: each switch with hosts on or below it has at least %s above it\n",
+	       g->k, cli_count(a, g->k, "switch", "switches"));
 	printf("guarantee     %s%u%s arbitrary faults are repaired locally (links between switches,\n"
 	       "              switches without hosts), for packets from hosts to hosts\n",
 	       cli_colour(g->faults ? CLI_GOOD : CLI_DOUBT), g->faults,
 	       cli_colour(CLI_PLAIN));
 	printf("weakest       %s%s%s%s\n", cli_sw_name(name, f, g->weakest),
-	       g->n_weakest > 1 ? ", and others: " : "",
+	       g->n_weakest > 1 ? " (one of " : "",
 	       g->n_weakest > 1 ? cli_num(a, g->n_weakest) : "",
-	       g->n_weakest > 1 ? " in all" : "");
-	printf("planes        %u above the weakest; at least %u of them clean\n",
+	       g->n_weakest > 1 ? ")" : "");
+	printf("planes        %u above the weakest switch; at least %u of them clean\n",
 	       g->planes, g->clean);
 	printf("VLs           %s\n", vls > 1 ?
 	       "2: turns on VL 1, all other traffic on VL 0" : "1");

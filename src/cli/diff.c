@@ -2,8 +2,8 @@
 /*
  * ibfattree diff: compares two sets of tables for one fabric, in the units that
  * determine the time of an update: entries, 64-entry blocks (one SMP each), switches.
- * Also lists the destinations for which the entry of some switch differs, each with the number
- * of these switches.
+ * It also lists the destinations for which the entry of some switch differs, each with the
+ * number of these switches.
  */
 #include <stdlib.h>
 

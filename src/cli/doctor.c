@@ -158,9 +158,9 @@ static uint32_t recommend(const struct doctor *d, struct line *l)
 				"loads the plugin with its engines" };
 	snprintf(l[n].text, sizeof(l[n].text), "routing_engine %s,no_fallback", engine);
 	snprintf(l[n].reason, sizeof(l[n].reason),
-		 "%s; without no_fallback OpenSM routes by min-hop, which can deadlock, if the plugin is missing",
-		 d->best ? "the fewest unreachable pairs and the best balance above" :
-		 "the default");
+		 "%s; without no_fallback, OpenSM routes by min-hop if the plugin is missing, and min-hop can deadlock",
+		 d->best ? "the engine with the fewest unreachable pairs and the best balance" :
+		 "the default engine");
 	n++;
 	if (d->shape_err.status)
 		l[n++] = (struct line){ "root_guid_file FILE",

@@ -46,7 +46,7 @@ struct doc_result {
 	char remedy[512];	/* recommended action, "" if there is none */
 	char *detail[DOC_DETAILS];	/* malloc()ed lines, at most DOC_DETAILS */
 	struct doc_location location[DOC_DETAILS];
-	uint32_t n_details;	/* number found, may exceed DOC_DETAILS */
+	uint32_t n_details;	/* number of details found, may exceed DOC_DETAILS */
 };
 
 /* doctor_result.c */
@@ -56,7 +56,7 @@ void doc_remedy(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
 /* Adds a line for one affected object.  Every object is counted, but only the first DOC_DETAILS
  * lines are kept. */
 void doc_detail(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
-/* Location of the last detail; guid: node GUID of a switch, or port GUID. */
+/* Sets the location of the last detail.  guid: node GUID of a switch, or port GUID. */
 void doc_at(struct doc_result *r, uint64_t guid, unsigned int port);
 
 /* PortInfo of a switch port and of the port at the far end; 0: not known. */
@@ -70,7 +70,7 @@ struct doc_port {
 };
 
 struct doc_switch {
-	uint32_t lft_cap;	/* entries; 0: not known */
+	uint32_t lft_cap;	/* LinearFDBCap, in entries; 0: not known */
 	uint32_t lft_top;	/* LinearFDBTop */
 };
 
@@ -102,14 +102,14 @@ struct doc_fabric {
 	double seconds;		/* time to read the fabric */
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
-	uint32_t missing;	/* switches without a table */
+	uint32_t missing;	/* number of switches without a table */
 	struct doc_port *port;	/* [f->n_ports] live only */
 	struct doc_switch *sw;	/* [f->n_sw] live only */
 	struct doc_sm sm[DOC_SM_MAX];
 	uint32_t n_sm;
 	struct doc_silent silent[DOC_DETAILS];
 	uint32_t n_silent;
-	uint32_t no_counters;	/* switches whose counters did not answer */
+	uint32_t no_counters;	/* switches whose counters could not be read */
 	uint64_t m_key;		/* M_Key of the local port; 0: it has none or does not show it */
 	bool m_key_known;	/* m_key was read */
 };

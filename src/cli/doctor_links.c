@@ -97,8 +97,8 @@ static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 		(s < x->peer || (s == x->peer && p < x->peer_port)));
 }
 
-/* Called for one end of each link.  Returns true if the link is bad; `what` is then the text
- * at the end of the line that reports it. */
+/* Called for one end of each link.  Returns true if the link is bad, with the text for the end
+ * of the line that reports the link in `what`. */
 typedef bool (*bad_fn)(const struct doctor *d, ftr_sw s, unsigned int p,
 		       char *what, size_t size);
 
@@ -340,7 +340,7 @@ void doc_lft_top(struct doctor *d, struct doc_result *r)
 	doc_say(r, DOC_FAILURE, "%u switch%s packets to the highest LIDs (%u is in use)",
 		r->n_details, r->n_details == 1 ? " drops" : "es drop",
 		f->max_lid);
-	doc_remedy(r, "make opensm sweep (kill -HUP); if it persists, the switches did not accept OpenSM's SwitchInfo");
+	doc_remedy(r, "make opensm sweep (kill -HUP); if this persists, the switches did not accept OpenSM's SwitchInfo");
 }
 
 static bool one_vl(const struct doctor *d, ftr_sw s, unsigned int p,
@@ -362,5 +362,5 @@ void doc_vls(struct doctor *d, struct doc_result *r)
 	doc_say(r, DOC_WARNING, "%u link%s between switches %s one data VL only; ddlr then repairs without its second VL",
 		r->n_details, r->n_details == 1 ? "" : "s",
 		r->n_details == 1 ? "has" : "have");
-	doc_remedy(r, "for ddlr set max_op_vls 2 or more in opensm.conf; dmodc and sftree need one VL only");
+	doc_remedy(r, "for ddlr, set max_op_vls to 2 or more in opensm.conf; dmodc and sftree need one VL only");
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * doctor: this node.  Adapters and ports as libibumad and libibverbs report them, the
- * installed opensm and plugin, and opensm.conf.
+ * doctor: checks of this node: its adapters and ports (as libibumad and libibverbs report
+ * them), the installed opensm and plugin, and opensm.conf.
  *
  * The versions of opensm and of the plugin are read from their files; neither is run.
  * OpenSM compares the same two strings when it loads a plugin.  Only the plugin, inside
- * opensm, can check that the structures agree as well; if they do not, it refuses to load
- * (IBF220).
+ * opensm, can check that the data structures agree as well; if they do not, the plugin
+ * refuses to load (IBF220).
  */
 #include "config.h"
 
@@ -323,7 +323,7 @@ void doc_plugin(struct doctor *d, struct doc_result *r)
 
 	if (!opensm) {
 		doc_say(r, DOC_NOT_CHECKED, "opensm is not installed on this node");
-		doc_remedy(r, "run this on the node of the subnet manager, or name the program with --opensm");
+		doc_remedy(r, "run ibfattree doctor on the node of the subnet manager, or give the path of opensm with --opensm");
 	} else if (!plugin) {
 		doc_say(r, DOC_FAILURE, "libibfattree.so is not installed; opensm cannot load it");
 		doc_remedy(r, "install the package opensm-plugin-ibfattree");
@@ -425,7 +425,7 @@ void doc_read_conf(struct doctor *d)
 		take_line(&d->conf, key, value);
 	}
 	fclose(f);
-	/* use the engines' files unless others were given */
+	/* the GUID files of opensm.conf are used unless others are given */
 	if (!d->o.files.roots)
 		d->o.files.roots = d->conf.roots;
 	if (!d->o.files.cn)

@@ -14,8 +14,8 @@
 
 #include "cli/doctor.h"
 
-/* Tables in use are reported if the load of their most loaded link, as a mean over the
- * shifts, exceeds that of the best engine by more than this factor. */
+/* Tables in use are reported if the load of their most loaded link, as a mean over the shifts, is
+ * more than this factor times that of the best engine. */
 #define BALANCE_TOLERANCE 1.1
 
 /* ---- computed once ----------------------------------------------------- */
@@ -114,8 +114,8 @@ static void one_file(const struct doctor *d, struct doc_result *r,
 			   switches ? "switches" : "ports", first);
 }
 
-/* True if the nominal fabric in the plugin's state file is that of this fabric; otherwise
- * why says why not. */
+/* True if the plugin's state file holds the nominal fabric of this fabric; otherwise *why has
+ * the reason. */
 static bool is_state_of(const struct doctor *d, const char *path,
 			struct ftr_err *why)
 {
@@ -135,9 +135,9 @@ static bool is_state_of(const struct doctor *d, const char *path,
 }
 
 /*
- * The plugin's state files: --nominal, or all those in OpenSM's cache directory of this
- * node.  A node may have managers of several fabrics, so one file of this fabric is
- * enough.  Returns the number of files.
+ * Examines the plugin's state files: the file of --nominal, or all files in OpenSM's cache
+ * directory on this node.  A node may have subnet managers of several fabrics, so one file of
+ * this fabric is enough.  Returns the number of files.
  */
 static unsigned int state_files(const struct doctor *d, struct doc_result *r)
 {
@@ -186,7 +186,7 @@ void doc_files(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, DOC_WARNING, "%u file%s not match this fabric",
 		r->n_details, r->n_details == 1 ? " does" : "s do");
-	doc_remedy(r, "rewrite GUID files: cn and io files contain port GUIDs, root files node GUIDs; remove state files of other fabrics, the plugin writes a new one");
+	doc_remedy(r, "rewrite GUID files: cn and io files contain port GUIDs, root files node GUIDs; remove state files of other fabrics (the plugin writes a new one)");
 }
 
 void doc_ranks(struct doctor *d, struct doc_result *r)
@@ -289,7 +289,7 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 
 /* ---- paths ------------------------------------------------------------- */
 
-/* True if a packet at s arrives at the switch that owns lid, or at lid's port. */
+/* True if a packet for lid that starts at switch s arrives at the owner of lid. */
 static bool arrives(const struct ftr_fabric *f, const struct ftr_tables *t,
 		    ftr_sw s, ftr_lid lid)
 {
@@ -347,7 +347,7 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Lists hosts with the number of hosts that do not reach them. */
+/* Lists the hosts that some end ports do not reach, each with the number of these end ports. */
 static void name_hosts(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
@@ -411,7 +411,7 @@ void doc_loops(struct doctor *d, struct doc_result *r)
 		cli_num(a, d->report->found[FTR_FIND_LOOP]),
 		cli_sw_name(from, d->net.f, s->from),
 		cli_lid_name(to, d->net.f, s->lid));
-	doc_remedy(r, "make opensm reroute (kill -HUP); with routing_engine file correct the file");
+	doc_remedy(r, "make opensm reroute (kill -HUP); with routing_engine file, correct the file");
 }
 
 void doc_credit_loops(struct doctor *d, struct doc_result *r)
@@ -484,8 +484,8 @@ static enum ftr_status engine_column(struct doctor *d,
 	return st;
 }
 
-/* The engine to recommend: the fewest unreachable pairs of end ports, then the lowest
- * mean of the most loaded link over all shifts; if equal, the first one. */
+/* The engine to recommend: that with the fewest unreachable pairs of end ports; of several, that
+ * with the lowest load of the most loaded link, as a mean over the shifts; then the first. */
 static const struct doc_column *best_engine(const struct doctor *d)
 {
 	const struct doc_column *best = NULL;
@@ -544,7 +544,7 @@ void doc_balance(struct doctor *d, struct doc_result *r)
 		return;
 	}
 	doc_say(r, now > then * BALANCE_TOLERANCE ? DOC_WARNING : DOC_OK,
-		"most loaded link, mean over shift permutations: %.2f flows in use, %.2f with %s",
+		"most loaded link, mean over shift permutations: %.2f flows with the tables in use, %.2f with %s",
 		now, then, best->name);
 	if (r->verdict == DOC_WARNING)
 		doc_remedy(r, "use routing_engine %s; docs/rollout.md describes the steps",

@@ -7,8 +7,9 @@
  * of every switch, and the forwarding tables.
  *
  * SMInfo uses directed routes, because a fabric may not have LIDs yet.  Counters use
- * LIDs: one Get with AllPortSelect per switch.  Single ports are asked only if that
- * sum shows link failures or the switch does not support AllPortSelect.
+ * LIDs: one Get with AllPortSelect per switch, which returns the sum over all ports.
+ * Single ports are read only if this sum shows link failures, or if the switch does not
+ * support AllPortSelect.
  */
 #include "config.h"
 
@@ -24,7 +25,8 @@
 #define SM_TIMEOUT_MS	500
 #define PMA_TIMEOUT_MS	200
 #define PMA_ALL_PORTS	255
-/* After this number of switches without an answer, no more are asked. */
+/* The counters of further switches are not read after this number of switches without an
+ * answer. */
 #define PMA_GIVE_UP	3
 #define CAP_IS_SM	(1u << 1)
 
@@ -314,7 +316,7 @@ void doc_m_key(struct doctor *d, struct doc_result *r)
 	} else if (!n->m_key) {
 		doc_say(r, DOC_OK, "the local port shows no M_Key");
 	} else if (n->m_key == given) {
-		doc_say(r, DOC_OK, "the M_Key is the one given");
+		doc_say(r, DOC_OK, "the local port has the given M_Key");
 	} else {
 		doc_say(r, DOC_WARNING, "the local port has an M_Key, and %s was given; protected switches may not answer",
 			given ? "another" : "none");

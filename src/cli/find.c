@@ -87,9 +87,9 @@ static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
 		snprintf(buf + at, size - at, " and %u more", all - n);
 }
 
-/* Finds the switches whose names have the least edit distance from the word, and stores the
- * first LISTED of them in sw; returns their number.  It is 0 if the distance exceeds a quarter of
- * the word's length plus one. */
+/* Finds the switches whose names have the least edit distance from the word.  Stores at most
+ * LISTED of them in sw and returns the number stored: 0 if the least distance is more than one
+ * plus a quarter of the word's length. */
 static unsigned int closest(const struct ftr_fabric *f, const char *word,
 			    ftr_sw *sw)
 {
@@ -121,7 +121,7 @@ static enum ftr_status not_found(const struct ftr_fabric *f, const char *word,
 		const struct ftr_endport *p = &f->ep[e];
 
 		if (!strcmp(p->name, word) && p->sw != FTR_SW_NONE)
-			return ftr_fail(err, FTR_INVAL, "an end port, not a switch; its link is %s[%u]",
+			return ftr_fail(err, FTR_INVAL, "an end port, not a switch; it is connected to %s[%u]",
 					cli_sw_name(text, f, p->sw),
 					p->sw_port);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree gen: a PGFT or a torus, with faults on request, as a netfile; and a
- * fault schedule for ibsim.
+ * ibfattree gen: writes a PGFT or a torus, with faults if requested, as a netfile, and a
+ * schedule of faults for ibsim.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -69,7 +69,7 @@ const struct cli_cmd cli_html = {
 "compared with the lower bound, findings of the checker, and the path between any\n"
 "two hosts.  --engine, --lfts and --fail may be given more than once; all sets of\n"
 "tables are shown side by side.\n"
-"With --diff OLD FABRIC, it shows two states of one fabric.\n"
+"With --diff OLD FABRIC, the page shows two states of one fabric.\n"
 "Exit status: 0 clean, 1 \"check\" reports findings for some of the tables, 2 bad\n"
 "input.\n",
 	.opts = options,
@@ -163,7 +163,7 @@ static void add_engine(struct job *j, const char *name, const struct state *s,
 	struct html_set *x;
 
 	if (!ops)
-		cli_die("report: unknown engine '%s' (ibfattree --help lists them)",
+		cli_die("report: unknown engine '%s' (ibfattree --help lists the engines)",
 			name);
 	ro.balance = (enum ftr_balance)j->o->balance;
 	ro.keep = prefer && ro.balance ? &keep : NULL;
@@ -290,7 +290,7 @@ static void make_report(struct job *j, const char *old, const char *now)
 	};
 	html_map_init(&j->map);
 	read_traffic(j);
-	cli_progress("checking and loading");
+	cli_progress("checking and counting flows");
 	for (unsigned int i = 0; i < j->n_sets; i++) {
 		cli_progress_step(i, j->n_sets);
 		html_set_run(&j->set[i], &j->map, &j->traffic, j->team);

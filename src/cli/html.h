@@ -133,7 +133,8 @@ void html_put_tables(FILE *out, const struct html_map *m,
 
 /* ---- findings of doctor (html_doctor.c) ---------------------------------- */
 
-/* Returns the text, malloc()ed; *v points into it. */
+/* Reads the output of doctor --json from a file.  Returns the text, malloc()ed; *v points into
+ * it. */
 char *html_doctor_read(const char *path, struct cli_jval *v);
 /* Writes the member "doctor" of the page's data; v comes from html_doctor_read. */
 void html_doctor_write(FILE *out, struct cli_jval v);

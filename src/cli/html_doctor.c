@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Reads the output of "ibfattree doctor --json" from a file and writes it as JSON of
- * the page.  Locations are GUIDs and ports; the page looks them up in its map, and
- * shows a detail whose location it does not have as plain text.
+ * the page.  Locations are GUIDs and ports, which the page looks up in its map.  If the map
+ * does not contain the location of a detail, the detail is shown as plain text.
  */
 #include <errno.h>
 #include <inttypes.h>

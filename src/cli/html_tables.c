@@ -155,7 +155,7 @@ static uint32_t count_differences(const uint8_t *a, const uint8_t *b, size_t n)
 }
 
 /* Stores in row i the number + 1 of an earlier row: the latest of its block or the latest at its
- * position in this rank, whichever is more similar.  It stays 0 if there is neither. */
+ * position in this rank, whichever is more similar.  If there is no such row, 0 is kept. */
 static void choose(const struct html_map *m, struct recent *r, uint8_t *rows,
 		   size_t width, uint32_t i)
 {

@@ -19,7 +19,7 @@
 #include "cli/html.h"
 #include "cli/json.h"
 
-#define PAGE_MAX 4900000u	/* bytes; tables that exceed it are left out */
+#define PAGE_MAX 4900000u	/* bytes; tables that would make the page larger are left out */
 
 /* ---- JSON ----------------------------------------------------------------- */
 

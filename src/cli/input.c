@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reads the fabric of a command: from a file, or with --live from the switches, which
- * then also give the tables in use.
+ * Reads the fabric of a command from a file or, with --live, from the switches.  With
+ * --live the tables in use are read as well.
  */
 #include "cli/cli.h"
 #include "cli/live.h"
@@ -26,7 +26,7 @@ struct cli_live cli_input(const struct cli_live_opts *from, const char *path,
 	}
 	cli_must(cli_live_read(from, &l, &cli_err));
 	if (l.missing)
-		cli_error("note: switches without a table: %u; they count as empty",
+		cli_error("note: switches without a table: %u; all entries there count as missing",
 			  l.missing);
 	return l;
 }

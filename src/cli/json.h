@@ -18,7 +18,8 @@ struct json_object *cli_json_new(const char *command);
 /* Adds the exit status, prints and frees o; returns status, or CLI_BAD on failure. */
 int cli_json_end(struct json_object *o, int status);
 
-/* Each adds a member.  o may be NULL (no memory); cli_json_end then reports the error. */
+/* Each of these functions adds a member to o.  o may be NULL (no memory); cli_json_end then
+ * reports the error. */
 struct json_object *cli_json_object(struct json_object *o, const char *key);
 struct json_object *cli_json_array(struct json_object *o, const char *key);
 /* Appends an object to the array a. */
@@ -28,7 +29,7 @@ void cli_json_text(struct json_object *a, const char *text);
 void cli_json_num(struct json_object *o, const char *key, uint64_t n);
 void cli_json_real(struct json_object *o, const char *key, double x);
 void cli_json_bool(struct json_object *o, const char *key, bool b);
-/* text NULL: null; bytes that are not UTF-8 become U+FFFD */
+/* text NULL: the value null.  Bytes that are not UTF-8 become '?'. */
 void cli_json_str(struct json_object *o, const char *key, const char *text);
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
 /* An object with "guid" and "name" of a switch */

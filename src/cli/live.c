@@ -8,8 +8,8 @@
  *
  * Several Gets are in flight at once, one per slot.  The lower half of the transaction
  * ID, which the response repeats, holds the slot number and the use count of the slot, so
- * a late answer to an earlier Get of the slot is recognised and dropped.  The Gets go through
- * all switches for one block before the next block, so that no switch receives a burst.
+ * a late answer to an earlier Get of the slot is recognised and dropped.  Block 0 is read from
+ * all switches, then block 1, and so on, so that no switch receives a burst.
  * A Get without an answer is repeated.  If a switch still does not answer, it is
  * reported and skipped.
  *
@@ -253,7 +253,7 @@ static bool start_next(struct reader *r, struct slot *s)
 	return false;
 }
 
-/* No answer in time: retry, or give the switch up. */
+/* Called if no answer came in time: sends the Get again, or gives the switch up. */
 static void try_again(struct reader *r, struct slot *s)
 {
 	if (!r->node[s->sw]) {		/* given up because of another block */

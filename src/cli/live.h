@@ -41,14 +41,14 @@ struct cli_live {
 /* Options that choose the local port.  when: text before each description. */
 #define CLI_OPTS_LOCAL(s, when) \
 	{ "ca", CLI_STRING, offsetof(s, from.ca), "NAME", \
-	  when "local adapter; else the first with a port that is up", NULL, 0, 0 }, \
+	  when "local adapter; if not given, the first with a port that is up", NULL, 0, 0 }, \
 	{ "port", CLI_UINT, offsetof(s, from.port), "N", \
 	  when "local port; 0: the first that is up", "0", 0, FTR_PORT_MAX }, \
 	{ "m-key", CLI_U64, offsetof(s, from.m_key), "KEY", \
 	  when "M_Key of the switches", "0", 0, 0 }
 
-/* Dies if the options do not agree with the number of arguments.  least: arguments needed
- * without --live. */
+/* Dies if the options do not agree with the number of arguments.  least: least number of
+ * arguments without --live. */
 void cli_live_args(const char *cmd, const struct cli_live_opts *from,
 		   int n_args, int least);
 /* Reads the fabric: from the switches, with tables, or from path, without tables. */
@@ -57,7 +57,7 @@ struct cli_live cli_input(const struct cli_live_opts *from, const char *path,
 /* Mean time to read one block, in milliseconds; 0: unknown. */
 double cli_live_ms_per_block(const struct cli_live *l);
 
-/* Opens the local port for single Gets: SMPs and performance counters.  Close it with
+/* Opens the local port for single Get requests: SMPs and performance counters.  Close it with
  * mad_rpc_close_port.  Needs libibmad. */
 struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
 				 struct ftr_err *err) FTR_MUST_USE;

@@ -62,10 +62,10 @@ static const struct cli_opt options[] = {
 	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
 	  "pairs of end ports that send at the same time", NULL, 0, 0 },
 	{ "bound-rounds", CLI_UINT, offsetof(struct load, rounds), "N",
-	  "rounds of the search for a higher lower bound", "0", 0,
+	  "rounds of the search for a better lower bound", "0", 0,
 	  100000 },
 	{ "jobs", CLI_FILE, offsetof(struct load, jobs), "FILE",
-	  "jobs and their hosts: show only the links they share", NULL,
+	  "jobs and their hosts; show only the links that jobs share", NULL,
 	  0, 0 },
 	{ "seed", CLI_U64, offsetof(struct load, seed), "N",
 	  "seed of all random patterns", "1", 0, 0 },
@@ -78,7 +78,7 @@ static const struct cli_opt options[] = {
 
 /* ---- the patterns --------------------------------------------------------- */
 
-/* Sets in->bound to the higher one of two lower bounds: by cuts and by link weights. */
+/* Sets in->bound to the higher one of two lower bounds: from cuts and from link weights. */
 static void find_bound(const struct load *l, struct input *in,
 		       const struct ftr_shape *sh)
 {

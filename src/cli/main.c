@@ -49,5 +49,5 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; commands[i]; i++)
 		if (!strcmp(argv[1], commands[i]->name))
 			cli_exit(commands[i]->run(argc - 1, argv + 1));
-	cli_die("unknown command '%s' (ibfattree --help lists them)", argv[1]);
+	cli_die("unknown command '%s' (ibfattree --help lists the commands)", argv[1]);
 }

@@ -77,8 +77,8 @@ static void add(const struct cli_cmd *cmd, const struct cli_opt *o,
 		struct cli_list *list, const char *text)
 {
 	if (list->n == CLI_LIST_MAX)
-		cli_die("%s: --%s %s: more than %u times --%s", cmd->name,
-			o->name, text, CLI_LIST_MAX, o->name);
+		cli_die("%s: --%s %s: the option may be given at most %u times",
+			cmd->name, o->name, text, CLI_LIST_MAX);
 	list->v[list->n++] = text;
 }
 
@@ -103,7 +103,7 @@ static void set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
 	case CLI_ENGINE:
 		ops = ftr_engine_find(text);
 		if (!ops)
-			cli_die("%s: unknown engine '%s' (ibfattree --help lists them)",
+			cli_die("%s: unknown engine '%s' (ibfattree --help lists the engines)",
 				cmd->name, text);
 		*(const struct ftr_engine_ops **)val = ops;
 		break;
@@ -150,7 +150,7 @@ static void take(const struct cli_cmd *cmd, void *conf, int argc, char **argv,
 	}
 	o = find(cmd, word, &value);
 	if (!o)
-		cli_die("%s: unknown option '%s' (ibfattree %s --help lists them)",
+		cli_die("%s: unknown option '%s' (ibfattree %s --help lists the options)",
 			cmd->name, word, cmd->name);
 	if (o->kind == CLI_FLAG && value)
 		cli_die("%s: --%s takes no value, but '%s' is given",

@@ -3,10 +3,10 @@
  * Output files that appear complete or not at all.
  *
  * A file is written under a temporary name in the same directory.  It is renamed when
- * all of it is on disk; files that belong together are renamed when all of them are.
- * A signal that ends the program removes the unfinished ones.  Dangling links, devices
- * and pipes are written directly.  Any other symbolic link is followed and the file
- * that it points to is replaced.  The new file gets the mode of the replaced one.
+ * all of it is on disk; files that belong together are renamed when all of them are on
+ * disk.  A signal that ends the program removes the unfinished files.  Dangling symbolic
+ * links, devices and pipes are written directly.  Any other symbolic link is followed and
+ * the file that it points to is replaced.  The new file gets the mode of the replaced one.
  */
 #include <errno.h>
 #include <limits.h>
@@ -171,7 +171,7 @@ static enum ftr_status stage(const char *path, const struct stat *old,
 	}
 	if ((size_t)snprintf(staged[i].tmp, PATH_MAX, "%s.XXXXXX", path) >=
 	    PATH_MAX)
-		return ftr_fail(err, FTR_INVAL, "%s: too long a name", path);
+		return ftr_fail(err, FTR_INVAL, "%s: the name is too long", path);
 	memcpy(staged[i].path, path, strlen(path) + 1);
 	if (!i)
 		watch();
@@ -278,6 +278,6 @@ void cli_check_inputs(const char *cmd, const char *const *out,
 		for (unsigned int k = 0; out[i] && strcmp(out[i], "-") &&
 		     k < n_in; k++)
 			if (in[k] && same_file(out[i], in[k]))
-				cli_die("%s: %s is an input; it would be overwritten, choose another file",
+				cli_die("%s: %s is also an input and would be overwritten; choose another file",
 					cmd, out[i]);
 }

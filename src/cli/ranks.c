@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree ranks: lists hosts in the order for which shifts are free of contention, in
- * the formats of MPI launchers.
+ * ibfattree ranks: lists hosts in the order for which the tables are balanced, in the
+ * formats of MPI launchers.
  */
 #include <stdlib.h>
 

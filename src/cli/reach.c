@@ -3,8 +3,8 @@
  * Unreachable pairs, their causes, and the nodes that they affect: see reach.h.
  *
  * The checker reports every (switch, LID) whose packets do not arrive, in ascending order of
- * LIDs.  Each is counted once per end port of the switch, and classified.  The LIDs
- * of one owner are consecutive, so all sources of one destination are collected
+ * LIDs.  Each of them is classified, and counted once for every end port of the switch.  The
+ * LIDs of one owner are consecutive, so all sources of one destination are collected
  * before the next destination begins.
  */
 #include <stdlib.h>

@@ -44,9 +44,9 @@ struct cli_reach {
 	/* destinations of unreachable pairs that are due; n_ep, n_sw: the numbers of end
 	 * ports and switches from which the destination is unreachable */
 	struct cli_affected_list ep, sw;
-	/* switches that are, or have an end port that is, the source of an unreachable pair that
-	 * is due; n_ep, n_sw: the numbers of end ports and switches that are unreachable from the
-	 * switch */
+	/* source switches of unreachable pairs that are due: the source is the switch or one of
+	 * its end ports; n_ep, n_sw: the numbers of end ports and switches that are unreachable
+	 * from there */
 	struct cli_affected_list from;
 	/* nodes outside the component with the most end ports; n_ep: the number of end
 	 * ports in the component of the node */
@@ -70,7 +70,8 @@ uint64_t cli_reach_due(const struct cli_reach *r, int cls);
 void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f,
 		    const struct ftr_fabric *g);
 
-/* Prints the lists as text, one fact per line: all, or the first CLI_REACH_SHORT. */
+/* Prints the lists as text, one node per line: all nodes, or the first CLI_REACH_SHORT of each
+ * list. */
 #define CLI_REACH_SHORT 10
 void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r,
 		    bool all);

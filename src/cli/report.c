@@ -21,7 +21,7 @@ static const struct {
 static const struct {
 	const char *name, *text;
 } finding[FTR_N_FINDINGS] = {
-	{ "no entry", "there is none" },
+	{ "missing entry", "the entry is missing" },
 	{ "dead ports", "the entry names a port without a link" },
 	{ "wrong ends", "the entry delivers to a port that does not own the LID" },
 	{ "loops", "the path loops" },
@@ -183,7 +183,7 @@ static void put_cdg(const struct ftr_fabric *f,
 	}
 }
 
-/* Prints the assumptions about VLs for which SL2VL tables or path SLs are not given. */
+/* Prints the assumptions that replace SL2VL tables and path SLs that are not given. */
 static void put_vls(const struct cli_report_opts *o,
 		    const struct ftr_check_report *r)
 {
@@ -214,7 +214,7 @@ static void put_not_checked(const struct cli_report_opts *o,
 	       o->switch_sources ? "" :
 	       ", credit loops by packets of switches (--switch-sources)");
 	if (!sh)
-		printf("              ranks (see above), so turns and up/down paths are not known\n");
+		printf("              turns and up/down paths, because the fabric has no ranks\n");
 	put_vls(o, r);
 	if (o->missing)
 		printf("              %s without a table: all entries there count as missing\n",
@@ -224,7 +224,7 @@ static void put_not_checked(const struct cli_report_opts *o,
 		       cli_count(a, o->silent, "link", "links"));
 }
 
-/* Prints the SL2VL mappings that drop packets, because they map them to VL 15. */
+/* Prints the number of SL2VL mappings to VL 15, which drop packets. */
 static void put_drops(const struct ftr_fabric *f,
 		      const struct ftr_check_report *r)
 {
@@ -240,8 +240,7 @@ static void put_drops(const struct ftr_fabric *f,
 		       cli_lid_name(to, f, r->vl_drop.lid));
 }
 
-/* Prints the number of pairs of end ports for each number of links between switches on the
- * path. */
+/* Prints, for each path length in links between switches, the number of pairs of end ports. */
 static void put_hops(const uint64_t *hops)
 {
 	char a[CLI_COUNT_MAX];

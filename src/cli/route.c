@@ -73,7 +73,7 @@ static void balance(const char *engine, const struct ftr_balance_report *b)
 		engine, ratio(b->max_after, b->bound),
 		ratio(b->max_before, b->bound));
 	if (b->shift_before > 0)
-		fprintf(stderr, "%s: shifts: mean of the most loaded link %.2f flows (%.2f before)\n",
+		fprintf(stderr, "%s: shifts: mean load of the most loaded link %.2f flows (%.2f before the search)\n",
 			engine, b->shift_after, b->shift_before);
 	if (b->moved)
 		fprintf(stderr, "%s: search: %s changed in %s\n", engine,

@@ -11,7 +11,7 @@
  *
  * Tables identify destinations by LID, and LIDs may change between save and restore.
  * restore therefore finds the owner of every present LID in the saved fabric by GUID,
- * and uses the saved entry for it.
+ * and uses the entries that were saved for this owner.
  */
 #include "config.h"
 
@@ -65,7 +65,8 @@ static const struct cli_opt restore_options[] = {
 
 #define SL2VL_TIMEOUT_MS 500
 
-/* Reads the SL2VL table of every pair of linked ports, port 0 included. */
+/* Reads the SL2VL table of every pair (input port, output port).  Ports without a link are left
+ * out; the input port may be port 0. */
 static void read_switch(struct ftr_sl2vl *m, const struct ftr_fabric *f, ftr_sw s,
 			const ibnd_node_t *node, struct ibmad_port *via)
 {

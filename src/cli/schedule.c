@@ -3,8 +3,8 @@
  * A fault schedule for the console of ibsim: every line takes one link between two
  * switches down (Unlink) or restores one that is down (Link).
  *
- * The links are in one array in index order, those that are up first, so a draw is one
- * random index and a swap.  A command takes a link down with probability 3/4, always if
+ * The links are in one array, those that are up first, so a draw is one random index
+ * and a swap.  A command takes a link down with probability 3/4, always if
  * no link is down, and never if none is up; otherwise it restores a link.  The draws
  * depend on the seed only, so the same fabric and seed give the same lines on any machine.
  */

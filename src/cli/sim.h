@@ -33,7 +33,7 @@ struct cli_sim_job {
 	const char *source;	/* origin of the tables, as text */
 	struct ftr_team *team;
 	struct ftr_fabric *f;
-	struct ftr_shape *sh;	/* shape of f; NULL if f cannot be ranked */
+	struct ftr_shape *sh;	/* shape of f; NULL if f has no ranks */
 	struct ftr_shape_opts shape_opts;
 	struct ftr_tables *t;
 	struct ftr_sl2vl *sl2vl;
@@ -45,7 +45,7 @@ struct cli_sim_job {
 	ftr_ep hot[CLI_LIST_MAX];
 	struct ftr_sim_change *change;
 	uint32_t n_changes, cap_changes;
-	uint32_t n_links_down, n_links_up;	/* numbers of such changes in the schedule */
+	uint32_t n_links_down, n_links_up;	/* numbers of FTR_SIM_LINK_DOWN, _UP in change[] */
 	struct ftr_tables *later[2 * CLI_LIST_MAX];	/* tables that the schedule uses */
 	unsigned int n_later;
 	struct ftr_sim_conf conf;
@@ -56,13 +56,13 @@ struct cli_sim_job {
 /* Converts a time ("1.5ms", "20us", "300ns", "10ps") to picoseconds.  If text is not a time, dies
  * and names the option. */
 uint64_t cli_sim_time(const char *option, const char *text);
-/* Splits "WHAT@TIME" at the last '@'.  Returns WHAT, malloc()ed. */
+/* Splits "WHAT@TIME" at the last '@'.  Returns WHAT, malloc()ed, and stores TIME in *ps. */
 char *cli_sim_at(const char *option, const char *text, uint64_t *ps);
 
 void cli_sim_read(struct cli_sim_job *j);
 void cli_sim_free(struct cli_sim_job *j);
 
-/* Tables of the engine for f, and their shape. */
+/* Returns the tables of the engine for f; *sh becomes their shape. */
 struct ftr_tables *cli_sim_route(const struct cli_sim_job *j,
 				 const struct ftr_fabric *f, struct ftr_shape **sh);
 void cli_sim_schedule(struct cli_sim_job *j);
@@ -86,7 +86,7 @@ struct cli_sim_class_sum {
 	struct cli_sim_mean mbps;	/* per source */
 	double total_gbps;
 	double latency_ns[5];	/* mean; 50th, 95th and 99th percentile; maximum */
-	double network_ns;	/* mean latency from the entry into the first channel on */
+	double network_ns;	/* mean latency since the packet entered its first channel */
 };
 
 struct cli_sim_sum {
@@ -105,7 +105,7 @@ struct cli_sim_use {
 	double use;		/* mean over runs */
 };
 
-/* Measured seconds of a run; fewer than configured if the run was stopped. */
+/* Simulated seconds that were measured in a run; fewer than configured if it was stopped. */
 double cli_sim_seconds(const struct cli_sim_job *j, const struct ftr_sim_result *r);
 bool cli_sim_between_switches(const struct cli_sim_job *j,
 			      const struct ftr_sim_channel_use *c);

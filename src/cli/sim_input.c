@@ -159,8 +159,8 @@ static ftr_ep find_host(const struct ftr_fabric *f, const char *name)
 	return found;
 }
 
-/* Reads the order from --order; without it, uses the host order of the shape, if the fabric has
- * one: all hosts except I/O nodes, those on leaves first. */
+/* Reads the order from --order.  Without --order it is the host order of the shape: all hosts
+ * except I/O nodes, those on leaves first.  If the fabric has no shape, no order is set. */
 static void read_order(struct cli_sim_job *j)
 {
 	enum ftr_status st = FTR_OK;
@@ -172,7 +172,7 @@ static void read_order(struct cli_sim_job *j)
 	}
 	if (!j->sh)
 		st = ftr_shape_new(j->f, &j->shape_opts, j->team, &j->sh, &cli_err);
-	if (st == FTR_SHAPE)	/* without a shape: all end ports */
+	if (st == FTR_SHAPE)	/* without an order, all end ports send */
 		return;
 	cli_must(st);
 	j->order = cli_host_order(j->sh, &j->n_order);
@@ -211,7 +211,7 @@ static void set_times(const struct cli_sim *o, struct ftr_sim_conf *c)
 	c->run_ps = cli_sim_time("duration", o->duration);
 	c->check_ps = cli_sim_time("check", o->check);
 	if (link > UINT32_MAX || sw > UINT32_MAX)
-		cli_die("sim: a delay of more than 4 ms");
+		cli_die("sim: --cable-delay and --switch-delay may be at most 4 ms");
 	c->link_ps = (uint32_t)link;
 	c->switch_ps = (uint32_t)sw;
 }
@@ -238,7 +238,7 @@ static void set_conf(struct cli_sim_job *j)
 	};
 	c->function = ftr_sim_function_find(o->function);
 	if (!c->function)
-		cli_die("sim: there is no function '%s' (--function list names them)",
+		cli_die("sim: there is no function '%s' (--function list prints all functions)",
 			o->function);
 	c->arg = c->function->tiers && j->sh ? j->sh->tree.rank : NULL;
 	c->n_vls = o->vls > c->function->min_vls ? o->vls :

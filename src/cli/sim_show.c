@@ -241,7 +241,7 @@ static void show_deadlock(const struct cli_sim_job *j,
 		return;
 	}
 	r = &j->result[s->first_deadlock];
-	printf("deadlock  %sFOUND%s in %u of %s; seed %" PRIu64 ", found at %.3f us: %u buffers, %" PRIu64 " packets\n",
+	printf("deadlock  %sFOUND%s in %u of %s; the first, with seed %" PRIu64 ", at %.3f us: %u buffers with %" PRIu64 " packets\n",
 	       cli_colour(CLI_WRONG), cli_colour(CLI_PLAIN), s->deadlocks,
 	       cli_count(runs, j->conf.runs, "run", "runs"), r->seed,
 	       (double)r->deadlock_ps / 1e6,

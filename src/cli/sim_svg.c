@@ -128,7 +128,8 @@ static void series(const struct cli_sim_job *j, double *x)
 	save(j, "-series.svg", &p);
 }
 
-/* Plots the latency that is not exceeded by each percentage of the packets; first run only. */
+/* Plots, for each percentage of the packets, the latency that these packets do not exceed;
+ * first run only. */
 static void latency(const struct cli_sim_job *j, double *x)
 {
 	double *y = x + 1001;

@@ -68,7 +68,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 					     &c, err);
 
 	if (!st && c.split)
-		cli_error("note: hosts whose ports are on leaves that no other host shares: %u; each is placed by its first leaf",
+		cli_error("note: hosts whose ports are on leaves that no other host shares: %u; each is listed at its first leaf",
 			  c.split);
 	if (!st && c.block_max > c.block_min)
 		cli_error("note: blocks have %u to %u hosts; BlockSizes is the smallest of these numbers, so Slurm does not use larger blocks completely",
@@ -124,8 +124,9 @@ const struct cli_cmd cli_slurm = {
 	.args = "FABRIC",
 	.text =
 "Writes the topology of FABRIC for Slurm: hosts by leaf switch, and the pods\n"
-"above.  Host names come from node descriptions, \"NAME\" or \"NAME DEVICE\".  Hosts\n"
-"with ports on several leaves are grouped with those on the same leaves.\n"
+"above the leaves.  Host names come from node descriptions, \"NAME\" or\n"
+"\"NAME DEVICE\".  Hosts with ports on several leaves are grouped with other hosts\n"
+"on the same leaves.\n"
 "Exit status: 0 written, 1 written, but hosts of --hosts are not in the fabric,\n"
 "2 bad input.\n",
 	.opts = options,

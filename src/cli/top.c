@@ -48,7 +48,7 @@ static void events_title(const struct top_data *d, struct top_line *l)
 		top_print(l, CLI_PLAIN, "  repairs        none: %s",
 			  d->events_error);
 	else if (d->bad_lines)
-		top_print(l, CLI_DOUBT, "! repairs        %s; lines that are no records: %zu",
+		top_print(l, CLI_DOUBT, "! repairs        %s; lines that are not records: %zu",
 			  cli_num(n, d->n_events), d->bad_lines);
 	else
 		top_print(l, CLI_PLAIN, "  repairs        %s, the newest first",
@@ -139,13 +139,13 @@ static void put_bars(const struct top_data *d)
 	if (LINES > 2) {
 		mvhline(LINES - 1, 0, ' ', COLS);
 		mvaddnstr(LINES - 1, 0,
-			  "q end   arrows, page keys, Home: move through repairs",
+			  "q: quit   arrows, page keys, Home: scroll through repairs",
 			  COLS);
 	}
 	attroff(A_REVERSE);
 }
 
-/* *first: the repair in the first row of the list. */
+/* *first: index of the repair in the first row of the list. */
 static bool draw(struct top_data *d, size_t *first)
 {
 	struct top_line line[TOP_LINES_MAX], title;

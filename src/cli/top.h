@@ -47,13 +47,13 @@ struct top_data {
 	char events_error[TOP_TEXT_MAX];
 };
 
-/* Reads what has changed since the last call. */
+/* Reads the files that have changed since the last call. */
 void top_read(struct top_data *d);
 void top_free(struct top_data *d);
 
 #define TOP_LINES_MAX 24
 
-/* Formats the status; returns the number of lines.  *attention: a line reports a
+/* Formats the status; returns the number of lines.  *attention: true if a line reports a
  * problem. */
 size_t top_show(const struct top_data *d, double now,
 		struct top_line line[TOP_LINES_MAX], bool *attention);

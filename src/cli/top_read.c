@@ -5,7 +5,7 @@
  * The plugin replaces the status file as a whole.  If the file is incomplete anyway (a
  * copy, for instance), the previous status is kept and the error is shown.  The events
  * file grows: only its end is read, and a last line without a newline is left for the
- * next read.
+ * next time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "cli/top.h"
 
 #define STATUS_MAX (1 << 20)	/* bytes; a longer file is not a status file */
-#define EVENTS_TAIL (1 << 20)	/* bytes read from the end of the events */
+#define EVENTS_TAIL (1 << 20)	/* bytes read from the end of the events file */
 
 /* Names come from the fabric: every character that is not printable ASCII becomes one
  * '?', even if it has several bytes. */
@@ -62,9 +62,10 @@ static bool same(const struct top_stamp *a, struct top_stamp b)
 	       a->mtime.tv_nsec == b.mtime.tv_nsec;
 }
 
-/* The last max bytes of dir/name, NUL-terminated and malloc()ed; *whole: they are the whole file.
- * NULL: error holds the reason, or "" if the file has not changed.  *stamp: in, the stamp of the
- * file as last read; out, that of this file, or all zeros after an error. */
+/* Returns the last max bytes of dir/name, NUL-terminated and malloc()ed; *whole: they are the
+ * whole file.  Returns NULL after an error, with the reason in error, and if the file has not
+ * changed, with "" in error.  *stamp must be the stamp of the file when it was last read, and
+ * becomes the present one, or all zeros after an error. */
 static char *tail(const char *dir, const char *name, off_t max,
 		  struct top_stamp *stamp, size_t *len, bool *whole,
 		  char *error)

@@ -93,7 +93,7 @@ static void put_engine(struct show *w)
 	master = !strcmp(state, "master");
 	say(w, CLI_PLAIN, "written", "%s ago",
 	    duration(a, w->now - real(w->s, "time")));
-	say(w, master ? CLI_GOOD : CLI_PLAIN, "subnet manager", "%s, %s in all",
+	say(w, master ? CLI_GOOD : CLI_PLAIN, "subnet manager", "%s, for %s in total",
 	    state, duration(a, real(cli_j_member(w->s, "state_seconds"), state)));
 	say(w, !master ? CLI_PLAIN : is_true(w, "ours") ? CLI_GOOD : CLI_WRONG,
 	    "engine", "%s%s%s%s", *engine ? engine : "none",
@@ -153,9 +153,9 @@ static void put_balance(struct show *w)
 		say(w, CLI_PLAIN, "balance", "not counted");
 	else if (bound)
 		say(w, CLI_PLAIN, "balance",
-		    "%s flows on the most loaded link, all-to-all; lower bound %s: %.2f times",
-		    cli_num(a, max), cli_num(b, bound),
-		    (double)max / (double)bound);
+		    "%s flows on the most loaded link, all-to-all; %.2f times the lower bound %s",
+		    cli_num(a, max), (double)max / (double)bound,
+		    cli_num(b, bound));
 	else
 		say(w, CLI_PLAIN, "balance",
 		    "%s flows on the most loaded link, all-to-all",

@@ -2,21 +2,21 @@
 /*
  * Transition from the tables in use to new ones: is every intermediate state sound?
  *
- * OpenSM writes blocks of 64 entries over all switches, several at a time, and does not
- * wait for an acknowledgement before the next one.  For one LID any of its writes may
- * therefore come before any other, and packets that followed older entries are still
- * in flight.  Possible effects are found LID by LID:
+ * OpenSM writes the 64-entry blocks of all switches without waiting for one write to be
+ * acknowledged before it sends the next.  The writes for one LID may therefore take effect
+ * in any order, while packets that followed older entries are still in flight.  Possible
+ * effects are found LID by LID:
  *
  *	credit loops	<ftr/cdg.h>: the writes of each LID are one step, and packets
  *			are not drained.  The graph then holds all dependencies that
  *			packets may cause.  A LID that closes a cycle is counted and
  *			keeps its old entries in the graph.
- *	missing entries	entries that are missing before or after, and that a packet can
+ *	missing entries	entries that the old or the new tables lack, and that a packet can
  *			reach over old and new entries, from a source that has a path
  *			before and after.
  *
- * All orders of writes are considered, so the result may contain effects that do not occur
- * in a real run, but lacks none.  The repair planner (ftr_ddlr_transition) finds an order
+ * All orders of writes are considered.  So every possible effect is found, and also some that
+ * do not occur in a real run.  The repair planner (ftr_ddlr_transition) finds an order
  * that avoids both effects.  It has steps, each of which begins when the previous one is
  * acknowledged, and rounds, between which packets drain.
  */
@@ -267,13 +267,16 @@ static void any_order_text(const struct ftr_fabric *f,
 void cli_transition_text(const struct ftr_fabric *f,
 			 const struct cli_transition *x)
 {
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
+	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
+	char d[CLI_COUNT_MAX];
 
-	printf("change        %s entries of %s LIDs in %s blocks of %u switches: one MAD per block",
-	       cli_num(a, x->d.entries), cli_num(b, x->lids),
-	       cli_num(c, x->d.blocks), x->d.switches);
+	printf("change        %s of %s in %s of %s: one MAD per block",
+	       cli_count(a, x->d.entries, "entry", "entries"),
+	       cli_count(b, x->lids, "LID", "LIDs"),
+	       cli_count(c, x->d.blocks, "block", "blocks"),
+	       cli_count(d, x->d.switches, "switch", "switches"));
 	if (x->seconds > 0)
-		printf(", about %.2f s at the speed of reading", x->seconds);
+		printf(", about %.2f s if a write takes as long as a read", x->seconds);
 	putchar('\n');
 	if (!x->d.entries)
 		return;
@@ -285,17 +288,19 @@ void cli_transition_text(const struct ftr_fabric *f,
 	else if (!x->ordered)
 		printf("in steps      no order found\n");
 	else
-		printf("in steps      %sfree of both%s: %s writes in %u step%s and %u round%s\n",
+		printf("in steps      %ssafe%s: %s in %s and %s%s\n",
 		       cli_colour(CLI_GOOD), cli_colour(CLI_PLAIN),
-		       cli_num(a, x->writes), x->steps,
-		       x->steps == 1 ? "" : "s", x->rounds,
-		       x->rounds == 1 ? "" : "s; packets drain between two");
+		       cli_count(a, x->writes, "write", "writes"),
+		       cli_count(b, x->steps, "step", "steps"),
+		       cli_count(c, x->rounds, "round", "rounds"),
+		       x->rounds == 1 ? "" : "; packets drain between two rounds");
 	if (x->ordered && x->writes < x->d.entries)
-		printf("              %s entries stay unchanged: the new tables have no entry there, or the LID is held\n",
-		       cli_num(a, x->d.entries - x->writes));
+		printf("              %s unchanged, because the new tables have no entry there or the LID is held\n",
+		       cli_count(a, x->d.entries - x->writes, "entry stays",
+				 "entries stay"));
 	if (x->held)
-		printf("              %u LIDs keep old entries: their new ones would close a credit loop\n",
-		       x->held);
+		printf("              %s old entries, because new ones would close a credit loop\n",
+		       cli_count(a, x->held, "LID keeps", "LIDs keep"));
 }
 
 void cli_transition_json(struct json_object *o, const struct ftr_fabric *f,

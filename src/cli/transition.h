@@ -12,8 +12,8 @@ struct json_object;
 struct cli_transition {
 	struct ftr_tables_diff d;
 	uint32_t lids;		/* LIDs with a changed entry */
-	/* The old or new tables by themselves have credit loops (or forwarding loops), with all
-	 * traffic on one VL: then no order can avoid them. */
+	/* the old, the new tables alone have a credit loop or a forwarding loop if all traffic
+	 * uses one VL; no order of writes can then avoid it */
 	bool before_cycle, after_cycle;
 	/* For any order of writes, as OpenSM sends them: */
 	uint32_t closes;	/* LIDs whose change may close a credit loop
@@ -25,7 +25,7 @@ struct cli_transition {
 	ftr_lid gap_lid;
 	/* In the order that ddlr's planner found, if it found one: */
 	bool ordered;
-	uint32_t rounds;	/* packets must drain between two rounds */
+	uint32_t rounds;	/* number of rounds; packets must drain between two rounds */
 	uint32_t steps, writes;
 	uint32_t held;		/* LIDs that keep old entries */
 	double seconds;		/* estimated time for the MADs; 0: not known */

@@ -82,7 +82,7 @@ struct job {
 	unsigned int n_col;
 };
 
-/* Routes f as the plugin would: without a search it places displaced entries by formula.
+/* Routes f as the plugin would: with --balance off, displaced entries are placed by formula.
  * stats may be NULL.  Returns the time in milliseconds. */
 static double route(const struct job *j, const struct ftr_fabric *f,
 		    struct ftr_route_opts *ro, struct ftr_shape **sh,
@@ -99,7 +99,7 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 }
 
 /* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
- * load and full, and the search for shifts does not begin before the fabric is complete. */
+ * load and full, and shifts are not balanced while the fabric is incomplete. */
 static double reroute(const struct job *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
 {

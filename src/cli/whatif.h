@@ -12,11 +12,12 @@
 
 /* ---- faults ------------------------------------------------------------ */
 
-/* Faults given by the user: named parts, and the number of random parts. */
+/* Faults given by the user: named switches and links, and numbers of random ones. */
 struct cli_faults {
 	uint8_t *dead_sw;	/* [n_sw] 1: the switch fails */
 	uint8_t *dead_port;	/* [n_ports] 1: the link at this port fails; set for both ends */
-	uint32_t links, switches;	/* numbers of random parts, drawn again for each seed */
+	uint32_t links, switches;	/* numbers of random links and switches, which each seed
+					 * draws again */
 };
 
 /* Parses the faults in specs; dies if one is not valid.  option: the option that gave them, for
@@ -26,7 +27,7 @@ struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
 				   const struct cli_list *specs);
 void cli_faults_free(struct cli_faults *z);
 
-/* A copy of f with the faults.  Hosts that lose their link stay, unreachable;
+/* A copy of f with the faults.  Hosts that lose their link stay in the fabric;
  * Aggregation Nodes are removed with their switch. */
 struct ftr_fabric *cli_faults_apply(const struct ftr_fabric *f,
 				    const struct cli_faults *z, uint64_t seed);

@@ -95,7 +95,7 @@ case_arguments() {
 	# a missing entry is found and named
 	awk '!done && /^0x[0-9a-f]+ 00[1-9]/ && ++n == 3 { done = 1; next } 1' \
 		"$T/a.lfts" >"$T/hole.lfts"
-	expect 1 'no entry' check "$net" --lfts "$T/hole.lfts"
+	expect 1 'missing entry' check "$net" --lfts "$T/hole.lfts"
 	expect 1 '1 entry in 1 block of 1 switch differs' \
 		diff "$net" "$T/a.lfts" "$T/hole.lfts"
 }

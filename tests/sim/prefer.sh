@@ -122,7 +122,7 @@ case_prefer_takeover() {
 	not_logged 'IBF121'
 	"$ibfattree" diff "$T/after.net" "$T/before.lfts" "$T/after.lfts" --transition >"$T/order" ||
 		[[ $? == 1 ]]
-	grep -q '^in steps  *free of both' "$T/order"
+	grep -q '^in steps  *safe' "$T/order"
 	# now the tables in use are those of dmodc
 	takes_over $'balance load\ntakeover ordered'
 	logged 'IBF010: dmodc: no table is replaced'

@@ -368,11 +368,11 @@ START_TEST(follows_the_files)
 	start(30, 100, "vt100");
 	until("engine         dmodc", true);
 	until("40 switches, 532 links, 582 end ports", true);
-	until("lower bound 629: 1.02 times", true);
+	until("1.02 times the lower bound 629", true);
 	until("ms: snapshot 1.25, shape 3.50", true);
 	until("known 1.70, checked 1.80", true);
 	until("repairs        none", true);
-	until("q end", true);
+	until("q: quit", true);
 	/* a record appears when its line is complete */
 	add_event(1, "leaf-1");
 	put_status("dmodc", "true", 26);
@@ -427,11 +427,11 @@ START_TEST(missing_and_torn_files)
 	until("not a status of ibfattree", true);
 	ck_assert(shown("engine         dmodc"));	/* the last valid status */
 	append(path_events, "garbage\n");
-	until("lines that are no records: 1", true);
+	until("lines that are not records: 1", true);
 	put_status("dmodc", "true", 0);
 	unlink(path_events);
 	until("! status", false);
-	until("no records", false);
+	until("not records", false);
 	unlink(path_status);
 	until("! status", true);
 	ck_assert(shown("engine         dmodc"));
@@ -484,7 +484,7 @@ START_TEST(hostile_names)
 	add_event(1, "\033[2Jbell\007\302\233x");
 	append(path_events, "\n");
 	start(30, 100, "vt100");
-	until("lines that are no records: 1", true);
+	until("lines that are not records: 1", true);
 	add_event(2, "\\u001b[2J\303\251t\303\251\302\2335n");
 	append(path_events, "\n");
 	until("\\u001b[2J?t??5n port 2", true);
