@@ -18,6 +18,7 @@
 #include "lib/recount.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
+#include "lib/world.h"
 
 #define MAX_SW 60
 
@@ -56,16 +57,6 @@ static struct ftr_shape *shape_of(const struct ftr_fabric *f)
 
 	ck_assert_msg(!ftr_shape_new(f, NULL, NULL, &sh, &err), "%s", err.msg);
 	return sh;
-}
-
-static struct ftr_tables *copy_of(const struct ftr_fabric *f,
-				  const struct ftr_tables *t)
-{
-	struct ftr_tables *c = NULL;
-
-	ck_assert(!ftr_tables_new(f, false, &c, &err));
-	memcpy(c->lft, t->lft, bytes_of(t));
-	return c;
 }
 
 /* ---- counters after every sweep ---------------------------------------------- */
@@ -415,7 +406,7 @@ START_TEST(load_sweeps_choose_the_best_port)
 
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
 		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none, &err));
-		before = copy_of(f, t);
+		before = world_copy_of_tables(f, t);
 		start_count(&x, t, 1 << 20);
 		log.seen = calloc((size_t)t->n_sw * (t->stride / 64),
 				  sizeof(*log.seen));
@@ -436,21 +427,6 @@ START_TEST(load_sweeps_choose_the_best_port)
 	runs_show(moved > 0);
 }
 END_TEST
-
-/* Clear the entries whose bits are set. */
-static uint32_t clear(struct ftr_tables *t, const uint64_t *bits)
-{
-	uint32_t n = 0;
-
-	for (ftr_sw s = 0; s < t->n_sw; s++)
-		for (uint32_t lid = 0; lid <= t->max_lid; lid++)
-			if (bits[(size_t)s * (t->stride / 64) + lid / 64] >>
-			    lid % 64 & 1) {
-				ftr_tables_row(t, s)[lid] = FTR_PORT_NONE;
-				n++;
-			}
-	return n;
-}
 
 /* The counts made while displaced entries are placed are those with which the search begins. */
 START_TEST(counters_after_placing)
@@ -473,7 +449,7 @@ START_TEST(counters_after_placing)
 		bits = calloc((size_t)t->n_sw * (t->stride / 64), sizeof(*bits));
 		ck_assert_ptr_nonnull(bits);
 		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, bits, &none, &err));
-		placed += clear(t, bits);
+		placed += world_clear_entries(t, bits);
 		ck_assert(!displaced_new(&x.in, t, NULL, true, team, &z, &err));
 		ck_assert(displaced_place_all(z, false, bits, team));
 		x.net = displaced_finish(z);
@@ -580,7 +556,7 @@ static void is_sound(const struct routed *r, const struct ftr_tables *t)
  * the tables are being written. */
 static void mixture_is_sound(const struct routed *r, const struct ftr_tables *t)
 {
-	struct ftr_tables *mix = copy_of(r->f, t);
+	struct ftr_tables *mix = world_copy_of_tables(r->f, t);
 	struct ftr_rng rng;
 
 	ftr_rng_seed(&rng, r->seed);

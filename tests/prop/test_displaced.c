@@ -441,16 +441,6 @@ static struct ftr_tables *tables_of(const struct ftr_shape *sh,
 	return t;
 }
 
-static struct ftr_tables *copy_of(const struct ftr_tables *t,
-				  const struct ftr_fabric *f)
-{
-	struct ftr_tables *copy = NULL;
-
-	ck_assert(!ftr_tables_new(f, false, &copy, &err));
-	world_copy_tables(copy, t);
-	return copy;
-}
-
 /* Mark a quarter of the entries that have a port. */
 static void mark_any(struct marked *m, struct ftr_rng *r)
 {
@@ -467,21 +457,6 @@ static void mark_any(struct marked *m, struct ftr_rng *r)
 			m->bits[(size_t)s * (m->t->stride / 64) + d->lid / 64] |=
 				UINT64_C(1) << d->lid % 64;
 		}
-}
-
-/* Clear the marked entries; returns their number. */
-static uint32_t clear(struct ftr_tables *t, const uint64_t *bits)
-{
-	uint32_t n = 0;
-
-	for (ftr_sw s = 0; s < t->n_sw; s++)
-		for (uint32_t lid = 0; lid <= t->max_lid; lid++)
-			if (bits[(size_t)s * (t->stride / 64) + lid / 64] >>
-			    lid % 64 & 1) {
-				ftr_tables_row(t, s)[lid] = FTR_PORT_NONE;
-				n++;
-			}
-	return n;
 }
 
 /* Route every other column by m->order. */
@@ -525,7 +500,7 @@ static void marked_new(struct marked *m, uint64_t seed)
 		m->prefer = tables_of(m->in.shape, FTR_PLACE_LITERAL, NULL);
 	if (!displaced)
 		mark_any(m, &r);
-	m->n = clear(m->t, m->bits);
+	m->n = world_clear_entries(m->t, m->bits);
 }
 
 static void marked_free(struct marked *m)
@@ -548,7 +523,7 @@ struct placing {
 static void placing_new(struct placing *p, const struct marked *m,
 			struct ftr_team *team)
 {
-	p->t = copy_of(m->t, m->f);
+	p->t = world_copy_of_tables(m->f, m->t);
 	ck_assert(!displaced_new(&m->in, p->t, m->prefer, true, team, &p->z,
 				 &err));
 }
