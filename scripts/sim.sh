@@ -89,7 +89,8 @@ sim_start() {
 	}
 }
 
-# The socket has no file.  A client that connects too early sleeps for 2 s.
+# True if ibsim listens or has died.  Its socket is abstract, that is, without a file.  A client
+# that connects before ibsim listens would sleep for 2 s.
 sim_ready() {
 	grep -q "@$IBSIM_SOCKNAME:ctl@*\$" /proc/net/unix ||
 		! sim_alive "$SIM_PID"
