@@ -18,7 +18,7 @@ for n in "${cables[@]}"; do
 		done
 	done
 done | runs
-# Percentage of the sequences after which switches keep such a ring.
+# Percentage of the sequences after which switches keep a ring over a failed link.
 share() {
 	awk '$2 == "broken" { n += $3 > 0; all++ }
 		END { printf "%.4g\n", 100 * n / all }' "$@"

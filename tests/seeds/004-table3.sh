@@ -23,7 +23,8 @@ roomy=(--buffer $((800 * 64)) --switch-buffer $((200 * 64)))
 csv=$out/004-table3.csv
 echo 'tree,engine,paper,hosts alone,deadlocks,hosts with switches,ports 0,deadlocks,hosts with switches and room,ports 0,deadlocks' >"$csv"
 
-# tree N NAME SHAPE [OPTION...]: the rows of a tree; N: column of the paper's table, 0: none.
+# tree N NAME SHAPE [OPTION...]: write the rows of a tree.  N is the column of the paper's table,
+# or 0 if the paper does not have this tree.
 tree() {
 	local n=$1 name=$2 dir=$T/tree engine line
 	mkdir -p "$dir"

@@ -6,8 +6,8 @@
  *	static connected SHAPE MOST SETS
  *
  * Sem-Jacobsen et al. 2011, figure 11.  For SETS random sets of link faults: percentage of
- * the sets after which all hosts reach all hosts by R_deterministic (links), by up/down
- * routing of the damaged tree (reconfiguration), and over any live links (physically).  Prints one
+ * the sets after which all hosts reach all hosts by R_deterministic (det-links), by up/down
+ * routing of the damaged tree (reconfiguration), and over any live links (links).  Prints one
  * line of CSV for each number of faults, 1 to MOST; the faults of a set occur one after the other.
  *
  *	static deadlock FUNCTION KIND SHAPE FAULTS SETS RULE
@@ -252,8 +252,8 @@ static void connected(unsigned int most, uint32_t sets)
 
 /* ---- states of packets --------------------------------------------------------- */
 
-/* A packet for a host of leaf `to` in the queue of channel `at` (index of the sending port),
- * with this header.  If `at` is NONE, the packet comes from a host of `from`. */
+/* A packet for a host of leaf `to` in the queue of channel `at` (index of the sending port).  If
+ * `at` is NONE, the packet comes from a host of `from`.  Its header is `field` and `vector`. */
 struct state {
 	uint32_t at;
 	ftr_sw from, to;
@@ -322,7 +322,7 @@ static unsigned int exits(const struct state *x, ftr_sw *s, ftr_port *in,
 		.dlid = f->ep[host_of(x->to)].lid, .field = x->field,
 		.vector = x->vector,
 	};
-	v.now += FTR_SIM_MS;	/* marks in switches expire */
+	v.now += FTR_SIM_MS;	/* so that marks in switches expire */
 	return fn->route(tiers, &v, *s, *in, 0, p, e, &why);
 }
 
@@ -373,8 +373,8 @@ static bool explore(void)
 
 static uint8_t *under;		/* [t * n_sw + u] 1: u is in the subtree of top switch t */
 static ftr_sw *chosen;		/* [n_sw] the top switch T(s) for a U-turn switch s */
-static uint8_t *sound;		/* [n_sw] subtree of a top: lowest rank of a switch
-				 * above which it has no fault */
+static uint8_t *sound;		/* [n_sw] for a top switch: highest rank of a switch in its
+				 * subtree with a failed downward link; 0: there is none */
 
 static void mark_under(void)
 {
