@@ -314,7 +314,7 @@ static void add_flows(const struct counted *x, const struct ftr_tables *t,
 	}
 }
 
-/* The hosts whose path to a destination passes s. */
+/* The number of hosts whose path to a destination passes s. */
 static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *t,
 			      ftr_sw s, const struct balance_dest *to)
 {
@@ -336,8 +336,8 @@ static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *
 	return n;
 }
 
-/* The first port with the lowest price, if that lowers the sum of squares; flows[] does not
- * include the flows of the entry. */
+/* The first port with the lowest price among those that lower the sum of squares, or the present
+ * port; flows[] does not include the flows of the entry. */
 static ftr_port best_port(const struct counted *x, const struct ftr_tables *t,
 			  const uint32_t *flows, ftr_sw s,
 			  const struct balance_dest *to, uint32_t n,
@@ -581,8 +581,8 @@ static double product(const struct recount *c, uint32_t bound)
 	return (double)FTR_MAX(c->max, limit) * (double)c->sum;
 }
 
-/* The report is correct, and no figure is worse than before; only the sum over the shifts may
- * be worse, if product() is better.  Returns product(). */
+/* Check that the report is correct, and that no figure is worse than before.  The sum over the
+ * shifts may be worse if product() is better.  Returns product(). */
 static double is_better(const struct routed *r, enum ftr_balance depth,
 		      const struct ftr_tables *t,
 		      const struct ftr_balance_report *b)

@@ -86,7 +86,7 @@ static void unroute(struct both *b)
 	free(b->stats.turn);
 }
 
-/* Does a packet for end port e arrive from switch s within n_sw hops? */
+/* True if a packet from switch s arrives at host port e within n_sw hops. */
 static bool arrives(const struct both *b, const struct ftr_tables *t, ftr_sw s,
 		    ftr_ep e)
 {
@@ -148,7 +148,7 @@ static void claims_prove(const struct both *b)
 	};
 	struct ftr_check_report rep;
 
-	/* a single horizontal link needs no turn, but the graph has to be built */
+	/* a path over a single horizontal link needs no turn, but the graph has to be built */
 	if (!opts.rank || !b->stats.n_turns)
 		return;
 	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
@@ -165,7 +165,7 @@ static void claims_prove(const struct both *b)
 }
 
 /* Check that entries with an up/down path equal those with `paths updown`. At a gateway whose
- * choice was restricted they may differ from these, but must have the same hop count. */
+ * choice was restricted, an entry may differ, but its path must have the same number of hops. */
 static void others_keep(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -253,8 +253,8 @@ static void irregular_one(uint64_t seed)
 
 START_TEST(irregular)
 {
-	/* A path that was copied from another column (engine/alike.c) made a turn that was not
-	 * allowed, and closed a credit loop. */
+	/* On this fabric, a path that was copied from another column (engine/alike.c) once made a
+	 * turn that was not allowed, and closed a credit loop. */
 	irregular_one(6538);
 	for (uint32_t i = 0; i < trees_runs(3000); i++)
 		irregular_one(trees_first_seed() + i);
@@ -379,7 +379,7 @@ START_TEST(gateway_is_near_its_bound)
 		}
 		unroute(&b);
 	}
-	printf("two chassis: %u of %u fabrics with turns within 2 %% of up/down; the bound of one link excludes this in %u; %u above 1.5 times the bound, at most %.2f times\n",
+	printf("two chassis: most loaded link within 2 %% of up/down routing on %u of %u fabrics with turns; not possible on %u, by the bound; above 1.5 times the bound on %u, at most %.2f times\n",
 	       within, n_turns, excluded, above, worst);
 	few_above(above, n_turns);
 	runs_show(within + excluded >= n_turns * 9 / 10);
@@ -484,7 +484,7 @@ START_TEST(links_between_trees_share)
 		near = most <= stats.balance.bound * 103 / 100 + 1;
 		above += !near && most > share + hosts;
 		ck_assert_msg(near || most <= share + 2 * hosts,
-			      "seed %" PRIu64 ": %u flows on a link, %u joints, bound %u",
+			      "seed %" PRIu64 ": %u flows on a link, %u links between the trees, bound %u",
 			      b.seed, most, joints, stats.balance.bound);
 		unroute(&b);
 	}
@@ -690,7 +690,7 @@ static void live(struct life *x, enum ftr_placement how, bool keep)
 
 static void show_lives(void)
 {
-	printf("incremental: %u applies, %u with extra turns, %u over horizontal links, %u refused because of restored links, %u with drained stages, %u not proved; %u compared with a full routing\n",
+	printf("incremental: %u changes, %u with extra turns, %u over horizontal links, %u refused because of restored links, %u with drained stages, %u not proved; %u compared with a full routing\n",
 	       lives.applies, lives.with_turns, lives.horizontal, lives.refused,
 	       lives.drained, lives.unproved, lives.compared);
 	memset(&lives, 0, sizeof(lives));

@@ -2,7 +2,7 @@
 /*
  * Displaced entries over random fabrics and random sequences of faults and repairs:
  * the entries that change, the counted flows, and the return of all entries.  The
- * displaced entries of a whole routing: several threads must place them as one does.
+ * displaced entries of a whole routing: several threads must place them as one thread does.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -380,7 +380,7 @@ END_TEST
 struct marked {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh, *order;
-	struct ftr_balance_input in;	/* one of the shapes, or each for every other column */
+	struct ftr_balance_input in;	/* sh or order; or both, each for every other column */
 	uint8_t *use_full;
 	struct ftr_tables *t;		/* marked entries hold FTR_PORT_NONE */
 	struct ftr_tables *prefer;	/* or NULL */
@@ -476,7 +476,7 @@ static void use_both(struct marked *m)
 	ftr_tables_free(other);
 }
 
-/* The marked entries are those that dmodc reports as displaced (seed % 4 == 0), or any. */
+/* Mark the entries that dmodc reports as displaced (seed % 4 == 0), or a random quarter. */
 static void marked_new(struct marked *m, uint64_t seed)
 {
 	bool displaced = seed % 4 == 0, both = seed % 4 == 1;

@@ -55,7 +55,7 @@ static struct ftr_fabric *grow(const char *text)
 	return trees_grow(&g, 7, 0);
 }
 
-/* An upward link of the n-th switch of that rank. */
+/* The failure of an upward link of the n-th switch of that rank. */
 static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 				uint32_t n)
 {
@@ -67,7 +67,7 @@ static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 	return e;
 }
 
-/* Number of switches with a write for a host. */
+/* Number of switches with a write for the LID of a host. */
 static uint32_t for_hosts(const struct setup *x,
 			  const struct ftr_ddlr_plan *p)
 {

@@ -31,7 +31,7 @@ static struct ftr_shape *shape_of(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* Switches that have neighbours and, by inference, none above them. */
+/* Switches with neighbours, of which none is above them by the inferred ranks. */
 static uint32_t tops(const struct ftr_fabric *f, uint64_t *guid)
 {
 	struct ftr_shape *sh = shape_of(f, NULL, 0, FTR_ROOTS_AUTO);

@@ -116,8 +116,8 @@ START_TEST(paper_off_whole_trees)
 }
 END_TEST
 
-/* The switches from a to b by the tables of sftree, "A X1 ..."; "!" marks a missing
- * entry, "..." a path without end. */
+/* The switches on the path by the tables of sftree, "A X1 ..."; "!" marks a missing entry, "..."
+ * a path without end. */
 static const char *path(const struct both *b, const char *from, const char *to)
 {
 	static char text[200];
@@ -184,8 +184,7 @@ START_TEST(paper_figure_3)
 		{ "Y2", "Y1", "Y2 B1 Y1" },
 		/* A1 and B1 have no common ancestor, and s is directly below both */
 		{ "A1", "B1", "A1 s B1" },
-		/* A2 and B2: first up to the subtree; the entry of s for B2
-		 * is dmodc's */
+		/* from A2 and B2, first up, then down into the subtree */
 		{ "A2", "B1", "A2 X1 A1 s B1" },
 		{ "B2", "A1", "B2 Y1 B1 s A1" },
 		{ "B2", "X2", "B2 Y1 B1 s A1 X2" },

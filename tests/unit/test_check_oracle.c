@@ -307,8 +307,8 @@ static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 	}
 }
 
-/* Fill the tables by a random kind.  Kind 0: random entries only.  Kinds 1 to 3: shortest paths;
- * without a path, entries are random (1) or missing (2, 3).  Kinds 4 and 5: up/down paths. */
+/* Fill the tables in one of six ways, chosen at random: 0: random entries; 1 to 3: shortest paths,
+ * where entries without a path are random (1) or missing (2, 3); 4 and 5: up/down paths. */
 static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 {
 	uint32_t kind = ftr_rng_below(g, 6);
