@@ -2,7 +2,7 @@
 /*
  * The builder and the finished fabric: duplicate and contradictory input and its
  * messages, indices in the order of GUIDs, LIDs, copies, and every allocation failing once.
- * Also the difference of two tables, and turns in terms of another fabric.
+ * Also the difference of two tables, and turns that are translated to another fabric.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -186,7 +186,7 @@ START_TEST(copies_leave_out_and_keep_lids)
 }
 END_TEST
 
-/* Equal names of switches, of end ports, and of a switch and an end port. */
+/* Equal names of switches, of host ports, and of a switch and a host port. */
 START_TEST(shared_names_are_marked)
 {
 	static const char *const sw_name[] = { "a", "twin", "twin", "both" };

@@ -348,8 +348,8 @@ START_TEST(test_other_traps)
 }
 END_TEST
 
-/* While the fast path handles trap 128, OpenSM does not sweep because of it but
- * still receives it; other traps have their usual effect. */
+/* OpenSM receives trap 128 while the fast path handles it, but does not sweep because of this
+ * trap.  Other traps have their usual effect. */
 START_TEST(test_mixed_traps)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

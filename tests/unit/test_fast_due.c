@@ -7,7 +7,7 @@
 
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
-/* Does the plugin want a sweep, or has it requested one?  Resets both. */
+/* True if the plugin is going to request a sweep, or has requested one.  Clears both flags. */
 static bool sweep_due(struct fake *h)
 {
 	bool is;

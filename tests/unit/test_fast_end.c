@@ -71,7 +71,7 @@ static bool is_over(struct fake *h, unsigned int reported)
 
 /* OpenSM ends after a given number of packets of the plugin, with others in flight;
  * or at the end of the repair, if the repair needs fewer packets or is abandoned.  In every
- * case each block of OpenSM's copy is right, or is one that the next sweep writes. */
+ * case each block of OpenSM's copy equals that of the switch, or is written by the next sweep. */
 START_TEST(test_end_in_repair)
 {
 	static const unsigned int after[] = { 0, 1, 5, 12, 20, 30, 45, 70 };
@@ -193,8 +193,8 @@ static void check_at_rest(struct fake *h)
 	fake_check_counters(h);
 }
 
-/* Faults and recoveries, some packets lost, sweeps whenever they are requested;
- * everything is checked at each rest, and at the end the fabric is complete again. */
+/* Random faults and recoveries; some packets are lost; OpenSM sweeps whenever a sweep is requested.
+ * Everything is checked whenever the plugin is idle, and at the end, with all links restored. */
 START_TEST(test_soak)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

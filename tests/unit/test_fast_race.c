@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The fast path when OpenSM routes at moments that the worker does not expect: while
- * it reads or writes, without an event before, or without one afterwards.
+ * the worker reads or writes, or without an event before or after the routing.
  */
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
@@ -127,8 +127,8 @@ START_TEST(test_reroute_wins_lock)
 }
 END_TEST
 
-/* The tables of a reroute assume that all ports are up: a link that goes down and up again
- * afterwards is dead. */
+/* The tables of a reroute use all ports that are up.  A link that goes down and up again afterwards
+ * is dead, because its ports are in Init. */
 START_TEST(test_short_failure_after_reroute)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

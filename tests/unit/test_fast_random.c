@@ -119,7 +119,7 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* Is a sweep to come, because of a repair or of a trap that was held back? */
+/* True if a sweep will follow, because of a repair or of a trap that was held back. */
 static bool sweep_is_to_come(struct fake *h)
 {
 	bool wanted;

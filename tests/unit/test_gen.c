@@ -393,7 +393,7 @@ START_TEST(torus)
 }
 END_TEST
 
-/* The same seed gives the same torus; no LIDs; damage. */
+/* Tori with random GUIDs and ports, without LIDs, with damage; failing allocations. */
 START_TEST(torus_options)
 {
 	struct ftr_gen_opts o = { .seed = 5, .random_guids = true,

@@ -225,7 +225,7 @@ START_TEST(entered_from_above_goes_down)
 END_TEST
 
 /*
- * A login host on a spine and a leaf with few hosts change no switch's rank.
+ * Neither a login host on a spine nor a leaf with few hosts changes the rank of a switch.
  *
  *	rank 1     S1   S2 +login
  *	          /|\\ //|\

@@ -23,7 +23,7 @@ static struct ftr_err err;
 static struct ftr_fabric *f;
 static struct ftr_sim_immunet opts;
 static struct ftr_tables *t;
-static uint8_t *up;		/* links at the end of the run */
+static uint8_t *up;		/* [n_ports] 1: the link works at the end of the run */
 static enum ftr_sim_queues queues;
 static bool check_tables;
 
@@ -228,7 +228,7 @@ static struct ftr_sim_change dies(ftr_sw s, ftr_port p, uint64_t at)
 
 /* ---- the examples of Puente et al. 2004 -------------------------------------------- */
 
-/* Figure 5: 3x3, the link between 4 and 1 dies.  4 becomes the root, 3, 5 and 7 are its
+/* Figure 5: on a 3x3 torus the link between 4 and 1 dies.  4 becomes the root, 3, 5 and 7 are its
  * children, and the other switches are children of 3, 5 and 7. */
 START_TEST(figure_5)
 {
@@ -429,7 +429,7 @@ static uint64_t all_lost(const struct ftr_sim_result *r)
 	return lost;
 }
 
-/* Links fail: five, or (odd _i) all links except those of a tree. */
+/* Five links fail, or (odd _i) all links except those of a tree. */
 START_TEST(any_number)
 {
 	struct ftr_sim_change g[600];
@@ -533,10 +533,9 @@ END_TEST
 
 /* ---- cost of control packets ---------------------------------------------------------- */
 
-/* One link of 8x8 fails: every switch except the root announces its number once,
- * and for each number each switch sends over all links except the one by which the
- * number came.
- * The last announcement has crossed eight switches, which take 1000 cycles each. */
+/* One link of an 8x8 torus fails: every switch except the root announces its number once,
+ * and each switch forwards each number over all links except the one by which the number
+ * came.  The last announcement has crossed eight switches, which take 1000 cycles each. */
 START_TEST(control_packets)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
@@ -717,9 +716,9 @@ START_TEST(drains)
 }
 END_TEST
 
-/* One link after the other.  If each switch counts its own levels, a switch may
- * declare a level that no other follows, and a ring keeps a dead link (src/models/immunet.c
- * lists this deviation from the paper). */
+/* Links fail one after the other.  If each switch counts its own levels, a switch may declare a
+ * level that no other switch follows, and a ring keeps a dead link (src/models/immunet.c lists
+ * this deviation from the paper). */
 START_TEST(levels)
 {
 	uint32_t broken = 0;

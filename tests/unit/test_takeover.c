@@ -161,7 +161,7 @@ START_TEST(fresh_switches)
 }
 END_TEST
 
-/* The tables in use have a loop: there is no order, and OpenSM writes. */
+/* The tables in use have a loop, so no order of writes is safe, and OpenSM writes the tables. */
 START_TEST(loop_in_use)
 {
 	struct fake *h = start(1, ORDERED);

@@ -263,8 +263,8 @@ static void ring(struct net *n)
 		}
 }
 
-/* SL 1, on the whole path, for paths that cross the link between switches 4 and 0; SL 0 for
- * all others. */
+/* Give SL 1 to all paths that cross the link between switches 4 and 0, on their whole length, and
+ * SL 0 to all others. */
 static struct ftr_path_sl *dateline(const struct net *n)
 {
 	struct ftr_path_sl *p;
