@@ -508,7 +508,8 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	return t;
 }
 
-/* Check that depth off with place_by_load places displaced entries as before a search. */
+/* Check that depth off with place_by_load places displaced entries as a search does before its
+ * first sweep. */
 static void off_places_by_load(const struct routed *r)
 {
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;

@@ -534,7 +534,7 @@ static void placing_free(struct placing *p)
 	ftr_tables_free(p->t);
 }
 
-/* Place the entries LID by LID, as with extra turns: no entry is prepared. */
+/* Place the entries LID by LID, as is done with extra turns; threads do not prepare entries. */
 static void place_slowly(struct placing *p, const struct marked *m)
 {
 	placing_new(p, m, NULL);

@@ -200,8 +200,8 @@ END_TEST
 
 /* ---- inference --------------------------------------------------------- */
 
-/* Returns f (consumed) with routers at seven of eight free ports.  So few ports are left to which
- * missing links could belong. */
+/* Returns f (consumed) with routers at seven of eight free ports.  Missing links can then belong
+ * only to the few ports that are still free. */
 static struct ftr_fabric *fill_ports(struct ftr_fabric *f, struct ftr_rng *r)
 {
 	static const struct edit as_is = EDIT_NOTHING;
@@ -264,8 +264,8 @@ START_TEST(slots)
 }
 END_TEST
 
-/* Returns how many of a thousand switches below the top of a tree have all their slots when
- * `percent` percent of the links are lost. */
+/* Returns the share, in thousandths, of the switches below the top of a tree that have all their
+ * slots when `percent` percent of the links are lost. */
 static unsigned int recognised(const char *shape, uint32_t percent,
 			       unsigned int runs)
 {

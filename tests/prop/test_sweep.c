@@ -203,8 +203,8 @@ static void slow_choose(struct slow_sweep *z, struct balance_cand *cand, ftr_sw 
 	slow_add(z, s, 1);
 }
 
-/* Set bad[] for the switches whose present path has a bad link, among those that a source's path
- * passes. */
+/* Set bad[] for the switches that have a bad link on their present path.  Only switches on the
+ * paths of sources are examined. */
 static void slow_bad(struct slow_sweep *z, bool *bad)
 {
 	memset(z->sends, 0, sizeof(z->sends));

@@ -42,7 +42,7 @@ struct key {
 	{ "control", "cycles that a router needs for a control packet", 1000 },
 	{ "cpacket", "phits of a control packet", 20 },
 	{ "after", "1: control packets wait for all others", 0 },
-	{ "moves", "how often a packet may move into the ring", 4 },
+	{ "moves", "number of times that a packet may move into the ring", 4 },
 	{ "inject", "free buffer space for which a host waits before it sends, in packets; 0: 1 packet, or 2 in the ring", 0 },
 	{ "eager", "1: enter the ring even if an adaptive exit is only busy", 0 },
 	{ "own_count", "1: a level counts only the router's own emergencies", 0 },

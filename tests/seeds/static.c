@@ -20,11 +20,11 @@
  * R is the function of src/models.  All its choices are followed, from every host to every
  * leaf switch.  A vector of tried ports that is stored in a switch may be any vector that
  * other packets can have left there; a vector in the packet is used as it is.  R' supplies
- * the same channels as R, except for upward paths:
+ * the same channels as R, but in some switches it has upward paths only towards T(s):
  *
- *	turn	2006: in a U-turn switch s, only towards T(s)
- *	own	2011: in a switch of the subtree of T(s), at or above the tier of a
- *		U-turn switch s, only towards T(s); if there are several such s, the lowest one counts
+ *	turn	2006: in a U-turn switch s
+ *	own	2011: in the switches of the subtree of T(s) at or above the tier of a U-turn
+ *		switch s; if there are several such s, the lowest one counts
  *	common	like own, and switches of one tier that reach the same top switches have the
  *		same T
  *	careful	like own, and T(s) is not above a switch that sends packets down to s

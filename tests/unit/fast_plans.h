@@ -72,7 +72,7 @@ static inline uint8_t *all_tables(struct fake *h)
 	return t;
 }
 
-/* Are the tables of all switches equal to `before`, the result of all_tables? */
+/* True if the tables of all switches equal `before`, an earlier result of all_tables(). */
 static inline bool tables_are(struct fake *h, const uint8_t *before)
 {
 	uint8_t *now = all_tables(h);

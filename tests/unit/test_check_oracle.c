@@ -454,7 +454,7 @@ static void shift_oracle(unsigned long seed)
 		for (uint32_t i = 0; i < n.f->n_ports; i++)
 			max = FTR_MAX(max, load[i]);
 		ck_assert(!shift_load(n.f, n.t, order, m, k, &got, NULL));
-		ck_assert_msg(got == max, "fabric %lu: load %u, not %u", seed,
+		ck_assert_msg(got == max, "fabric %lu: load %u, oracle %u", seed,
 			      got, max);
 	}
 	net_free(&n);
@@ -468,7 +468,7 @@ struct expect {
 	unsigned long seed, n;
 };
 
-/* False if ftr_check_lost skips the LIDs of owners of this kind. */
+/* False if ftr_check_lost skips this LID because of the kind of its owner. */
 static bool asked(const struct expect *x, uint32_t lid)
 {
 	if (x->o->f->owner[lid].kind != FTR_OWNER_SW || !x->r)

@@ -255,7 +255,7 @@ START_TEST(link_codes)
 }
 END_TEST
 
-/* Without switch b, the others have other indices, and turns that use b are left out. */
+/* Without switch b, the other switches have other indices, and turns that use b are left out. */
 START_TEST(turns_of_another_fabric)
 {
 	struct ftr_fabric *f = draw("a: b c h1\nb: c h1\nc: d h1\nd: a h1\n"), *g;

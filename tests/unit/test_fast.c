@@ -233,7 +233,7 @@ START_TEST(test_trunk)
 }
 END_TEST
 
-/* A link of the leaf that OpenSM is connected to fails: half of all stored routes are stale. */
+/* A link of OpenSM's own leaf fails: half of all stored routes are stale. */
 START_TEST(test_own_uplink)
 {
 	struct fake *h = fake_new(NULL);

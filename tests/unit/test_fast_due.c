@@ -207,9 +207,8 @@ static void settle_transition(struct fake *h)
 		;
 }
 
-/* If a routing confirms the tables of ddlr's planner, the planner is kept, so that the next
- * fault need not wait for a new one.  Tested before any fault, and after a repair whose
- * transition is done. */
+/* If a routing confirms the tables of ddlr's planner, the planner is kept and can repair the next
+ * fault immediately.  Tested before any fault, and after a repair whose transition is done. */
 START_TEST(test_planner_is_kept)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -138,8 +138,8 @@ START_TEST(test_end_in_sweep)
 	fake_until(atomic_load(&l.there));
 	now = ibf_now_ms();
 	fake_unload(h);
-	/* the plugin waits for the answers to its packets (4 tries of 50 ms), but for no
-	 * sweep */
+	/* the plugin waits for the answers to its packets (4 tries of 50 ms), but not for
+	 * the sweep */
 	ck_assert_double_lt(ibf_now_ms() - now, 2000);
 	ck_assert_uint_eq(h->n_sweeps, l.sweeps + (l.when >= FAKE_ROUTED));
 	fake_check_copy(h);
@@ -149,7 +149,7 @@ START_TEST(test_end_in_sweep)
 }
 END_TEST
 
-/* OpenSM ends before it was ever up. */
+/* OpenSM ends before the subnet has been up. */
 START_TEST(test_end_at_once)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });
@@ -182,7 +182,7 @@ static void repair_all(struct fake *h)
 static void check_at_rest(struct fake *h)
 {
 	fake_rest(h);
-	/* OpenSM lost packets, and sweeps again after its next interval */
+	/* if OpenSM has lost packets, it sweeps again after sweep_interval */
 	while (__atomic_load_n(&h->osm->subn.subnet_initialization_error,
 			       __ATOMIC_RELAXED)) {
 		light_sweep(h);

@@ -19,7 +19,7 @@ struct loss {
 	bool sets, gets;	/* which kind of packet */
 	ftr_sw to;		/* only packets to this switch; FTR_SW_NONE: to all */
 	unsigned int every;	/* every n-th packet; 1: all */
-	bool first_copy;	/* only the first copy; its retries are not affected */
+	bool first_copy;	/* only the first transmission of a packet, not its retries */
 	struct fake_fate fate;
 	double spread_ms;	/* answers in reverse order: the first is delayed longest */
 };
@@ -71,7 +71,7 @@ static const struct loss harmless[] = {
 	  .fate.lose_answer = true },
 	{ .gets = true, .every = 2, .to = FTR_SW_NONE, .first_copy = true,
 	  .fate.lose_request = true },
-	/* the answer comes after its packet was given up */
+	/* the answer comes after the request was given up */
 	{ .sets = true, .every = 4, .to = FTR_SW_NONE, .fate.back_ms = 30 },
 	{ .gets = true, .every = 4, .to = FTR_SW_NONE, .fate.back_ms = 30 },
 	/* duplicated */

@@ -366,7 +366,7 @@ START_TEST(test_sweep_comes)
 }
 END_TEST
 
-/* A transition under way delays a sweep that only confirms, but not beyond the cap. */
+/* A transition under way delays a sweep that only confirms a repair, but not beyond the cap. */
 START_TEST(test_transition_goes_first)
 {
 	reset();

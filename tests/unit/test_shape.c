@@ -437,7 +437,8 @@ START_TEST(up_paths_in_a_tree)
 }
 END_TEST
 
-/* The cn and io lists decide which switches are leaves, and which ports are hosts. */
+/* The lists of compute nodes and I/O nodes decide which switches are leaves, and which ports are
+ * hosts. */
 START_TEST(guid_lists)
 {
 	struct ftr_fabric *f = draw("A: S h3\nB: S h3\nC: S h3\nS:\n");

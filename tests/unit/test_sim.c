@@ -419,8 +419,8 @@ END_TEST
 
 /* ---- losses --------------------------------------------------------------------- */
 
-/* A saturated flow over a link that dies: the packet on it is cut, and the whole
- * buffer before it is lost; then an entry is missing; then everything works again. */
+/* A saturated flow over a link that dies: the packet on the link and all packets that wait for it
+ * are lost.  Then an entry is missing; then everything works again. */
 START_TEST(dying_link)
 {
 	struct net n = dumbbell();

@@ -404,7 +404,7 @@ START_TEST(timeout)
 	w.v.now = FTR_SIM_MS;
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* c's port is marked, and the link below the other port dies */
+	/* b's port to c is marked, and the switch at the other port loses its link to s */
 	ck_assert_uint_eq((uint64_t)__builtin_popcountll(t->vector[b]), 1);
 	repair(&w);
 	for (unsigned int i = 0; i < 2; i++)
