@@ -624,7 +624,7 @@ static double is_better(const struct routed *r, enum ftr_balance depth,
 }
 
 /* Check that entries that follow the ranks are candidates of equation (1), Gliksberg et al. 2020.
- * Others follow extra turns, because there is no up/down path; is_sound() checks them. */
+ * Other entries follow extra turns, because there is no up/down path; is_sound() checks them. */
 static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];

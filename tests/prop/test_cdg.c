@@ -266,7 +266,7 @@ static uint32_t follow_all(const struct world *w, ftr_lid lid)
 			    ftr_fabric_port(w->f, s, p)->peer_kind != FTR_PEER_SW)
 				break;
 			if (!ftr_cdg_may_pass(w->g, s, lid))
-				ck_abort_msg("seed %llu: packets for LID %u pass switch %u",
+				ck_abort_msg("seed %llu: packets for LID %u pass switch %u unexpectedly",
 					     (unsigned long long)w->seed, lid, s);
 			if (ftr_cdg_link_is_down(w->g, s, p))
 				break;

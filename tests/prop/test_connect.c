@@ -209,7 +209,7 @@ static void judge(struct both *b)
 static void show(const char *what)
 {
 	printf("%s: %u fabrics, %u with extra turns (%" PRIu64 " turns, %" PRIu64
-	       " pairs), %u with a restricted gateway, %" PRIu64 " pairs with a longer path, %u reordered\n", what,
+	       " pairs), %u with a restricted gateway, %" PRIu64 " pairs with a longer path, %u routed by sftree's order\n", what,
 	       sum.fabrics, sum.extra, sum.turns, sum.pairs, sum.narrowed,
 	       sum.longer, sum.reordered);
 	memset(&sum, 0, sizeof(sum));
@@ -307,15 +307,15 @@ START_TEST(order_of_sftree_is_even)
 		ftr_shape_free(b.sh);
 		ftr_fabric_free(b.f);
 	}
-	printf("order of sftree: most loaded links %" PRIu64
-	       " before the search, %" PRIu64 " after it; up/down %" PRIu64
+	printf("order of sftree: flows on the most loaded links %" PRIu64
+	       " before the search, %" PRIu64 " after it; with up/down routing %" PRIu64
 	       "\n", before, all, updown);
 	ck_assert_uint_le(all * 100, updown * 102);
 	ck_assert_uint_gt(before * 100, updown * 110);
 }
 END_TEST
 
-/* Pairs of hosts that up/down routing leaves without a path. */
+/* Number of pairs of hosts that up/down routing leaves without a path. */
 static uint64_t host_pairs_apart(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -379,7 +379,7 @@ START_TEST(gateway_is_near_its_bound)
 		}
 		unroute(&b);
 	}
-	printf("two chassis: most loaded link within 2 %% of up/down routing on %u of %u fabrics with turns; not possible on %u, by the bound; above 1.5 times the bound on %u, at most %.2f times\n",
+	printf("two chassis: the most loaded link is within 2 %% of up/down routing on %u of %u fabrics with turns; on %u the bound excludes this; on %u it is above 1.5 times the bound, at most %.2f times\n",
 	       within, n_turns, excluded, above, worst);
 	few_above(above, n_turns);
 	runs_show(within + excluded >= n_turns * 9 / 10);
@@ -446,8 +446,8 @@ START_TEST(a_row_of_racks_joins_chassis)
 		ftr_shape_free(stats.routed);
 		unroute(&b);
 	}
-	printf("rows of racks: most loaded links %" PRIu64 "; up/down %" PRIu64
-	       ", sftree %" PRIu64 "\n", all, updown, sftree);
+	printf("rows of racks: flows on the most loaded links %" PRIu64 "; with up/down routing %"
+	       PRIu64 ", with sftree %" PRIu64 "\n", all, updown, sftree);
 	ck_assert_uint_le(all * 100, updown * 102);
 	ck_assert_uint_le(sftree * 100, updown * 102);
 }
@@ -614,7 +614,7 @@ static bool sound(struct life *x, const struct ftr_check_delta *d)
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
 		if (i != FTR_FIND_MISSING)
 			ck_assert_msg(!rep.found[i], "seed %" PRIu64
-				      ": %s from %u at %u, LID %u; %u turns",
+				      ": %s from switch %u at switch %u, LID %u; %u turns",
 				      x->b.seed, ftr_finding_name(
 				      (enum ftr_finding)i), rep.sample[i].from,
 				      rep.sample[i].at, rep.sample[i].lid,
@@ -744,7 +744,7 @@ START_TEST(real_fabrics)
 		judge(&b);
 		all = searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
 		updown = searched(&b, "dmodc", FTR_PATHS_UPDOWN, &stats);
-		printf("most loaded link %u, up/down %u; ", all, updown);
+		printf("%u flows on the most loaded link, %u with up/down routing; ", all, updown);
 		ck_assert_uint_le(all * 100ull, updown * 102ull);
 		unroute(&b);
 		show(trees_real_files[i]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Displaced entries over random fabrics and random sequences of faults and repairs:
- * the entries that change, the counted flows, and the return of all entries.  The
- * displaced entries of a whole routing: several threads must place them as one thread does.
+ * the entries that change, the counted flows, and the return of all entries when the links
+ * are repaired.  In a whole routing, several threads must place displaced entries as one
+ * thread does.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -388,7 +389,8 @@ struct marked {
 	uint32_t n;			/* their number */
 };
 
-/* seed % 5 == 1, and the racks: several blocks of destinations (displaced_all.c). */
+/* The racks, and the fabrics with seed % 5 == 1, have several blocks of destinations
+ * (displaced_all.c). */
 static struct ftr_fabric *marked_fabric(uint64_t seed, struct ftr_rng *r)
 {
 	struct ftr_pgft g;

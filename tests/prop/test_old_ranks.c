@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Irregular fabrics in which one more host changes the ranks that are inferred
- * (src/shape/choice.c, rule 7).  The nominal fabric keeps the old ranks unless the others are
- * clearly better.  If it keeps them, no entry of an existing LID changes.  With the inferred ranks,
- * entries change, although every entry that is still valid is kept.
+ * (src/shape/choice.c, rule 7).  The nominal fabric keeps the old ranks unless the inferred ranks
+ * are clearly better.  If it keeps them, no entry of an existing LID changes.  With the inferred
+ * ranks, entries change, although every entry that is still valid is kept.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */

@@ -430,7 +430,7 @@ static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps)
 	free(st.sw);
 }
 
-/* A chassis fabric whose shape has up paths. (If every leaf connects to all chips, the
+/* A chassis fabric in whose shape up_path is set. (If every leaf connects to all chips, the
  * spines are inferred to be empty leaves.) */
 static struct ftr_fabric *chassis(struct ftr_rng *rng)
 {

@@ -362,7 +362,7 @@ START_TEST(real_fabrics)
 						    &co, NULL, &after, &err));
 			ck_assert_int_ne(after.cdg, FTR_CDG_CYCLE);
 			ck_assert_uint_eq(after.found[FTR_FIND_LOOP], 0);
-			printf("%s: %u writes, %u switches, %llu not repaired\n",
+			printf("%s: %u writes, %u switches, %llu entries not repaired\n",
 			       trees_real_files[i], p.n, p.n_switches,
 			       (unsigned long long)p.unrepaired);
 			ftr_ddlr_plan_fini(&p);

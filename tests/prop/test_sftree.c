@@ -355,8 +355,8 @@ START_TEST(one_lost_link_moves_no_root)
 }
 END_TEST
 
-/* Detours between switches use all links of a switch, not only the first: from a
- * middle switch to the top switches of other planes. */
+/* Detours from a middle switch to the top switches of other planes use all upward links of the
+ * middle switch, not only the first. */
 START_TEST(detours_are_spread)
 {
 	struct both b = { 0 };

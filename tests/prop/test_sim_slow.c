@@ -43,7 +43,7 @@ struct pkt {
 struct room {
 	uint32_t ch;
 	unsigned int vl;
-	uint64_t until;		/* time when this room is known to be free */
+	uint64_t until;		/* time at which the sender learns that this room is free */
 };
 
 /* Keys of the queues that wait for a VL of a channel, in the order in which they are served. */

@@ -540,7 +540,7 @@ START_TEST(link_inferred_at_a_full_switch)
 END_TEST
 
 /*
- * t1 has lost its link to ma1, but its divider is still the one over that link: 3 * 3, because
+ * t1 has lost its link to ma1, but keeps the divider that follows from this link: 3 * 3, because
  * the pod of ma1 has three planes.  The other pods have two planes, which would give 2 * 3.
  */
 START_TEST(divider_over_an_inferred_slot)

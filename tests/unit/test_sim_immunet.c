@@ -565,8 +565,8 @@ START_TEST(control_packets)
 }
 END_TEST
 
-/* With every_path, as Puente et al. 2004 describe it, there are more control packets, and the
- * tables are the same. */
+/* With every_path, the behaviour that Puente et al. 2004 describe, there are more control packets,
+ * and the tables are the same. */
 START_TEST(every_path)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);

@@ -257,8 +257,8 @@ START_TEST(hops)
 }
 END_TEST
 
-/* Sources stop sending to a host that is cut off; packets of a source that learns it late
- * are lost. */
+/* Sources stop sending to a host that is cut off.  Packets of a source that learns of the failure
+ * late are lost. */
 START_TEST(no_packets_to_dead_hosts)
 {
 	const struct ftr_sim_change g = {
