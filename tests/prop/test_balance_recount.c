@@ -428,7 +428,8 @@ START_TEST(load_sweeps_choose_the_best_port)
 }
 END_TEST
 
-/* The counts made while displaced entries are placed are those with which the search begins. */
+/* The search begins with the counts that were made while displaced entries were placed.  They must
+ * equal a slow count. */
 START_TEST(counters_after_placing)
 {
 	struct ftr_team *team = ftr_team_new(3);

@@ -113,8 +113,8 @@ static void damage(struct scene *z)
 	z->d.write_step = NULL;
 }
 
-/* Find a switch to which packets are routed downward, if there is one, and make it send them
- * upward. */
+/* Find a switch to which packets are routed downward, if there is one, and let this switch route
+ * them upward. */
 static void turn_up(struct scene *z)
 {
 	const struct ftr_group *g;

@@ -590,8 +590,7 @@ START_TEST(prepared_entries_are_placed_as_one_by_one)
 }
 END_TEST
 
-/* Each allocation fails once, also those of the threads that prepare entries: the call must then
- * fail. */
+/* Each allocation fails once, also in the threads that prepare entries: the call must fail. */
 START_TEST(no_memory_for_placing)
 {
 	struct ftr_team *team = ftr_team_new(3);

@@ -94,7 +94,7 @@ static void against_oracle(const struct ftr_shape *whole,
 	oracle_place_free(&o);
 }
 
-/* Compares the damaged fabric with the oracle; frees both fabrics. */
+/* Compares the entries on the damaged fabric with the oracle; frees both fabrics. */
 static void damaged_equals_oracle(struct ftr_fabric *f, struct ftr_fabric *damaged,
 				  uint64_t seed)
 {

@@ -364,7 +364,7 @@ static void instant(struct slow *x)
 	}
 }
 
-/* ---- comparison of the two --------------------------------------------------------- */
+/* ---- comparison -------------------------------------------------------------------- */
 
 static void compare(struct slow *x, const struct ftr_sim_result *r)
 {

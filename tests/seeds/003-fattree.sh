@@ -24,8 +24,8 @@ for s in "${seeds[@]}"; do
 	done
 done | runs
 
-# engine NAME US FILE: simulate the engine NAME, and write the result to FILE.  The link fails at
-# 32 us; the new tables follow US us later.  The series has parts of 4 us.
+# engine NAME US FILE: simulate the tables of engine NAME, and write the result to FILE.  The
+# link fails at 32 us; the new tables follow US us later.  The series has parts of 4 us.
 engine() {
 	local parts=$((($2 + 32 + 48 + 3) / 4))
 	ibfattree gen "$net" -o f.net

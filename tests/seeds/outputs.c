@@ -17,7 +17,7 @@
  *	-M virtual	like direct, but with a queue per input, output and VL
  *
  * A packet with several exits leaves by the one with the emptiest queue, or (-1) chooses a random
- * one and waits for it.  The head of a packet may leave a queue one cycle after it has entered.
+ * one and waits for it.  The head of a packet may leave a queue one cycle after it has entered it.
  * The room of the packet becomes free when its tail has left, or (-e) when its head has left.
  *
  *	-n N,N,...	numbers of faults.  Of N faults, N - 1 are present from the start.
@@ -29,8 +29,8 @@
  *	-o N -i N	places in an output queue (2), in an input buffer (2)
  *	-h N		cycles of a packet on a link (2, as in the paper)
  *
- * Prints one line of CSV for each number of faults and function, means over the runs that
- * do not deadlock:
+ * Prints one line of CSV for each number of faults and function.  The values are means over the
+ * runs that do not deadlock:
  *
  *	function, faults
  *	deadlock	percentage of the runs

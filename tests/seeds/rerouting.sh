@@ -15,7 +15,8 @@ tree() {
 
 # table EXPRESSION [KEEP]: turn rows of runs on standard input into a table.  It has a row for each
 # number of faults, and a column for each scheme: the mean of EXPRESSION over the runs for which
-# KEEP is true, or nothing if there are none.  Both are awk expressions with the names of columns.
+# KEEP is true, or nothing if there are no such runs.  EXPRESSION and KEEP are awk expressions with
+# the names of columns.
 table() {
 	awk -F, '
 	NR == 1 || $1 ~ /^scheme/ { next }

@@ -10,8 +10,8 @@
 #
 # Not given: buffers, delays, durations.  Those of the switch are taken from the published
 # InfiniBand model for OMNeT++; the model used in the paper (Gran and Reinemo, 2011) is
-# derived from it.  Per VL it has 200 blocks of 64 bytes at an input, a quarter of them if the port
-# is 1x, and 78 blocks at an output.  Outputs have no buffer of their own
+# derived from it.  Per VL the published model has 200 blocks of 64 bytes at an input, a quarter of
+# them if the port is 1x, and 78 blocks at an output.  Outputs have no buffer of their own
 # here, so their blocks are added to the input.  An input feeds three outputs at a time.  The
 # input delays a packet by 50 ns, and the output by another 50 ns.
 

@@ -112,7 +112,7 @@ route_not(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
 	return ftr_fail(err, FTR_INTERNAL, "broken by the test");
 }
 
-/* Wait for ddlr's planner: ddlr makes local repairs only when it exists. */
+/* Wait for ddlr's planner, without which ddlr makes no local repairs. */
 static inline void wait_for_planner(struct fake *h)
 {
 	bool making = true;

@@ -137,8 +137,8 @@ START_TEST(test_spine_at_once)
 }
 END_TEST
 
-/* A spine dies.  Only one neighbour's trap arrives, because the others were routed
- * through the spine; or the spine itself sent a trap before it died. */
+/* A spine dies.  Only one neighbour's trap arrives, because the traps of the other neighbours were
+ * routed through the spine; or the spine itself sent a trap before it died. */
 START_TEST(test_spine_one_trap)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

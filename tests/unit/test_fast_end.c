@@ -69,7 +69,7 @@ static bool is_over(struct fake *h, unsigned int reported)
 	return is;
 }
 
-/* OpenSM ends after a given number of packets of the plugin, with others in flight;
+/* OpenSM ends after a given number of packets of the plugin, with more packets in flight;
  * or at the end of the repair, if the repair needs fewer packets or is abandoned.  In every
  * case each block of OpenSM's copy equals that of the switch, or is written by the next sweep. */
 START_TEST(test_end_in_repair)

@@ -344,8 +344,8 @@ static void check_entry(ftr_sw s, struct json_object *pair, size_t n)
 		     " for LID %" PRId64 " to switch %u", port, lid, s);
 }
 
-/* Check the list of writes: it has exactly the entries that the plugin changed in the switches,
- * and, unless a switch is dead, as many as the event says. */
+/* Check the list of writes: it has exactly the entries that the plugin changed in the switches.  If
+ * no switch is dead, their number is the number of entries that the event reports. */
 static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 {
 	struct json_object *list = get(o, "sets"), *ms = get(o, "ms");

@@ -219,7 +219,7 @@ static void silence(struct fake *h, ftr_sw s, bool silent)
 	fake_unlock(h);
 }
 
-/* The switch that never answers is at one end of the failed link (_i 0), or another one (_i 1). */
+/* The switch that never answers is at one end of the failed link (_i 0) or elsewhere (_i 1). */
 START_TEST(test_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });

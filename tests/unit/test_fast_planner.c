@@ -117,7 +117,7 @@ START_TEST(test_fault)
 }
 END_TEST
 
-/* A routing stops the planner of the previous one before it starts its own. */
+/* A routing stops the planner of the previous routing before it starts a new planner. */
 START_TEST(test_routing)
 {
 	struct fake *h = planning();

@@ -8,8 +8,8 @@
 
 /* ---- reroutes without an event before ------------------------------------ */
 
-/* A reroute begins while packets of a repair are on their way; they overtake those
- * of OpenSM, or are overtaken by them. */
+/* A reroute begins while packets of a repair are on their way.  These packets overtake packets of
+ * OpenSM, or are overtaken by them. */
 START_TEST(test_reroute_in_push)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -98,8 +98,8 @@ START_TEST(test_reroute_stops_write)
 }
 END_TEST
 
-/* Cut a link, and wait until the worker is about to write.  It then waits for OpenSM's lock,
- * which a reroute holds. */
+/* Cut a link, and wait until the worker is about to write.  The worker then waits for OpenSM's
+ * lock, which a reroute holds. */
 static void cut_and_wait(struct plan *p, struct fake *h)
 {
 	fake_link(h, p->sw, p->port, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric: switches in the place of others, and different fabrics.
+ * The nominal fabric: replaced switches, and different fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -80,8 +80,8 @@ START_TEST(no_replacement)
 }
 END_TEST
 
-/* t1 returns with links of its own while another switch has its place: the place has the
- * GUID of t1, so t1 gets it back, and the other switch gets a new place. */
+/* t1 returns with links of its own while another switch has its place.  The place is identified by
+ * the GUID of t1, so t1 gets the place back, and the other switch gets a new one. */
 START_TEST(replaced_comes_back)
 {
 	struct edit e = EDIT_NOTHING;

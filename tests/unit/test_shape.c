@@ -92,7 +92,7 @@ START_TEST(figure_2_costs)
 	ck_assert_uint_eq(down(sh, "t1", "L"), FTR_COST_INF);
 	ck_assert_uint_eq(cost(sh, "m0", "L"), 5);
 	ck_assert_uint_eq(cost(sh, "K", "L"), 6);
-	/* m1 has cost 5 over t1 and 3 over t2; the order of the two has no effect */
+	/* m1 has cost 5 over t1 and 3 over t2; the order of t1 and t2 has no effect */
 	ck_assert_uint_eq(cost(sh, "m1", "L"), 3);
 	ck_assert_uint_eq(cost(sh, "J", "L"), 4);
 	ck_assert_uint_eq(cost(sh, "M", "L"), 6);

@@ -346,7 +346,7 @@ START_TEST(deadlock)
 	for (uint32_t i = 0; i < k; i++) {
 		ck_assert_uint_eq(r.cycle[i].port, 1);
 		ck_assert_uint_eq(r.cycle[i].vl, 0);
-		/* each waits for the next one in the ring */
+		/* each channel waits for the next one in the ring */
 		ck_assert_uint_eq(r.cycle[(i + 1) % k].sw,
 				  (r.cycle[i].sw + 1) % k);
 	}
@@ -386,7 +386,7 @@ START_TEST(slow_is_no_deadlock)
 	c.hot_percent = 100;
 	c.buffer = 2048;
 	c.check_ps = FTR_SIM_US;
-	/* the order lacks that host port, which would otherwise send to others */
+	/* the order lacks that host port, which would otherwise send to other ports */
 	c.order = (const ftr_ep[]){ 1, 2, 3, 4 };
 	c.n_order = 4;
 	r = run_test_sim(&c);

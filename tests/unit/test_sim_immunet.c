@@ -381,8 +381,8 @@ static bool hangs_together(void)
 	return parts == 1;
 }
 
-/* Draw up to `most` faults in random order, each of which leaves the rest
- * connected.  They occur from 10 us on; some occur before the reaction to the previous fault has
+/* Draw up to `most` faults in random order.  After each of them the remaining switches are
+ * connected.  Faults occur from 10 us on, some before the reaction to the previous fault has
  * ended. */
 static uint32_t draw(struct ftr_sim_change *g, uint32_t most, bool sw,
 		     uint64_t seed)
@@ -755,7 +755,7 @@ int main(void)
 {
 	Suite *s = suite_create("sim_immunet");
 	TCase *c = tcase_create("immunet");
-	/* the largest shape takes as long as all others: only with FTR_RUNS=2 or more */
+	/* the largest shape takes as long as all other shapes: only with FTR_RUNS=2 or more */
 	int first = trees_runs(1) < 2, end = (int)FTR_ARRAY_LEN(shapes);
 
 	tcase_add_test(c, figure_5);

@@ -4,8 +4,8 @@
  * resort, a limit on hops; and sources that do not send to dead destinations.
  *
  * Two switches, 0 and 1, with two links between them: port 1 of each to port 2
- * of the other.  Hosts are at ports 3 and 4; those of switch 0 send to those of
- * switch 1 where pairs are used.
+ * of the other.  Hosts are at ports 3 and 4.  If pairs are used, the hosts of switch 0
+ * send to those of switch 1.
  */
 #include <check.h>
 #include <stdlib.h>
