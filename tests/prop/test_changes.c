@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compares the checker's verdict on changes with a slow verdict, which examines the complete
- * tables on a fabric without the dead links, and the explicit union of old and new entries.
+ * Compares the checker's verdict on changes with a slow verdict, that is, with complete
+ * tables on a fabric without the dead links, and with the explicit union of old and new entries.
  * Tables come from incremental routing; some are corrupted afterwards.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS

@@ -454,10 +454,10 @@ START_TEST(a_row_of_racks_joins_chassis)
 END_TEST
 
 /* A compute tree and a storage tree, joined by horizontal links: all of these links share
- * the traffic between the trees.  The load of the most loaded link is near the lower bound, or it
- * exceeds an equal share by at most the flows to one destination (on nearly all fabrics), and
- * never by more than the flows to two.  (On 3 of 1800 fabrics from seed 1 the excess is more
- * than the flows to one destination; the greatest is 1.4 times these flows.) */
+ * the traffic between the trees.  If the load of the most loaded link is not near the lower bound,
+ * it exceeds an equal share by at most the flows to one destination on nearly all fabrics, and to
+ * two destinations on all others.  (On 3 of 1800 fabrics from seed 1 the excess is more than the
+ * flows to one destination; the greatest is 1.4 times these flows.) */
 START_TEST(links_between_trees_share)
 {
 	uint32_t above = 0, n = trees_runs(40);

@@ -7,7 +7,7 @@
 # one after the other.  As in the paper, stock minhop does not deadlock there, and its tables are
 # changed by hand: the two paths between the roots turn at different leaves.  The paper's seconds are
 # milliseconds here.  There is one queue per VL.  With a queue per output and four equal
-# streams, the streams that share a link alternate packet by packet, and they deadlock only
+# streams, the streams that share a link alternate packet by packet.  They then deadlock only
 # if buffers have room for two packets or less.
 #
 # Then the paper's conclusion, "almost any 3-stage or larger fat-tree routed with minhop

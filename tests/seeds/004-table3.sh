@@ -7,7 +7,7 @@
 # three levels, as in BENCHMARKS.md; and the 648-port switch with racks of two switches joined
 # by horizontal links, like the module that the paper cites (racks.awk).  Each engine runs
 # with hosts alone and with the paper's load.
-# The paper does not give the size of input buffers either, so a third run has the paper's load
+# The paper does not give the size of input buffers either.  So a third run has the paper's load
 # and 800 blocks per input, as in the single-VL examples of the published model.
 
 # shellcheck source=tests/seeds/sftree.sh

@@ -38,9 +38,9 @@
  * There is an arc from a to b if R can put into a some packet that R' can route to b next
  * (dependencies and cross dependencies).
  *
- * Prints one line of CSV: the number of sets, and then the number of sets in which a packet can be
- * discarded, in which a switch has no T, in which R' gives a packet none of the channels of R, and
- * in which the graph has a cycle.
+ * Prints one line of CSV.  The first number is that of all sets.  The others are numbers of sets in
+ * which a packet can be discarded; in which a switch has no T; in which R' gives a packet none of
+ * the channels of R; and in which the graph has a cycle.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Compares the checker with a slow and simple oracle on random fabrics.
  *
  * The oracle walks every (switch, LID) step by step with a list of the switches
- * visited, keeps the dependency graph as a square matrix of ports, and finds the
+ * visited.  It keeps the dependency graph as a square matrix of ports, and finds the
  * shortest cycle through every port by breadth-first search.  A report must equal
  * the oracle's in every field; the reported cycle must have the shortest length,
  * and each of its steps must be a dependency.

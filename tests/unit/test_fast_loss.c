@@ -334,8 +334,8 @@ static void delay_to_one(void *ctx, const struct fake_packet *p,
 	s->sets += p->set;
 }
 
-/* A late Set as in the previous test, to a switch that did not answer when one of its links
- * failed, so that the repair did not wait for this switch. */
+/* A late Set as in the previous test, but to a switch that did not answer when one of its links
+ * failed.  So the repair did not wait for this switch. */
 START_TEST(test_stale_set_of_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

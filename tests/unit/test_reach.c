@@ -520,8 +520,8 @@ static void with_manager(const struct ftr_fabric *f, uint64_t number,
 		run_test_reach(copy_of(f), number, engines[i], m, NULL);
 }
 
-/* Test with a subnet manager on a host of each rank, with one on a host of the leaf switch with
- * the fewest hosts, and with a second one on port 0 of a switch of each rank. */
+/* Test with a subnet manager on a host of each rank, and on a host of the leaf switch with the
+ * fewest hosts.  Then test with a second subnet manager on port 0 of a switch of each rank. */
 static void every_kind(const struct ftr_fabric *f, uint64_t number)
 {
 	struct ftr_shape *sh = NULL;

@@ -275,8 +275,8 @@ START_TEST(figure_3)
 	kill_switch(&w, s);
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* the top switch c returns the packet to m, m sends it down to b, b turns it up to another
-	 * m', which sends it to another c', and from there it goes down without passing s */
+	/* The top switch c returns the packet to m, m sends it down to b, b turns it up to another
+	 * m', and m' sends it to another c'.  From c' it goes down without passing s. */
 	ck_assert_uint_eq(k.n, FTR_ARRAY_LEN(rank));
 	for (unsigned int i = 0; i < k.n; i++)
 		ck_assert_uint_eq(w.sh->tree.rank[k.at[i]], rank[i]);

@@ -717,8 +717,8 @@ START_TEST(drains)
 END_TEST
 
 /* Links fail one after the other.  If each switch counts its own levels, a switch may declare a
- * level that no other switch follows, and a ring keeps a dead link (src/models/immunet.c lists
- * this deviation from the paper). */
+ * level that no other switch follows, and a ring keeps a dead link.  src/models/immunet.c lists
+ * this deviation from the paper. */
 START_TEST(levels)
 {
 	uint32_t broken = 0;

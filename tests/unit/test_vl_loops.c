@@ -3,9 +3,9 @@
  * Credit loops over (link, VL): rings with known results, and random fabrics, tables, SL2VL
  * tables and path SLs, which are compared with a naive construction.
  *
- * The naive construction walks every packet from its source port, VL by VL, enters
- * its dependencies in a square matrix, and finds the shortest cycle through every
- * vertex by breadth-first search.
+ * The naive construction walks every packet from its source port, VL by VL, and enters
+ * its dependencies in a square matrix.  It finds the shortest cycle through every vertex
+ * by breadth-first search.
  */
 #include <stdlib.h>
 
