@@ -2,7 +2,7 @@
 /*
  * The planner of ddlr's local repairs: single plans, invalid arguments, the
  * guarantee, irregular trees, real fabrics, allocation failures. tests/ddlr checks
- * that all fault sets are repaired, and every intermediate state.
+ * that all fault sets are repaired, and that every intermediate state is sound.
  */
 #include <check.h>
 #include <stdio.h>

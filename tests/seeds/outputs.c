@@ -200,7 +200,8 @@ static struct queue *queue_of(ftr_sw sw, ftr_port in,
 	return &s.q[s.from[out] + k * VLS + e->vl];
 }
 
-/* Determine the packet's exits, once.  false: it has none, and is lost. */
+/* Determine the packet's exits if they are not known yet.  Returns false if there are none; the
+ * packet is then lost. */
 static bool routed(struct pkt *k, ftr_sw sw, ftr_port in)
 {
 	struct ftr_sim_exit e[FTR_SIM_EXITS];

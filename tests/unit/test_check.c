@@ -328,8 +328,8 @@ START_TEST(ring_cut)
 }
 END_TEST
 
-/* All packets go clockwise, and h0 is never delivered: a loop through every switch, and in
- * the long ring a cycle that is too long for the report. */
+/* All packets go clockwise, and packets for h0 are never delivered: a loop through every switch,
+ * and in the long ring a cycle that is too long for the report. */
 START_TEST(long_loop)
 {
 	struct net n = ring(5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast trees: a simple walk checks every tree built.
+ * Multicast trees: a simple walk checks every tree.
  *
  *	    s0   s1          two spines, four leaves with one host each,
  *	   /||\ /||\         and one link from each leaf to each spine
