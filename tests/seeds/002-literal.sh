@@ -49,7 +49,7 @@ t=${trees[-1]}
 	echo 'tree,links lost,placement,shifts mean,shifts worst,all-to-all'
 	for n in "${n_lost[@]}"; do
 		ibfattree gen --random-guids --seed 1 "$t" >whole.net
-		ibfattree gen --random-guids --seed 1 --drop-links $n "$t" >t.net
+		ibfattree gen --random-guids --seed 1 --drop-links "$n" "$t" >t.net
 		for how in literal literal-planes stable even; do
 			ibfattree route --nominal whole.net --placement $how \
 				--balance off t.net 2>/dev/null >t.lft
