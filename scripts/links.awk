@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # Reads a netfile (ibsim, ibnetdiscover).  Lists the upward links of every switch
-# that has at least two of them, one per line: rank of the upper end plus 1, number of
+# that has at least two of them, one per line: 1 + the rank of the upper end, number of
 # upward links of the lower end, node and port of the lower end, node and port of the upper
 # end, and the names of both nodes.
 

@@ -10,7 +10,7 @@
 #   in_sim CMD...               run a command on the first host (or $SIM_HOST)
 #   osm_start ID                start opensm ID; further lines of its opensm.conf on
 #                               stdin; log DIR/ID/opensm.log, dumps in DIR/ID
-#   osm_mark ID                 mark the end of its log; the functions below look
+#   osm_mark ID                 mark the end of the log of ID; the functions below look
 #                               only at later lines
 #   osm_wait ID SECS REGEX      wait until a line matches
 #   osm_settled ID SECS         wait until a sweep that began after the mark is done
@@ -89,7 +89,8 @@ sim_start() {
 	}
 }
 
-# The socket has no file.  A client that connects too early sleeps for 2 s.
+# True if ibsim listens or has died.  Its socket is abstract, that is, without a file.  A client
+# that connects before ibsim listens would sleep for 2 s.
 sim_ready() {
 	grep -q "@$IBSIM_SOCKNAME:ctl@*\$" /proc/net/unix ||
 		! sim_alive "$SIM_PID"

@@ -18,6 +18,7 @@
 #include "lib/recount.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
+#include "lib/world.h"
 
 #define MAX_SW 60
 
@@ -56,16 +57,6 @@ static struct ftr_shape *shape_of(const struct ftr_fabric *f)
 
 	ck_assert_msg(!ftr_shape_new(f, NULL, NULL, &sh, &err), "%s", err.msg);
 	return sh;
-}
-
-static struct ftr_tables *copy_of(const struct ftr_fabric *f,
-				  const struct ftr_tables *t)
-{
-	struct ftr_tables *c = NULL;
-
-	ck_assert(!ftr_tables_new(f, false, &c, &err));
-	memcpy(c->lft, t->lft, bytes_of(t));
-	return c;
 }
 
 /* ---- counters after every sweep ---------------------------------------------- */
@@ -323,7 +314,7 @@ static void add_flows(const struct counted *x, const struct ftr_tables *t,
 	}
 }
 
-/* The hosts whose path to a destination passes s. */
+/* The number of hosts whose path to a destination passes s. */
 static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *t,
 			      ftr_sw s, const struct balance_dest *to)
 {
@@ -345,8 +336,8 @@ static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *
 	return n;
 }
 
-/* The first port with the lowest price, if that lowers the sum of squares; flows[] does not
- * include the flows of the entry. */
+/* The first port with the lowest price among those that lower the sum of squares, or the present
+ * port; flows[] does not include the flows of the entry. */
 static ftr_port best_port(const struct counted *x, const struct ftr_tables *t,
 			  const uint32_t *flows, ftr_sw s,
 			  const struct balance_dest *to, uint32_t n,
@@ -415,7 +406,7 @@ START_TEST(load_sweeps_choose_the_best_port)
 
 		ck_assert(!ftr_tables_new(f, false, &t, &err));
 		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none, &err));
-		before = copy_of(f, t);
+		before = world_copy_of_tables(f, t);
 		start_count(&x, t, 1 << 20);
 		log.seen = calloc((size_t)t->n_sw * (t->stride / 64),
 				  sizeof(*log.seen));
@@ -437,22 +428,8 @@ START_TEST(load_sweeps_choose_the_best_port)
 }
 END_TEST
 
-/* Clear the entries whose bits are set. */
-static uint32_t clear(struct ftr_tables *t, const uint64_t *bits)
-{
-	uint32_t n = 0;
-
-	for (ftr_sw s = 0; s < t->n_sw; s++)
-		for (uint32_t lid = 0; lid <= t->max_lid; lid++)
-			if (bits[(size_t)s * (t->stride / 64) + lid / 64] >>
-			    lid % 64 & 1) {
-				ftr_tables_row(t, s)[lid] = FTR_PORT_NONE;
-				n++;
-			}
-	return n;
-}
-
-/* The counts made while displaced entries are placed are those with which the search begins. */
+/* The search begins with the counts that were made while displaced entries were placed.  They must
+ * equal a slow count. */
 START_TEST(counters_after_placing)
 {
 	struct ftr_team *team = ftr_team_new(3);
@@ -473,7 +450,7 @@ START_TEST(counters_after_placing)
 		bits = calloc((size_t)t->n_sw * (t->stride / 64), sizeof(*bits));
 		ck_assert_ptr_nonnull(bits);
 		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, bits, &none, &err));
-		placed += clear(t, bits);
+		placed += world_clear_entries(t, bits);
 		ck_assert(!displaced_new(&x.in, t, NULL, true, team, &z, &err));
 		ck_assert(displaced_place_all(z, false, bits, team));
 		x.net = displaced_finish(z);
@@ -532,7 +509,8 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	return t;
 }
 
-/* Check that depth off with place_by_load places displaced entries as before a search. */
+/* Check that depth off with place_by_load places displaced entries as a search does before its
+ * first sweep. */
 static void off_places_by_load(const struct routed *r)
 {
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
@@ -580,7 +558,7 @@ static void is_sound(const struct routed *r, const struct ftr_tables *t)
  * the tables are being written. */
 static void mixture_is_sound(const struct routed *r, const struct ftr_tables *t)
 {
-	struct ftr_tables *mix = copy_of(r->f, t);
+	struct ftr_tables *mix = world_copy_of_tables(r->f, t);
 	struct ftr_rng rng;
 
 	ftr_rng_seed(&rng, r->seed);
@@ -605,8 +583,8 @@ static double product(const struct recount *c, uint32_t bound)
 	return (double)FTR_MAX(c->max, limit) * (double)c->sum;
 }
 
-/* The report is correct, and no figure is worse than before; only the sum over the shifts may
- * be worse, if product() is better.  Returns product(). */
+/* Check that the report is correct, and that no figure is worse than before.  The sum over the
+ * shifts may be worse if product() is better.  Returns product(). */
 static double is_better(const struct routed *r, enum ftr_balance depth,
 		      const struct ftr_tables *t,
 		      const struct ftr_balance_report *b)
@@ -647,7 +625,7 @@ static double is_better(const struct routed *r, enum ftr_balance depth,
 }
 
 /* Check that entries that follow the ranks are candidates of equation (1), Gliksberg et al. 2020.
- * Others follow extra turns, because there is no up/down path; is_sound() checks them. */
+ * Other entries follow extra turns, because there is no up/down path; is_sound() checks them. */
 static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];

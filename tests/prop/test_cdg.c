@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compares the incremental channel dependency graph with the sets of lib/deps.c and with the
- * results of the checker: on trees and other graphs, with tables of the engines and random
- * tables, with one VL and random SL2VL tables, with changes of several steps, drains, and links
- * that fail and return.
+ * Compares the incremental channel dependency graph with the sets of dependencies of lib/deps.c
+ * and with the results of the checker: on trees and other graphs, with tables of the engines and
+ * random tables, with one VL and random SL2VL tables, with changes of several steps, drains, and
+ * links that fail and return.
  */
 #include <check.h>
 #include <stdio.h>
@@ -237,7 +237,7 @@ static uint32_t compare(const struct world *w)
 	return n;
 }
 
-/* True if packets enter at s. */
+/* True if packets enter the fabric at s. */
 static bool is_source(const struct world *w, ftr_sw s)
 {
 	for (unsigned int p = 1; p <= w->f->sw[s].n_ports; p++) {
@@ -250,7 +250,7 @@ static bool is_source(const struct world *w, ftr_sw s)
 }
 
 /* Follow all packets for the LID by the current entries: ftr_cdg_may_pass() must be true for every
- * switch that they pass. Returns for how many switches it is false. */
+ * switch that they pass. Returns the number of switches for which it is false. */
 static uint32_t follow_all(const struct world *w, ftr_lid lid)
 {
 	uint32_t none = 0;
@@ -266,7 +266,7 @@ static uint32_t follow_all(const struct world *w, ftr_lid lid)
 			    ftr_fabric_port(w->f, s, p)->peer_kind != FTR_PEER_SW)
 				break;
 			if (!ftr_cdg_may_pass(w->g, s, lid))
-				ck_abort_msg("seed %llu: packets for LID %u pass switch %u",
+				ck_abort_msg("seed %llu: packets for LID %u pass switch %u unexpectedly",
 					     (unsigned long long)w->seed, lid, s);
 			if (ftr_cdg_link_is_down(w->g, s, p))
 				break;
@@ -389,7 +389,9 @@ START_TEST(against_sets)
 {
 	uint64_t first = trees_first_seed();
 	unsigned int refused = 0, taken = 0, built = 0, cyclic = 0;
-	uint32_t edges = 0, none[2] = { 0 };	/* none: without SL2VL tables, and with them */
+	uint32_t edges = 0;
+	uint32_t none[2] = { 0 };	/* pairs of a switch and a LID for which ftr_cdg_may_pass()
+					 * is false: without SL2VL tables, and with them */
 
 	for (uint64_t seed = first; seed < first + trees_runs(100); seed++) {
 		struct world w;
@@ -435,7 +437,7 @@ START_TEST(against_sets)
 }
 END_TEST
 
-/* Two leaves, two spines: a U-turn at each leaf, in both directions, is a cycle on one VL. */
+/* Two leaves, two spines: detours in both directions close a cycle on one VL. */
 START_TEST(two_turns_close_a_cycle)
 {
 	struct ftr_fabric *f = draw("A: s t h1\nB: s t h1\ns:\nt:\n");
@@ -571,8 +573,8 @@ START_TEST(cancelled_at_any_time)
 }
 END_TEST
 
-/* A team builds the same graph as one thread.  The tree is large enough for its threads to share
- * every round. */
+/* A team builds the same graph as one thread.  The tree is so large that the threads of the team
+ * share the work of every round. */
 START_TEST(same_for_any_team)
 {
 	struct ftr_fabric *f = trees_racks();

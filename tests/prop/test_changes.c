@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compares the checker's verdict on changes with a slow one: complete tables on a
- * fabric without the dead links, and the explicit union of old and new entries.
+ * Compares the checker's verdict on changes with a slow verdict, that is, with complete
+ * tables on a fabric without the dead links, and with the explicit union of old and new entries.
  * Tables come from incremental routing; some are corrupted afterwards.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
@@ -113,8 +113,8 @@ static void damage(struct scene *z)
 	z->d.write_step = NULL;
 }
 
-/* Find a switch to which packets are routed downward, if there is one, and make it send them
- * upward. */
+/* Find a switch to which packets are routed downward, if there is one, and let this switch route
+ * them upward. */
 static void turn_up(struct scene *z)
 {
 	const struct ftr_group *g;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Leaves that connect to several switches of one plane, as racks connect to a
- * chassis: the load is even where that of the literal rule is uneven, and sftree has the paths
- * of dmodc. (test_place compares entry by entry.)
+ * chassis: the load is even, unlike with placement literal, and sftree has the paths of dmodc.
+ * (test_place compares entry by entry.)
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -55,7 +55,7 @@ static void unroute(struct routed *r)
 	ftr_fabric_free(r->f);
 }
 
-/* Does every link lead to the next rank? */
+/* True if every link leads to the next rank. */
 static bool is_layered(const struct ftr_shape *sh)
 {
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)

@@ -86,7 +86,7 @@ static void unroute(struct both *b)
 	free(b->stats.turn);
 }
 
-/* Does a packet for end port e arrive from switch s within n_sw hops? */
+/* True if a packet from switch s arrives at host port e within n_sw hops. */
 static bool arrives(const struct both *b, const struct ftr_tables *t, ftr_sw s,
 		    ftr_ep e)
 {
@@ -148,7 +148,7 @@ static void claims_prove(const struct both *b)
 	};
 	struct ftr_check_report rep;
 
-	/* a single horizontal link needs no turn, but the graph has to be built */
+	/* a path over a single horizontal link needs no turn, but the graph has to be built */
 	if (!opts.rank || !b->stats.n_turns)
 		return;
 	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
@@ -165,7 +165,7 @@ static void claims_prove(const struct both *b)
 }
 
 /* Check that entries with an up/down path equal those with `paths updown`. At a gateway whose
- * choice was restricted they may differ from these, but must have the same hop count. */
+ * choice was restricted, an entry may differ, but its path must have the same number of hops. */
 static void others_keep(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -209,7 +209,7 @@ static void judge(struct both *b)
 static void show(const char *what)
 {
 	printf("%s: %u fabrics, %u with extra turns (%" PRIu64 " turns, %" PRIu64
-	       " pairs), %u with a restricted gateway, %" PRIu64 " pairs with a longer path, %u reordered\n", what,
+	       " pairs), %u with a restricted gateway, %" PRIu64 " pairs with a longer path, %u routed by sftree's order\n", what,
 	       sum.fabrics, sum.extra, sum.turns, sum.pairs, sum.narrowed,
 	       sum.longer, sum.reordered);
 	memset(&sum, 0, sizeof(sum));
@@ -253,8 +253,8 @@ static void irregular_one(uint64_t seed)
 
 START_TEST(irregular)
 {
-	/* A path that was copied from another column (engine/alike.c) made a turn that was not
-	 * allowed, and closed a credit loop. */
+	/* On this fabric, a path that was copied from another column (engine/alike.c) once made a
+	 * turn that was not allowed, and closed a credit loop. */
 	irregular_one(6538);
 	for (uint32_t i = 0; i < trees_runs(3000); i++)
 		irregular_one(trees_first_seed() + i);
@@ -307,15 +307,15 @@ START_TEST(order_of_sftree_is_even)
 		ftr_shape_free(b.sh);
 		ftr_fabric_free(b.f);
 	}
-	printf("order of sftree: most loaded links %" PRIu64
-	       " before the search, %" PRIu64 " after it; up/down %" PRIu64
+	printf("order of sftree: flows on the most loaded links %" PRIu64
+	       " before the search, %" PRIu64 " after it; with up/down routing %" PRIu64
 	       "\n", before, all, updown);
 	ck_assert_uint_le(all * 100, updown * 102);
 	ck_assert_uint_gt(before * 100, updown * 110);
 }
 END_TEST
 
-/* Pairs of hosts that up/down routing leaves without a path. */
+/* Number of pairs of hosts that up/down routing leaves without a path. */
 static uint64_t host_pairs_apart(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -379,7 +379,7 @@ START_TEST(gateway_is_near_its_bound)
 		}
 		unroute(&b);
 	}
-	printf("two chassis: %u of %u fabrics with turns within 2 %% of up/down; the bound of one link excludes this in %u; %u above 1.5 times the bound, at most %.2f times\n",
+	printf("two chassis: the most loaded link is within 2 %% of up/down routing on %u of %u fabrics with turns; on %u the bound excludes this; on %u it is above 1.5 times the bound, at most %.2f times\n",
 	       within, n_turns, excluded, above, worst);
 	few_above(above, n_turns);
 	runs_show(within + excluded >= n_turns * 9 / 10);
@@ -446,18 +446,18 @@ START_TEST(a_row_of_racks_joins_chassis)
 		ftr_shape_free(stats.routed);
 		unroute(&b);
 	}
-	printf("rows of racks: most loaded links %" PRIu64 "; up/down %" PRIu64
-	       ", sftree %" PRIu64 "\n", all, updown, sftree);
+	printf("rows of racks: flows on the most loaded links %" PRIu64 "; with up/down routing %"
+	       PRIu64 ", with sftree %" PRIu64 "\n", all, updown, sftree);
 	ck_assert_uint_le(all * 100, updown * 102);
 	ck_assert_uint_le(sftree * 100, updown * 102);
 }
 END_TEST
 
 /* A compute tree and a storage tree, joined by horizontal links: all of these links share
- * the traffic between the trees.  The load of the most loaded link is near the lower bound, or it
- * exceeds an equal share by at most the flows to one destination (on nearly all fabrics), and
- * never by more than the flows to two.  (On 3 of 1800 fabrics from seed 1 the excess is more
- * than the flows to one destination; the greatest is 1.4 times these flows.) */
+ * the traffic between the trees.  If the load of the most loaded link is not near the lower bound,
+ * it exceeds an equal share by at most the flows to one destination on nearly all fabrics, and to
+ * two destinations on all others.  (On 3 of 1800 fabrics from seed 1 the excess is more than the
+ * flows to one destination; the greatest is 1.4 times these flows.) */
 START_TEST(links_between_trees_share)
 {
 	uint32_t above = 0, n = trees_runs(40);
@@ -484,7 +484,7 @@ START_TEST(links_between_trees_share)
 		near = most <= stats.balance.bound * 103 / 100 + 1;
 		above += !near && most > share + hosts;
 		ck_assert_msg(near || most <= share + 2 * hosts,
-			      "seed %" PRIu64 ": %u flows on a link, %u joints, bound %u",
+			      "seed %" PRIu64 ": %u flows on a link, %u links between the trees, bound %u",
 			      b.seed, most, joints, stats.balance.bound);
 		unroute(&b);
 	}
@@ -614,7 +614,7 @@ static bool sound(struct life *x, const struct ftr_check_delta *d)
 	for (int i = 0; i < FTR_N_FINDINGS; i++)
 		if (i != FTR_FIND_MISSING)
 			ck_assert_msg(!rep.found[i], "seed %" PRIu64
-				      ": %s from %u at %u, LID %u; %u turns",
+				      ": %s from switch %u at switch %u, LID %u; %u turns",
 				      x->b.seed, ftr_finding_name(
 				      (enum ftr_finding)i), rep.sample[i].from,
 				      rep.sample[i].at, rep.sample[i].lid,
@@ -690,7 +690,7 @@ static void live(struct life *x, enum ftr_placement how, bool keep)
 
 static void show_lives(void)
 {
-	printf("incremental: %u applies, %u with extra turns, %u over horizontal links, %u refused because of restored links, %u with drained stages, %u not proved; %u compared with a full routing\n",
+	printf("incremental: %u changes, %u with extra turns, %u over horizontal links, %u refused because of restored links, %u with drained stages, %u not proved; %u compared with a full routing\n",
 	       lives.applies, lives.with_turns, lives.horizontal, lives.refused,
 	       lives.drained, lives.unproved, lives.compared);
 	memset(&lives, 0, sizeof(lives));
@@ -744,7 +744,7 @@ START_TEST(real_fabrics)
 		judge(&b);
 		all = searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
 		updown = searched(&b, "dmodc", FTR_PATHS_UPDOWN, &stats);
-		printf("most loaded link %u, up/down %u; ", all, updown);
+		printf("%u flows on the most loaded link, %u with up/down routing; ", all, updown);
 		ck_assert_uint_le(all * 100ull, updown * 102ull);
 		unroute(&b);
 		show(trees_real_files[i]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Displaced entries over random fabrics and random sequences of faults and repairs:
- * the entries that change, the counted flows, and the return of all entries.  The
- * displaced entries of a whole routing: several threads must place them as one does.
+ * the entries that change, the counted flows, and the return of all entries when the links
+ * are repaired.  In a whole routing, several threads must place displaced entries as one
+ * thread does.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -380,7 +381,7 @@ END_TEST
 struct marked {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh, *order;
-	struct ftr_balance_input in;	/* one of the shapes, or each for every other column */
+	struct ftr_balance_input in;	/* sh or order; or both, each for every other column */
 	uint8_t *use_full;
 	struct ftr_tables *t;		/* marked entries hold FTR_PORT_NONE */
 	struct ftr_tables *prefer;	/* or NULL */
@@ -388,7 +389,8 @@ struct marked {
 	uint32_t n;			/* their number */
 };
 
-/* seed % 5 == 1, and the racks: several blocks of destinations (displaced_all.c). */
+/* The racks, and the fabrics with seed % 5 == 1, have several blocks of destinations
+ * (displaced_all.c). */
 static struct ftr_fabric *marked_fabric(uint64_t seed, struct ftr_rng *r)
 {
 	struct ftr_pgft g;
@@ -441,16 +443,6 @@ static struct ftr_tables *tables_of(const struct ftr_shape *sh,
 	return t;
 }
 
-static struct ftr_tables *copy_of(const struct ftr_tables *t,
-				  const struct ftr_fabric *f)
-{
-	struct ftr_tables *copy = NULL;
-
-	ck_assert(!ftr_tables_new(f, false, &copy, &err));
-	world_copy_tables(copy, t);
-	return copy;
-}
-
 /* Mark a quarter of the entries that have a port. */
 static void mark_any(struct marked *m, struct ftr_rng *r)
 {
@@ -467,21 +459,6 @@ static void mark_any(struct marked *m, struct ftr_rng *r)
 			m->bits[(size_t)s * (m->t->stride / 64) + d->lid / 64] |=
 				UINT64_C(1) << d->lid % 64;
 		}
-}
-
-/* Clear the marked entries; returns their number. */
-static uint32_t clear(struct ftr_tables *t, const uint64_t *bits)
-{
-	uint32_t n = 0;
-
-	for (ftr_sw s = 0; s < t->n_sw; s++)
-		for (uint32_t lid = 0; lid <= t->max_lid; lid++)
-			if (bits[(size_t)s * (t->stride / 64) + lid / 64] >>
-			    lid % 64 & 1) {
-				ftr_tables_row(t, s)[lid] = FTR_PORT_NONE;
-				n++;
-			}
-	return n;
 }
 
 /* Route every other column by m->order. */
@@ -501,7 +478,7 @@ static void use_both(struct marked *m)
 	ftr_tables_free(other);
 }
 
-/* The marked entries are those that dmodc reports as displaced (seed % 4 == 0), or any. */
+/* Mark the entries that dmodc reports as displaced (seed % 4 == 0), or a random quarter. */
 static void marked_new(struct marked *m, uint64_t seed)
 {
 	bool displaced = seed % 4 == 0, both = seed % 4 == 1;
@@ -525,7 +502,7 @@ static void marked_new(struct marked *m, uint64_t seed)
 		m->prefer = tables_of(m->in.shape, FTR_PLACE_LITERAL, NULL);
 	if (!displaced)
 		mark_any(m, &r);
-	m->n = clear(m->t, m->bits);
+	m->n = world_clear_entries(m->t, m->bits);
 }
 
 static void marked_free(struct marked *m)
@@ -548,7 +525,7 @@ struct placing {
 static void placing_new(struct placing *p, const struct marked *m,
 			struct ftr_team *team)
 {
-	p->t = copy_of(m->t, m->f);
+	p->t = world_copy_of_tables(m->f, m->t);
 	ck_assert(!displaced_new(&m->in, p->t, m->prefer, true, team, &p->z,
 				 &err));
 }
@@ -559,7 +536,7 @@ static void placing_free(struct placing *p)
 	ftr_tables_free(p->t);
 }
 
-/* Place the entries LID by LID, as with extra turns: no entry is prepared. */
+/* Place the entries LID by LID, as is done with extra turns; threads do not prepare entries. */
 static void place_slowly(struct placing *p, const struct marked *m)
 {
 	placing_new(p, m, NULL);
@@ -613,8 +590,7 @@ START_TEST(prepared_entries_are_placed_as_one_by_one)
 }
 END_TEST
 
-/* Each allocation fails once, also those of the threads that prepare entries: the call must then
- * fail. */
+/* Each allocation fails once, also in the threads that prepare entries: the call must fail. */
 START_TEST(no_memory_for_placing)
 {
 	struct ftr_team *team = ftr_team_new(3);

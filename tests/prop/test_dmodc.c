@@ -81,7 +81,7 @@ static void compare_costs(const struct ftr_shape *sh, unsigned int *cost,
 			d = d == FTR_COST_INF ? ORACLE_INF : d;
 			ck_assert_msg(c == cost[s * n + l] &&
 				      d == down[s * n + l],
-				      "seed %" PRIu64 ": cost of %u to %u is %u/%u, oracle %u/%u",
+				      "seed %" PRIu64 ": cost/down-cost of %u to %u is %u/%u, by the oracle %u/%u",
 				      seed, s, l, c, d, cost[s * n + l],
 				      down[s * n + l]);
 		}
@@ -129,7 +129,7 @@ static void against_checker(const struct routed *r, uint64_t seed)
 	};
 	struct ftr_check_report rep;
 	struct ftr_validity v;
-	bool only_hosts = true;	/* each end port has one LID and is on a leaf */
+	bool only_hosts = true;	/* each host port has one LID and is on a leaf */
 
 	ck_assert(!ftr_check_tables(r->f, r->t, &opts, NULL, &rep, &err));
 	ck_assert_msg(rep.harmful == 0 && rep.found[FTR_FIND_TURN] == 0 &&
@@ -146,8 +146,8 @@ static void against_checker(const struct routed *r, uint64_t seed)
 		ck_assert_msg(rep.bad[FTR_CHECK_HOST_HOST] ==
 			      v.bad_host_pairs,
 			      "seed %" PRIu64 ": %" PRIu64
-			      " host pairs do not arrive, %" PRIu64
-			      " have no path", seed,
+			      " host pairs are unreachable, %" PRIu64
+			      " have no path by the shape", seed,
 			      rep.bad[FTR_CHECK_HOST_HOST], v.bad_host_pairs);
 }
 
@@ -517,7 +517,7 @@ END_TEST
 
 /* ---- real fabrics ------------------------------------------------------ */
 
-/* In every real fabric, without any guid file, each pair of leaves has an up/down path, and
+/* In every real fabric, without a list of roots, each pair of leaves has an up/down path, and
  * the checker finds no fault in the tables. */
 START_TEST(real_fabrics_are_complete)
 {

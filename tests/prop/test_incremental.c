@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Incremental routing over random fabrics and random sequences of events: after
- * every apply it must equal the slow computations of lib/world.h.
+ * every apply its results must equal the slow computations of lib/world.h.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -19,8 +19,8 @@
 
 static struct ftr_err err;
 
-/* Check that the checker finds no fault in the changes, and gives the same report whether it gets
- * the links that came up in the fabric or only in the list of changes. */
+/* Check that the checker finds no fault in the changes.  Its report must not depend on whether the
+ * fabric contains the links that came up, or only the list of added links does. */
 static void changes_stand(const struct world *w)
 {
 	struct ftr_check_delta d;
@@ -166,7 +166,7 @@ static bool has_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !((struct loss *)ctx)->w->dead[f->sw[s].first_port + p];
 }
 
-/* The fabric without its last switch and without everything that is dead. */
+/* The shape of the fabric without its last switch and without everything that is dead. */
 static struct ftr_shape *over_what_is_left(struct world *w,
 					   struct ftr_fabric **f)
 {
@@ -192,7 +192,7 @@ static struct ftr_tables *route(const struct world *w,
 	return t;
 }
 
-/* Apply an event of a random link of a present switch. */
+/* Apply an event for a random link of a present switch. */
 static void one_event(struct world *w, struct ftr_incr *lv)
 {
 	struct ftr_incr_event e[FTR_PORT_MAX];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Nominal shapes of random damaged fabrics and of the real ones: inference and projection give
- * the results of their oracles; parts that return get their old places; growth into
- * an inferred slot moves nothing.
+ * Nominal shapes of random damaged fabrics and of real fabrics.  The inference of missing links,
+ * and the projection (the shape of a fabric over a nominal shape), give the results of their
+ * oracles.  Parts that return get their old places; growth into an inferred slot moves nothing.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -104,7 +104,7 @@ static void same_state(const struct ftr_nominal *a,
 				      (n) * sizeof(*a->what)), \
 		      "seed %" PRIu64 ": " #what " differs", seed)
 
-/* Compare two shapes of one fabric (or of equal ones), except from_nominal. */
+/* Compare two shapes of one fabric or of equal fabrics, except from_nominal. */
 static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 		       uint64_t seed)
 {
@@ -200,8 +200,8 @@ END_TEST
 
 /* ---- inference --------------------------------------------------------- */
 
-/* Returns f (consumed) with hosts at seven of eight free ports, so that ports look
- * unused by design and not by damage. */
+/* Returns f (consumed) with routers at seven of eight free ports.  Missing links can then belong
+ * only to the few ports that are still free. */
 static struct ftr_fabric *fill_ports(struct ftr_fabric *f, struct ftr_rng *r)
 {
 	static const struct edit as_is = EDIT_NOTHING;
@@ -264,8 +264,8 @@ START_TEST(slots)
 }
 END_TEST
 
-/* Returns how many of a thousand switches below the top of a tree have all their slots when
- * `percent` percent of the links are lost. */
+/* Returns the share, in thousandths, of the switches below the top of a tree that have all their
+ * slots when `percent` percent of the links are lost. */
 static unsigned int recognised(const char *shape, uint32_t percent,
 			       unsigned int runs)
 {
@@ -351,7 +351,7 @@ START_TEST(projection)
 }
 END_TEST
 
-/* A shape over a shape over N equals a shape over N, with and without a team. */
+/* A shape over a shape over the nominal shape N equals a shape over N, with and without a team. */
 START_TEST(shape_over_a_shape)
 {
 	uint64_t seed = trees_first_seed();
@@ -411,7 +411,7 @@ static void same_order(const struct ftr_fabric *whole, const struct ftr_fabric *
 		if (d >= n_d && e == FTR_EP_NONE)
 			continue;
 		ck_assert_msg(ob[d < n_d ? d : at++] == e, "seed %" PRIu64
-			      ": not the host of place %u", seed, d);
+			      ": place %u has the wrong host", seed, d);
 	}
 	ck_assert_uint_eq(b->numbering.n_places, at);
 	free(oa);

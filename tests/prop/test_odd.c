@@ -60,7 +60,7 @@ static void try_link(struct ftr_end x, struct ftr_end y)
 	ck_assert(!st || (st == FTR_INVAL && err.msg[0]));
 }
 
-/* Connect hosts h.. to switch i. */
+/* Connect the hosts h to h + n - 1 to switch i. */
 static void hosts(uint32_t i, uint32_t h, uint32_t n)
 {
 	for (; n--; h++) {
@@ -82,7 +82,7 @@ static struct ftr_fabric *end(void)
 	return f;
 }
 
-/* Pairs of hosts that are not physically connected. */
+/* Number of pairs of hosts that are not physically connected. */
 static uint64_t unconnected(const struct ftr_fabric *f)
 {
 	uint32_t *part = calloc(f->n_sw + 1u, sizeof(*part));
@@ -126,7 +126,7 @@ static void route(const struct ftr_shape *sh, const struct ftr_engine_ops *ops,
 	ftr_tables_free(t);
 }
 
-/* Route by all engines, if the fabric has a shape. */
+/* Route with all engines, if the fabric has a shape. */
 static void all_engines(struct ftr_fabric *f)
 {
 	struct ftr_check_report *r = malloc(sizeof(*r));

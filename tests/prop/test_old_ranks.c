@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Irregular fabrics in which one more host changes the ranks that are inferred
- * (src/shape/choice.c, rule 7).  The nominal fabric keeps the old ranks unless the others are
- * clearly better, and then no entry of an existing LID changes.  With the inferred ranks,
- * entries change although all valid ones are kept.
+ * (src/shape/choice.c, rule 7).  The nominal fabric keeps the old ranks unless the inferred ranks
+ * are clearly better.  If it keeps them, no entry of an existing LID changes.  With the inferred
+ * ranks, entries change, although every entry that is still valid is kept.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -114,8 +114,8 @@ static uint32_t rank_lines(const char *path)
 	return n;
 }
 
-/* Check that the state file has the ranks, because they are not inferred from the fabric, and that
- * the nominal shape of f and the tables are the same after a restart. */
+/* Check that the state file has the ranks if they differ from the inferred ones, and that the
+ * nominal shape of f and the tables are the same after a restart. */
 static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, uint64_t seed)
 {
 	char path[] = "/tmp/ftr-nominal-XXXXXX";
@@ -257,8 +257,8 @@ static unsigned int free_port(const struct ftr_fabric *f, ftr_sw s)
 	return 0;
 }
 
-/* Move one end of a random link (of s, if it is a switch) to switch t; if t has no free port,
- * remove the link.  Consumes f. */
+/* Move one end of a random link to a random switch, or remove the link if that switch has no free
+ * port.  Consumes f. */
 static struct ftr_fabric *move_link(struct ftr_fabric *f, struct ftr_rng *r)
 {
 	struct edit e = EDIT_NOTHING;
@@ -369,8 +369,9 @@ static struct ftr_builder *chain(uint64_t first)
 	return b;
 }
 
-/* A chain of 120 switches grows by 300 switches.  The only leaf is then the last of the new
- * switches, so the inferred heights of the old switches are above 299.  The growth is refused. */
+/* A chain of 120 switches grows by 300 switches.  The only leaf is then switch 1, at the far end
+ * of the new part, so the inferred heights of the old switches are above 299.  The growth is
+ * refused. */
 START_TEST(too_many_ranks)
 {
 	struct ftr_fabric *part = edit_seal(chain(301)), *whole;

@@ -22,7 +22,7 @@
 #include "lib/suite.h"
 #include "lib/trees.h"
 
-#define SMALL 30	/* number of switches up to which the slow oracle of slots is used as well */
+#define SMALL 30	/* switches up to which the slow oracle of slots is used as well */
 
 static struct ftr_err err;
 
@@ -73,7 +73,7 @@ static void against_oracle(const struct ftr_shape *whole,
 {
 	struct oracle_place o;
 
-	if (whole->f->n_sw <= SMALL)	/* the oracle of placement takes these from the shape */
+	if (whole->f->n_sw <= SMALL)	/* the oracle of placement takes slots from the shape */
 		oracle_check_slots(whole, seed);
 	oracle_place_init(&o, whole, sh);
 	for (int k = 0; k < 2; k++) {
@@ -94,7 +94,7 @@ static void against_oracle(const struct ftr_shape *whole,
 	oracle_place_free(&o);
 }
 
-/* Compares the damaged fabric with the oracle; frees both fabrics. */
+/* Compares the entries on the damaged fabric with the oracle; frees both fabrics. */
 static void damaged_equals_oracle(struct ftr_fabric *f, struct ftr_fabric *damaged,
 				  uint64_t seed)
 {
@@ -214,7 +214,7 @@ START_TEST(chassis_equal_the_oracle)
 }
 END_TEST
 
-/* On a complete tree every placement routes hosts by the literal rule. */
+/* On a complete tree every placement routes hosts as placement literal does. */
 START_TEST(whole_trees_are_literal)
 {
 	uint64_t seed = trees_first_seed();
@@ -239,7 +239,7 @@ START_TEST(whole_trees_are_literal)
 						FTR_CLASS_HOST ||
 						ftr_tables_get(t[k], s, sh->numbering.dest[j].lid) ==
 						ftr_tables_get(t[2], s, sh->numbering.dest[j].lid),
-						"seed %" PRIu64 ", placement %d: switch %u LID %u: not the port of the literal rule",
+						"seed %" PRIu64 ", placement %d: switch %u LID %u: not the port of placement literal",
 						seed, k, s, sh->numbering.dest[j].lid);
 		for (int k = 0; k < 3; k++)
 			ftr_tables_free(t[k]);
@@ -285,7 +285,8 @@ static struct ftr_fabric *left_of(struct state *st)
 	return f;
 }
 
-/* Kill a live link, sometimes a live switch without hosts, or revive one of them. */
+/* fault: kill a live link, or sometimes a live switch without hosts.  Otherwise revive a dead link
+ * or switch. */
 static void change(struct state *st, struct ftr_rng *r, bool fault)
 {
 	const struct ftr_fabric *f = st->f;
@@ -339,7 +340,7 @@ enum fate { STAYS, FARTHER, LOST };
 
 /*
  * Has an entry of `before` lost its next hop in `after`, which has one more fault?
- * It has if the link is dead, or if the switch behind it no longer leads closer.  If
+ * It has if the link is dead, or if the switch behind the link no longer leads closer.  If
  * that switch is farther from the destination than before, then in a PGFT other
  * candidates are closer, and the next hop counts as lost.  With several downward
  * paths (up_path is set) all candidates may be farther by the same amount: FARTHER.
@@ -366,7 +367,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	return after->up_path ? FARTHER : LOST;
 }
 
-/* `after` has one more fault than `before`: check which entries change, and which have to. */
+/* `after` has one more fault than `before`: check that only those entries change that have to. */
 static void compare(const struct routed *before, const struct routed *after,
 		    const struct ftr_shape *whole, uint64_t seed)
 {
@@ -429,7 +430,7 @@ static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps)
 	free(st.sw);
 }
 
-/* A chassis fabric whose shape has up paths. (If every leaf connects to all chips, the
+/* A chassis fabric in whose shape up_path is set. (If every leaf connects to all chips, the
  * spines are inferred to be empty leaves.) */
 static struct ftr_fabric *chassis(struct ftr_rng *rng)
 {

@@ -201,7 +201,7 @@ START_TEST(hosts_on_two_upper_levels)
 }
 END_TEST
 
-/* Racks of two hosts below rows and core chassis, whose leaf chips have two hosts as well. */
+/* Racks of two hosts below row and core chassis, whose leaf chips have two hosts as well. */
 START_TEST(hosts_on_chips)
 {
 	uint64_t seed = trees_first_seed();

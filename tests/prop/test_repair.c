@@ -2,7 +2,7 @@
 /*
  * The planner of ddlr's local repairs: single plans, invalid arguments, the
  * guarantee, irregular trees, real fabrics, allocation failures. tests/ddlr checks
- * that all fault sets are repaired, and every intermediate state.
+ * that all fault sets are repaired, and that every intermediate state is sound.
  */
 #include <check.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static struct ftr_fabric *grow(const char *text)
 	return trees_grow(&g, 7, 0);
 }
 
-/* An upward link of the n-th switch of that rank. */
+/* The failure of an upward link of the n-th switch of that rank. */
 static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 				uint32_t n)
 {
@@ -67,7 +67,7 @@ static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 	return e;
 }
 
-/* Number of switches with a write for a host. */
+/* Number of switches with a write for the LID of a host. */
 static uint32_t for_hosts(const struct setup *x,
 			  const struct ftr_ddlr_plan *p)
 {
@@ -362,7 +362,7 @@ START_TEST(real_fabrics)
 						    &co, NULL, &after, &err));
 			ck_assert_int_ne(after.cdg, FTR_CDG_CYCLE);
 			ck_assert_uint_eq(after.found[FTR_FIND_LOOP], 0);
-			printf("%s: %u writes, %u switches, %llu not repaired\n",
+			printf("%s: %u writes, %u switches, %llu entries not repaired\n",
 			       trees_real_files[i], p.n, p.n_switches,
 			       (unsigned long long)p.unrepaired);
 			ftr_ddlr_plan_fini(&p);

@@ -81,7 +81,7 @@ static struct ftr_tables *route(const struct ftr_fabric *f,
 	ok(ftr_shape_new(f, &so, NULL, &sh, &err));
 	ok(ftr_tables_new(f, false, &t, &err));
 	/* no extra turns: the plugin keeps them from one routing to the next by node GUID,
-	 * so a replaced switch does not get those of the old one */
+	 * so the new switch does not get the turns of the old one */
 	ro.paths = FTR_PATHS_UPDOWN;
 	ok(ftr_engine_find(engine)->route(sh, &ro, NULL, t, &stats, &err));
 	ftr_shape_free(stats.routed);
@@ -89,8 +89,8 @@ static struct ftr_tables *route(const struct ftr_fabric *f,
 	return t;
 }
 
-/* Number of changed entries of LIDs in both fabrics; a replaced switch is compared
- * with its successor.  With sftree entries for switches are not counted: switches
+/* Number of changed entries of LIDs that both fabrics have; a replaced switch is compared
+ * with its successor.  With sftree, entries for switches are not counted: switches
  * reach each other over the subtree root, which is the leaf with the smallest GUID
  * and may itself be replaced. */
 static uint32_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
@@ -264,7 +264,7 @@ START_TEST(several)
 }
 END_TEST
 
-/* A new switch comes up link by link: by the first link, it is recognised as a replacement. */
+/* A new switch comes up link by link: its first link identifies it as a replacement. */
 START_TEST(link_by_link)
 {
 	uint64_t seed = trees_first_seed();
@@ -403,7 +403,7 @@ START_TEST(another_fabric)
 		ck_assert_msg(c.other, "seed %" PRIu64 ": a part of another fabric counts as this one", seed);
 		f = trees_damaged(f, &r, 90);
 		ck_assert(!ftr_nominal_compare(n, f, &c, &err));
-		ck_assert_msg(!c.other, "seed %" PRIu64 ": a part counts as another fabric", seed);
+		ck_assert_msg(!c.other, "seed %" PRIu64 ": a part of this fabric counts as another one", seed);
 		ftr_nominal_free(n);
 		ftr_fabric_free(f);
 		ftr_fabric_free(g);
@@ -433,7 +433,7 @@ START_TEST(real_fabrics)
 			ftr_nominal_free(replaced(f, nominal_of(f, NULL, NULL),
 						  &w, "dmodc", false, &entries,
 						  (uint64_t)i));
-			/* of thousands of entries, a few depend on the order of two nodes */
+			/* a few of the thousands of entries depend on the order of two nodes */
 			ck_assert_msg(entries <= 4, "%s, switch %u replaced: %u entries changed",
 				      trees_real_files[i], s, entries);
 			swap_free(&w);

@@ -45,8 +45,8 @@ static void add_hosts(struct making *m, uint64_t guid, uint8_t *used,
 	}
 }
 
-/* Two ranks, with hosts on all spines: at least as many as on the leaves. Some leaves have
- * no hosts. The leaves have the smallest GUIDs or the largest. */
+/* Two ranks. Every spine has 3 to 8 hosts, every leaf 0 to 8. The leaves have the smallest GUIDs or
+ * the largest. */
 static struct ftr_fabric *hosts_on_spines(struct ftr_rng *r)
 {
 	uint32_t spines = draw(r, 2, 4), leaves = draw(r, 3, 10);

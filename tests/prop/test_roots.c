@@ -31,7 +31,7 @@ static struct ftr_shape *shape_of(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* Switches that have neighbours and, by inference, none above them. */
+/* Switches with neighbours, of which none is above them by the inferred ranks. */
 static uint32_t tops(const struct ftr_fabric *f, uint64_t *guid)
 {
 	struct ftr_shape *sh = shape_of(f, NULL, 0, FTR_ROOTS_AUTO);
@@ -83,7 +83,7 @@ static void try_lists(const struct ftr_fabric *f, struct ftr_rng *r, bool full,
 		for (uint32_t i = 0; i < less->tree.n_unlisted; i++)
 			ck_assert_msg(among(f->sw[less->tree.unlisted[i]].guid,
 					    guid + all - n, n),
-				      "seed %" PRIu64 ": switch %u is taken for a missing root, but is none",
+				      "seed %" PRIu64 ": switch %u is taken for a missing root, but is not a root",
 				      seed, less->tree.unlisted[i]);
 		ck_assert_uint_eq(file->tree.n_unlisted, less->tree.n_unlisted);
 		if (full) {

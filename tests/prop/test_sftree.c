@@ -203,8 +203,8 @@ START_TEST(all_sets_of_three_faults)
 END_TEST
 
 /*
- * Racks joined by horizontal links: X and Y are two cores of a multi-core tree,
- * connected only through their leaves.
+ * Racks joined by horizontal links: s1 and s2 form one core of a multi-core tree, t1 and t2
+ * another one.  The cores are connected only through their leaves.
  *
  *	 s1  s2        t1  t2
  *	 |\ /|         |\ /|
@@ -221,7 +221,7 @@ START_TEST(horizontal_links)
 	complete(&b, 0);
 	acyclic(&b, 0);
 	unroute(&b);
-	/* another core connects all leaves, so the horizontal link changes no path */
+	/* one core connects all leaves, so the horizontal link changes no path */
 	b.f = draw("A: s1 s2 h3\nB: s1 s2 C h3\nC: s1 s2 h3\nD: s1 s2 h3\n"
 		   "s1:\ns2:\n");
 	route(&b, NULL, NULL);
@@ -318,8 +318,8 @@ END_TEST
 
 /* ---- root and spread ----------------------------------------------------- */
 
-/* The loss of one link (every third is tried) keeps the root leaf, and the tables for hosts
- * are those of dmodc. */
+/* When one link is lost (every third is tried), the root leaf stays the same, and the tables for
+ * hosts are those of dmodc. */
 START_TEST(one_lost_link_moves_no_root)
 {
 	struct ftr_fabric *f;
@@ -355,8 +355,8 @@ START_TEST(one_lost_link_moves_no_root)
 }
 END_TEST
 
-/* Detours between switches use all links of a switch, not only the first: from a
- * middle switch to the top switches of other planes. */
+/* Detours from a middle switch to the top switches of other planes use all upward links of the
+ * middle switch, not only the first. */
 START_TEST(detours_are_spread)
 {
 	struct both b = { 0 };

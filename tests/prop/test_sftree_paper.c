@@ -116,8 +116,8 @@ START_TEST(paper_off_whole_trees)
 }
 END_TEST
 
-/* The switches from a to b by the tables of sftree, "A X1 ..."; "!" marks a missing
- * entry, "..." a path without end. */
+/* The switches on the path by the tables of sftree, "A X1 ..."; "!" marks a missing entry, "..."
+ * a path without end. */
 static const char *path(const struct both *b, const char *from, const char *to)
 {
 	static char text[200];
@@ -157,7 +157,7 @@ static void paper_root(struct both *b, const char *sm, const char *want)
 }
 
 /*
- * Bogdanski et al. 2012, figure 3 as its text describes it (section 4.1): middle
+ * Bogdanski et al. 2012, figure 3 as section 4.1 describes it: middle
  * switches A1 and A2 have common tops X1 and X2, B1 and B2 have Y1 and Y2; s is
  * the subtree root.
  *
@@ -184,8 +184,7 @@ START_TEST(paper_figure_3)
 		{ "Y2", "Y1", "Y2 B1 Y1" },
 		/* A1 and B1 have no common ancestor, and s is directly below both */
 		{ "A1", "B1", "A1 s B1" },
-		/* A2 and B2: first up to the subtree; the entry of s for B2
-		 * is dmodc's */
+		/* from A2 and B2, first up, then down into the subtree */
 		{ "A2", "B1", "A2 X1 A1 s B1" },
 		{ "B2", "A1", "B2 Y1 B1 s A1" },
 		{ "B2", "X2", "B2 Y1 B1 s A1 X2" },
@@ -279,7 +278,7 @@ END_TEST
  * A random complete tree that is not a PGFT: with its irregular links, top switches reach
  * some pods over one middle switch and some over two.  Theorem 5.2 of Bogdanski et al.
  * 2012 fails on some of these trees: packets that turn in the subtree leave it over
- * different middle switches and close a cycle with others.  The plugin's check
+ * different middle switches and close a cycle with other packets.  The plugin's check
  * refuses such tables; the default mode has no cycle on any of these trees.
  *
  *	t0  t1  t2  t3		every m is connected to three of the four top switches

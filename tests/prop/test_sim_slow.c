@@ -43,10 +43,10 @@ struct pkt {
 struct room {
 	uint32_t ch;
 	unsigned int vl;
-	uint64_t until;		/* time when this room is known to be free */
+	uint64_t until;		/* time at which the sender learns that this room is free */
 };
 
-/* Queues that wait for a VL of a channel: their keys, in turn. */
+/* Keys of the queues that wait for a VL of a channel, in the order in which they are served. */
 struct turn {
 	uint32_t key[64];
 	uint32_t n;
@@ -60,7 +60,7 @@ struct slow {
 	uint32_t n;
 	struct room room[MAX_PKT * 8];
 	uint32_t n_room, first_room;
-	uint32_t pkt_room[MAX_PKT];	/* [packet] room in the buffer that holds it */
+	uint32_t pkt_room[MAX_PKT];	/* [packet] index in room[] of the room that it takes */
 	uint64_t free_at[MAX_CH];	/* time from which the channel is idle */
 	uint32_t from[MAX_CH];		/* packet that is leaving, or none */
 	uint32_t from_ch[MAX_CH];	/* channel by which that packet came */
@@ -84,7 +84,7 @@ static bool wired(const struct slow *x, uint32_t c)
 	return x->f->ports[c].peer_kind != FTR_PEER_NONE;
 }
 
-/* Switch and port at the end of the channel; FTR_SW_NONE: it ends at an end port. */
+/* Switch and port at the end of the channel; FTR_SW_NONE: it ends at a host port. */
 static ftr_sw far_end(const struct slow *x, uint32_t c, ftr_port *port)
 {
 	const struct ftr_swport *q;
@@ -132,7 +132,8 @@ static bool has_room(struct slow *x, uint32_t c, unsigned int vl)
 	return taken + BYTES <= x->c->buffer;
 }
 
-/* Key of the queue of a waiting packet: its input and, except with FIFOs, its output VL. */
+/* Key of the queue of a waiting packet: its input channel, and its input VL (with FIFOs) or output
+ * VL. */
 static uint32_t key_of(const struct slow *x, const struct pkt *p)
 {
 	return p->ch * 4 + (x->c->queues == FTR_SIM_FIFO ? p->vl : p->out_vl);
@@ -363,7 +364,7 @@ static void instant(struct slow *x)
 	}
 }
 
-/* ---- comparison of the two --------------------------------------------------------- */
+/* ---- comparison -------------------------------------------------------------------- */
 
 static void compare(struct slow *x, const struct ftr_sim_result *r)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Compares the choices of a sweep with shifts (src/balance/local_search.c) with a slow sweep that
- * follows its opening comment to the letter: every price is computed again, with pow(), from the
- * flows of each source in each shift.
+ * follows the opening comment of that file to the letter: every price is computed again, with
+ * pow(), from the flows of each source in each shift.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -100,7 +100,7 @@ static double slow_price(const struct slow_sweep *z, uint32_t link, bool own)
 	return sum;
 }
 
-/* The price of the present path from s; *bad: it has a bad link. */
+/* The price of the present path from s; *bad: this path has a bad link. */
 static double slow_present(const struct slow_sweep *z, ftr_sw s, bool *bad)
 {
 	double sum = 0;
@@ -203,8 +203,8 @@ static void slow_choose(struct slow_sweep *z, struct balance_cand *cand, ftr_sw 
 	slow_add(z, s, 1);
 }
 
-/* Set bad[] for the switches whose present path has a bad link, among those that a source's path
- * passes. */
+/* Set bad[] for the switches that have a bad link on their present path.  Only switches on the
+ * paths of sources are examined. */
 static void slow_bad(struct slow_sweep *z, bool *bad)
 {
 	memset(z->sends, 0, sizeof(z->sends));

@@ -72,7 +72,7 @@ static bool link_up(const struct world *w, ftr_sw s, ftr_port p, ftr_sw *to,
 	return true;
 }
 
-/* Does x route downward to y, now or since the last drain? */
+/* True if x routes downward to y, by the present tables or by those of the last drain. */
 static bool pours(const struct writing *z, ftr_sw x, ftr_sw y, ftr_lid lid)
 {
 	const struct ftr_tables *of[] = { z->now, z->late };

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2006, figure 3: throughput and latency of misrouting on the 4-ary
-# 3-tree with 0 to 20 link faults, in runs that neither deadlock nor lose a pair.
+# 3-tree with 0 to 20 link faults, in runs that do not deadlock and in which every pair of
+# hosts has a path.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
@@ -28,7 +29,7 @@ for l in 100 43.75; do
 		'cycles in the network'
 done
 
-# The same with other queue types and buffer sizes.
+# The same runs with other queue types and buffer sizes.
 if [[ $long ]]; then
 	for how in fifo:512 fifo:1024 fifo:4096 voq:512 voq:1024; do
 		rerouting -x -n 0,5,10,20 -r 20 -q "${how%:*}" -b "${how#*:}" \

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2011, figure 10 again, with queues at the outputs of switches, as in
-# section IV of the paper: the packets at a link when it fails, and how often adaptive
-# routing deadlocks with such queues (figure 12).
+# section IV of the paper: the packets on a link and in the queues for it when it fails.
+# Then figure 12: how often adaptive routing deadlocks with such queues.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 tree 2,6
 
-# outputs NAME TREE LOAD FAULTS [OPTION...]: rows that begin with NAME, TREE and LOAD.
+# outputs NAME TREE LOAD FAULTS [OPTION...]: print rows that begin with NAME, TREE and LOAD.
 outputs() {
 	"$build/outputs" -r "$runs" -l "$3" -n "$4" "${@:5}" "$2-tree.net" \
 		det-links adaptive-links |
 		sed -n "2,\$ s/^/$1,$2-tree,$3,/p"
 }
 
-# value COLUMN TREE LOAD FUNCTION FAULTS: a value of the first table.
+# value COLUMN TREE LOAD FUNCTION FAULTS: print a value of 001-fig10-outputs.csv.
 value() {
 	awk -F, -v c="$1" -v t="$2-tree" -v l="$3" -v f="$4" -v n="$5" '
 	$1 == t && $2 == l && $3 == f && $4 == n { print $c; found = 1 }
 	END { exit !found }' "$out/001-fig10-outputs.csv"
 }
 
-# counts LOADS [OPTION...]: a table with both trees.
+# counts LOADS [OPTION...]: print a table of the packets at a link, for both trees.
 counts() {
 	local t l
 	echo 'tree,load %,function,faults,deadlock %,packets per cycle,link one way,queue one way,one way,both ways,both queues'
@@ -57,11 +57,11 @@ claim 'unsaturated: both functions have 0.4 to 0.7 packets at a link, in one dir
 
 [[ $long ]] || return 0
 
-# The same if a packet's place in a queue becomes free when its head has left.
+# The same table if the place of a packet in a queue becomes free when its head has left.
 counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 
-# Other designs of such a switch, at full load.  The last fault only selects a link: "1 fault" means
-# that the network runs without faults, "11 faults" that it runs with ten.
+# Other designs of a switch with queues at outputs, at full load.  The last fault only selects a
+# link: "1 fault" means that the network runs without faults, "11 faults" that it runs with ten.
 {
 	echo 'switch,tree,det-links: packets per cycle,adaptive-links,det-links: both ways,adaptive-links,adaptive-links with 10 faults: deadlock %'
 	for how in \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2011, figure 10 and the comparison with reconfiguration: packets
-# lost when one more link fails, with local rerouting in the switches, and until a subnet
-# manager has written new tables.
+# lost when one more link fails, first with local rerouting in the switches, then with new
+# tables that a subnet manager writes later.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
@@ -26,7 +26,7 @@ for t in 4-ary-3 2-ary-6; do
 		'link faults' packets
 done
 
-# The same with other queue types and buffer sizes.
+# The same runs with other queue types and buffer sizes.
 faults=1 runs=16
 [[ -z $long ]] || faults=1,10 runs=60
 queues=(fifo:512 voq:512)
@@ -39,8 +39,8 @@ for how in "${queues[@]}"; do
 done >rows
 table 'wire + queue' '!stuck' <rows >"$out/001-fig10-queues.csv"
 
-# Tables that a subnet manager writes later: one row for each of the times in docs/seeds.md between
-# the fault and the tables.  The fault is the first one, and the network is saturated.
+# Tables that a subnet manager writes later: one row for each time between the fault and the new
+# tables that docs/seeds.md lists.  The fault is the first one, and the network is saturated.
 times=(2.16:dmodc 4.18:ddlr2 30:dmodc 30:det-links+dmodc)
 [[ -z $long ]] || times=(2.16:dmodc 4.18:ddlr2 4.18:ddlr1 9.96:sftree 30:dmodc \
 	30:det-links+dmodc 61.183:dmodc)
@@ -69,7 +69,7 @@ times=(2.16:dmodc 4.18:ddlr2 30:dmodc 30:det-links+dmodc)
 	done
 } >"$out/001-fig10-tables.csv"
 
-# lost SCHEME MS: packets lost, mean over both tiers.
+# lost SCHEME MS: print the number of lost packets, the mean over both tiers.
 lost() {
 	awk -F, -v name="$1" -v ms="$2" '
 	$1 == name && $2 == ms && $4 == "both" { print $6; found = 1 }

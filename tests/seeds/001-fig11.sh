@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2011, figure 11: percentage of fault sets with which all hosts reach
-# all hosts: every host sends to all others in turn, and no packet is lost.  docs/ddlr.md has
-# the same percentages on more sets of faults, computed from the tables without simulation.
+# each other.  Every host sends to all others in turn, and no packet must be lost.  docs/ddlr.md
+# has the same percentages on more sets of faults, computed from the tables without simulation.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 tree 2,6
 
-# connected CSV RUNS FAULTS TREE SCHEME...: percentage of the runs without losses and deadlocks.
+# connected CSV RUNS FAULTS TREE SCHEME...: write the percentage of the runs that have neither
+# losses nor a deadlock.
 connected() {
 	local csv=$1 runs=$2 faults=$3 net=$4
 	shift 4

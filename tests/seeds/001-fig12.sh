@@ -7,7 +7,7 @@
 . "$here/rerouting.sh"
 tree 4,3
 
-# seen NAME ARGUMENT...: print the rows with that name.
+# seen NAME ARGUMENT...: print rows of runs, with NAME as the name of the scheme.
 seen() {
 	local name=$1
 	shift

@@ -9,7 +9,8 @@ tree 4,3
 us=100 seeds=1
 [[ -z $long ]] || us=1000 seeds='1 2 3 4 5 6 7 8'
 
-# accepted SEED HOT FAULTS OPTION...: percent of the capacity of the hosts' links.
+# accepted SEED HOT FAULTS OPTION...: print the throughput of the hosts as a part of the capacity
+# of their links (0 to 1).
 accepted() {
 	local seed=$1 hot=$2 faults=$3
 	shift 3

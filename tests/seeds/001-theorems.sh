@@ -37,7 +37,8 @@ csv=$out/001-theorems
 	fi
 } >"$csv.csv"
 
-# total COLUMN CONDITION: sum of a column, given by number, over the rows.
+# total COLUMN CONDITION: print the sum of column number COLUMN over the rows for which CONDITION
+# is true.
 total() {
 	awk -F, "NR > 1 && ($2) { n += \$$1; rows++ } END { print rows ? n : \"none\" }" \
 		"$csv.csv"
@@ -57,7 +58,7 @@ claim 'R_adaptive for switches, link faults: not every choice of a fault-free su
 	$(total 9 '$5 == "careful" && $3 == "2-4"') == 0"
 claim 'beyond k-1 there are cycles' "$(total 10 '$4 >= 4') > 0"
 
-# Figure 11 with 500 fault sets, without traffic.
+# Figure 11 without traffic, so with more sets of faults.
 sets=200
 [[ -z $long ]] || sets=500
 for t in 4,3 2,6; do

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Gliksberg et al. 2020, equations (3) and (4): the effect of the order of groups and of
-# the index d on trees without faults with GUIDs as vendors assign them, and the
-# placements on a damaged tree.
+# the index d on trees without faults, and of the placement on a damaged tree.  The trees have
+# random GUIDs, because vendors do not assign GUIDs in the order of the tree.
 
-# load NET LFTS: prints the most loaded link of a shift (mean and maximum over shifts), and
-# of all-to-all.
+# load NET LFTS: prints the flows on the most loaded link: in a shift (mean and maximum over
+# shifts), and in all-to-all.
 load() {
 	ibfattree load --lfts "$2" --sample "$sample" --permutations 0 \
 		--bisections 0 --worst 0 --threads 1 "$1" | tr -d , | awk '
@@ -41,16 +41,15 @@ trees=('3;6,6,6;1,6,6;1,1,1') sample=60
 	done
 } >"$out/002-literal.csv"
 
-# damaged tree: percentage of the links that fail
-percent=(5)
-[[ -z $long ]] || percent=(1 5)
+# damaged tree: numbers of links that fail
+n_lost=(20)
+[[ -z $long ]] || n_lost=(4 20)
 t=${trees[-1]}
 {
 	echo 'tree,links lost,placement,shifts mean,shifts worst,all-to-all'
-	for p in "${percent[@]}"; do
-		n=$((p * 4))
+	for n in "${n_lost[@]}"; do
 		ibfattree gen --random-guids --seed 1 "$t" >whole.net
-		ibfattree gen --random-guids --seed 1 --drop-links $n "$t" >t.net
+		ibfattree gen --random-guids --seed 1 --drop-links "$n" "$t" >t.net
 		for how in literal literal-planes stable even; do
 			ibfattree route --nominal whole.net --placement $how \
 				--balance off t.net 2>/dev/null >t.lft

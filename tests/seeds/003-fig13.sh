@@ -47,7 +47,8 @@ series 2 "1=links-1-0-*" "5=links-5-0-*" "15=links-15-0-*" \
 	"35=links-35-0-*" "257=links-257-0-*" >"$out/003-fig13-links.csv"
 series 2 "35 at once=links-35-0-*" "every 1000 cycles=links-35-1000-*" \
 	"every 10000 cycles=links-35-10000-*" >"$out/003-fig13-gaps.csv"
-# Throughput left with 35 failed links, for each amount of room that sources wait for.
+# Throughput that is left with 35 failed links, for each amount of free buffer space that a source
+# waits for before it sends.
 for inject in 0 2 4; do
 	for s in "${seeds[@]}"; do
 		echo "room-$inject-$s shape=torus:16,16 inject=$inject links=35 warm=$warm run=$run part=1000 seed=$s"

@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, figure 10 and table 1 again: parameters with which a 16x16 torus recovers
 # after one fault although packets from sources need no more room than other packets.  With the
-# same parameters the loss at 35 faults is compared with 90 percent, and the times with table 1.
+# same parameters the loss at 35 faults is compared with the paper's 90 percent, and the times with
+# table 1.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -68,8 +69,8 @@ claim "priority in transit, 3 moves, buffers of 2: the loss is near that of the 
 	"$(at 003-injection "$name" '8x8 loss %') > 0.5 && $(at 003-injection "$name" '8x8 loss %') < 6 && $(at 003-injection "$name" '16x16 loss %') > 10 && $(at 003-injection "$name" '16x16 loss %') < 24"
 claim "no deadlock" "$(mean_of deadlock v-*) == 0"
 
-# Table 1: packets in transit first, 3 moves, buffers of 2.  Control packets of different
-# sizes (in phits), sent after all other packets or in turn with them.
+# Table 1, with priority for packets in transit, 3 moves, and buffers of 2.  Control packets have
+# different sizes (in phits), and are sent after all other packets or in turn with them.
 seeds=(1) kinds=("5 after") run1=20000
 if [[ $long ]]; then
 	seeds=(1 2 3 4 5) run1=90000

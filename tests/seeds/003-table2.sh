@@ -6,9 +6,9 @@
 # structure of the programs is that of Woo et al. 1995, and the sizes are those of the paper:
 #
 #	FFT	64K points of 16 bytes, three transpositions: in each of them, each host sends
-#		252 lines of 64 bytes, to all others in turn; 756 packets
+#		252 cache lines of 64 bytes, to all others in turn; 756 packets
 #	Radix	half a million random keys of 4 bytes, two passes: in each of them, each host
-#		sends 504 lines, to random hosts; 1008 packets
+#		sends 504 cache lines, to random hosts; 1008 packets
 #	LU	256x256 doubles in blocks of 16x16 on a grid of 8x8 processors: blocks go
 #		to the owners of the same row and of the same column; 952 packets
 #

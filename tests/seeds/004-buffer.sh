@@ -20,7 +20,8 @@ ibfattree gen "$shape" -o "$T/edr.net"
 cp "$T/edr.net" "$T/ddr.net"
 ddr "$T/ddr.net"
 
-# carried NET PACKETS BYTES OPTION...: buffers of PACKETS packets, at any speed and size.
+# carried NET PACKETS BYTES OPTION...: print the throughput of the hosts, with buffers for PACKETS
+# packets of BYTES bytes.
 carried() {
 	local ns=$((200000 * $3 / 2048))
 	[[ $1 == ddr ]] || ns=$((ns * 16 / 100))

@@ -3,11 +3,11 @@
 #
 # Bogdanski et al. 2012, figure 6: bandwidth over time on the four switches of figure 4(b),
 # which form a ring.  Two streams run between hosts of the leaves, and two between hosts on
-# the roots; hosts on the roots stand for switches that are fast enough.  The streams start one
-# after the other.  As in the paper, stock minhop does not deadlock there and is changed by
-# hand: the path of each pair of roots turns at a leaf of its own.  The paper's seconds are
+# the roots; hosts on the roots stand for roots that send at the rate of hosts.  The streams start
+# one after the other.  As in the paper, stock minhop does not deadlock there, and its tables are
+# changed by hand: the two paths between the roots turn at different leaves.  The paper's seconds are
 # milliseconds here.  There is one queue per VL.  With a queue per output and four equal
-# streams, the streams that share a link alternate packet by packet, and they deadlock only
+# streams, the streams that share a link alternate packet by packet.  They then deadlock only
 # if buffers have room for two packets or less.
 #
 # Then the paper's conclusion, "almost any 3-stage or larger fat-tree routed with minhop
@@ -19,8 +19,8 @@
 
 # ---- the ring -------------------------------------------------------------------
 
-# Prints the ring as a netfile.  Each switch has links at ports 1 and 2, a sender at port 3, and
-# the sender's receiver at port 4.
+# Prints the ring as a netfile.  Each switch has links at ports 1 and 2, a host that sends at
+# port 3, and a host that receives at port 4.
 ring() {
 	awk 'BEGIN {
 	split("root-1 root-2 leaf-1 leaf-2", name)
@@ -41,7 +41,7 @@ ring() {
 	}'
 }
 
-# set_entry FILE SWITCH OF PORT: set the entry of SWITCH for destination OF.
+# set_entry FILE SWITCH HOST PORT: set the entry of SWITCH for the destination HOST.
 set_entry() {
 	awk -v s="'$2'" -v d="'$3'" -v port="$(printf %03d "$4")" '
 	/^Unicast/ { here = index($0, s) }
@@ -50,7 +50,7 @@ set_entry() {
 	END { exit n != 1 }' "$1" >"$1.new" && mv "$1.new" "$1"
 }
 
-# entry FILE SWITCH OF: print the port of that entry.
+# entry FILE SWITCH HOST: print the port of that entry.
 entry() {
 	awk -v s="'$2'" -v d="'$3'" '
 	/^Unicast/ { here = index($0, s) }
@@ -77,7 +77,7 @@ done <<-EOF
 	root-1 root-2 1
 	root-2 root-1 2
 EOF
-# The algorithm of the paper does not handle hosts on roots: these get the paths of the
+# The algorithm of the paper does not handle hosts on roots: these hosts get the paths of the
 # roots.
 ibfattree route "$T/ring/minhop.net" --engine sftree --sftree-mode paper \
 	--roots "$T/ring/roots" -o "$T/ring/paper.lfts" 2>/dev/null

@@ -47,8 +47,8 @@ claim 'ports 0 as fast as hosts: hosts lose far more if they have a VL of their 
 claim 'ports 0 at 1x SDR: with a VL of their own hosts lose at most 3 points more than on a common VL' \
 	"$(r 2000 2) > $(r 2000 1) - 3"
 
-# Part (a) again on three levels, where far more pairs of switches have no up/down path; all
-# of these share the subtree.
+# Part (a) again on three levels, where far more pairs of switches have no up/down path.  sFtree
+# routes all these pairs through one subtree.
 tree "$deep"
 figure 004-fig7c 'Three levels, all on one VL' '' 92.93
 c() { at 004-fig7c "$1" "$2"; }

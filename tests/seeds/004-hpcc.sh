@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2154,SC2016
 # Bogdanski et al. 2012, tables I and II: the patterns of HPCC's latency and bandwidth
 # test between the 648 hosts, with and without switches that send 25 MB/s each, as in the paper.
-# Ring in order: shift by one; random ring: a random permutation;
-# PTRANS and FFT: every host to all others in turn.
+# The ring in order is a shift by one, and the random ring a random permutation.  In PTRANS
+# and FFT every host sends to all others in turn.
 tree='2;6,12;1,6;1,1' us=200
 [[ -z $long ]] || tree='2;18,36;1,18;1,1' us=150
 ibfattree gen "$tree" | sed 's/4xEDR/4xDDR/' >t.net

@@ -9,8 +9,8 @@
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
 
-# order NETFILE PART SEED: port GUIDs of its hosts, leaf by leaf, with PART percent of them
-# in random places.
+# order NETFILE PART SEED: print the port GUIDs of the hosts, leaf by leaf, with PART percent of
+# them in random places.
 order() {
 	awk '/^Ca/ { split($0, a, "\""); id = substr(a[2], 3); getline
 		match($0, /\([0-9a-f]*\)/)
@@ -66,7 +66,7 @@ steps() {
 
 csv=$out/004-table3-steps.csv
 echo 'tree,step,flows on the worst link,by the worst link,minhop alone,updn alone,updn with' >"$csv"
-# step_rows NAME SHAPE STEP...: the rows of a tree, for minhop and Up*/Down*.  The throughput
+# step_rows NAME SHAPE STEP...: write the rows of a tree, for minhop and Up*/Down*.  The throughput
 # that the most loaded link permits is computed; the other throughputs are simulated.
 step_rows() {
 	local name=$1 dir=$T/steps n flows

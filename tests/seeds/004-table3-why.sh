@@ -53,7 +53,7 @@ sssp_rows 648 "$flat"
 sssp_rows '648 + rack switches' "$deep"
 
 # The most loaded link by flows between ports 0: the number of these flows, and the part of its
-# 16 Gbit/s that they use when each port 0 sends 2 Gbit/s spread evenly over all others.
+# 16 Gbit/s that they use when each port 0 sends 2 Gbit/s evenly to all other ports 0.
 flows_csv=$out/004-table3-switch-flows.csv
 echo 'tree,engine,pairs of switches,without a path,flows on the worst link,Gbit/s of 16' >"$flows_csv"
 # flow_rows NAME SHAPE

@@ -7,7 +7,7 @@
 # three levels, as in BENCHMARKS.md; and the 648-port switch with racks of two switches joined
 # by horizontal links, like the module that the paper cites (racks.awk).  Each engine runs
 # with hosts alone and with the paper's load.
-# The paper does not give the size of input buffers either, so a third run has the paper's load
+# The paper does not give the size of input buffers either.  So a third run has the paper's load
 # and 800 blocks per input, as in the single-VL examples of the published model.
 
 # shellcheck source=tests/seeds/sftree.sh
@@ -23,7 +23,8 @@ roomy=(--buffer $((800 * 64)) --switch-buffer $((200 * 64)))
 csv=$out/004-table3.csv
 echo 'tree,engine,paper,hosts alone,deadlocks,hosts with switches,ports 0,deadlocks,hosts with switches and room,ports 0,deadlocks' >"$csv"
 
-# tree N NAME SHAPE [OPTION...]: the rows of a tree; N: column of the paper's table, 0: none.
+# tree N NAME SHAPE [OPTION...]: write the rows of a tree.  N is the column of the paper's table,
+# or 0 if the paper does not have this tree.
 tree() {
 	local n=$1 name=$2 dir=$T/tree engine line
 	mkdir -p "$dir"

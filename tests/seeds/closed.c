@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Equations (3) and (4) of Gliksberg et al. 2020, section 3.4, by themselves:
+ * Equations (3) and (4) of Gliksberg et al. 2020, section 3.4, without the engine dmodc:
  *
  *	closed guid|plane guid|topology FABRIC
  *
@@ -34,7 +34,7 @@ static uint32_t index_of(const struct ftr_dest *x, bool topology)
 {
 	const struct ftr_lid_owner *o = &f->owner[x->lid];
 
-		/* end ports are sorted by GUID */
+		/* f->ep[] is sorted by GUID */
 	return topology || o->kind != FTR_OWNER_EP ? x->d : o->idx;
 }
 

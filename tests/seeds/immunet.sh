@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # Functions of the scripts for Puente et al. 2004; sourced by them.
 
-# runs: each line of the input has a name and KEY=VALUE arguments of the program immunet;
-# its output goes to the file of that name.  Two run at a time.
+# runs: each line of the input has a name and KEY=VALUE arguments of the program immunet,
+# whose output goes to the file of that name.  Two lines are run at the same time.
 runs() {
 	# shellcheck disable=SC2016
 	xargs -P 2 -I '{}' bash -c '
@@ -11,7 +11,8 @@ runs() {
 		"$1/immunet" "${w[@]:1}" >"${w[0]}"' _ "$build" '{}'
 }
 
-# mean_of NAME FILE...: mean of the "# NAME VALUE" lines; 0 without such a line.
+# mean_of NAME FILE...: print the mean of VALUE in the lines "# NAME VALUE" of the files.  A file
+# without such a line counts as 0.
 mean_of() {
 	local name=$1
 	shift
@@ -19,7 +20,7 @@ mean_of() {
 		END { printf "%.6g\n", sum / (ARGC - 1) }' "$@"
 }
 
-# mean COLUMN FROM TO FILE...: mean of a column of the series over cycles FROM .. TO.
+# mean COLUMN FROM TO FILE...: print the mean of a column of the series over cycles FROM .. TO.
 mean() {
 	local column=$1 from=$2 to=$3
 	shift 3
@@ -28,7 +29,7 @@ mean() {
 	END { printf "%.4g\n", n ? sum / n : 0 }' "$@"
 }
 
-# least FROM FILE...: minimum throughput from that cycle on, mean over the files.
+# least FROM FILE...: print the minimum throughput from cycle FROM on, as the mean over the files.
 least() {
 	local from=$1
 	shift
@@ -38,8 +39,8 @@ least() {
 	END { printf "%.4g\n", (sum + low) / (ARGC - 1) }' "$@"
 }
 
-# series COLUMN NAME=PATTERN...: a CSV with one curve per pattern of files: the mean of that
-# column over these files.
+# series COLUMN NAME=PATTERN...: print a CSV with a curve for each NAME: the mean of the column over
+# the files that match PATTERN.
 series() {
 	local column=$1 curve
 	shift

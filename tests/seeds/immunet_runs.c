@@ -4,12 +4,12 @@
  *
  *	immunet KEY=VALUE...
  *
- * Times are cycles: the time of a phit of 4 bytes on a link, 320 ps at 100 Gbit/s.  Prints
- * CSV with a line for each part of the run: its first cycle; phits delivered per cycle;
+ * Times are in cycles.  A cycle is the time of a phit of 4 bytes on a link, 320 ps at 100 Gbit/s.
+ * Prints CSV with a line for each part of the run: its first cycle; phits delivered per cycle;
  * number of channels between switches that a delivered packet has crossed (mean); latency
- * of a delivered packet (mean); packets lost.  Then prints "# NAME VALUE" lines for the
- * whole run.  Traffic and faults are drawn from the given seed; the
- * faults leave the network connected.
+ * of a delivered packet (mean); packets lost.  Also prints "# NAME VALUE" lines for the
+ * whole run.  Traffic and faults are drawn from the given seed; the faults leave the network
+ * connected.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +42,8 @@ struct key {
 	{ "control", "cycles that a router needs for a control packet", 1000 },
 	{ "cpacket", "phits of a control packet", 20 },
 	{ "after", "1: control packets wait for all others", 0 },
-	{ "moves", "how often a packet may move into the ring", 4 },
-	{ "inject", "space that a host's packet requires, in packets; 0: 1 packet, or 2 in the ring", 0 },
+	{ "moves", "number of times that a packet may move into the ring", 4 },
+	{ "inject", "free buffer space for which a host waits before it sends, in packets; 0: 1 packet, or 2 in the ring", 0 },
 	{ "eager", "1: enter the ring even if an adaptive exit is only busy", 0 },
 	{ "own_count", "1: a level counts only the router's own emergencies", 0 },
 	{ "no_drain", "1: the buffers of a new ring are not drained", 0 },
@@ -55,7 +55,7 @@ struct key {
 	{ "transit_first", "1: outputs serve hosts' packets last", 0 },
 	{ "window", "maximum number of packets of a host in flight; 0: no limit", 0 },
 	{ "pattern", "0: uniform; 1: to all others in turn; 2: to its row and column in a grid", 0 },
-	{ "volume", "packets; print the cycle by which every host has received this number", 0 },
+	{ "volume", "packets; print the cycle by which hosts have received this number on average", 0 },
 };
 static const char *shape = "torus:8,8";
 
@@ -95,7 +95,7 @@ static void must(enum ftr_status st, const struct ftr_err *err)
 struct faults {
 	struct ftr_sim_change g[1024];
 	uint32_t n;
-	uint8_t *dead_sw, *dead_port;	/* a link is marked at either end */
+	uint8_t *dead_sw, *dead_port;	/* a dead link is marked at both ends */
 };
 
 static bool hangs_together(const struct ftr_fabric *f, const struct faults *x)
@@ -119,7 +119,8 @@ static bool hangs_together(const struct ftr_fabric *f, const struct faults *x)
 	return parts == 1;
 }
 
-/* At this cycle, fail a random link or switch whose loss is allowed. */
+/* Add the failure of a random link or switch in cycle `at`.  It leaves the other switches
+ * connected. */
 static void add_fault(const struct ftr_fabric *f, struct faults *x,
 		      struct ftr_rng *rng, bool link, uint64_t at)
 {
@@ -202,7 +203,7 @@ static void print_series(const struct ftr_sim_result *r, double part)
 	}
 }
 
-/* Prints the state at the end of the run, before the function's end() frees it. */
+/* Prints the state at the end of the run, before finish() frees it. */
 static void print_state(void *state)
 {
 	const struct immunet *x = state;

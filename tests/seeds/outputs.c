@@ -6,22 +6,21 @@
  *	outputs [OPTION...] FABRIC FUNCTION...
  *
  * The simulator of libftr has buffers at inputs only.  Section IV of the paper "assume[s]
- * that queues are located at the switch outputs".  This program has such switches, runs the
+ * that queues are located at the switch outputs".  This program simulates such switches, runs the
  * same routing functions over dmodc's tables, and counts the packets at the links.  Time
  * advances in cycles.  A switch has first-in first-out queues at each output:
  *
  *	-M direct	one queue per VL, and no buffers at inputs: a packet crosses a link
  *			when its queue at the next switch has room for it
- *	-M inputs	the same, and a buffer per input and VL; the first packet of the
+ *	-M inputs	like direct, but with a buffer per input and VL; the first packet of the
  *			buffer moves to an output queue when that queue has room
  *	-M virtual	like direct, but with a queue per input, output and VL
  *
  * A packet with several exits leaves by the one with the emptiest queue, or (-1) chooses a random
- * one and waits for it.  The head of a packet may move on one cycle after it has left a
- * switch.  The room of the packet becomes free when its tail has left, or (-e) when its head
- * has left.
+ * one and waits for it.  The head of a packet may leave a queue one cycle after it has entered it.
+ * The room of the packet becomes free when its tail has left, or (-e) when its head has left.
  *
- *	-n N,N,...	numbers of faults.  All but the last are present from the start.
+ *	-n N,N,...	numbers of faults.  Of N faults, N - 1 are present from the start.
  *			The last one may be any link: its effect is the mean over all
  *			links and cycles
  *	-r RUNS -s SEED	number of runs; seed of their faults and of their uniform traffic
@@ -30,13 +29,13 @@
  *	-o N -i N	places in an output queue (2), in an input buffer (2)
  *	-h N		cycles of a packet on a link (2, as in the paper)
  *
- * Prints one line of CSV for each number of faults and function, means over the runs that
- * do not deadlock:
+ * Prints one line of CSV for each number of faults and function.  The values are means over the
+ * runs that do not deadlock:
  *
  *	function, faults
  *	deadlock	percentage of the runs
- *	accepted	packets in the time in which a link carries half a packet, which is
- *			a cycle in the paper
+ *	accepted	packets that arrive per cycle of the paper, in which a link carries
+ *			half a packet
  *	wire, queue	packets on one direction of a link between switches, and in the queue
  *			or queues for that direction
  *	up, down	wire + queue of upward and of downward directions
@@ -70,8 +69,8 @@ struct pkt {
 };
 
 struct queue {
-	uint8_t first, n;	/* n includes the packet that is leaving */
-	uint8_t held;		/* places that are not free: n or more */
+	uint8_t first, n;	/* n: packets, without those that are leaving */
+	uint8_t held;		/* places that are not free, with those of leaving packets */
 	uint32_t p[DEPTH];
 };
 
@@ -101,11 +100,11 @@ static struct {
 	uint32_t now;
 	struct pkt *pkt;
 	uint32_t n_pkt, cap_pkt, *free_pkt, n_free, cap_free;
-	uint32_t *from;		/* [n_ports] index of the first queue of an output */
+	uint32_t *from;		/* [n_ports + 1] index of the first queue of an output */
 	uint32_t *far;		/* [n_ports] port at the other end, or UINT32_MAX */
 	uint32_t *sw;		/* [n_ports] */
 	uint32_t *busy;		/* [n_ports + n_ep] cycle until which a sender is busy */
-	uint32_t *in_busy;	/* [n_ports * LANES] */
+	uint32_t *in_busy;	/* [n_ports * VLS] */
 	uint8_t *turn;		/* [n_ports + n_ep] */
 	struct queue *q, *in;
 	uint32_t n_q;
@@ -201,7 +200,8 @@ static struct queue *queue_of(ftr_sw sw, ftr_port in,
 	return &s.q[s.from[out] + k * VLS + e->vl];
 }
 
-/* Determine the packet's exits, once.  false: it has none, and is lost. */
+/* Determine the packet's exits if they are not known yet.  Returns false if there are none; the
+ * packet is then lost. */
 static bool routed(struct pkt *k, ftr_sw sw, ftr_port in)
 {
 	struct ftr_sim_exit e[FTR_SIM_EXITS];
@@ -359,7 +359,8 @@ static void host_turn(ftr_ep e)
 	uint32_t *busy = &s.busy[f->n_ports + e], *p = &s.first[e];
 
 	if (job.load < 1) {
-			/* at most one per cycle: close enough to exponential gaps here */
+			/* at most one packet per cycle, which is nearly the same as
+			 * exponentially distributed gaps */
 		double u = (double)(ftr_rng_next(&s.rng) >> 11) / 9007199254740992.;
 
 		s.waits[e] += u < job.load / job.hold;

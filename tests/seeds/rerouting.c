@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The experiments of Sem-Jacobsen et al. 2006 and 2011: traffic on a tree with random
- * faults, with their routing functions and with tables of ours.
+ * faults, with the routing functions of the papers and with the tables of our engines.
  *
  *	rerouting [OPTION...] FABRIC SCHEME...
  *
@@ -13,10 +13,10 @@
  *	accepted	packets that arrived per cycle of the measurement
  *	latency		mean number of cycles from the first link to the destination
  *	wire, queue	packets lost on a failed link, and in the queues for it
- *	no_way		packets lost for any other reason, from the start on
+ *	no_way		packets lost for any other reason since the start of the run
  *	deadlock	cycles after which one was found; empty: none
  *	hops		mean number of links crossed by a packet
- *	tier		tier of the link that failed last: 0 above the leaf switches, and so
+ *	tier		tier of the link that failed last: 0 for a link of a leaf switch, and so
  *			on; empty: a switch failed last, or nothing failed
  *
  * A cycle is that of Sem-Jacobsen et al. 2011, section IX-A: 512 ns, in which a link of
@@ -30,20 +30,21 @@
  *	-q fifo|voq	input queues (fifo)
  *	-b BYTES	buffer per input and VL (512)
  *	-a		every host sends to all others in turn, at equal intervals; without
- * *			-a, traffic is uniform
+ *			-a, traffic is uniform
  *	-c N		cycles between checks for a deadlock (100)
  *	-x		end a run at a deadlock
- *	-h N		the last fault occurs when the measurement begins, and its tables
+ *	-h N		the last fault occurs when the measurement begins, and the new tables
  *			follow N cycles later; without -h, both are present from the start
  *
  * Schemes:
  *
  *	det-links ... misroute	a routing function, on dmodc's tables for the whole tree
- *	FUNCTION/STEP	the same with a step exactly as published where src/models deviates
+ *	FUNCTION/STEP	a routing function with one step as published; src/models deviates
+ *			from this step
  *	adaptive-links/once	chooses one of its exits when a packet enters, not when the
  *			packet can leave
- *	FUNCTION+dmodc	the same, on tables that are recomputed after faults (the hybrid of
- *			the paper)
+ *	FUNCTION+dmodc	a routing function, on tables that are recomputed after faults (the
+ *			hybrid of the paper)
  *	dmodc, sftree	the engine's tables for the damaged tree: reconfiguration
  *	ddlr1, ddlr2	tables for the whole tree (sftree's), with local repairs after each
  *			fault, on one VL and with the turn bit
@@ -64,8 +65,8 @@
 struct scheme {
 	const char *name;
 	struct ftr_sim_function fn;
-	const char *engine;	/* routes the damaged tree; NULL: see vls */
-	unsigned int vls;	/* of local repairs; 0: none, tables stay */
+	const char *engine;	/* routes the damaged tree after each fault, or NULL */
+	unsigned int vls;	/* number of VLs of local repairs; 0: there are none */
 };
 
 struct row {
@@ -325,10 +326,10 @@ static bool joined(const struct world *w)
 /* ---- a set of faults -------------------------------------------------------------- */
 
 struct set {
-	struct world *w[2];	/* one VL; two VLs, if a scheme has them */
+	struct world *w[2];	/* with one VL; with two VLs, if a scheme has two */
 	uint32_t fault[FAULTS_MAX];
 	struct ftr_sim_change change[FAULTS_MAX + 2];
-		/* for each scheme, now and before the last fault */
+		/* tables of each scheme: now, and before the last fault */
 	struct ftr_tables *now[SCHEMES_MAX], *before[SCHEMES_MAX];
 };
 

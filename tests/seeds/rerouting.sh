@@ -4,7 +4,7 @@
 # Functions of the scripts for Sem-Jacobsen et al. 2006 and 2011.  Numbers are in the units
 # of the papers: packets of 256 bytes, cycles of 512 ns; see rerouting.c.
 
-# rerouting ARGUMENT...: rows of runs, as CSV.
+# rerouting ARGUMENT...: print a row of CSV for each run.
 rerouting() { "$build/rerouting" "$@"; }
 
 # tree K,N: write the K-ary N-tree to K-ary-N-tree.net, with links of 2 Gbit/s.
@@ -13,9 +13,10 @@ tree() {
 		>"${1/,/-ary-}-tree.net"
 }
 
-# table EXPRESSION [KEEP]: turn rows on standard input into a table: number of faults, and
-# one column per scheme with the mean of EXPRESSION, an awk expression in the names of the
-# columns, over the rows for which KEEP is true.  Without such a row the field is empty.
+# table EXPRESSION [KEEP]: turn rows of runs on standard input into a table.  It has a row for each
+# number of faults, and a column for each scheme: the mean of EXPRESSION over the runs for which
+# KEEP is true, or nothing if there are no such runs.  EXPRESSION and KEEP are awk expressions with
+# the names of columns.
 table() {
 	awk -F, '
 	NR == 1 || $1 ~ /^scheme/ { next }

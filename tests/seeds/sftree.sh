@@ -4,15 +4,16 @@
 # Functions and parameters of the experiments of Bogdanski et al. 2012.
 #
 # Given in the paper: all links 4x DDR, ports 0 of switches 1x SDR, packets of 2 kB; every
-# host sends to random others at full rate, ports 0 to random other ports 0; eight runs (one
-# here: with 648 hosts another seed gives the same to a few tenths of a per cent).
+# host sends to random others at full rate, ports 0 to random other ports 0; eight runs.  Here
+# there is one run: with 648 hosts another seed changes the throughput by a few tenths of a per
+# cent.
 #
 # Not given: buffers, delays, durations.  Those of the switch are taken from the published
 # InfiniBand model for OMNeT++; the model used in the paper (Gran and Reinemo, 2011) is
-# derived from it.  Per VL it has 200 blocks of 64 bytes at an input, a quarter of them if the port
-# is 1x, and 78 blocks at an output.  Outputs have no buffer of their own
-# here, so their blocks are added to the input.  An input feeds three outputs at a time,
-# with delays of 50 ns in and 50 ns out.
+# derived from it.  Per VL the published model has 200 blocks of 64 bytes at an input, a quarter of
+# them if the port is 1x, and 78 blocks at an output.  Outputs have no buffer of their own
+# here, so their blocks are added to the input.  An input feeds three outputs at a time.  The
+# input delays a packet by 50 ns, and the output by another 50 ns.
 
 # shellcheck source=tests/seeds/stock.sh
 . "$here/stock.sh"
@@ -32,7 +33,7 @@ fi
 # ddr NETFILE: set all links to 4x DDR.
 ddr() { sed -i 's/ [0-9]*x[A-Z?0-9]*$/ 4xDDR/' "$1"; }
 
-# stock DIR NETFILE ENGINE...: tables of stock engines, with links at 4x DDR.
+# stock DIR NETFILE ENGINE...: write the tables of stock engines, with links at 4x DDR.
 stock() {
 	local dir=$1 engine
 	stock_tables "$@"
@@ -41,8 +42,8 @@ stock() {
 	done
 }
 
-# ours DIR NETFILE ENGINE...: tables of our engines; NETFILE has LIDs.  "+paper" stands for
-# sftree_mode paper, "+2" for two VLs.
+# ours DIR NETFILE ENGINE...: write the tables of our engines; NETFILE has LIDs.  "+paper" stands
+# for sftree_mode paper, "+2" for two VLs.
 ours() {
 	local dir=$1 net=$2 engine
 	local -a options
@@ -73,8 +74,8 @@ traffic() {
 		>"$T/result.json" || (($? == 1))
 }
 
-# Of that result: throughput of hosts and of ports 0, as percentages of the rate of their
-# links; number of runs that deadlock.
+# Print a value of that result: throughput of hosts or of ports 0, as a percentage of the rate of
+# their links; or the number of runs that deadlock.
 percent() { awk "BEGIN { printf \"%.2f\", 100 * $(jsonq "$T/result.json" "$1.accepted") }"; }
 hosts() { percent hosts; }
 switches() { percent ports_0; }
@@ -99,7 +100,8 @@ tree() {
 # Throughput of ports 0 as a percentage of the rate of a host's link.
 eighth() { awk "BEGIN { printf \"%.2f\", $(switches) / 8 }"; }
 
-# figure NAME TITLE LEFT-END RIGHT-END OPTION...: the ends are the values of the paper.
+# figure NAME TITLE LEFT-END RIGHT-END OPTION...: simulate and draw figure 7.  The ends are the
+# values of the paper at the lowest and the highest load.
 figure() {
 	local name=$1 start=$3 end=$4 load e line
 	local -a light

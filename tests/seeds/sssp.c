@@ -8,8 +8,8 @@
  * The destinations are routed one after the other.  Each gets a tree of shortest paths over
  * channels with weights.  The initial weights are so large that no path has more hops than
  * necessary; every host that sends over a channel adds one to its weight.  Hosts are routed
- * in the order of GUIDs.  The switches' own LIDs come before them (first) or after them (last)
- * and add weight like hosts.  Of paths with equal weight the one with the lowest index is
+ * in the order of GUIDs.  The LIDs of switches are routed before the hosts (first) or after them
+ * (last), and add weight like hosts.  Of paths with equal weight the one with the lowest index is
  * chosen; with SEED a random one, as in an implementation whose heap has no defined order.
  * Writes forwarding tables in the format of opensm's dump.
  */
@@ -24,7 +24,7 @@ static struct ftr_fabric *f;
 static struct ftr_tables *t;
 static uint64_t *weight;	/* [n_ports] weight of the channel out of a port */
 static uint64_t *dist;		/* [n_sw] */
-static uint64_t *senders;	/* [n_sw] hosts, and later all senders that pass through */
+static uint64_t *senders;	/* [n_sw] hosts that send through the switch */
 static ftr_port *out;		/* [n_sw] */
 static ftr_sw *order;		/* switches, nearest first */
 static struct ftr_rng rng;
@@ -38,7 +38,7 @@ static void must(enum ftr_status st, const struct ftr_err *err)
 	exit(2);
 }
 
-/* True if a is less than b, or at random if they are equal. */
+/* True if a is less than b.  With SEED, also at random if they are equal. */
 static bool better(uint64_t a, uint64_t b)
 {
 	return a < b || (any && a == b && ftr_rng_below(&rng, 2));

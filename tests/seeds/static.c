@@ -6,8 +6,8 @@
  *	static connected SHAPE MOST SETS
  *
  * Sem-Jacobsen et al. 2011, figure 11.  For SETS random sets of link faults: percentage of
- * the sets after which all hosts reach all hosts by R_deterministic (links), by up/down
- * routing of the damaged tree (reconfiguration), and over any live links (physically).  Prints one
+ * the sets after which all hosts reach all hosts by R_deterministic (det-links), by up/down
+ * routing of the damaged tree (reconfiguration), and over any live links (links).  Prints one
  * line of CSV for each number of faults, 1 to MOST; the faults of a set occur one after the other.
  *
  *	static deadlock FUNCTION KIND SHAPE FAULTS SETS RULE
@@ -20,11 +20,11 @@
  * R is the function of src/models.  All its choices are followed, from every host to every
  * leaf switch.  A vector of tried ports that is stored in a switch may be any vector that
  * other packets can have left there; a vector in the packet is used as it is.  R' supplies
- * the same channels as R, except for upward paths:
+ * the same channels as R, but in some switches it has upward paths only towards T(s):
  *
- *	turn	2006: in a U-turn switch s, only towards T(s)
- *	own	2011: in a switch of the subtree of T(s), at or above the tier of a
- *		U-turn switch s, only towards T(s); if there are several such s, the lowest one counts
+ *	turn	2006: in a U-turn switch s
+ *	own	2011: in the switches of the subtree of T(s) at or above the tier of a U-turn
+ *		switch s; if there are several such s, the lowest one counts
  *	common	like own, and switches of one tier that reach the same top switches have the
  *		same T
  *	careful	like own, and T(s) is not above a switch that sends packets down to s
@@ -38,9 +38,9 @@
  * There is an arc from a to b if R can put into a some packet that R' can route to b next
  * (dependencies and cross dependencies).
  *
- * Prints one line of CSV: the number of sets, and then the number of sets in which a packet can be
- * discarded, in which a switch has no T, in which R' gives a packet none of the channels of R, and
- * in which the graph has a cycle.
+ * Prints one line of CSV.  The first number is that of all sets.  The others are numbers of sets in
+ * which a packet can be discarded; in which a switch has no T; in which R' gives a packet none of
+ * the channels of R; and in which the graph has a cycle.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,8 +252,8 @@ static void connected(unsigned int most, uint32_t sets)
 
 /* ---- states of packets --------------------------------------------------------- */
 
-/* A packet for a host of leaf `to` in the queue of channel `at` (index of the sending port),
- * with this header.  If `at` is NONE, the packet comes from a host of `from`. */
+/* A packet for a host of leaf `to` in the queue of channel `at` (index of the sending port).  If
+ * `at` is NONE, the packet comes from a host of `from`.  Its header is `field` and `vector`. */
 struct state {
 	uint32_t at;
 	ftr_sw from, to;
@@ -322,7 +322,7 @@ static unsigned int exits(const struct state *x, ftr_sw *s, ftr_port *in,
 		.dlid = f->ep[host_of(x->to)].lid, .field = x->field,
 		.vector = x->vector,
 	};
-	v.now += FTR_SIM_MS;	/* marks in switches expire */
+	v.now += FTR_SIM_MS;	/* so that marks in switches expire */
 	return fn->route(tiers, &v, *s, *in, 0, p, e, &why);
 }
 
@@ -373,8 +373,8 @@ static bool explore(void)
 
 static uint8_t *under;		/* [t * n_sw + u] 1: u is in the subtree of top switch t */
 static ftr_sw *chosen;		/* [n_sw] the top switch T(s) for a U-turn switch s */
-static uint8_t *sound;		/* [n_sw] subtree of a top: lowest rank of a switch
-				 * above which it has no fault */
+static uint8_t *sound;		/* [n_sw] for a top switch: highest rank of a switch in its
+				 * subtree with a failed downward link; 0: there is none */
 
 static void mark_under(void)
 {

@@ -39,7 +39,7 @@ stock_conf() {
 	echo 'log_flags 0x03'
 }
 
-# Read the tables from the fabric; findings in them do not matter here.
+# Read the tables from the fabric.  The findings of the checker do not matter here.
 stock_save() {
 	in_sim "$build/ibfattree" check --live --save-fabric "$1/$2.net" \
 		--save-lfts "$1/$2.lfts" >/dev/null || true

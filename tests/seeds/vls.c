@@ -2,9 +2,9 @@
 /*
  * An event plugin for experiments ("event_plugin_name ibfvls"): writes the SLs that
  * OpenSM's current engine gives to the paths between all pairs of ports with a LID.
- * Whenever the subnet is up, it writes lines "SOURCE-GUID LID SL" to opensm-psl.dump in the
- * dump directory; this is the format of ibfattree's option --psl.  If the engine assigns no
- * SLs, it writes none.
+ * At every event SUBNET UP, lines "SOURCE-GUID LID SL" are written to opensm-psl.dump in the
+ * dump directory; this is the format of ibfattree's option --psl.  The file is not written if the
+ * engine assigns no SLs.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -72,7 +72,7 @@ static inline uint8_t *all_tables(struct fake *h)
 	return t;
 }
 
-/* Are the tables of all switches equal to `before`, the result of all_tables? */
+/* True if the tables of all switches equal `before`, an earlier result of all_tables(). */
 static inline bool tables_are(struct fake *h, const uint8_t *before)
 {
 	uint8_t *now = all_tables(h);
@@ -112,7 +112,7 @@ route_not(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
 	return ftr_fail(err, FTR_INTERNAL, "broken by the test");
 }
 
-/* Wait for ddlr's planner: ddlr makes local repairs only when it exists. */
+/* Wait for ddlr's planner, without which ddlr makes no local repairs. */
 static inline void wait_for_planner(struct fake *h)
 {
 	bool making = true;

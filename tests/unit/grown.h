@@ -2,7 +2,7 @@
 /*
  * A nominal fabric that grows: shared by the tests of nominal fabrics.
  *
- *	t1  t2		four leaves, each with two hosts and a link to both spines
+ *	t1  t2		four leaves, each with two hosts and a link to each spine
  *	A  B  C  D
  */
 #ifndef FTR_TEST_GROWN_H

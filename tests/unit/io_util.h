@@ -18,8 +18,8 @@
 
 #define PATH "t.net"
 
-/* Write the text to a new file in memory.  *fd is its descriptor, and path[] its name; the file
- * that *fd named before (-1: none) is closed. */
+/* Write the text to a new file in memory, and set *fd to its descriptor and path[] to its name.  The
+ * old *fd is closed unless it is -1. */
 static inline void put_in_memory(int *fd, char path[64], const char *text,
 				 size_t len)
 {
@@ -48,7 +48,7 @@ static const char good_net[] =
 	"Ca\t1 \"H-100\"\t\t# \"node1\"\n"
 	"[1](105) \t\"S-10\"[1]\t\t# lid 4 lmc 2 \"leaf 1\" lid 1 4xNDR\n";
 
-/* A topology as one writes it by hand for ibsim. */
+/* A topology written by hand for ibsim. */
 static const char hand_net[] =
 	"Switch\t8 \"Switch1\"\n"
 	"[1]\t\"Hca1\"[1]\n"

@@ -183,7 +183,8 @@ START_TEST(bounds_by_hand)
 }
 END_TEST
 
-/* Two pairs of switches that no link joins exchange no flows: the bound is that of one pair. */
+/* Two pairs of switches without a link between the pairs exchange no flows: the bound is that of
+ * one pair. */
 START_TEST(unconnected_parts_are_bounded_alone)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -215,8 +216,8 @@ START_TEST(unconnected_parts_are_bounded_alone)
 }
 END_TEST
 
-/* The bound by weights is never above the load of the most loaded link, nor above the load
- * that this link would have if flows were divided among paths. */
+/* The bound by weights is never above the load of the most loaded link, nor above the highest load
+ * of a link when flows are divided among paths. */
 START_TEST(bounds_by_weights)
 {
 	double least, most;

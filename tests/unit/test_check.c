@@ -151,7 +151,7 @@ static const struct fault faults[] = {
 	  { 2, 2, 0, 0 }, FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port 0 at the host's switch", 0, HOST(0), 0, { 3, 0, 4, 2 },
 	  { 2, 4, 0, 0 }, FTR_FIND_DEAD_PORT, 0, 0 },
-	/* leaf 0 delivers its own LID to h1: wrong from all 4 switches.
+	/* leaf 0 delivers packets for its own LID to h1: all 4 switches are affected.
 	 * These are 3 pairs, because leaf 0 forms no pair with itself */
 	{ "switch LID to a host", 0, SW(0), 2, { 0, 4, 0, 5 },
 	  { 2, 0, 4, 0 }, FTR_FIND_WRONG_END, 0, 0 },
@@ -216,8 +216,8 @@ START_TEST(lmc)
 END_TEST
 
 /*
- * A host that lost its link still owns a LID, which is unreachable, but it is no
- * source; entries for LIDs without an owner (90) are ignored.
+ * A host that lost its link still owns a LID, which is unreachable, but the host is not a
+ * source.  Entries for LIDs without an owner (90) are ignored.
  *
  *	h0 -1 [0] 2--2 [1] 1- h1	h2
  */
@@ -328,8 +328,8 @@ START_TEST(ring_cut)
 }
 END_TEST
 
-/* All packets go clockwise, and h0 is never delivered: a loop through every switch, and in
- * the long ring a cycle that is too long for the report. */
+/* All packets go clockwise, and packets for h0 are never delivered: a loop through every switch,
+ * and in the long ring a cycle that is too long for the report. */
 START_TEST(long_loop)
 {
 	struct net n = ring(5);
@@ -595,7 +595,7 @@ START_TEST(loads_of_shifts)
 	/* hosts 0 to 3 and a gap, shift 3: 0->3, 1->gap, 2->0, 3->1, gap->2 */
 	ck_assert(!shift_load(n.f, n.t, order, 5, 3, &load, NULL));
 	ck_assert_uint_eq(load, 2);
-	/* h0 and h1 now end in a loop and load nothing; 2->0 and 3->1 load both spines */
+	/* flows to h0 and h1 now end in a loop and load no link; 2->0 and 3->1 load both spines */
 	*net_at(&n, 2, HOST(0)) = 2;
 	*net_at(&n, 1, HOST(1)) = 4;
 	ck_assert(!shift_load(n.f, n.t, order, 4, 2, &load, NULL));

@@ -3,7 +3,7 @@
  * Compares the checker with a slow and simple oracle on random fabrics.
  *
  * The oracle walks every (switch, LID) step by step with a list of the switches
- * visited, keeps the dependency graph as a square matrix of ports, and finds the
+ * visited.  It keeps the dependency graph as a square matrix of ports, and finds the
  * shortest cycle through every port by breadth-first search.  A report must equal
  * the oracle's in every field; the reported cycle must have the shortest length,
  * and each of its steps must be a dependency.
@@ -307,8 +307,8 @@ static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 	}
 }
 
-/* Fill the tables by a random kind.  Kind 0: random entries only.  Kinds 1 to 3: shortest paths;
- * without a path, entries are random (1) or missing (2, 3).  Kinds 4 and 5: up/down paths. */
+/* Fill the tables in one of six ways, chosen at random: 0: random entries; 1 to 3: shortest paths,
+ * where entries without a path are random (1) or missing (2, 3); 4 and 5: up/down paths. */
 static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 {
 	uint32_t kind = ftr_rng_below(g, 6);
@@ -454,7 +454,7 @@ static void shift_oracle(unsigned long seed)
 		for (uint32_t i = 0; i < n.f->n_ports; i++)
 			max = FTR_MAX(max, load[i]);
 		ck_assert(!shift_load(n.f, n.t, order, m, k, &got, NULL));
-		ck_assert_msg(got == max, "fabric %lu: load %u, not %u", seed,
+		ck_assert_msg(got == max, "fabric %lu: load %u, oracle %u", seed,
 			      got, max);
 	}
 	net_free(&n);
@@ -468,7 +468,7 @@ struct expect {
 	unsigned long seed, n;
 };
 
-/* False if ftr_check_lost skips the LIDs of owners of this kind. */
+/* False if ftr_check_lost skips this LID because of the kind of its owner. */
 static bool asked(const struct expect *x, uint32_t lid)
 {
 	if (x->o->f->owner[lid].kind != FTR_OWNER_SW || !x->r)

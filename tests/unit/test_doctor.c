@@ -404,7 +404,7 @@ static void use(struct ftr_fabric *f)
 
 static char *state;
 
-/* Makes the plugin's state file that of another fabric. */
+/* Replaces the plugin's state file by that of another fabric. */
 static void other_state(void)
 {
 	struct ftr_fabric *f = made("2;3,3;1,3;1,1");

@@ -2,7 +2,7 @@
 /*
  * The builder and the finished fabric: duplicate and contradictory input and its
  * messages, indices in the order of GUIDs, LIDs, copies, and every allocation failing once.
- * Also the difference of two tables, and turns in terms of another fabric.
+ * Also the difference of two tables, and turns that are translated to another fabric.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -186,7 +186,7 @@ START_TEST(copies_leave_out_and_keep_lids)
 }
 END_TEST
 
-/* Equal names of switches, of end ports, and of a switch and an end port. */
+/* Equal names of switches, of host ports, and of a switch and a host port. */
 START_TEST(shared_names_are_marked)
 {
 	static const char *const sw_name[] = { "a", "twin", "twin", "both" };
@@ -255,7 +255,7 @@ START_TEST(link_codes)
 }
 END_TEST
 
-/* Without switch b, the others have other indices, and turns that use b are left out. */
+/* Without switch b, the other switches have other indices, and turns that use b are left out. */
 START_TEST(turns_of_another_fabric)
 {
 	struct ftr_fabric *f = draw("a: b c h1\nb: c h1\nc: d h1\nd: a h1\n"), *g;

@@ -137,8 +137,8 @@ START_TEST(test_spine_at_once)
 }
 END_TEST
 
-/* A spine dies.  Only one neighbour's trap arrives, because the others were routed
- * through the spine; or the spine itself sent a trap before it died. */
+/* A spine dies.  Only one neighbour's trap arrives, because the traps of the other neighbours were
+ * routed through the spine; or the spine itself sent a trap before it died. */
 START_TEST(test_spine_one_trap)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -233,7 +233,7 @@ START_TEST(test_trunk)
 }
 END_TEST
 
-/* A link of the leaf that OpenSM is connected to fails: half of all stored routes are stale. */
+/* A link of OpenSM's own leaf fails: half of all stored routes are stale. */
 START_TEST(test_own_uplink)
 {
 	struct fake *h = fake_new(NULL);
@@ -348,8 +348,8 @@ START_TEST(test_other_traps)
 }
 END_TEST
 
-/* While the fast path handles trap 128, OpenSM does not sweep because of it but
- * still receives it; other traps have their usual effect. */
+/* OpenSM receives trap 128 while the fast path handles it, but does not sweep because of this
+ * trap.  Other traps have their usual effect. */
 START_TEST(test_mixed_traps)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

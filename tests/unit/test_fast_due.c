@@ -7,7 +7,7 @@
 
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
-/* Does the plugin want a sweep, or has it requested one?  Resets both. */
+/* True if the plugin is going to request a sweep, or has requested one.  Clears both flags. */
 static bool sweep_due(struct fake *h)
 {
 	bool is;
@@ -207,9 +207,8 @@ static void settle_transition(struct fake *h)
 		;
 }
 
-/* If a routing confirms the tables of ddlr's planner, the planner is kept, so that the next
- * fault need not wait for a new one.  Tested before any fault, and after a repair whose
- * transition is done. */
+/* If a routing confirms the tables of ddlr's planner, the planner is kept and can repair the next
+ * fault immediately.  Tested before any fault, and after a repair whose transition is done. */
 START_TEST(test_planner_is_kept)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -69,9 +69,9 @@ static bool is_over(struct fake *h, unsigned int reported)
 	return is;
 }
 
-/* OpenSM ends after a given number of packets of the plugin, with others in flight;
+/* OpenSM ends after a given number of packets of the plugin, with more packets in flight;
  * or at the end of the repair, if the repair needs fewer packets or is abandoned.  In every
- * case each block of OpenSM's copy is right, or is one that the next sweep writes. */
+ * case each block of OpenSM's copy equals that of the switch, or is written by the next sweep. */
 START_TEST(test_end_in_repair)
 {
 	static const unsigned int after[] = { 0, 1, 5, 12, 20, 30, 45, 70 };
@@ -138,8 +138,8 @@ START_TEST(test_end_in_sweep)
 	fake_until(atomic_load(&l.there));
 	now = ibf_now_ms();
 	fake_unload(h);
-	/* the plugin waits for the answers to its packets (4 tries of 50 ms), but for no
-	 * sweep */
+	/* the plugin waits for the answers to its packets (4 tries of 50 ms), but not for
+	 * the sweep */
 	ck_assert_double_lt(ibf_now_ms() - now, 2000);
 	ck_assert_uint_eq(h->n_sweeps, l.sweeps + (l.when >= FAKE_ROUTED));
 	fake_check_copy(h);
@@ -149,7 +149,7 @@ START_TEST(test_end_in_sweep)
 }
 END_TEST
 
-/* OpenSM ends before it was ever up. */
+/* OpenSM ends before the subnet has been up. */
 START_TEST(test_end_at_once)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });
@@ -182,7 +182,7 @@ static void repair_all(struct fake *h)
 static void check_at_rest(struct fake *h)
 {
 	fake_rest(h);
-	/* OpenSM lost packets, and sweeps again after its next interval */
+	/* if OpenSM has lost packets, it sweeps again after sweep_interval */
 	while (__atomic_load_n(&h->osm->subn.subnet_initialization_error,
 			       __ATOMIC_RELAXED)) {
 		light_sweep(h);
@@ -193,8 +193,8 @@ static void check_at_rest(struct fake *h)
 	fake_check_counters(h);
 }
 
-/* Faults and recoveries, some packets lost, sweeps whenever they are requested;
- * everything is checked at each rest, and at the end the fabric is complete again. */
+/* Random faults and recoveries; some packets are lost; OpenSM sweeps whenever a sweep is requested.
+ * Everything is checked whenever the plugin is idle, and at the end, with all links restored. */
 START_TEST(test_soak)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

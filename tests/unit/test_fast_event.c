@@ -203,8 +203,8 @@ static void check_counts(struct json_object *o)
 	ck_assert_int_ge(number(o, "entries"), number(o, "drained"));
 }
 
-/* Check the member "reconcile": the sweep still had to write to this number of switches, and only
- * blocks with entries that change. */
+/* Check the member "reconcile": the sweep wrote to this number of switches, and wrote only blocks
+ * with changed entries. */
 static void check_rest(struct json_object *rest, int64_t switches)
 {
 	check_members(rest, of_reconcile, FTR_ARRAY_LEN(of_reconcile));
@@ -249,7 +249,7 @@ static struct {
 	size_t n;		/* number of entries */
 	size_t checked;		/* number of entries that the events listed */
 	uint8_t *lft;		/* [n_sw * (FTR_LID_MAX + 1)] the tables before a write */
-	bool *plugin;		/* [n_sw * BLOCKS] the last Set was sent by the plugin */
+	bool *plugin;		/* [n_sw * BLOCKS] the plugin sent the last Set of the block */
 } record;
 
 /* Note the sender of a Set.  The packet is not affected. */
@@ -344,8 +344,8 @@ static void check_entry(ftr_sw s, struct json_object *pair, size_t n)
 		     " for LID %" PRId64 " to switch %u", port, lid, s);
 }
 
-/* Check the list of writes: it has exactly the entries that the plugin changed in the switches,
- * and, unless a switch is dead, as many as the event says. */
+/* Check the list of writes: it has exactly the entries that the plugin changed in the switches.  If
+ * no switch is dead, their number is the number of entries that the event reports. */
 static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 {
 	struct json_object *list = get(o, "sets"), *ms = get(o, "ms");
@@ -515,7 +515,7 @@ START_TEST(test_part_of_switch)
 END_TEST
 
 /* If none of a switch's links is in use, packets of the fast path do not reach the switch.  So a
- * sweep brings it back; the line of this event must have stage "sweep". */
+ * sweep brings the switch back; the line of this event must have stage "sweep". */
 static void check_return(struct fake *h, unsigned int line, ftr_sw s)
 {
 	struct json_object *o = read_event(h, line);

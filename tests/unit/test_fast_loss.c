@@ -19,7 +19,7 @@ struct loss {
 	bool sets, gets;	/* which kind of packet */
 	ftr_sw to;		/* only packets to this switch; FTR_SW_NONE: to all */
 	unsigned int every;	/* every n-th packet; 1: all */
-	bool first_copy;	/* only the first copy; its retries are not affected */
+	bool first_copy;	/* only the first transmission of a packet, not its retries */
 	struct fake_fate fate;
 	double spread_ms;	/* answers in reverse order: the first is delayed longest */
 };
@@ -71,7 +71,7 @@ static const struct loss harmless[] = {
 	  .fate.lose_answer = true },
 	{ .gets = true, .every = 2, .to = FTR_SW_NONE, .first_copy = true,
 	  .fate.lose_request = true },
-	/* the answer comes after its packet was given up */
+	/* the answer comes after the request was given up */
 	{ .sets = true, .every = 4, .to = FTR_SW_NONE, .fate.back_ms = 30 },
 	{ .gets = true, .every = 4, .to = FTR_SW_NONE, .fate.back_ms = 30 },
 	/* duplicated */
@@ -219,7 +219,7 @@ static void silence(struct fake *h, ftr_sw s, bool silent)
 	fake_unlock(h);
 }
 
-/* The switch that never answers is at one end of the failed link (_i 0), or another one (_i 1). */
+/* The switch that never answers is at one end of the failed link (_i 0) or elsewhere (_i 1). */
 START_TEST(test_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
@@ -334,8 +334,8 @@ static void delay_to_one(void *ctx, const struct fake_packet *p,
 	s->sets += p->set;
 }
 
-/* A late Set as in the previous test, to a switch that did not answer when one of its links
- * failed, so that the repair did not wait for it. */
+/* A late Set as in the previous test, but to a switch that did not answer when one of its links
+ * failed.  So the repair did not wait for this switch. */
 START_TEST(test_stale_set_of_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

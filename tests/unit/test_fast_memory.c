@@ -6,7 +6,7 @@
  * nominal fabric must keep its links.  When memory is available again, a sweep must lead to
  * the same tables as without failures.
  *
- * The test runs a sample of all n; FTR_SOAK=1: every n.
+ * The test uses a sample of all n, or every n with FTR_SOAK=1.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /*
  * Faults, routings and the end of OpenSM while ddlr's planner is under construction.
  *
- * The program is linked with --wrap=ftr_ddlr_new, so that the thread of the planner can be
- * held in the middle of its work, where it asks whether it is to stop, until the test lets it
- * go on or the plugin stops it.  Nothing depends on the speed of the machine.
+ * The program is linked with --wrap=ftr_ddlr_new.  So it can hold the planner's thread at the
+ * point where the planner asks whether it is to stop.  The thread goes on when the test lets it go
+ * on or when the plugin stops it.  Nothing depends on the speed of the machine.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -117,7 +117,7 @@ START_TEST(test_fault)
 }
 END_TEST
 
-/* A routing stops the planner of the previous one before it starts its own. */
+/* A routing stops the planner of the previous routing before it starts a new planner. */
 START_TEST(test_routing)
 {
 	struct fake *h = planning();

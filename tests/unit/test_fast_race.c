@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The fast path when OpenSM routes at moments that the worker does not expect: while
- * it reads or writes, without an event before, or without one afterwards.
+ * the worker reads or writes, or without an event before or after the routing.
  */
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
 
 /* ---- reroutes without an event before ------------------------------------ */
 
-/* A reroute begins while packets of a repair are on their way; they overtake those
- * of OpenSM, or are overtaken by them. */
+/* A reroute begins while packets of a repair are on their way.  These packets overtake packets of
+ * OpenSM, or are overtaken by them. */
 START_TEST(test_reroute_in_push)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -98,8 +98,8 @@ START_TEST(test_reroute_stops_write)
 }
 END_TEST
 
-/* Cut a link, and wait until the worker is about to write.  It then waits for OpenSM's lock,
- * which a reroute holds. */
+/* Cut a link, and wait until the worker is about to write.  The worker then waits for OpenSM's
+ * lock, which a reroute holds. */
 static void cut_and_wait(struct plan *p, struct fake *h)
 {
 	fake_link(h, p->sw, p->port, false);
@@ -127,8 +127,8 @@ START_TEST(test_reroute_wins_lock)
 }
 END_TEST
 
-/* The tables of a reroute assume that all ports are up: a link that goes down and up again
- * afterwards is dead. */
+/* The tables of a reroute use all ports that are up.  A link that goes down and up again afterwards
+ * is dead, because its ports are in Init. */
 START_TEST(test_short_failure_after_reroute)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -10,7 +10,7 @@
  *   - OpenSM itself lost no packet,
  *   - all switches could report the state of their links,
  *   - no trap was left to OpenSM (as after a reroute that lost packets), and
- *   - no link has returned (it carries no data before the end of one or two sweeps).
+ *   - no link has returned (a returned link carries no data until one or two sweeps have ended).
  * In the end, when no sweep is requested, the fabric is repaired in any case.
  *
  * Rare events, such as a whole routing while a repair reads its switches, have tests
@@ -119,7 +119,7 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* Is a sweep to come, because of a repair or of a trap that was held back? */
+/* True if a sweep will follow, because of a repair or of a trap that was held back. */
 static bool sweep_is_to_come(struct fake *h)
 {
 	bool wanted;
@@ -146,8 +146,8 @@ static void rest(struct game *g, struct fake *h)
 START_TEST(test_any_moment)
 {
 	/* dmodc connects all pairs with an up/down path; the other engines
-	 * connect more pairs.  Beyond its guarantee ddlr may keep entries that use dead links
-	 * until a sweep, if other entries would close a cycle. */
+	 * connect more pairs.  After more faults than its guarantee covers, ddlr may keep entries
+	 * that use dead links until a sweep, if other entries would close a cycle. */
 	static const struct {
 		const char *name;
 		void (*check)(struct fake *h), (*in_the_end)(struct fake *h);

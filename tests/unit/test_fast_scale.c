@@ -4,10 +4,11 @@
  * nothing new: log lines and memory.  Both are bounded by the number of changes,
  * whatever the size of the fabric.
  *
- * A tree of 64 hosts and a small irregular fabric; FTR_SOAK=1: 11,664 hosts on
- * 1,620 switches, and an irregular fabric of 1,400 switches
- * (tests/perf/chassis.awk), each with every engine; the time in milliseconds is
- * printed.  CK_RUN_CASE="sftree, 580 racks on chassis": only this one.
+ * By default the fabrics are a tree of 64 hosts and a small irregular fabric.  With
+ * FTR_SOAK=1 they are a tree of 11,664 hosts on 1,620 switches and an irregular
+ * fabric of 1,400 switches (tests/perf/chassis.awk), each with every engine; times are
+ * printed in milliseconds.  CK_RUN_CASE="sftree, 580 racks on chassis" runs only this
+ * case.
  */
 #include <check.h>
 #include <stdio.h>

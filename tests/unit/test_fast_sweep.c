@@ -36,8 +36,8 @@ START_TEST(test_cut_at)
 }
 END_TEST
 
-/* A link fails and is routed around after the discovery has seen it up, and no
- * sweep is due that would discover again: the routing must leave this link out. */
+/* A link fails after the discovery has seen it up, and the fast path routes around it.  No other
+ * sweep is due, so the routing of this sweep must leave the link out. */
 START_TEST(test_stale_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -343,7 +343,7 @@ START_TEST(test_trap_storm)
 }
 END_TEST
 
-/* After three failures a link is damped until it has been quiet. */
+/* After three failures a link is damped until it has not failed for fast_flap_hold_ms. */
 START_TEST(test_flapping)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files in directories where other users can interfere, and text supplied by others.
+ * Files in directories where other users can interfere, and text that other users supply.
  */
 #include <check.h>
 #include <errno.h>

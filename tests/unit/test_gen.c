@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The generator: the counts and degrees follow the formulas, the links follow the rule, and the
- * same seed gives the same fabric.  Also tori, limits, damage and random graphs.
+ * The generator: numbers of nodes and links follow the formulas of <ftr/gen.h>, each link joins
+ * nodes that the definition of the shape joins, and the same seed gives the same fabric.  Also
+ * tori, limits, damage and random graphs.
  */
 #include "lib/random_graph.h"
 #include "lib/suite.h"
@@ -393,7 +394,7 @@ START_TEST(torus)
 }
 END_TEST
 
-/* The same seed gives the same torus; no LIDs; damage. */
+/* Tori with random GUIDs and ports, without LIDs, with damage; failing allocations. */
 START_TEST(torus_options)
 {
 	struct ftr_gen_opts o = { .seed = 5, .random_guids = true,

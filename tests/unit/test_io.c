@@ -99,7 +99,7 @@ START_TEST(guid_counters)
 }
 END_TEST
 
-/* Chassis lines, trailing lines, [ext N], the s= w= v= that option -f prints, names without
+/* Chassis lines, trailing lines, [ext N], the s= w= v= of ibnetdiscover -f, names without
  * quotes or with unusual characters, CR. */
 START_TEST(optional_parts_of_lines)
 {

@@ -16,8 +16,8 @@ static struct ftr_err err;
 static const char *const sound[] = { good_net, hand_net, good_lst, good_ports,
 				     good_csv };
 
-/* Check that an accepted fabric can be written, and can be read again unless no switch has a
- * link (two hosts back to back). */
+/* Check that an accepted fabric can be written and read again.  A fabric without links of switches
+ * (two hosts back to back) is written only. */
 static void reread(const struct ftr_fabric *f)
 {
 	struct ftr_fabric *g = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Forwarding tables and GUID lists as text: the formats of OpenSM and ibroute,
- * invalid ones, and round trips.
+ * invalid input, and round trips.
  */
 #include <sys/mman.h>
 #include <unistd.h>

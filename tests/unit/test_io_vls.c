@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * opensm.fdbs, SL2VL tables, path SLs, orders and pairs: the formats of OpenSM
- * and ibdmchk, invalid ones with their messages, round trips, mutations, and every
+ * and ibdmchk, invalid input and its messages, round trips, mutations, and every
  * allocation failing once.
  */
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ static int fd = -1;
 static struct ftr_fabric *f;
 
 /* A leaf 0x10 (LID 1, ports 1: node1, 2: spine, 3: node2), a spine 0x20 (LID
- * 2), end port 0x101 (LIDs 4..7), node 0x200 with ports 0x201 (LID 8) and 0x202
+ * 2), host port 0x101 (LIDs 4..7), node 0x200 with ports 0x201 (LID 8) and 0x202
  * (LID 9, on the spine). */
 static const char net[] =
 	"switchguid=0x10(10)\n"

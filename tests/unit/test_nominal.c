@@ -3,7 +3,7 @@
  * The nominal fabric: the effect of growth and of contradictory input, and shapes
  * over it.
  *
- *	t1  t2		four leaves, each with two hosts and a link to both spines
+ *	t1  t2		four leaves, each with two hosts and a link to each spine
  *	A  B  C  D
  */
 #include <check.h>
@@ -229,7 +229,8 @@ START_TEST(replaced_adapter)
 		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, node,
 						   0x7777, 1, 0, 0, "new",
 						   &err));
-		/* with the same node GUID, it is at another port: only the GUID identifies it */
+		/* the adapter with the same node GUID is at another port: only this GUID
+		 * identifies it */
 		edit_plug(b, node, 1, guid(g.base, "A"),
 		     same_node ? 19 : p.sw_port);
 		g.f = edit_seal(b);
@@ -243,7 +244,7 @@ START_TEST(replaced_adapter)
 }
 END_TEST
 
-/* A switch returns with fewer ports: links at the ports beyond are removed. */
+/* A switch returns with fewer ports: links at ports that it no longer has are removed. */
 START_TEST(fewer_ports)
 {
 	struct grown g = { .base = draw(tree) };
@@ -465,7 +466,7 @@ END_TEST
 
 /* ---- slots empty by design --------------------------------------------- */
 
-/* A leaf with `ports` ports: E has room for only two of three spines, or for all. */
+/* The number of slots of a leaf E that has `ports` ports and a link to two of the three spines. */
 static uint32_t slots_of_slim(unsigned int ports)
 {
 	struct ftr_fabric *f = draw("A: t1 t2 t3 h2\nB: t1 t2 t3 h2\n"
@@ -539,7 +540,7 @@ START_TEST(link_inferred_at_a_full_switch)
 END_TEST
 
 /*
- * t1 has lost its link to ma1, but its divider is still the one over that link: 3 * 3, because
+ * t1 has lost its link to ma1, but keeps the divider that follows from this link: 3 * 3, because
  * the pod of ma1 has three planes.  The other pods have two planes, which would give 2 * 3.
  */
 START_TEST(divider_over_an_inferred_slot)
@@ -567,8 +568,8 @@ START_TEST(divider_over_an_inferred_slot)
 }
 END_TEST
 
-/* If every leaf is on two of three spines, this counts as the design; if every leaf is
- * on three of four, it counts as damage. */
+/* If every leaf is connected to two of three spines, this counts as the design; if every leaf is
+ * connected to three of four, it counts as damage. */
 START_TEST(share_of_pairs)
 {
 	struct ftr_fabric *two = draw("A: t1 t2 h2\nB: t2 t3 h2\nC: t1 t3 h2\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric: switches in the place of others, and different fabrics.
+ * The nominal fabric: replaced switches, and different fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@ static unsigned int t1_ports(const struct ftr_fabric *f)
 }
 
 /* t1 was replaced by a switch with another GUID at the same links, one of which is
- * not connected yet: the new switch takes the place of t1.  It also does if its links are
+ * not connected yet: the new switch takes the place of t1.  It also does so if its links are
  * at other ports than those of t1; these links then count as new. */
 START_TEST(replaced_switch)
 {
@@ -80,8 +80,8 @@ START_TEST(no_replacement)
 }
 END_TEST
 
-/* t1 returns with links of its own while another switch has its place: the place has the
- * GUID of t1, so t1 gets it back, and the other switch gets a new place. */
+/* t1 returns with links of its own while another switch has its place.  The place is identified by
+ * the GUID of t1, so t1 gets the place back, and the other switch gets a new one. */
 START_TEST(replaced_comes_back)
 {
 	struct edit e = EDIT_NOTHING;
@@ -124,7 +124,8 @@ START_TEST(replaced_comes_back)
 }
 END_TEST
 
-/* A fabric with only a host or two in common starts a new nominal fabric; it is not merged. */
+/* A fabric that has only one or two hosts of the nominal fabric is not merged with it, but starts a
+ * new one. */
 START_TEST(other_fabric)
 {
 	struct ftr_fabric *base = draw(tree), *f;
@@ -161,7 +162,7 @@ START_TEST(other_fabric)
 }
 END_TEST
 
-/* Two spines below which switch x and four others are leaves with two hosts each. */
+/* Two spines, and below them switch x and four other leaves with two hosts each. */
 static struct ftr_fabric *leaf_among_others(uint64_t x)
 {
 	struct ftr_builder *b = ftr_builder_new();

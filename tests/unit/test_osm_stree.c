@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast trees: a simple walk checks every tree built.
+ * Multicast trees: a simple walk checks every tree.
  *
- *	    s2   s3          two spines, four leaves, one link each;
- *	   /||\ /||\         a third spine s4 may be below leaf l3 only
+ *	    s0   s1          two spines, four leaves with one host each,
+ *	   /||\ /||\         and one link from each leaf to each spine
  *	  l0 l1 l2 l3
  *	  h  h  h  h
  */
@@ -28,7 +28,7 @@ static void link_up(struct ftr_builder *b, uint64_t a, unsigned int ap,
 			FTR_OK);
 }
 
-/* cut: bit 2 * leaf + spine removes the link between the two. */
+/* cut: bit spines * leaf + spine removes the link between this leaf and this spine. */
 static struct ftr_fabric *two_level(unsigned int leaves, unsigned int spines,
 				    uint32_t cut)
 {

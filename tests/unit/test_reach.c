@@ -12,8 +12,8 @@
  * nodes.  For one seed in eight, links then fail and OpenSM sweeps again.  Real fabrics
  * are routed with a subnet manager on each kind of node that they have.
  *
- * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.  10,050 random
- * ones alone: CK_RUN_CASE=random FTR_RUNS=67.
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
+ * CK_RUN_CASE=random FTR_RUNS=67 tests 10,050 random fabrics, and nothing else.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -54,7 +54,7 @@ struct scene {
 	uint32_t lids;
 	uint8_t *link;		/* [n_ports] state of the link */
 	uint32_t *island;	/* [n_sw] number of the part that Active links connect */
-	uint32_t *ends;		/* [n_sw] number of end ports with a LID */
+	uint32_t *ends;		/* [n_sw] number of host ports with a LID */
 	uint8_t *edge;		/* [n_ports][PORTS] 1: packets go from the link to a port of the
 				 * next switch */
 	uint8_t *fate;		/* [n_sw] result of the walk to the current LID */
@@ -131,7 +131,7 @@ static bool is_manager(const struct scene *c, uint64_t guid)
 	return false;
 }
 
-/* Record the dependencies of the packets walked. */
+/* Record the dependencies of the packets for this LID. */
 static void note_edges(struct scene *c, ftr_lid lid)
 {
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
@@ -169,7 +169,7 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 			continue;
 		if (!arrives(c, s, lid))
 			ck_abort_msg("seed %" PRIu64
-				     ", %s: packets from switch %u (%u end ports) to LID %u at switch %u do not arrive%s",
+				     ", %s: packets from switch %u (%u host ports) to LID %u at switch %u do not arrive%s",
 				     c->seed, c->engine, s, c->ends[s], lid, to,
 				     sm ? "; the LID is a subnet manager's" : "");
 		sum.pairs += host ? c->ends[s] : 0;
@@ -198,8 +198,8 @@ static uint32_t after(const struct scene *c, uint32_t x, uint32_t y)
 	for (uint32_t y = after(c, x, 0); y < (c)->f->n_ports;		\
 	     y = after(c, x, y + 1))
 
-/* Check for credit loops by Kahn's algorithm: remove channels that no other channel waits for, as
- * long as there are any; all channels must be removed. */
+/* Check for credit loops by Kahn's algorithm: repeatedly remove the channels that no other channel
+ * waits for.  All channels must be removed. */
 static void no_credit_loop(const struct scene *c)
 {
 	const struct ftr_fabric *f = c->f;
@@ -218,7 +218,7 @@ static void no_credit_loop(const struct scene *c)
 			if (!--waits[y])
 				queue[n++] = y;
 	ck_assert_msg(n == f->n_ports, "seed %" PRIu64
-		      ", %s: %u links wait for each other", c->seed, c->engine,
+		      ", %s: %u channels wait for each other", c->seed, c->engine,
 		      f->n_ports - n);
 	free(waits);
 	free(queue);
@@ -319,7 +319,7 @@ static void scene_fini(struct scene *c)
 
 /* ---- one routing ------------------------------------------------------- */
 
-/* Positions of the subnet managers: OpenSM's own end port, and others that it knows. */
+/* Positions of the subnet managers: OpenSM's own host port, and others that it knows. */
 struct managers {
 	ftr_ep own;
 	uint64_t other[3];	/* port GUIDs; for a switch, the GUID of port 0 */
@@ -346,7 +346,7 @@ static void lose_links(struct fake *h, struct ftr_rng *r)
 	}
 }
 
-/* Route fab (consumed) by one engine, and check the tables. */
+/* Route fab (consumed) with one engine, and check the tables. */
 static void run_test_reach(struct ftr_fabric *fab, uint64_t seed, const char *engine,
 			   const struct managers *m, struct ftr_rng *faults)
 {
@@ -520,8 +520,8 @@ static void with_manager(const struct ftr_fabric *f, uint64_t number,
 		run_test_reach(copy_of(f), number, engines[i], m, NULL);
 }
 
-/* Test with a subnet manager on a host of each rank, with one on a host of the leaf switch with
- * the fewest hosts, and with a second one on port 0 of a switch of each rank. */
+/* Test with a subnet manager on a host of each rank, and on a host of the leaf switch with the
+ * fewest hosts.  Then test with a second subnet manager on port 0 of a switch of each rank. */
 static void every_kind(const struct ftr_fabric *f, uint64_t number)
 {
 	struct ftr_shape *sh = NULL;

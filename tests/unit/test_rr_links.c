@@ -100,8 +100,8 @@ static bool return_again(double now)
 	return rr_links_return(&t, a);
 }
 
-/* A discovery that began before the last failure (found_late: after it) has found the link.  Is
- * the link left out of the routing? */
+/* A discovery that began before the last failure (found_late: after it) has found the link.
+ * Returns true if the link is left out of the routing. */
 static bool found_early(double now)
 {
 	bool recheck = false;
@@ -246,7 +246,7 @@ START_TEST(test_damping)
 	ck_assert(!rr_links_damped(&t, b, 69));
 	ck_assert_uint_eq(rr_links_count_damped(&t, 69), 1);
 	ck_assert_double_eq(rr_links_release_due(&t), 70);
-	ck_assert(rr_links_died(&t, a, 60));	/* not quiet: damped longer */
+	ck_assert(rr_links_died(&t, a, 60));	/* fails again: damped longer */
 	ck_assert_double_eq(rr_links_release_due(&t), 110);
 	ck_assert(!rr_links_damped(&t, a, 110));
 	ck_assert(rr_links_release(&t, 110));
@@ -265,8 +265,8 @@ static struct rr_ends nth(uint64_t i)
 	return (struct rr_ends){ i, UINT64_MAX, 1, 1 };
 }
 
-/* A full table forgets the failures of the live link that has been quiet for
- * longest, and never a link in another state. */
+/* A full table forgets the live link whose last failure is the oldest, and never a link in another
+ * state. */
 START_TEST(test_full)
 {
 	fresh_table();

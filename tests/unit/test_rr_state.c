@@ -353,7 +353,7 @@ START_TEST(test_sweep_comes)
 		asked = now;
 	}
 	ck_assert_double_gt(asked, 1000 - CAP - 2);
-	/* during a discovery: not before its end or before 10 s */
+	/* during a discovery: after its end, or after 10 s if it does not end */
 	at(1000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
 	at(1000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
 	ck_assert_double_eq(rr_timer(&s), 11000);
@@ -366,7 +366,7 @@ START_TEST(test_sweep_comes)
 }
 END_TEST
 
-/* A transition under way delays a sweep that only confirms, but not beyond the cap. */
+/* A transition under way delays a sweep that only confirms a repair, but not beyond the cap. */
 START_TEST(test_transition_goes_first)
 {
 	reset();

@@ -92,7 +92,7 @@ START_TEST(figure_2_costs)
 	ck_assert_uint_eq(down(sh, "t1", "L"), FTR_COST_INF);
 	ck_assert_uint_eq(cost(sh, "m0", "L"), 5);
 	ck_assert_uint_eq(cost(sh, "K", "L"), 6);
-	/* m1 has cost 5 over t1 and 3 over t2; the order of the two has no effect */
+	/* m1 has cost 5 over t1 and 3 over t2; the order of t1 and t2 has no effect */
 	ck_assert_uint_eq(cost(sh, "m1", "L"), 3);
 	ck_assert_uint_eq(cost(sh, "J", "L"), 4);
 	ck_assert_uint_eq(cost(sh, "M", "L"), 6);
@@ -225,7 +225,7 @@ START_TEST(entered_from_above_goes_down)
 END_TEST
 
 /*
- * A login host on a spine and a leaf with few hosts change no switch's rank.
+ * Neither a login host on a spine nor a leaf with few hosts changes the rank of a switch.
  *
  *	rank 1     S1   S2 +login
  *	          /|\\ //|\
@@ -437,7 +437,8 @@ START_TEST(up_paths_in_a_tree)
 }
 END_TEST
 
-/* The cn and io lists decide which switches are leaves, and which ports are hosts. */
+/* The lists of compute nodes and I/O nodes decide which switches are leaves, and which ports are
+ * hosts. */
 START_TEST(guid_lists)
 {
 	struct ftr_fabric *f = draw("A: S h3\nB: S h3\nC: S h3\nS:\n");

@@ -3,7 +3,7 @@
  * The data plane: cases whose figures can be worked out by hand.
  *
  * Links of the small fabrics are 4x EDR: 100 Gbit/s, 80 ps a byte, so that a
- * packet of 2,048 bytes takes WIRE.
+ * packet of 2,048 bytes takes WIRE ps.
  */
 #include <stdlib.h>
 
@@ -346,7 +346,7 @@ START_TEST(deadlock)
 	for (uint32_t i = 0; i < k; i++) {
 		ck_assert_uint_eq(r.cycle[i].port, 1);
 		ck_assert_uint_eq(r.cycle[i].vl, 0);
-		/* each waits for the next one in the ring */
+		/* each channel waits for the next one in the ring */
 		ck_assert_uint_eq(r.cycle[(i + 1) % k].sw,
 				  (r.cycle[i].sw + 1) % k);
 	}
@@ -371,7 +371,7 @@ START_TEST(deadlock)
 }
 END_TEST
 
-/* All traffic goes to one end port, so packets move slowly: the search for deadlocks, which runs
+/* All traffic goes to one host port, so packets move slowly: the search for deadlocks, which runs
  * several times, must not report one. */
 START_TEST(slow_is_no_deadlock)
 {
@@ -386,7 +386,7 @@ START_TEST(slow_is_no_deadlock)
 	c.hot_percent = 100;
 	c.buffer = 2048;
 	c.check_ps = FTR_SIM_US;
-	/* the order lacks the hot end port, which would otherwise send to others */
+	/* the order lacks that host port, which would otherwise send to other ports */
 	c.order = (const ftr_ep[]){ 1, 2, 3, 4 };
 	c.n_order = 4;
 	r = run_test_sim(&c);
@@ -419,8 +419,8 @@ END_TEST
 
 /* ---- losses --------------------------------------------------------------------- */
 
-/* A saturated flow over a link that dies: the packet on it is cut, and the whole
- * buffer before it is lost; then an entry is missing; then everything works again. */
+/* A saturated flow over a link that dies: the packet on the link and all packets that wait for it
+ * are lost.  Then an entry is missing; then everything works again. */
 START_TEST(dying_link)
 {
 	struct net n = dumbbell();
@@ -488,7 +488,7 @@ START_TEST(dying_switch)
 	c.n_changes = 2;
 	c.n_series = 100;
 	r = run_test_sim(&c);
-	/* nothing is sent while the only switch of the end ports is dead */
+	/* nothing is sent while the only switch of the host ports is dead */
 	for (uint32_t i = 22; i < 50; i++)
 		ck_assert_uint_eq(r.series[i].delivered +
 				  r.series[i].injected, 0);

@@ -210,9 +210,9 @@ static ftr_sw above(const struct world *w, ftr_sw s, unsigned int i)
 	return ftr_fabric_port(w->f, s, t->port[t->first[s] + i])->peer;
 }
 
-/* Sem-Jacobsen et al. 2011, figure 2: k = 4, two dead links.  The top switch c has
- * lost its link to s, and so has the first other switch that b tries; b turns
- * twice.  src/models/det.c explains NL and ML, and src/models/tiers.h explains D. */
+/* Sem-Jacobsen et al. 2011, figure 2: k = 4.  The path went up from b to the top switch c and down
+ * to s.  c and the first other switch that b tries have lost their links to s, so b turns the
+ * packet twice.  src/models/det.c explains NL and ML, and src/models/tiers.h explains D. */
 START_TEST(figure_2)
 {
 	struct world w;
@@ -275,14 +275,14 @@ START_TEST(figure_3)
 	kill_switch(&w, s);
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* c returns the packet to m, m sends it down to b, b turns it up to another
-	 * m', which sends it to another c', and from there it goes down without passing s */
+	/* The top switch c returns the packet to m, m sends it down to b, b turns it up to another
+	 * m', and m' sends it to another c'.  From c' it goes down without passing s. */
 	ck_assert_uint_eq(k.n, FTR_ARRAY_LEN(rank));
 	for (unsigned int i = 0; i < k.n; i++)
 		ck_assert_uint_eq(w.sh->tree.rank[k.at[i]], rank[i]);
 	ck_assert_uint_eq(k.at[3], k.at[1]);
 	ck_assert_uint_ne(k.at[5], k.at[3]);
-	/* the VLs: NL (0) down to c, ML1 (1) out of b, ML2 (2) out of m' and c', then ML1 */
+	/* the VLs: NL (0) out of c and m, ML1 (1) out of b, ML2 (2) out of m' and c', then ML1 */
 	ck_assert_uint_eq(k.vl[2], 0);
 	ck_assert_uint_eq(k.vl[3], 0);
 	ck_assert_uint_eq(k.vl[4], 1);
@@ -404,7 +404,7 @@ START_TEST(timeout)
 	w.v.now = FTR_SIM_MS;
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* c's port is marked, and the link below the other port dies */
+	/* b's port to c is marked, and the switch at the other port loses its link to s */
 	ck_assert_uint_eq((uint64_t)__builtin_popcountll(t->vector[b]), 1);
 	repair(&w);
 	for (unsigned int i = 0; i < 2; i++)
@@ -659,10 +659,10 @@ static bool keep_one_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return s != c->s || p != c->p;
 }
 
-/* Sem-Jacobsen et al. 2011, section VIII and after it: reconfiguration (DDRC) is the
- * function lft with new tables at a later time; all packets sent to the failed link until
- * then are lost.  The hybrid is R_det with the same new tables; it loses only the packets
- * that R_det alone loses. */
+/* Sem-Jacobsen et al. 2011, from section VIII on: reconfiguration (DDRC) is the function lft
+ * with new tables at a later time; all packets sent to the failed link until that time are
+ * lost.  The hybrid is R_det with the same new tables; it loses only the packets that R_det
+ * alone loses. */
 START_TEST(hybrid)
 {
 	struct world w;

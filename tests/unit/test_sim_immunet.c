@@ -23,7 +23,7 @@ static struct ftr_err err;
 static struct ftr_fabric *f;
 static struct ftr_sim_immunet opts;
 static struct ftr_tables *t;
-static uint8_t *up;		/* links at the end of the run */
+static uint8_t *up;		/* [n_ports] 1: the link works at the end of the run */
 static enum ftr_sim_queues queues;
 static bool check_tables;
 
@@ -228,7 +228,7 @@ static struct ftr_sim_change dies(ftr_sw s, ftr_port p, uint64_t at)
 
 /* ---- the examples of Puente et al. 2004 -------------------------------------------- */
 
-/* Figure 5: 3x3, the link between 4 and 1 dies.  4 becomes the root, 3, 5 and 7 are its
+/* Figure 5: on a 3x3 torus the link between 4 and 1 dies.  4 becomes the root, 3, 5 and 7 are its
  * children, and the other switches are children of 3, 5 and 7. */
 START_TEST(figure_5)
 {
@@ -381,8 +381,8 @@ static bool hangs_together(void)
 	return parts == 1;
 }
 
-/* Draw up to `most` faults in random order, each of which leaves the rest
- * connected.  They occur from 10 us on; some occur before the reaction to the previous fault has
+/* Draw up to `most` faults in random order.  After each of them the remaining switches are
+ * connected.  Faults occur from 10 us on, some before the reaction to the previous fault has
  * ended. */
 static uint32_t draw(struct ftr_sim_change *g, uint32_t most, bool sw,
 		     uint64_t seed)
@@ -429,7 +429,7 @@ static uint64_t all_lost(const struct ftr_sim_result *r)
 	return lost;
 }
 
-/* Links fail: five, or (odd _i) all links except those of a tree. */
+/* Five links fail, or (odd _i) all links except those of a tree. */
 START_TEST(any_number)
 {
 	struct ftr_sim_change g[600];
@@ -533,10 +533,9 @@ END_TEST
 
 /* ---- cost of control packets ---------------------------------------------------------- */
 
-/* One link of 8x8 fails: every switch except the root announces its number once,
- * and for each number each switch sends over all links except the one by which the
- * number came.
- * The last announcement has crossed eight switches, which take 1000 cycles each. */
+/* One link of an 8x8 torus fails: every switch except the root announces its number once,
+ * and each switch forwards each number over all links except the one by which the number
+ * came.  The last announcement has crossed eight switches, which take 1000 cycles each. */
 START_TEST(control_packets)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
@@ -566,8 +565,8 @@ START_TEST(control_packets)
 }
 END_TEST
 
-/* With every_path, as Puente et al. 2004 describe it, there are more control packets, and the
- * tables are the same. */
+/* With every_path, the behaviour that Puente et al. 2004 describe, there are more control packets,
+ * and the tables are the same. */
 START_TEST(every_path)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
@@ -717,9 +716,9 @@ START_TEST(drains)
 }
 END_TEST
 
-/* One link after the other.  If each switch counts its own levels, a switch may
- * declare a level that no other follows, and a ring keeps a dead link (src/models/immunet.c
- * lists this deviation from the paper). */
+/* Links fail one after the other.  If each switch counts its own levels, a switch may declare a
+ * level that no other switch follows, and a ring keeps a dead link.  src/models/immunet.c lists
+ * this deviation from the paper. */
 START_TEST(levels)
 {
 	uint32_t broken = 0;
@@ -756,7 +755,7 @@ int main(void)
 {
 	Suite *s = suite_create("sim_immunet");
 	TCase *c = tcase_create("immunet");
-	/* the largest shape takes as long as all others: only with FTR_RUNS=2 or more */
+	/* the largest shape takes as long as all other shapes: only with FTR_RUNS=2 or more */
 	int first = trees_runs(1) < 2, end = (int)FTR_ARRAY_LEN(shapes);
 
 	tcase_add_test(c, figure_5);

@@ -4,8 +4,8 @@
  * resort, a limit on hops; and sources that do not send to dead destinations.
  *
  * Two switches, 0 and 1, with two links between them: port 1 of each to port 2
- * of the other.  Hosts are at ports 3 and 4; those of switch 0 send to those of
- * switch 1 where pairs are used.
+ * of the other.  Hosts are at ports 3 and 4.  If pairs are used, the hosts of switch 0
+ * send to those of switch 1.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -257,8 +257,8 @@ START_TEST(hops)
 }
 END_TEST
 
-/* Sources stop sending to a host that is cut off; packets of a source that learns it late
- * are lost. */
+/* Sources stop sending to a host that is cut off.  Packets of a source that learns of the failure
+ * late are lost. */
 START_TEST(no_packets_to_dead_hosts)
 {
 	const struct ftr_sim_change g = {

@@ -143,14 +143,14 @@ START_TEST(every_state_is_sound)
 				      ": of %u states, %u have a loop and %u have newly unreachable pairs",
 				      seed, w.states, w.loops, w.gaps);
 	}
-	printf("%u of %u fabrics taken over in order, %u states; in OpenSM's order %u states with a loop or with newly unreachable pairs\n",
+	printf("%u of %u fabrics taken over in order, %u states; in OpenSM's order of writes, %u states have a loop or newly unreachable pairs\n",
 	       ordered, n, states, bad);
 	runs_show(ordered > n / 2);
 	runs_show(bad > 0);
 }
 END_TEST
 
-/* Switches without tables: nothing to do. */
+/* If the switches have no tables, takeover has nothing to do. */
 START_TEST(fresh_switches)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = ORDERED });
@@ -161,7 +161,7 @@ START_TEST(fresh_switches)
 }
 END_TEST
 
-/* The tables in use have a loop: there is no order, and OpenSM writes. */
+/* The tables in use have a loop, so no order of writes is safe, and OpenSM writes the tables. */
 START_TEST(loop_in_use)
 {
 	struct fake *h = start(1, ORDERED);
@@ -188,7 +188,7 @@ static void lose(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 	fate->lose_request = p->plugin && p->set == *(const bool *)ctx;
 }
 
-/* No Set is acknowledged: a warning, and OpenSM writes everything. */
+/* If no Set is acknowledged, the plugin warns, and OpenSM writes everything. */
 START_TEST(lost_sets)
 {
 	struct fake *h = start(1, ORDERED);

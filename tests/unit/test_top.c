@@ -515,7 +515,7 @@ const char *__lsan_default_suppressions(void)
 	return "leak:new_prescr\nleak:libtinfo\n";
 }
 
-/* A terminal that ncurses does not know: one screen, as plain text. */
+/* On a terminal that ncurses does not know, the command prints one screen as plain text. */
 START_TEST(unknown_terminal)
 {
 	put_status("dmodc", "true", 0);

@@ -3,9 +3,9 @@
  * Credit loops over (link, VL): rings with known results, and random fabrics, tables, SL2VL
  * tables and path SLs, which are compared with a naive construction.
  *
- * The naive construction walks every packet from its source port, VL by VL, enters
- * its dependencies in a square matrix, and finds the shortest cycle through every
- * vertex by breadth-first search.
+ * The naive construction walks every packet from its source port, VL by VL, and enters
+ * its dependencies in a square matrix.  It finds the shortest cycle through every vertex
+ * by breadth-first search.
  */
 #include <stdlib.h>
 
@@ -263,8 +263,8 @@ static void ring(struct net *n)
 		}
 }
 
-/* SL 1, on the whole path, for paths that cross the link between switches 4 and 0; SL 0 for
- * all others. */
+/* Give SL 1 to all paths that cross the link between switches 4 and 0, on their whole length, and
+ * SL 0 to all others. */
 static struct ftr_path_sl *dateline(const struct net *n)
 {
 	struct ftr_path_sl *p;
