@@ -25,7 +25,7 @@
 
 static atomic_ulong fail_at;
 static atomic_ulong count;
-static atomic_bool only;	/* only allocation fail_at fails, not the later ones */
+static atomic_bool only;	/* true: only allocation number fail_at fails, not the later ones */
 
 static bool fails(void)
 {

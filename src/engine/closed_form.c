@@ -3,11 +3,11 @@
  * Dmodc: closed-form routes on complete, damaged and irregular fat-trees.
  *
  * Source: Gliksberg et al. 2020, section 3.4.  For switch s and destination d behind
- * leaf switch l:
+ * leaf switch l, with Pi_s, the divider of s:
  *
  *	C = groups of s that lead closer to l			(1)
- *	g = C[floor(d / Pi_s) mod #C]				(3)
- *	p = g[floor(d / (Pi_s * #C)) mod #g]			(4)
+ *	group g = C[floor(d / Pi_s) mod #C]			(3)
+ *	port = g[floor(d / (Pi_s * #C)) mod #g]			(4)
  *
  * A group above leads closer if the cost of its remote switch is smaller, a group below
  * if the down-cost of its remote switch is smaller (section 3.4). If s must go down,
@@ -30,13 +30,12 @@
  * share these numbers. A pattern holds one byte for each LID, the place of the LID:
  * i * p + j stands for link j of group i. The row of a switch is made by looking up each of
  * these bytes in a list of the ports of the switch; a missing link has no port in the
- * list. Then these entries are corrected, column by column: those of columns below s, of
- * its own column, of columns to which some group above does not lead closer, and of
- * displaced destinations. These columns are found by comparing whole rows of costs, many
- * columns per instruction.
+ * list. Then s corrects its entries for the columns below s, for its own column, for columns
+ * to which some group above does not lead closer, and for displaced destinations. These
+ * columns are found by comparing whole rows of costs, many columns per instruction.
  *
  *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
- *	           with the entries above corrected
+ *	           with these corrections
  *
  * Every row has one writer, so the rows are divided among the team.
  * Work: n_sw * (LIDs + groups * n_sw) byte operations, vectorised.
@@ -99,7 +98,8 @@ static uint32_t common_multiple(uint32_t a, uint32_t b)
 	return m;
 }
 
-/* The pattern of s by its slots. False: a group above has no slot, or there are too many places. */
+/* Set *t to the pattern of s by its slots. False: a group above has no slot, or there are too many
+ * places. */
 static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 			 struct pattern *t)
 {
@@ -117,8 +117,8 @@ static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 	return sh->tree.n_up[s] > 0;
 }
 
-/* The pattern of s by its present groups. False: there are none, or they differ in their numbers of
- * links. */
+/* Set *t to the pattern of s by its present groups. False: there are none, or they differ in their
+ * numbers of links. */
 static bool group_pattern(const struct ftr_shape *sh, ftr_sw s,
 			  struct pattern *t)
 {
@@ -359,7 +359,7 @@ static void patch_columns(struct row *r, struct per_worker *w,
 	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
 	const ftr_lid *lid = r->j->lid;
 	bool skip = n_served && !r->lost;
-	uint64_t served;	/* n_served in each of the 8 bytes */
+	uint64_t served;	/* 8 bytes, each with the value n_served */
 	const uint8_t none_gone[256] = { 0 };
 	ftr_port only[FTR_PORT_MAX + 1];
 

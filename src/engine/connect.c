@@ -177,8 +177,8 @@ static bool is_better(const struct plan *p, const struct step *x)
 	return p->state[x->sw] != LABELLED || before(x, &p->label[x->sw]);
 }
 
-/* Consider the step over channel c from a switch that has no path yet. Most steps would not be
- * better than the label of the switch even if they needed no new turn; these are excluded first. */
+/* Consider the step over channel c from a switch that has no path yet. To save time, its new turns
+ * are counted only if the step would be better than the label of the switch without a new turn. */
 static void consider(struct plan *p, uint32_t c)
 {
 	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;

@@ -96,8 +96,8 @@ static uint64_t own_load(const struct ends *e, ftr_sw s)
 	return links ? on * (e->all[e->island[s]] - on) * SCALE / links : 0;
 }
 
-/* The load of s as a root. Every neighbour is also considered separately, because all flows from
- * and to a neighbour cross the links between it and s. */
+/* The load of s as a root. Each neighbour above s is also considered by itself, because all flows
+ * between it and the rest of A cross the links between it and s. */
 static uint64_t root_load(const struct ends *e, ftr_sw s)
 {
 	const struct ftr_shape_tree *t = &e->sh->tree;

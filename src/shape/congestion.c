@@ -34,8 +34,8 @@ struct estimate {
 	/* for the current column, [n_sw] each */
 	uint32_t *cost, *down;	/* costs and down-costs; FAR: no path */
 	uint8_t *must;		/* must[s]: s must route downward */
-	double *flow;		/* flow[s]: number of flows that pass s on the path to each host of
-				 * the column */
+	double *flow;		/* flow[s]: number of flows that pass s on the way to one host of
+				 * the column; equal for all of its hosts */
 	ftr_sw *by_cost;	/* switches by ascending cost */
 	uint32_t *first;	/* scratch of sort_by_cost() */
 	double *load;		/* load[k]: flows to neighbour z->nbr[k] */

@@ -163,8 +163,9 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 }
 
 /* Decide whether f and n are different fabrics. They are if they have few switches and few end
- * ports in common, or, if both have links, few links between switches and few links of end ports.
- * If one of the fabrics has no objects of some kind, few objects of that kind are in common. */
+ * ports in common. They are also different if both have links, but few links between switches and
+ * few links of end ports in common. If f or n has no objects of a kind, little_in_common() is true
+ * for this kind. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;
