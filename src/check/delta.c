@@ -44,7 +44,7 @@ struct delta_check {
 	struct chk_claims claims;
 	uint32_t *by_lid;	/* The changes of lid are d->change[by_lid[i]], lid_first[lid] <= i
 				 * < lid_first[lid + 1]. */
-	uint32_t *lid_first;	/* [max_lid + 2] */
+	uint32_t *lid_first;	/* [max_lid + 2] see by_lid */
 	ftr_lid *lid;		/* [n_lids] LIDs with changes */
 	uint32_t n_lids;
 	struct worker_state *worker_state;

@@ -30,17 +30,17 @@
  * stage may use:
  *
  *	ALLOWED | ALL		turns that are allowed already, to all next hops of the gateway
- *	ALLOWED			the same, to some of its next hops: in this column the gateway
+ *	ALLOWED			such turns, to some of its next hops: in this column the gateway
  *				then uses only these
  *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both directions
- *	NEW | BOTH		the same, to some of its next hops. No path of another host
+ *	NEW | BOTH		such turns, to some of its next hops. No path of another host
  *				becomes longer
  *	LONGER			a gateway without switches below uses another switch above,
  *				although its own hosts then have a longer path.  This helps
  *				if every gateway is connected to several switches of each
  *				group
  *	NEW | ALL		new turns in one direction, to all next hops
- *	NEW			the same, to some of its next hops
+ *	NEW			such turns, to some of its next hops
  *
  * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns of across.c are
  * allowed before the first column. Every switch then gets all next hops whose paths are

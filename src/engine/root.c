@@ -116,7 +116,7 @@ static uint64_t root_load(const struct ends *e, ftr_sw s)
 	return own_load(e, s) + most;
 }
 
-/* The leaf switch of the island that has the smallest load as a root. */
+/* Of the leaf switches of the island, the one with the smallest load as a root. */
 static ftr_sw lightest(const struct ends *e, uint32_t island, ftr_sw root,
 		       ftr_sw avoid)
 {

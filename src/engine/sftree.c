@@ -16,8 +16,8 @@
  * routings follow the same order, so together they have no cycle either.
  *
  * A fault must not change the root or the order without need, because tables would change all
- * over the fabric.  So the order of the nominal fabric is used, if one is given and every
- * switch of an island reaches all of the island in that order.  Otherwise the order of the
+ * over the fabric.  So the order of the nominal fabric is used, if one is given and if every
+ * switch reaches all other switches of its island in that order.  Otherwise the order of the
  * present fabric is used.
  *
  * With sftree_mode = paper the algorithms of the paper run as published (subtree.c), for

@@ -46,8 +46,8 @@ static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 	return FTR_SW_NONE;
 }
 
-/* Extend by one step the paths of all hosts that pass tier r, then number the hosts whose path
- * passes tier r + 1. next: [n_sw] scratch. */
+/* Extend the upward paths that pass tier r by one step, then number the hosts whose path passes
+ * tier r + 1. next: [n_sw] scratch. */
 static void climb(const struct ftr_shape *sh, struct ftr_up_path *at,
 		  uint32_t r, uint32_t *next)
 {
