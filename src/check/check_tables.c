@@ -13,8 +13,8 @@
  *	     sum		sums, maxima, first samples
  *
  * A first sample is the one with the least (LID, switch). Sums and first samples do not depend on
- * the assignment of blocks to workers, so the report is the same for every team. All memory is allocated before the team
- * runs; workers allocate nothing.
+ * the assignment of blocks to workers, so the report is the same for every team. All memory
+ * is allocated before the team runs; workers allocate nothing.
  *
  * The tables are proved free of credit loops if every LID passed updown.c or the test in
  * the general walk. Otherwise the LIDs whose dependencies are not yet in the graph are

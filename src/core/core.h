@@ -94,7 +94,7 @@ static inline uint64_t ftr_mix(uint64_t x)
 
 /* ---- hash -------------------------------------------------------------- */
 
-/* FNV-1a, 64 bits: start with INIT, feed piece by piece.  Two texts that differ in
+/* FNV-1a, 64 bits.  Start with FTR_HASH_INIT, and add a text in pieces.  Two texts that differ in
  * exactly one byte have different hashes. */
 #define FTR_HASH_INIT UINT64_C(0xcbf29ce484222325)
 

@@ -4,10 +4,10 @@
  *
  * If the paths of a column need no new turn, they depend on four things only: the switches that
  * need a path, the switches without a path by rank, the turns that are allowed, and the possible
- * first steps (see connect.c) with their hop counts. If all four are the same as for an earlier column,
- * the search makes the same decisions, and the paths are the same. This is also true if all hop
- * counts differ by one constant. For example, the columns of all leaf switches of a chassis behind
- * one gateway are alike.
+ * first steps (see connect.c) with their hop counts. If all four are the same as for an earlier
+ * column, the search makes the same decisions, and the paths are the same. This is also true if
+ * all hop counts differ by one constant. For example, the columns of all leaf switches of a chassis
+ * behind one gateway are alike.
  *
  * The next hops that a gateway may use are found separately for each column. A first step may
  * restrict the next hops of the gateway, and thereby another first step to the same gateway. So a

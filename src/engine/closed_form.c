@@ -16,9 +16,9 @@
  * graph: there is no loop, and the channel dependency graph has no cycle (section 4.1).
  *
  * The placement (place.c) decides how many groups are counted and which group has which
- * number.  Equations (3) and (4) as published count the present groups and links.  The other
+ * number.  The literal placements count the present groups and links, as published.  The other
  * placements count the nominal ones, so that only displaced destinations change their link.
- * If several groups may lead down to a leaf, those placements replace floor(d / Pi) by the
+ * If several groups may lead down to a leaf, the other placements replace floor(d / Pi) by the
  * number of the destination on the tier of s (up_path in <ftr/shape.h>).
  *
  * Patterns. On a tree with few faults, C is all groups above s for nearly every (s, l).

@@ -48,21 +48,15 @@
  * the flows among these links.
  *
  * If pairs still have no path after the last stage, the caller must use another order for the whole
- * fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable extra turns.
- * Let only gateways join the chassis A and B. Let a packet turn at g from A to B (a -> g -> b), and
- * another one at h from B to A (c -> h -> d). Every turn by rank is allowed, so if an up/down path
- * leads from b to c, and one from d to a, this is a cycle:
+ * fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable extra turns,
+ * for example if two chassis A and B are joined only by gateways. Let a packet turn at gateway g
+ * from A to B (a -> g -> b), and another one at gateway h from B to A (c -> h -> d). If up/down
+ * paths lead from b to c and from d to a, the turns close a cycle:
  *
  *	a -> g -> b ... c -> h -> d ... a
  *
- * Inside a chassis the path from b to c always exists, with one exception: b == c, g == h, and
- * no up/down path leads from b over other switches back to b. The same holds for the path from
- * d to a. Therefore:
- *
- *  - no turns suffice if each gateway has one neighbour in each chassis, and each such
- *    neighbour is connected to two leaf chips with a common spine
- *  - if suitable turns exist, all traffic of at least one direction crosses one link of
- *    one gateway
+ * Inside a chassis these paths nearly always exist. Then either no turns suffice, or all traffic of
+ * at least one direction crosses one link of one gateway.
  */
 #include <stdlib.h>
 #include <string.h>
