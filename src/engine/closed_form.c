@@ -261,8 +261,9 @@ static void fill_column(uint8_t *restrict row, const ftr_lid *restrict lid,
 		row[lid[i]] = port;
 }
 
-/* Fill ports[] with the port of each place of the pattern: by position among the
- * groups above, or by slot. False: some place has no port. */
+/* Fill ports[] with the port of each place of the pattern. The number i of a group is its position
+ * among the groups above with the literal placements, and its slot with the others. False: some
+ * place has no port. */
 static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 		       uint32_t n, ftr_port *ports)
 {

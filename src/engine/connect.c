@@ -355,8 +355,8 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 
 /* Use the paths of an earlier column. The next hops of the gateways are computed for this column.
  * FTR_REFUSED: a turn to one of these next hops is not allowed; no switch has been connected.
- * This can happen if a switch has several next hops (spread.c), because the first of them need
- * not be a first step of this column. */
+ * This can happen if a switch has several next hops (spread.c), because the first of them is not
+ * always a first step of this column. */
 static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;
@@ -619,8 +619,8 @@ static enum ftr_status pass(struct plan *p)
 	return st;
 }
 
-/* Later columns add turns that earlier ones can use. So if turns were looked for, or given, all
- * columns are planned again until no new turn is added. The result then depends on the set of
+/* Later columns add turns that earlier ones can use. So after the first pass, all columns are
+ * planned again until no new turn is added. The result then depends on the set of
  * turns, not on the order in which they were found. */
 static enum ftr_status run_connect(struct plan *p)
 {

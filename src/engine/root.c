@@ -8,7 +8,7 @@
  * flows between the spines in A cross the links of the root:
  *
  *	H(A)	number of flows between end ports on different switches of A, except the root
- *	own(s)	number of all-to-all flows from s, and to s, per link of s
+ *	own(s)	number of all-to-all flows from s per link of s; as many flows lead to s
  *
  *	load(root) = own(root) + H(A) / links of the root to A
  *
