@@ -11,8 +11,8 @@
  *			walk finds this. Otherwise y changed, and the
  *			switches above y are examined.
  *	old and new	x leads down to y by one table, and y leads up by the other. Only
- *			pairs in which both changed are compared: otherwise one of the two
- *			tables has the whole turn.
+ *			pairs in which both changed are compared: otherwise the turn is also
+ *			in one of the two tables alone.
  *	missing entry	Entries that still lead to a switch whose new entry is missing are
  *			counted (stranded).
  *

@@ -10,7 +10,7 @@
  * behind one gateway are alike.
  *
  * The next hops that a gateway may use are found separately for each column. A first step may
- * restrict the next hops of the gateway, and thereby another first step to the same gateway. So a
+ * restrict the next hops of its gateway, which other first steps to that gateway also use. So a
  * column is copied only if all of its first steps lead to different switches.
  */
 #include <stdlib.h>

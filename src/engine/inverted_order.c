@@ -126,7 +126,7 @@ struct ordering {
 	ftr_sw low, high;
 };
 
-/* Kinds of switches. OUTSIDE: in a part. CLIMBS: an upward path leads into A. BELOW_ANCHOR: in a
+/* Kinds of switches. OUTSIDE: in a part. CLIMBS: has an upward path into A. BELOW_ANCHOR: in a
  * part, and placed by rule 3. */
 enum { OUTSIDE, CLIMBS, IN_A, BELOW_ANCHOR };
 

@@ -98,8 +98,8 @@ static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
 }
 
 /* Set an entry to its preferred port if that port is valid, or else to its current port if that
- * one is valid. Otherwise the entry does not change. Mark the entry if it is
- * movable or displaced. */
+ * one is valid. Otherwise the entry does not change. Mark the entry if it is movable or
+ * displaced. */
 static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
 {

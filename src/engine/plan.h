@@ -142,8 +142,8 @@ bool plan_pool_add(struct plan *p, uint32_t c);
 /* spread.c: give each switch that was connected all next hops that the turns allow. */
 void plan_spread(struct plan *p);
 
-/* alike.c. The first two are called while the heap holds the possible first steps of the
- * column that need no new turn.
+/* alike.c. The first two are called while the heap holds those first steps of the column that need
+ * no new turn.
  * plan_find_alike: an earlier column that can be copied, or NULL.
  * plan_note_steps: store these first steps; false: out of memory.
  * plan_keep_column: store a column that these first steps have connected; its entries
