@@ -62,7 +62,7 @@ static inline bool is_below(const struct estimate *e, ftr_sw t, ftr_sw s)
 	return e->height[t] < e->height[s] && e->height[t] != NO_HEIGHT;
 }
 
-/* Set cost, down and must of all switches.  Returns the greatest finite cost. */
+/* Set cost[], down[] and must[] of all switches.  Returns the greatest finite cost. */
 static uint32_t costs(struct estimate *e, ftr_sw col)
 {
 	uint32_t greatest = 0;

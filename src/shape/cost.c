@@ -11,7 +11,7 @@
  *			cost[s] = must[s] ? down[s]
  *				: min(down[s], min over g above: cost[g] + 1)
  *
- * <ftr/shape.h> explains must and the deviation from the paper.  must is not stored: it is
+ * <ftr/shape.h> explains must[] and the deviation from the paper.  must[] is not stored: it is
  * computed from the rows of the switches above, which its users read anyway.  A row has one
  * byte per column, and many columns are processed at a time.  O(links * n_sw), two passes.
  */

@@ -3,9 +3,9 @@
  * The parts of a fabric that the nominal fabric lacks or that differ from it.
  *
  * Switches are matched by the GUID of the holder of a place, or else by their links
- * (replace.c); end ports are matched by GUID.  Information that f does not have is not a
- * difference: an LMC if there is no LID, or a name if it is empty.  An end port without a link
- * has no place in the tree and is ignored.
+ * (replace.c); end ports are matched by GUID.  Information that the fabric does not have
+ * is not a difference: an LMC if there is no LID, or a name if it is empty.  An end port
+ * without a link has no place in the tree and is ignored.
  */
 #include <inttypes.h>
 #include <stdarg.h>
