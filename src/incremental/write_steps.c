@@ -184,7 +184,7 @@ static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
-	uint8_t with = n_drain ? DRAIN : 0;	/* mark of the changes in the last steps */
+	uint8_t with = n_drain ? DRAIN : 0;	/* DRAIN: the last steps are drain steps */
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)

@@ -29,7 +29,7 @@
 struct estimate {
 	const struct shaping *z;
 	const int32_t *height;
-	uint64_t *order;	/* [n] height << 32 | index of the switches, ascending */
+	uint64_t *order;	/* [n] (height << 32 | index) of each switch, ascending */
 	uint32_t n;		/* number of switches with a height */
 	/* for the current column, [n_sw] each */
 	uint32_t *cost, *down;	/* costs and down-costs; FAR: no path */
