@@ -54,7 +54,7 @@
  * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
  * a leaf reaches all top switches, the root is the highest such switch by rank. An example is
  * a chassis leaf switch, to which racks are connected. With a leaf as root, all chassis leaf
- * switches above it would be in A. A packet from one of them could then reach another only
+ * switches above it would be in A. Packets between two chassis leaf switches would then pass
  * through the root, and the traffic of all neighbours of the root would share its few links.
  * With a chassis leaf switch as root only the spines above it are upside down, and no path of
  * a host changes. In PGFTs only leaves reach the top switches of all planes (or there is one

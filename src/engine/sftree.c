@@ -204,8 +204,8 @@ static bool connects_all(struct work *w)
 }
 
 /* Make w->plain in the order of the nominal fabric. *root: the root of that order; FTR_SW_NONE:
- * w->plain was not made, because the order does not connect all switches, or lacks one of them, or
- * its root is not in the fabric. */
+ * w->plain was not made, because the order lacks a switch of the fabric, has a root that is not in
+ * the fabric, or does not connect all switches. */
 static enum ftr_status by_nominal(struct work *w,
 				  const struct ftr_route_opts *opts,
 				  ftr_sw *root)

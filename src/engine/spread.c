@@ -3,7 +3,7 @@
  * Several next hops for switches without an up/down path (connect.c), so that the flows
  * can be divided among all links that join two parts of a fabric.
  *
- * For example, a tree of compute hosts and one of storage are joined by links between
+ * For example, a tree of compute nodes and a tree of storage nodes are joined by links between
  * their spines.  With one next hop for each switch and column, most flows between the trees
  * would cross the same few links, although turns to all of them are allowed (across.c).
  *

@@ -18,7 +18,7 @@
  * added later is stored under the next free key.
  *
  * If one end reports the LID or the port GUID of the other, the value must agree with the
- * other's own record.  If that record has no value, the reported one is used.
+ * other's own record.  If that record has no value, the reported value is used.
  */
 #include <inttypes.h>
 #include <stdarg.h>
