@@ -157,7 +157,7 @@ struct chunk {
 	char pad[64 - sizeof(void *) - 2 * sizeof(size_t)];
 };
 
-_Static_assert(sizeof(struct chunk) == 64, "data must stay line-aligned");
+_Static_assert(sizeof(struct chunk) == 64, "data must stay aligned to cache lines");
 
 struct ftr_arena {
 	struct chunk *head;

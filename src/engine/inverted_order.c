@@ -5,7 +5,7 @@
  *
  * Bogdanski et al. 2012 let packets between switches without an up/down path make one
  * turn from down to up inside a subtree. The subtree consists of one leaf, the subtree
- * root, and switches above it. If that subtree is turned upside down, these are turns
+ * root, and switches above it. If that subtree is turned upside down, these turns lead
  * from up to down, which up/down routing permits.
  *
  * Terms (up and down refer to the ranks of the shape; each island is ordered by itself):

@@ -76,7 +76,7 @@ enum kind { SIGNAL_EMERGENCY, SIGNAL_ANSWER, SIGNAL_OPEN, SIGNAL_SAFE,
 
 struct immunet_signal {
 	uint64_t level;
-	uint32_t to, about;	/* receiver; switch whose number or distance is sent */
+	uint32_t to, about;	/* to: receiver; about: switch whose number or distance is sent */
 	uint32_t next;
 	ftr_port port;		/* port of arrival */
 	uint8_t kind;
@@ -390,8 +390,8 @@ static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
 	return s - at * t->stride[d] + (at + by) % t->k[d] * t->stride[d];
 }
 
-/* Find the next dimension: the shortest ring through switch 0 in which the numbers of neighbours
- * differ by the stride. */
+/* Find the next dimension: the shortest ring through switch 0 in which the indices of adjacent
+ * switches differ by the stride. */
 static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f,
 			   uint32_t stride)
 {

@@ -21,7 +21,7 @@
 #include "shape/cost.h"
 #include "shape/shape.h"
 
-_Static_assert(FTR_COST_INF == FTR_BYTE_INF, "one infinity for all rows");
+_Static_assert(FTR_COST_INF == FTR_BYTE_INF, "bytes.h and costs use the same infinity");
 
 void cost_down_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
 		   uint8_t *row)

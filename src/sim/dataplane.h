@@ -138,7 +138,7 @@ struct message {
 
 struct channel {
 	uint32_t dst;		/* port or station at the far end */
-	uint32_t ps1024;	/* time to send one byte, in ps / 1024 */
+	uint32_t ps1024;	/* time to send one byte, in units of 1/1024 ps */
 	uint32_t link_ps;	/* delay of the link in one direction, in ps */
 	uint32_t packet, packet_id;	/* packet sent last; NONE: a message was sent */
 	uint32_t bytes;		/* size of that packet */
