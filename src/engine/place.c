@@ -33,13 +33,13 @@
  * The formula is made for shift traffic. In a shift, the hosts below a switch send to two
  * neighbouring blocks, and a leaf receives from two. So the displaced destinations at either end
  * of a path move by the same c, or by two values that differ by one, and few of them share a link.
- * Because B is at least 2, half of the shifts use only one value of c. B is not
- * larger, so that every value of c occurs, which spreads all-to-all traffic. If r > 1, a shift uses slot x in all
+ * Because B is at least 2, half of the shifts use only one value of c. B is not larger, so that
+ * every value of c occurs, which spreads all-to-all traffic. If r > 1, a shift uses slot x in all
  * periods of a block at once; the term j g then gives each period another displacement.
  *
- * If slot (x + c) mod W has no candidate, the first slot with a candidate is taken
- * from a list that depends only on (s, d).  So an entry changes only when it loses its own next
- * hop, and gets it back when the next hop is restored.
+ * If slot (x + c) mod W has no candidate, the first slot with a candidate is taken from a list
+ * that depends only on (s, d).  So an entry changes only when it loses its own next hop, and gets
+ * it back when the next hop is restored.
  *
  * A fixed list cannot take the load of the links into account.  So displaced entries are
  * placed again by the load of the links (balance/displaced.h, engine/keep.c) if
