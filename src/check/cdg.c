@@ -11,7 +11,7 @@
  * because their packets hold links until they are dropped. A loop is a cycle by itself.
  *
  * Workers share the bits of the graph. A bit is set by an atomic OR, and only if it is not set yet;
- * the order does not matter.
+ * the result does not depend on the order of the workers.
  *
  * The proof by ranks is tested along the same paths: every hop must go strictly up or
  * down, and after a hop down no hop may go up unless the turn is claimed.

@@ -77,7 +77,7 @@ struct chk_exit {
 };
 
 /* The dependency graph. A vertex is a VL of a directed link. Its number is port * n_vl + VL, where
- * port is the index in ftr_fabric.ports of the port that sends. Edges are stored at the switch
+ * port is the index of the sending port in ftr_fabric.ports. Edges are stored at the switch
  * between the two links: bit `out * n_vl + VL` of row (switch, in port, VL) is set if some packet
  * enters by `in port` on VL of the row, and leaves by `out` on VL of the bit. */
 struct chk_cdg {

@@ -57,7 +57,7 @@ static void successors(struct search *z, uint32_t v, visit_fn fn)
 		}
 }
 
-/* Visit the predecessors of v: the (in port, VL) of its switch whose row has the bit of v set. */
+/* Visit the predecessors of v: each (in port, VL) whose row at the switch of v has the bit of v. */
 static void predecessors(struct search *z, uint32_t v, visit_fn fn)
 {
 	const struct ftr_fabric *f = z->c->f;

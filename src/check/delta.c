@@ -11,8 +11,8 @@
  *			walk finds this. Otherwise y changed, and the
  *			switches above y are examined.
  *	old and new	x leads down to y by one table, and y leads up by the other. Only
- *			pairs in which both changed are compared: otherwise one of the two
- *			tables has the whole turn.
+ *			pairs in which both changed are compared: otherwise the turn is also
+ *			in one of the two tables alone.
  *	missing entry	Entries that still lead to a switch whose new entry is missing are
  *			counted (stranded).
  *
@@ -44,7 +44,7 @@ struct delta_check {
 	struct chk_claims claims;
 	uint32_t *by_lid;	/* The changes of lid are d->change[by_lid[i]], lid_first[lid] <= i
 				 * < lid_first[lid + 1]. */
-	uint32_t *lid_first;	/* [max_lid + 2] */
+	uint32_t *lid_first;	/* [max_lid + 2] see by_lid */
 	ftr_lid *lid;		/* [n_lids] LIDs with changes */
 	uint32_t n_lids;
 	struct worker_state *worker_state;

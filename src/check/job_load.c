@@ -10,7 +10,7 @@
 struct jobs {
 	const struct ftr_fabric *f;
 	uint32_t n, n_links;
-	uint32_t *link_port;	/* link_port[l]: index in f->ports of the port that sends */
+	uint32_t *link_port;	/* link_port[l]: index of the sending port in f->ports */
 	ftr_sw *link_sw;	/* link_sw[l]: switch that sends on link l */
 	float *demand;		/* demand[l * n + i]: flows of job i on link l in all-to-all
 				 * traffic, divided by (hosts of the job - 1) */
@@ -56,8 +56,7 @@ static enum ftr_status demand(struct jobs *w, const struct ftr_tables *t,
 	return st;
 }
 
-/* Add one link to the results: to those of the jobs that use it, and of the pairs of jobs that
- * share it. */
+/* Add one link to the results of all jobs that use it, and of all pairs of jobs that share it. */
 static void add_link(const struct jobs *w, uint32_t l,
 		     struct ftr_job_load *load, struct ftr_job_pair *pair)
 {

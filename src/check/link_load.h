@@ -8,7 +8,7 @@
  *	loadsum.c	from link loads to a report
  *	job_load.c	load of several jobs that share links
  *
- * Links are numbered 0 .. n_links-1, by ascending index of the port that sends.
+ * Links are numbered 0 .. n_links-1, by ascending index of the sending port.
  * Three pseudo links follow, so that adding up a path needs no branch:
  *
  *	n_links + LOAD_FILL	fills up paths that are shorter than the longest path
@@ -57,7 +57,7 @@ struct ftr_load {
 	uint32_t *hosts;	/* hosts[s]: number of filled places on s */
 	uint32_t n_links;
 	struct load_hop *hop;	/* hop[p]: link and far end of port p, an index in f->ports */
-	uint32_t *link_port;	/* link_port[l]: index in f->ports of the port that sends */
+	uint32_t *link_port;	/* link_port[l]: index of the sending port in f->ports */
 	uint32_t hops;		/* number of words of a path, >= 1 */
 	/* The path from leaf l to place j begins at path + (l * n + j) * hops, so the paths to
 	 * consecutive places are consecutive. NULL: paths are not stored. */
@@ -81,7 +81,7 @@ static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
 		ld->hop[sw->first_port + p];
 }
 
-#define LOAD_BATCH 16		/* number of destinations that are read from the tables together */
+#define LOAD_BATCH 16		/* number of destinations whose entries are read together */
 
 /* The paths from all switches to one destination; one per worker. */
 struct load_tree {

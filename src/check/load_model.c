@@ -31,7 +31,7 @@ struct build {
 	struct ftr_load *ld;
 	struct load_tree *tree;	/* one per worker */
 	struct load_sum *sum;	/* one per worker */
-	uint32_t *longest;	/* one per worker */
+	uint32_t *longest;	/* number of hops of the longest path; one per worker */
 };
 
 /* ---- the order ----------------------------------------------------------- */

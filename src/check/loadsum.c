@@ -3,8 +3,8 @@
  * Makes a report from the load of every link: maximum, sums, histogram, and the most loaded links.
  *
  * Bins are as narrow as is possible if FTR_LOAD_BINS bins have to hold 0 .. maximum.
- * The list of the most loaded links is short and is kept sorted by insertion; links are
- * added in the order that decides ties.
+ * The list of the most loaded links is short and is kept sorted by insertion. Of links with
+ * equal load the one with the lower number comes first.
  */
 #include <string.h>
 

@@ -20,10 +20,9 @@
  *    was derived, hop by hop, from the end of the path.
  *  - Pass 1 decides s only by a next hop that was decided before, which has a
  *    lower rank. From s the path only goes down, to its end.
- *  - Pass 2 decides s only if its next hop is decided now but was not yet decided when
- *    pass 1 visited s. A next hop of lower rank that pass 1 left undecided is
- *    visited after s, so the next hop has a higher rank: from s the path goes
- *    up, to a path that is up-then-down.
+ *  - Pass 2 decides s only by a next hop of higher rank. (If the next hop has a lower
+ *    rank, either pass 1 has decided both, or pass 2 has not visited the next hop yet.)
+ *    So from s the path goes up, and continues as an up-then-down path.
  *  - Switches of equal rank never decide each other (END_SIDE).
  *
  * If no state of a LID is PENDING, its paths from all switches are

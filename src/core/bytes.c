@@ -16,8 +16,7 @@
 
 #include "core/bytes.h"
 
-/* Plain loops over bytes: the compiler must vectorise them at any optimisation
- * level. */
+/* Vectorise the loops over bytes at any optimisation level. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -203,7 +202,7 @@ AVX2 static void equal_avx2(uint64_t *bits, const uint8_t *row, uint8_t value,
 #define HAVE_AVX2 0
 #endif
 
-/* The two versions of a kernel, and the call that picks one. */
+/* Define both versions of a kernel, and a function that calls one of them. */
 #define VERSIONS(name, params, args)					\
 	AVX2 static void name##_avx2 params { name args; }		\
 	void bytes_##name params					\

@@ -66,9 +66,9 @@ void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);
 void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
 		  const uint8_t *map, unsigned int n_map);
 
-/* The columns of a matrix of bytes with BYTES_COLUMNS columns, whose rows begin every `stride`
- * bytes: to[c][r] = from[r * stride + c], r < rows, except where to[c] is NULL. Rows and
- * columns need no alignment. */
+/* Copy the columns of a matrix of bytes. The matrix has BYTES_COLUMNS columns, and row r begins at
+ * from + r * stride. Sets to[c][r] = from[r * stride + c] for all r < rows; a column c with
+ * to[c] == NULL is skipped. Rows and columns need no alignment. */
 #define BYTES_COLUMNS 64
 void bytes_columns(uint8_t *const *to, const uint8_t *from, size_t stride,
 		   size_t rows);

@@ -49,7 +49,7 @@ void ftr_alloc_fail_once(unsigned long n);
 unsigned long ftr_alloc_count(void);
 
 /* Chunked bump allocator. Blocks of 64 bytes or more are aligned to 64 bytes, smaller
- * ones to 16. Memory from zalloc is zeroed, memory from alloc is not. */
+ * ones to 16. ftr_arena_zalloc() zeroes the memory, ftr_arena_alloc() does not. */
 struct ftr_arena;
 struct ftr_arena *ftr_arena_new(void);
 void ftr_arena_free(struct ftr_arena *a);	/* NULL is accepted */
@@ -94,7 +94,7 @@ static inline uint64_t ftr_mix(uint64_t x)
 
 /* ---- hash -------------------------------------------------------------- */
 
-/* FNV-1a, 64 bits: start with INIT, feed piece by piece.  Two texts that differ in
+/* FNV-1a, 64 bits.  Start with FTR_HASH_INIT, and add a text in pieces.  Two texts that differ in
  * exactly one byte have different hashes. */
 #define FTR_HASH_INIT UINT64_C(0xcbf29ce484222325)
 
@@ -120,8 +120,9 @@ int ftr_u64_cmp(const void *a, const void *b);
 
 /* ---- union-find -------------------------------------------------------- */
 
-/* uf[i] is the parent of i, initially i itself.  find shortens paths by halving; union makes the
- * smaller index the parent, so the representative of a set is its smallest member. */
+/* uf[i] is the parent of i, initially i itself.  ftr_uf_find() shortens paths by halving.
+ * ftr_uf_union() makes the smaller index the parent, so the representative of a set is its
+ * smallest member. */
 static inline void ftr_uf_init(uint32_t *uf, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)

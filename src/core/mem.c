@@ -25,7 +25,7 @@
 
 static atomic_ulong fail_at;
 static atomic_ulong count;
-static atomic_bool only;	/* only allocation fail_at fails, not the later ones */
+static atomic_bool only;	/* true: only allocation number fail_at fails, not the later ones */
 
 static bool fails(void)
 {
@@ -157,7 +157,7 @@ struct chunk {
 	char pad[64 - sizeof(void *) - 2 * sizeof(size_t)];
 };
 
-_Static_assert(sizeof(struct chunk) == 64, "data must stay line-aligned");
+_Static_assert(sizeof(struct chunk) == 64, "data must stay aligned to cache lines");
 
 struct ftr_arena {
 	struct chunk *head;

@@ -15,12 +15,12 @@
 #include "core/core.h"
 
 struct ftr_team {
-	unsigned int size;	/* members, including the caller */
-	unsigned int started;	/* threads to join */
+	unsigned int size;	/* number of members, including the caller */
+	unsigned int started;	/* number of threads to join */
 	pthread_mutex_t lock;
 	pthread_cond_t go, done;
 	unsigned long generation;	/* guarded by lock */
-	unsigned int busy;		/* guarded by lock: helpers still in this run */
+	unsigned int busy;		/* guarded by lock: number of helpers still in this run */
 	bool stop;			/* guarded by lock */
 	ftr_team_fn fn;
 	void *ctx;

@@ -98,7 +98,7 @@ static bool may_follow(const struct trees *z, uint32_t in, uint32_t out)
 		(a != CHANNEL_DOWN || b == CHANNEL_DOWN);
 }
 
-/* Allow the turns to and from horizontal channel h that are described above. */
+/* Allow the turns to and from horizontal channel h, as described at the top of this file. */
 static bool add_turns(struct turns *tn, const struct trees *z, uint32_t h)
 {
 	for_each_channel(tn, tn->channel[h].from, c)

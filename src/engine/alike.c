@@ -2,16 +2,16 @@
 /*
  * Finds columns that can be connected in the same way as an earlier column (connect.c).
  *
- * The paths of a column that need no new turn depend on four things only: the switches that need a
- * path, the switches without a path by rank, the turns that are allowed, and the possible first
- * steps (see connect.c) with their hop counts. Compare these with an earlier column: if all four
- * are equal, except that the hops of all first steps differ by one constant, then the search makes
- * the same decisions, and the paths are the same. For example, the columns of all leaf switches of
- * a chassis behind one gateway are alike.
+ * If the paths of a column need no new turn, they depend on four things only: the switches that
+ * need a path, the switches without a path by rank, the turns that are allowed, and the possible
+ * first steps (see connect.c) with their hop counts. If all four are the same as for an earlier
+ * column, the search makes the same decisions, and the paths are the same. This is also true if
+ * all hop counts differ by one constant. For example, the columns of all leaf switches of a chassis
+ * behind one gateway are alike.
  *
- * The next hops that a gateway may use are found separately for each column. One first step must
- * not change the next hops for another first step, so all first steps must lead to different
- * switches.
+ * The next hops that a gateway may use are found separately for each column. A first step may
+ * restrict the next hops of its gateway, which other first steps to that gateway also use. So a
+ * column is copied only if all of its first steps lead to different switches.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,11 @@
  * Dmodc: closed-form routes on complete, damaged and irregular fat-trees.
  *
  * Source: Gliksberg et al. 2020, section 3.4.  For switch s and destination d behind
- * leaf switch l:
+ * leaf switch l, with Pi_s, the divider of s:
  *
  *	C = groups of s that lead closer to l			(1)
- *	g = C[floor(d / Pi_s) mod #C]				(3)
- *	p = g[floor(d / (Pi_s * #C)) mod #g]			(4)
+ *	group g = C[floor(d / Pi_s) mod #C]			(3)
+ *	port = g[floor(d / (Pi_s * #C)) mod #g]			(4)
  *
  * A group above leads closer if the cost of its remote switch is smaller, a group below
  * if the down-cost of its remote switch is smaller (section 3.4). If s must go down,
@@ -16,9 +16,9 @@
  * graph: there is no loop, and the channel dependency graph has no cycle (section 4.1).
  *
  * The placement (place.c) decides how many groups are counted and which group has which
- * number.  Equations (3) and (4) as published count the present groups and links.  The other
+ * number.  The literal placements count the present groups and links, as published.  The other
  * placements count the nominal ones, so that only displaced destinations change their link.
- * If several groups may lead down to a leaf, those placements replace floor(d / Pi) by the
+ * If several groups may lead down to a leaf, the other placements replace floor(d / Pi) by the
  * number of the destination on the tier of s (up_path in <ftr/shape.h>).
  *
  * Patterns. On a tree with few faults, C is all groups above s for nearly every (s, l).
@@ -30,13 +30,12 @@
  * share these numbers. A pattern holds one byte for each LID, the place of the LID:
  * i * p + j stands for link j of group i. The row of a switch is made by looking up each of
  * these bytes in a list of the ports of the switch; a missing link has no port in the
- * list. Then these entries are corrected, column by column: those of columns below s, of
- * its own column, of columns to which some group above does not lead closer, and of
- * displaced destinations. These columns are found by comparing whole rows of costs, many
- * columns per instruction.
+ * list. Then s corrects its entries for the columns below s, for its own column, for columns
+ * to which some group above does not lead closer, and for displaced destinations. These
+ * columns are found by comparing whole rows of costs, many columns per instruction.
  *
  *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
- *	           with the entries above corrected
+ *	           with these corrections
  *
  * Every row has one writer, so the rows are divided among the team.
  * Work: n_sw * (LIDs + groups * n_sw) byte operations, vectorised.
@@ -99,7 +98,8 @@ static uint32_t common_multiple(uint32_t a, uint32_t b)
 	return m;
 }
 
-/* The pattern of s by its slots. False: a group above has no slot, or there are too many places. */
+/* Set *t to the pattern of s by its slots. False: a group above has no slot, or there are too many
+ * places. */
 static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 			 struct pattern *t)
 {
@@ -117,8 +117,8 @@ static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 	return sh->tree.n_up[s] > 0;
 }
 
-/* The pattern of s by its present groups. False: there are none, or they differ in their numbers of
- * links. */
+/* Set *t to the pattern of s by its present groups. False: there are none, or they differ in their
+ * numbers of links. */
 static bool group_pattern(const struct ftr_shape *sh, ftr_sw s,
 			  struct pattern *t)
 {
@@ -261,8 +261,9 @@ static void fill_column(uint8_t *restrict row, const ftr_lid *restrict lid,
 		row[lid[i]] = port;
 }
 
-/* Fill ports[] with the port of each place of the pattern: by position among the
- * groups above, or by slot. False: some place has no port. */
+/* Fill ports[] with the port of each place of the pattern. The number i of a group is its position
+ * among the groups above with the literal placements, and its slot with the others. False: some
+ * place has no port. */
 static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 		       uint32_t n, ftr_port *ports)
 {
@@ -359,7 +360,7 @@ static void patch_columns(struct row *r, struct per_worker *w,
 	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
 	const ftr_lid *lid = r->j->lid;
 	bool skip = n_served && !r->lost;
-	uint64_t served;	/* n_served in each of the 8 bytes */
+	uint64_t served;	/* 8 bytes, each with the value n_served */
 	const uint8_t none_gone[256] = { 0 };
 	ftr_port only[FTR_PORT_MAX + 1];
 

@@ -30,17 +30,17 @@
  * stage may use:
  *
  *	ALLOWED | ALL		turns that are allowed already, to all next hops of the gateway
- *	ALLOWED			the same, to some of its next hops: in this column the gateway
+ *	ALLOWED			such turns, to some of its next hops: in this column the gateway
  *				then uses only these
  *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both directions
- *	NEW | BOTH		the same, to some of its next hops. No path of another host
+ *	NEW | BOTH		such turns, to some of its next hops. No path of another host
  *				becomes longer
  *	LONGER			a gateway without switches below uses another switch above,
  *				although its own hosts then have a longer path.  This helps
  *				if every gateway is connected to several switches of each
  *				group
  *	NEW | ALL		new turns in one direction, to all next hops
- *	NEW			the same, to some of its next hops
+ *	NEW			such turns, to some of its next hops
  *
  * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns of across.c are
  * allowed before the first column. Every switch then gets all next hops whose paths are
@@ -48,21 +48,15 @@
  * the flows among these links.
  *
  * If pairs still have no path after the last stage, the caller must use another order for the whole
- * fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable extra turns.
- * Let only gateways join the chassis A and B. Let a packet turn at g from A to B (a -> g -> b), and
- * another one at h from B to A (c -> h -> d). Every turn by rank is allowed, so if an up/down path
- * leads from b to c, and one from d to a, this is a cycle:
+ * fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable extra turns,
+ * for example if two chassis A and B are joined only by gateways. Let a packet turn at gateway g
+ * from A to B (a -> g -> b), and another one at gateway h from B to A (c -> h -> d). If up/down
+ * paths lead from b to c and from d to a, the turns close a cycle:
  *
  *	a -> g -> b ... c -> h -> d ... a
  *
- * Inside a chassis the path from b to c always exists, with one exception: b == c, g == h, and
- * no up/down path leads from b over other switches back to b. The same holds for the path from
- * d to a. Therefore:
- *
- *  - no turns suffice if each gateway has one neighbour in each chassis, and each such
- *    neighbour is connected to two leaf chips with a common spine
- *  - if suitable turns exist, all traffic of at least one direction crosses one link of
- *    one gateway
+ * Inside a chassis these paths nearly always exist. Then either no turns suffice, or all traffic of
+ * at least one direction crosses one link of one gateway.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -177,8 +171,8 @@ static bool is_better(const struct plan *p, const struct step *x)
 	return p->state[x->sw] != LABELLED || before(x, &p->label[x->sw]);
 }
 
-/* Consider the step over channel c from a switch that has no path yet. Most steps would not be
- * better than the label of the switch even if they needed no new turn; these are excluded first. */
+/* Consider the step over channel c from a switch that has no path yet. To save time, its new turns
+ * are counted only if the step would be better than the label of the switch without a new turn. */
 static void consider(struct plan *p, uint32_t c)
 {
 	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;
@@ -361,8 +355,8 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 
 /* Use the paths of an earlier column. The next hops of the gateways are computed for this column.
  * FTR_REFUSED: a turn to one of these next hops is not allowed; no switch has been connected.
- * This can happen if a switch has several next hops (spread.c), because the first of them need
- * not be a first step of this column. */
+ * This can happen if a switch has several next hops (spread.c), because the first of them is not
+ * always a first step of this column. */
 static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;
@@ -625,8 +619,8 @@ static enum ftr_status pass(struct plan *p)
 	return st;
 }
 
-/* Later columns add turns that earlier ones can use. So if turns were looked for, or given, all
- * columns are planned again until no new turn is added. The result then depends on the set of
+/* Later columns add turns that earlier ones can use. So after the first pass, all columns are
+ * planned again until no new turn is added. The result then depends on the set of
  * turns, not on the order in which they were found. */
 static enum ftr_status run_connect(struct plan *p)
 {

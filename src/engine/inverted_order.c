@@ -5,7 +5,7 @@
  *
  * Bogdanski et al. 2012 let packets between switches without an up/down path make one
  * turn from down to up inside a subtree. The subtree consists of one leaf, the subtree
- * root, and switches above it. If that subtree is turned upside down, these are turns
+ * root, and switches above it. If that subtree is turned upside down, these turns lead
  * from up to down, which up/down routing permits.
  *
  * Terms (up and down refer to the ranks of the shape; each island is ordered by itself):
@@ -16,17 +16,18 @@
  *	anchor	a switch that joins a part to the other switches, usually a leaf: one upward
  *		path leads from it into A, and another one into the part
  *
- * The inverted order of an island is made by these rules:
+ * The inverted order of an island is built by these rules:
  *
- *	1. The switches from which an upward path leads into A are lowest, sorted by rank.
- *	2. A is above them, upside down: top switches lowest, the root highest.
- *	3. Each part is joined at its anchor.  The switches of the part that the anchor
- *	   reaches by going up are placed upside down just below the anchor.  The switches of
- *	   the part with an upward path to these are placed just below them, by rank.  An
- *	   anchor is the highest switch of its rank, so the part stays above the other
- *	   leaves, and their hosts continue to use the part.
- *	4. The remaining switches are placed, breadth first, each just below its highest
- *	   neighbour that has a place in the order.
+ *	1. Lowest are the switches outside A with an upward path into A. They are placed by
+ *	   ascending rank. Among switches of one rank, anchors are placed highest.
+ *	2. Above them are the switches of A, by descending rank: top switches lowest, the root
+ *	   highest.
+ *	3. The switches of a part that its anchor reaches by going up are placed just below the
+ *	   anchor, by descending rank. Just below these are the switches of the part with an
+ *	   upward path to one of them, by ascending rank. An anchor is above the other leaves
+ *	   (rule 1), so its part is, too, and their hosts continue to use the part.
+ *	4. The remaining switches are found breadth first. Each is placed just below the
+ *	   highest of its neighbours that have a place already.
  *
  *	      root             <- highest
  *	     /  |  \
@@ -45,15 +46,15 @@
  * rank goes up inside A and then down outside A, goes down all the way in this order,
  * over the same links.
  *
- * The root is a leaf without a link to another leaf (above or below it), because inside A
- * two linked leaves reach each other only through the root. Of these leaves, only those are
- * considered for which A is nearly as large as possible (ROOT_SHARE). The root is the one
- * with the smallest GUID. So the loss of one link rarely changes it.
+ * The root is a leaf without a link to another leaf, because leaves inside A reach each other
+ * only through the root. Of these leaves, those with nearly the largest A (ROOT_SHARE) are
+ * considered, and the one with the smallest GUID is the root. So the loss of one link rarely
+ * changes the root.
  *
  * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
  * a leaf reaches all top switches, the root is the highest such switch by rank. An example is
  * a chassis leaf switch, to which racks are connected. With a leaf as root, all chassis leaf
- * switches above it would be in A. A packet from one of them could then reach another only
+ * switches above it would be in A. Packets between two chassis leaf switches would then pass
  * through the root, and the traffic of all neighbours of the root would share its few links.
  * With a chassis leaf switch as root only the spines above it are upside down, and no path of
  * a host changes. In PGFTs only leaves reach the top switches of all planes (or there is one
@@ -68,12 +69,12 @@
  * exist and some hosts have no path by rank:
  *
  *	- the root is a switch that is not a leaf: one of those that reach the most top
- *	  switches, even if not all of them.  Then one of two chassis keeps all its paths
- *	  by rank, and only the other one is a part
- *	- all leaves that are connected to the same switches of a part as its anchor, up to
- *	  1 / GATEWAY_SHARE of all leaves, are above the part, too. Then a link of each of
- *	  these leaves carries traffic between the chassis, in both directions. The leaves
- *	  cannot reach each other over the part, so they must be few
+ *	  switches, even if not all of them.  Then one of the two chassis keeps all its paths
+ *	  by rank, and only the other chassis is a part
+ *	- a part has further anchors: leaves that are connected to the same switches of the
+ *	  part as its first anchor. They are above the part, too. Then each anchor carries
+ *	  traffic between the chassis, in both directions. Anchors cannot reach each other
+ *	  over the part, so their number is limited (GATEWAY_SHARE)
  */
 #include <string.h>
 
@@ -84,7 +85,8 @@
  * n - n / ROOT_SHARE switches. The same limit applies to the number of switches of a part that its
  * anchor reaches. */
 #define ROOT_SHARE 4
-/* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A are anchors of a part. */
+/* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A are further anchors of a
+ * part. */
 #define GATEWAY_SHARE 16
 
 #define NONE UINT32_MAX
@@ -118,12 +120,13 @@ struct ordering {
 	uint32_t *seen, stamp;	/* [n_sw] seen[s] == stamp: the current search has visited s */
 	uint32_t *best, *score;	/* [n_sw] scratch */
 	ftr_sw *queue;
-	/* the order as a list from low to high; NONE ends the list */
+	/* the order as a list from low to high; NONE ends the list. place[s]: position of s in it,
+	 * 1 is lowest; 0: s has no place yet */
 	uint32_t *next, *prev, *place;
 	ftr_sw low, high;
 };
 
-/* Kinds of switches. OUTSIDE: in a part. CLIMBS: an upward path leads into A. BELOW_ANCHOR: in a
+/* Kinds of switches. OUTSIDE: in a part. CLIMBS: has an upward path into A. BELOW_ANCHOR: in a
  * part, and placed by rule 3. */
 enum { OUTSIDE, CLIMBS, IN_A, BELOW_ANCHOR };
 
@@ -145,8 +148,7 @@ static bool allocate(struct ordering *o, struct ftr_arena *a)
 	       FTR_NEW(a, o->offer, o->sh->tree.group_first[n]);
 }
 
-/* Set reach, chain and tops of every column. Most down-costs are infinite, so whole words of them
- * are skipped. */
+/* Set reach, chain and tops of every column. */
 static void measure_reach(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -194,9 +196,9 @@ static bool may_be_hub(const struct ordering *o, ftr_sw s, ftr_sw avoid)
 		(o->how == ORDER_SFTREE || sh->tree.n_up[s]);
 }
 
-/* ORDER_SFTREE: use as root, in place of a leaf, the highest switch from which all top switches can
- * be reached by going up, if there is one. ORDER_GATEWAYS: use the highest of the switches that
- * reach the most top switches. */
+/* Let a switch that is not a leaf replace the root of its island. ORDER_SFTREE: of
+ * the switches that reach all top switches by going up, the one with the highest rank, if there are
+ * any. ORDER_GATEWAYS: of those that reach the most top switches, the one with the highest rank. */
 static void choose_hubs(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -293,8 +295,8 @@ static bool is_in_part(const struct ordering *o, ftr_sw s, uint32_t part)
 	return o->kind[s] == OUTSIDE && o->part[s] == part;
 }
 
-/* Find the switches of `part` that switch `a` reaches by going up, put them into o->queue, and mark
- * them in o->seen with a new stamp. Returns their number. */
+/* Find the switches of `part` that switch `a` reaches by going up inside the part. Put them into
+ * o->queue, and mark them in o->seen with a new stamp. Returns their number. */
 static uint32_t climb(struct ordering *o, ftr_sw a, uint32_t part)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -329,7 +331,6 @@ static void collect_offers(struct ordering *o)
 		for_each_up(sh, s, g) {
 			ftr_sw r = g->remote;
 
-			/* each part is searched only once for s */
 			if (o->kind[r] != OUTSIDE || o->seen[r] > before)
 				continue;
 			o->offer[o->n_offers++] = (struct offer){
@@ -501,7 +502,7 @@ static void place_part(struct ordering *o, uint32_t part)
 			o->kind[s] = BELOW_ANCHOR;
 }
 
-/* Apply rule 4. place[s] == 0: s has no place yet. */
+/* Apply rule 4. */
 static void place_rest(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -542,7 +543,7 @@ static void place_all(struct ordering *o)
 	place_rest(o);
 }
 
-/* level[s]: the length of the longest path from s along which the order falls. */
+/* Set level[s] to the number of links of the longest path from s that leads down in the order. */
 static enum ftr_status to_levels(const struct ordering *o, uint16_t *level,
 				 struct ftr_err *err)
 {

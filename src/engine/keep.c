@@ -36,7 +36,7 @@ struct keeping {
 	/* bits by (switch, LID), or NULL. movable: entries that the search may change; displaced:
 	 * entries to be placed by load */
 	uint64_t *movable, *displaced;
-	const struct connect *extra;	/* entries for extra turns, or NULL */
+	const struct connect *extra;	/* entries for extra turns; NULL: there are none */
 	uint8_t *gateway;	/* gateway[s]: extra has entries of s even for columns to which the
 				 * cost from s is finite */
 	const uint32_t *col_of;	/* col_of[lid]: column of the LID; UINT32_MAX: the LID is not
@@ -97,8 +97,9 @@ static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
 	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
 }
 
-/* For an entry that differs from the preferred one: replace it by its preferred port, or else by
- * its current port, if that port is valid; mark the entry as movable or displaced. */
+/* Set an entry to its preferred port if that port is valid, or else to its current port if that
+ * one is valid. Otherwise the entry does not change. Mark the entry if it is movable or
+ * displaced. */
 static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
 {

@@ -3,43 +3,47 @@
  * The choice of a port: equations (3) and (4) of Gliksberg et al. 2020, section 3.4,
  * and their extension to damaged trees.
  *
- * FTR_PLACE_LITERAL is the paper's rule.  For the candidates C in order and
- * q = floor(d / Pi), it uses group q mod #C and link floor(q / #C) mod #g. Both numbers
+ * The literal placements follow the paper.  For the candidates C in order and
+ * q = floor(d / Pi), they use group q mod #C and link floor(q / #C) mod #g. Both formulas
  * count present groups and links only, so if a switch loses one of W groups, nearly every
- * destination moves. C is ordered as in the shape: by GUID (LITERAL) or by plane (PLANES),
- * see src/shape/group.c. Both placements use the topological index d of
+ * destination moves. C is ordered by GUID (FTR_PLACE_LITERAL) or by plane
+ * (FTR_PLACE_PLANES), see src/shape/group.c. Both placements use the topological index d of
  * src/shape/column_order.c, because the paper does not define d.
  *
- * deviation: the other two placements, EVEN and STABLE, count nominal groups and links, so
- * that a destination never moves while its nominal link works:
+ * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE count nominal groups and links, so that a
+ * destination never moves while its nominal link works:
  *
  *	slot	x = q mod W		W nominal groups above, present or missing
  *	period	z = floor(q / W)
  *	link	k = z mod n		n nominal links of that group
  *
  * A destination is displaced if the group of its slot is missing or is not a candidate.
- * It then moves to the slot
+ * It then moves from slot x to slot (x + c) mod W, with the displacement
  *
- *	(x + c) mod W,	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
+ *	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
- * where a is the distance from the pod of the switch to the destination, in blocks; j, g, B are
- * explained below. (A block has as many destinations as the pod has hosts.) The formula is chosen
- * for shift traffic: in a shift permutation a switch sends to two neighbouring blocks, and a leaf
- * receives from two. So at either end of a path all displaced destinations move by the same c, or
- * by two values that differ by one, and few of them share a link. Over all destinations c takes
- * every value, which spreads all-to-all traffic. B consecutive blocks have the same c. B is at
- * least 2, so that half of the shifts use only one value of c, and small enough that every value of
- * c occurs twice. A block has r = floor(hosts of the block / (Pi W)) periods, at least 1. If r > 1,
- * a shift needs slot x in all periods of a block at once, so period j = z mod r adds j g to the
- * displacement, where g = floor((W - 1) / r).
+ *	a	distance from the pod of the switch to the destination, in blocks. A block is
+ *		as many consecutive indices d as the pod of the switch has.
+ *	B	number of consecutive blocks that share one c: floor(number of blocks / (2 W)),
+ *		at least 2
+ *	r	number of periods in a block: floor(indices of a block / (Pi W)), at least 1
+ *	j	number of the period in its block: z mod r
+ *	g	floor((W - 1) / r)
  *
- * If the group of that slot is missing as well, a list of slots that depends only on
- * (s, d) decides: the first slot with a candidate is taken.  So an entry changes only
- * when it loses its own next hop, and gets it back when the next hop is restored.
+ * The formula is made for shift traffic. In a shift, the hosts below a switch send to two
+ * neighbouring blocks, and a leaf receives from two. So the displaced destinations at either end
+ * of a path move by the same c, or by two values that differ by one, and few of them share a link.
+ * Because B is at least 2, half of the shifts use only one value of c. B is not larger, so that
+ * every value of c occurs, which spreads all-to-all traffic. If r > 1, a shift uses slot x in all
+ * periods of a block at once; the term j g then gives each period another displacement.
+ *
+ * If slot (x + c) mod W has no candidate, the first slot with a candidate is taken from a list
+ * that depends only on (s, d).  So an entry changes only when it loses its own next hop, and gets
+ * it back when the next hop is restored.
  *
  * A fixed list cannot take the load of the links into account.  So displaced entries are
  * placed again by the load of the links (balance/displaced.h, engine/keep.c) if
- * preferred tables are kept, and with FTR_PLACE_EVEN also if tables are balanced.
+ * preferred tables are kept. With FTR_PLACE_EVEN, this is also done if tables are balanced.
  *
  * If a link is lost and its group has other links, the destinations of the link move to these
  * links. The load of the other groups does not grow. (The switch at the far end must use the other
@@ -50,23 +54,24 @@
  * to the leaf switches of a chassis, there are several. Equation (3) then sends all hosts
  * of the leaf to one of them, because their d differ by less than Pi.
  *
- * deviation: the other two placements avoid this. They route downward to a host over the switches
- * of its upward path (struct ftr_up_path, <ftr/shape.h>). These are the switches over which
- * packets to the host would go up from its own leaf. Leaves spread their hosts over all groups
- * above, so the switches above spread those hosts over all downward paths. The hosts that share a
- * leaf switch of a chassis are not consecutive in d. So for the upward choice q is not
- * floor(d / Pi), but the number of the host among those whose upward path passes the same switch of
- * the tier.
+ * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE avoid this. They route downward to a host over the
+ * switches of its upward path (struct ftr_up_path, <ftr/shape.h>). These are the switches over
+ * which packets to the host would go up from its own leaf. Leaves spread their hosts over all
+ * groups above, so the switches above spread those hosts over all downward paths. The hosts whose
+ * upward path passes one leaf switch of a chassis are not consecutive in d. So a switch of that
+ * tier chooses upward groups by another q in place of floor(d / Pi): the number of the host among
+ * the hosts whose upward paths pass the same switch of the tier.
  *
  * If no candidate is on the upward path of the host, or the destination is not a host, the
  * candidate in the slot of the destination is taken. If there is none, each candidate gets a hash
  * of (candidate, d) and the highest hash wins. So the loss of another candidate changes nothing.
- * All switches that have the winner as a candidate choose it, so traffic to port 0 of a switch,
- * which is slow, uses few links.
+ * Switches with the same candidates choose the same one, so traffic to port 0 of a switch, which is
+ * slow, uses few links.
  *
  * If no leaf has links to several switches of a plane, there are no upward paths.  Equation (3)
- * then chooses among candidates without a slot. Several such candidates occur only in
- * the order of sftree, on paths between switches. Links are chosen as above.
+ * then chooses among candidates without a slot. In that case a destination has several such
+ * candidates only in the inverted order of sftree, on paths between switches. Links are chosen as
+ * above.
  */
 #include <string.h>
 
@@ -172,9 +177,10 @@ static uint32_t displacement(const struct port_choice *pl, int32_t a,
 				 1), pl->w - 1);
 }
 
-/* The slot for a destination of slot x. The first of these slots with a candidate is taken: x + c,
- * x - c, the neighbours of these two, then all others in order. x - c is left out if 3c = 0 mod W,
- * because two missing slots would then move to the same slot. */
+/* The slot for a displaced destination of slot x: the first one with a candidate among x + c,
+ * x - c, x + c + 1, x - c + 1, x + c - 1, then x + c + 2 and all slots after it (mod W). x - c is
+ * left out if 3c = 0 mod W: if slots x and x + c are missing, the destinations of both slots would
+ * move to x - c. */
 static uint32_t by_list(const struct port_choice *pl, uint32_t x, uint32_t c)
 {
 	const struct ftr_group *const *at = pl->at;

@@ -28,7 +28,7 @@ struct step {
 struct hop_list {		/* the next hops of a switch, as channels */
 	uint32_t first, n;	/* plan.pool[first .. first + n - 1] */
 	bool known;		/* the list is valid */
-	bool some;		/* the list is not that of all candidates by equation (1) */
+	bool some;		/* the list lacks candidates of equation (1), or has other groups */
 	bool longer;		/* the list has next hops whose path is longer than that by rank */
 	bool used;		/* a path uses these next hops, so they are fixed for this
 				 * column */
@@ -41,7 +41,7 @@ enum { OPEN = 0, LABELLED, CONNECTED };
 
 /* A column that one stage connected without a new turn, see alike.c. */
 struct earlier_column {
-	uint32_t l, n_extra;
+	uint32_t l, n_extra;	/* number of the column; turns.n_extra at that time */
 	unsigned int mode;
 	bool distinct;		/* all first steps lead to different switches */
 	const uint8_t *back;	/* plan.back of the column */
@@ -142,8 +142,8 @@ bool plan_pool_add(struct plan *p, uint32_t c);
 /* spread.c: give each switch that was connected all next hops that the turns allow. */
 void plan_spread(struct plan *p);
 
-/* alike.c. The first two are called while the heap holds the possible first steps of the
- * column that need no new turn.
+/* alike.c. The first two are called while the heap holds those first steps of the column that need
+ * no new turn.
  * plan_find_alike: an earlier column that can be copied, or NULL.
  * plan_note_steps: store these first steps; false: out of memory.
  * plan_keep_column: store a column that these first steps have connected; its entries

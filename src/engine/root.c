@@ -8,7 +8,7 @@
  * flows between the spines in A cross the links of the root:
  *
  *	H(A)	number of flows between end ports on different switches of A, except the root
- *	own(s)	number of all-to-all flows from s, and to s, per link of s
+ *	own(s)	number of all-to-all flows from s per link of s; as many flows lead to s
  *
  *	load(root) = own(root) + H(A) / links of the root to A
  *
@@ -96,8 +96,8 @@ static uint64_t own_load(const struct ends *e, ftr_sw s)
 	return links ? on * (e->all[e->island[s]] - on) * SCALE / links : 0;
 }
 
-/* The load of s as a root. Every neighbour is also considered separately, because all flows from
- * and to a neighbour cross the links between it and s. */
+/* The load of s as a root. Each neighbour above s is also considered by itself, because all flows
+ * between it and the rest of A cross the links between it and s. */
 static uint64_t root_load(const struct ends *e, ftr_sw s)
 {
 	const struct ftr_shape_tree *t = &e->sh->tree;
@@ -116,7 +116,7 @@ static uint64_t root_load(const struct ends *e, ftr_sw s)
 	return own_load(e, s) + most;
 }
 
-/* The leaf switch of the island that has the smallest load as a root. */
+/* Of the leaf switches of the island, the one with the smallest load as a root. */
 static ftr_sw lightest(const struct ends *e, uint32_t island, ftr_sw root,
 		       ftr_sw avoid)
 {

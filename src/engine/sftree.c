@@ -16,8 +16,8 @@
  * routings follow the same order, so together they have no cycle either.
  *
  * A fault must not change the root or the order without need, because tables would change all
- * over the fabric.  So the order of the nominal fabric is used, if one is given and every
- * switch of an island reaches all of the island in that order.  Otherwise the order of the
+ * over the fabric.  So the order of the nominal fabric is used, if one is given and if every
+ * switch reaches all other switches of its island in that order.  Otherwise the order of the
  * present fabric is used.
  *
  * With sftree_mode = paper the algorithms of the paper run as published (subtree.c), for
@@ -204,8 +204,8 @@ static bool connects_all(struct work *w)
 }
 
 /* Make w->plain in the order of the nominal fabric. *root: the root of that order; FTR_SW_NONE:
- * w->plain was not made, because the order does not connect all switches, or lacks one of them, or
- * its root is not in the fabric. */
+ * w->plain was not made, because the order lacks a switch of the fabric, has a root that is not in
+ * the fabric, or does not connect all switches. */
 static enum ftr_status by_nominal(struct work *w,
 				  const struct ftr_route_opts *opts,
 				  ftr_sw *root)

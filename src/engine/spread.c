@@ -3,14 +3,14 @@
  * Several next hops for switches without an up/down path (connect.c), so that the flows
  * can be divided among all links that join two parts of a fabric.
  *
- * For example, a tree of compute hosts and one of storage are joined by links between
- * their spines.  With one next hop for each switch and column, all flows between the trees
- * would cross one of these links, although the turns to all of them are allowed (across.c).
+ * For example, a tree of compute nodes and a tree of storage nodes are joined by links between
+ * their spines.  With one next hop for each switch and column, most flows between the trees
+ * would cross the same few links, although turns to all of them are allowed (across.c).
  *
  * After a column has been connected, the switches that got a path to it are visited in the
- * order of their hop counts.  A switch s gets neighbour t as another next hop if
+ * order of their hop counts.  A switch s gets neighbour t as a further next hop if
  *
- *	- the path over t has the same number of hops,
+ *	- the path over t has as many hops as the present path of s,
  *	- a packet that comes from s may turn to every next hop of t, and
  *	- the packets of all switches whose path leads over s may turn to t.
  *

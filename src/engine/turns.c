@@ -8,7 +8,7 @@
  *
  * The search needs no explicit edges for base turns (turns.h).  From a downward channel into v, all
  * downward channels of v can be reached.  From an upward channel into v from w, all channels
- * of v can be reached except the one back to w.  That one can be reached as soon as v is
+ * of v can be reached except the channel back to w, which can be reached as soon as v is
  * entered from a second switch below.  So each channel of a switch is visited a fixed number
  * of times, and one search is O(channels).
  */
@@ -306,9 +306,9 @@ static enum ftr_status refuse(struct turns *tn, uint32_t in, uint32_t out,
 /*
  * Returns FTR_OK if the turn from `in` to `out` would close no cycle. Otherwise records that the
  * turn is refused, and returns FTR_REFUSED. all[n]: the channels to which turns from `in` are
- * added together. both: the opposite turns are added as well. A cycle may then contain a turn and
- * an opposite turn: it leads from `out` to the first channel of the opposite turn, and from the
- * last channel of that turn to `in`.
+ * added together. both: the opposite turns are added as well. A cycle may then contain one of the
+ * opposite turns: it leads from `out` to the first channel of that turn, and from its second
+ * channel to `in`.
  */
 static enum ftr_status may_add(struct turns *tn, uint32_t in, uint32_t out,
 			       const uint32_t *all, uint32_t n, bool both)

@@ -4,10 +4,9 @@
  * next.
  *
  * One channel stands for all parallel links from a switch to a neighbour.  The base
- * relation allows every turn of up/down routing by rank; these are the base turns:
- *
- *	(a -> b) then (b -> c)	allowed, unless c == a, or a link is horizontal,
- *				or the first goes down and the second up
+ * relation allows every turn of up/down routing by rank. These are the base turns: from
+ * channel a -> b to channel b -> c, except if c == a, if a channel is horizontal, or if the first
+ * channel leads down and the second one up.
  *
  * It has no cycle: base turns lead over upward channels by rising rank, then over downward
  * channels by falling rank. Extra turns are admitted as long as the whole relation stays

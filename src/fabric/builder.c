@@ -6,8 +6,8 @@
  * switch, (node GUID, port) to end port, port GUID to end port, (node GUID, port) to link.
  * A contradiction between two additions is found at the second one, so that a reader can
  * name its line.  Errors that need the whole fabric (missing nodes, port numbers, LID
- * overlaps) are found by freeze, which sorts everything by GUID.  The arena of the builder
- * holds the names at first, and becomes the arena of the fabric.
+ * overlaps) are found by ftr_builder_freeze(), which sorts everything by GUID.  The arena of
+ * the builder holds the names at first, and becomes the arena of the fabric.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -117,7 +117,7 @@ struct ftr_incr {
 	uint32_t *absent;	/* [n_absent] the nominal links that the fabric of base lacks */
 	uint32_t n_absent;
 	uint64_t *dead;		/* [n_ports] bits, see ftr_incr_dead */
-	/* the arrays of the view that change */
+	/* arrays of the view; their contents change */
 	struct ftr_group *view_group;
 	ftr_port *view_port;
 	uint8_t *view_port_pos;
@@ -154,7 +154,7 @@ struct ftr_incr {
 	uint32_t cap_change;
 	uint32_t *by_lid;	/* The changes of lid are change[by_lid[i]], lid_first[lid] <= i <
 				 * lid_first[lid + 1]. */
-	uint32_t *lid_first;	/* [max_lid + 2] */
+	uint32_t *lid_first;	/* lid_first[lid]: index in by_lid[] of the first change of lid */
 	bool placed;		/* the counters of displaced include the changes */
 	struct ftr_arena *last;		/* holds the write steps and the links of the result */
 	struct ftr_link *extra;	/* links that are up and not in the fabric of base */

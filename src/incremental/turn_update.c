@@ -16,7 +16,7 @@
  *
  * Two other designs were considered for such fabrics.  The first one computes all tables
  * again for the fabric without the dead link, and finds an order of writes for any two
- * tables.  The work then grows with the fabric and not with the fault.  And the old and the
+ * tables.  The work then depends on the size of the fabric, not of the fault.  And the old and the
  * new tables together may have a credit loop; in the present design the admitted turns
  * exclude it.  The second one replaces the ranks by the levels of across.c, so that
  * horizontal links lead up or down.  Links between trees of equal level would still be

@@ -5,29 +5,31 @@
  * Changed entries are written downstream first (tables/write_order.h). Here the first step is 0.
  *
  * An entry of a switch y is said to turn upward if two things are true: its new port leads up, and
- * a switch x above y has a changed entry whose old port leads down to y over a link that is up.
- * (If the entry of x did not change, the new tables would have a turn at y. But paths by the new
- * tables go strictly up, then down.) Entries that turn upward, and all entries that wait for them,
- * get separate steps after all others (drain steps), one for each level:
+ * a switch x above y has a changed entry whose old port leads down to y over a link that is up. A
+ * packet could then follow the old entry of x down to y, and the new entry of y up again. (If the
+ * entry of x did not change, the new tables would have this turn. But their paths go strictly up,
+ * then down.) Entries that turn upward, and all entries that wait for them, are written after all
+ * others, in drain steps. There is one drain step for each level:
  *
- *	level(y) = 1 + the greatest level of the entry that y waits for and of the
- *		   entries that led down to y, if they have a level; else 0
+ *	level(y) = 1 + the greatest level among the entry for which y waits and the entries
+ *		   that led down to y; 0 if none of these entries has a level
  *
- * Both kinds of dependence lead from higher ranks to lower ones, so one pass by descending rank
- * is sufficient.
+ * The entries on which a level depends belong to switches of higher rank, so one pass by
+ * descending rank is sufficient.
  *
- * Proof that packets arrive during the writes: a written entry is right if the packets that it
- * forwards follow their final path. An entry is written after those downstream, so every other
- * entry on its final path is written already or does not change. So it is right at once, and stays
- * right. A packet follows old entries to the first written one, and its final path from there. It
- * cannot reach an old entry again, because every switch on a written final path leads along that
- * path. So there is no loop. An entry that becomes FTR_PORT_NONE waits for nothing. It has lost all
- * its up/down paths, the old one included, so no packet that could arrive passes it.
+ * Proof that packets arrive during the writes. An entry is written only when all other entries on
+ * its final path have been written or do not change. So from the first written entry on, a packet
+ * finds only final entries, and arrives. Before that, it follows old entries, which have no loop.
  *
- * Only for the pairs in ftr_incr.keep may a path still work although its cost is
- * infinite. For such a pair, an entry that becomes FTR_PORT_NONE is written after all
- * other entries of its LID. Exception: its old port leads down to an entry that turns
- * upward, because such a turn is worse than a missing entry.
+ * The proof does not cover entries that become FTR_PORT_NONE. They wait for no other entry, and no
+ * entry waits for them. Such an entry has lost all its up/down paths, the old one included, so a
+ * packet that it forwards cannot arrive, whenever the entry is written.
+ *
+ * This is not true for the pairs in ftr_incr.keep: their old path may still work although its
+ * cost is infinite. If there are such pairs, all entries that become FTR_PORT_NONE are written
+ * after the other entries of their LID. An entry whose old port leads down to an entry that turns
+ * upward is still written before the drain steps, because such a turn is worse than a missing
+ * entry.
  */
 #include <stdlib.h>
 
@@ -37,6 +39,8 @@
 /* Greatest number of passes of find_levels(). */
 #define MAX_PASSES 16
 
+/* Marks of changes. DRAIN: written in a drain step. BEFORE_DRAIN: the old port leads down to an
+ * entry that turns upward. */
 enum { DRAIN = 1, BEFORE_DRAIN = 2 };
 
 struct steps {
@@ -46,7 +50,7 @@ struct steps {
 				 * DRAIN */
 	uint8_t *mark;		/* mark[i]: DRAIN, BEFORE_DRAIN or both */
 	struct write_order order;	/* step[i] is WRITE_NEVER if change i is marked DRAIN */
-	uint32_t *drain;	/* [n_sw] changes of a LID that are marked DRAIN */
+	uint32_t *drain;	/* [n_sw] the changes of the current LID that are marked DRAIN */
 	uint32_t n_normal, n_levels;
 };
 
@@ -65,8 +69,8 @@ static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 	return c != NONE && incr_side(lv, c) == INCR_UP;
 }
 
-/* The next change on the final path of change i; NONE: there is none. A change to FTR_PORT_NONE is
- * skipped, because it waits for no other change, and no other change waits for it. */
+/* The next change on the final path of change i; NONE: there is none, or it is a change to
+ * FTR_PORT_NONE, for which no other change waits. */
 static uint32_t waits_for(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -90,9 +94,9 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return k == NONE ? WRITE_ARRIVES : k;
 }
 
-/* A packet may follow the old entry of change i and then the new entry of the next switch. If the
- * packet would turn upward there, return the change of that new entry; otherwise NONE. With extra
- * turns, the turn is bad if it is a U-turn or not allowed. */
+/* A packet may follow the old entry of change i and then the new entry of the next switch. Returns
+ * the change of that new entry if the packet would turn upward there; otherwise NONE. If the
+ * plan has extra turns, incr_legal() decides instead whether the packet may turn there. */
 static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -180,7 +184,7 @@ static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
-	uint8_t with = n_drain ? DRAIN : 0;	/* mark of the changes in the last steps */
+	uint8_t with = n_drain ? DRAIN : 0;	/* DRAIN: the last steps are drain steps */
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)

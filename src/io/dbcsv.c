@@ -56,13 +56,12 @@ struct csv {
 	struct ftr_text *t;
 	struct port *port;
 	uint32_t n_port, cap_port;
-	struct ftr_map by_port;	/* node << 8 | number */
+	struct ftr_map by_port;	/* index in port[] by (node << 8 | port number) */
 	bool seen[N_SECTIONS];
 	/* the section that is being read */
 	char open[NAME_MAX_SECTION];	/* "": outside of a section */
 	uint32_t open_line;
-	int what;		/* which section it is, enum section; -1: a section that is
-				 * not read */
+	int what;		/* enum section; -1: another section, which is not read */
 	bool titled;		/* its line of column names has been read */
 	int where[MAX_COLUMNS];	/* column of each value, -1: missing */
 };

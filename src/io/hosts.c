@@ -135,7 +135,7 @@ static uint32_t find(const struct ftr_hosts *h, const char *name)
 		i : FTR_HOST_NONE;
 }
 
-/* The host with this name as written; if there is none, the host with this name without
+/* The host with this name as written; if there is none, the host whose name is this name without
  * its domain. */
 uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name)
 {

@@ -203,9 +203,9 @@ struct ftr_raw {
 	struct ftr_raw_port *port;
 	uint32_t n_node, cap_node;
 	uint32_t n_port, cap_port;
-	struct ftr_map by_id;	/* hash of the id, see raw.c */
+	struct ftr_map by_id;	/* node index by hash of the id, see raw.c */
 	struct ftr_map by_guid;
-	struct ftr_map by_port;	/* node << 8 | num */
+	struct ftr_map by_port;	/* port index by (node << 8 | num) */
 };
 
 bool ftr_raw_init(struct ftr_raw *r, struct ftr_text *t,

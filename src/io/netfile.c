@@ -22,8 +22,8 @@
  *
  * Extensions of ibsim that are understood: w=, s= and e= (masks of enabled widths, speeds
  * and extended speeds; the highest bit counts), the lines width=, speed=, extspeed= that
- * set them for the following records, and module=. Aliases and the lines include and do
- * of ibsim are rejected: with them, this file does not hold the whole fabric.
+ * set them for the following records, and module=. Aliases, and the lines "include" and
+ * "do", are rejected: with them, this file does not hold the whole fabric.
  */
 #include <inttypes.h>
 #include <string.h>

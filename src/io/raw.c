@@ -9,7 +9,7 @@
  *	line 41	[5] of "B" leads to "A"[3]		far
  *
  * In a file that was truncated or edited by hand, a link may be reported by one end only,
- * or differently by its two ends.  Either is an error that names both lines.  A file
+ * or differently by its two ends.  Both are errors; the message names the lines.  A file
  * without any link is rejected as truncated.  Data that pass these checks go to the builder.
  * A tolerant reading notes a one-sided link and leaves it out; OpenSM would not use it
  * either.
@@ -18,7 +18,7 @@
  * added later is stored under the next free key.
  *
  * If one end reports the LID or the port GUID of the other, the value must agree with the
- * other's own record.  If that record has no value, the reported one is used.
+ * other's own record.  If that record has no value, the reported value is used.
  */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -26,7 +26,7 @@ struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
 	struct ftr_sl2vl *map;
-	uint8_t *reported;		/* [n_sw] */
+	uint8_t *reported;		/* reported[s]: 1: the file names switch s */
 	struct ftr_parts parts;
 	/* the section being read, in OpenSM's form */
 	uint32_t open_line;	/* its first line; 0: no section is being read */

@@ -25,7 +25,7 @@ struct member {			/* a host and the switches that it is on */
 };
 
 struct unit {
-	uint32_t first, n;	/* slurm.host[first ..] */
+	uint32_t first, n;	/* the hosts are slurm.host[first .. first + n - 1] */
 	ftr_sw sw;		/* leaf switch of the hosts; FTR_SW_NONE: they are on several */
 	uint32_t pod;
 };
@@ -42,8 +42,8 @@ struct slurm {
 	uint32_t *host;		/* hosts, unit by unit */
 	struct unit *unit;
 	uint32_t n_units;
-	uint32_t *up;		/* [n_pods] pod above, or NONE */
-	uint32_t *children;	/* [n_pods] number of units and pods below it */
+	uint32_t *up;		/* up[p]: pod above pod p, or NONE */
+	uint32_t *children;	/* children[p]: number of units and pods directly below pod p */
 	char (*name)[SLURM_NAME];	/* [n_sw] names of switches */
 };
 

@@ -47,8 +47,8 @@ static bool comes_from(const struct tiers *t, const struct ftr_sim_view *v,
 	       t->side[v->f->sw[s].first_port + in] == side;
 }
 
-/* The U-turn switch: mark the port of arrival, then send up by an unmarked
- * port. */
+/* Act as the U-turn switch: mark the port of arrival, then send the packet up by an
+ * unmarked port. */
 static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v,
 			 ftr_sw s, ftr_port in, struct ftr_sim_exit *e,
 			 enum ftr_sim_loss *why)
@@ -121,8 +121,8 @@ static unsigned int descend(struct tiers *t, const struct ftr_sim_view *v,
 	}
 	if (tiers_bottom(t, s)) {				/* (c) */
 		/* deviation: the field becomes -1 only if the packet came one
-		 * tier down. From two tiers down the path back is two tiers up,
-		 * so the field stays -2. */
+		 * tier down. A packet that came two tiers down must go two tiers
+		 * up again, so its field stays -2. */
 		return turn(t, v, s, in, e, why);
 	}
 	if (p->field == FIELD_DOWN)				/* (b) */

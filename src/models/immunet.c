@@ -13,13 +13,13 @@
  * A switch whose link fails or is repaired declares an emergency (section 4.1).
  * The level of the emergency is t * N + x: t is the number of emergencies that the switch has
  * seen, x the number of the switch, N the number of switches. A switch that
- * receives a level higher than its own makes the sender its parent, answers it,
+ * receives a level higher than its own makes the sender its parent, answers the sender,
  * and informs all other neighbours. Its own hosts start no new packets. After the time
  * in which answers must arrive, the ring through the switch is known: it passes the
  * ports of the tree in turn. All waiting packets are then routed again, and the hosts
  * of the switch may start packets again. Packets for the ring go towards the parent
  * (the provisional table of section 4.2). The buffers of the new ring may be full of
- * packets that came by other rules. The first packet of each buffer is therefore moved
+ * packets that were routed by the old tables. The first packet of each buffer is therefore moved
  * into the switch and then enters the ring like a new packet (section 4.2, step 5).
  * Then each switch sends its number up the tree, so that the switches above learn which
  * port leads to it (section 4.2). It also sends its number, with a distance, to all
@@ -39,9 +39,10 @@
  * breadth-first tree from switch 0.
  *
  * deviation: t is also at least one above the t of the level that the switch
- * took over. The plain count differs from switch to switch: one that declares an
- * emergency and then receives a higher level counts two. After some faults a switch
- * could then declare a level below its current one, which no switch would follow.
+ * took over. The plain count differs from switch to switch: a switch that
+ * declares an emergency and then receives a higher level counts two emergencies. After
+ * some faults a switch could then declare a level below its current one, which no
+ * switch would follow.
  * (own_count selects the plain count.)
  *
  * deviation: a distance that is received twice is forwarded once. According to the
@@ -75,7 +76,7 @@ enum kind { SIGNAL_EMERGENCY, SIGNAL_ANSWER, SIGNAL_OPEN, SIGNAL_SAFE,
 
 struct immunet_signal {
 	uint64_t level;
-	uint32_t to, about;	/* receiver; switch whose number or distance is sent */
+	uint32_t to, about;	/* to: receiver; about: switch whose number or distance is sent */
 	uint32_t next;
 	ftr_port port;		/* port of arrival */
 	uint8_t kind;
@@ -389,8 +390,8 @@ static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
 	return s - at * t->stride[d] + (at + by) % t->k[d] * t->stride[d];
 }
 
-/* Find the next dimension: the shortest ring through switch 0 in which the numbers of neighbours
- * differ by the stride. */
+/* Find the next dimension: the shortest ring through switch 0 in which the indices of adjacent
+ * switches differ by the stride. */
 static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f,
 			   uint32_t stride)
 {

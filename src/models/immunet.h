@@ -14,8 +14,8 @@ struct immunet_node {
 	uint32_t emergencies;	/* number of emergencies seen so far */
 	ftr_port parent;	/* 0: none, it is the root */
 	bool open;		/* ring and provisional table are ready; hosts may send */
-	ftr_port next[256];	/* small safe table: out port for each in port, or 0 */
-	uint8_t child[256];	/* [port] 1: leads to a child at the current level */
+	ftr_port next[256];	/* small safe table: next[in port] is the out port, or 0 */
+	uint8_t child[256];	/* child[port]: 1: leads to a child at the current level */
 };
 
 /* A torus whose switches are numbered row by row. */
@@ -33,13 +33,14 @@ struct immunet {
 	struct immunet_node *node;
 	ftr_port *safe;		/* safe[s * n + d]: port of s that leads down the tree to switch d;
 				 * 0: the packet goes to the parent of s */
-	uint16_t *dist;		/* [n * n] hops to each switch, less one */
-	uint64_t *ports;	/* [n * n] ports on shortest paths, one bit each */
+	uint16_t *dist;		/* dist[s * n + d]: number of hops from s to d, minus 1 */
+	uint64_t *ports;	/* ports[s * n + d]: the ports of s on shortest paths to d, one
+				 * bit each */
 	uint64_t *reported;		/* [n * n] time when the distance was last
 					 * forwarded, or NULL */
 	struct immunet_signal *signal;
 	uint32_t n_signal, cap_signal, free_signal;
-	/* statistics for experiments */
+	/* statistics for experiments: times */
 	uint64_t first_fault, last_open, last_update, last_control;
 	/* Control packets sent.  A switch sends its own number (n_origins) and forwards those of
 	 * others (n_safe counts both); distances are counted by n_distance. */

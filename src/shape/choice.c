@@ -42,18 +42,20 @@
  * up/down path, is less than KEEP_GAIN times that of the earlier ranks. KEEP_GAIN corresponds to a
  * tenth less load on every link. A smaller gain is not worth new tables, and the estimate is not
  * exact enough to show it. If the inferred ranking has fewer ranks, it need only be as good as the
- * earlier one. So if the fabric was incomplete when it was first seen, and a spine, for example,
- * was ranked below the leaves, this error is corrected later. Three kinds of switches get their
- * inferred ranks: new switches, those that were stubs, and those whose links would all be
- * horizontal with their earlier ranks, because their links were moved.
+ * earlier one. This corrects ranks that were inferred when the fabric was still incomplete, for
+ * example a spine that was ranked below the leaves. Three kinds of switches get their inferred
+ * ranks even if the earlier ranks are kept: new switches, stubs of the earlier shape, and switches
+ * whose links were moved so that all of them would be horizontal.
  *
- * A shape with kept ranks can be made again exactly from its fabric and the ranks of its switches,
- * which are in the state file. The most frequent difference between these ranks and the inferred
- * ones (find_shift) is then the same as when the shape was first made: switches that kept their
- * earlier rank have the same difference as then, and all other switches were given the most
- * frequent difference. And if a switch keeps its earlier rank because the earlier rank of a
- * neighbour differs, the neighbour keeps its rank for the same reason, so their links stay
- * vertical.
+ * The state file has the ranks of the switches. A shape that is made again from the same fabric and
+ * these ranks is identical:
+ *
+ *  - An earlier rank is kept as rank = height + shift, where find_shift() computes the shift as the
+ *    most frequent difference between earlier ranks and inferred heights. Switches that kept their
+ *    rank have the same difference as before. All other switches were given the most frequent
+ *    difference. So the shift is the same.
+ *  - A switch keeps its rank only if a link leads from it to a switch of another rank (is_level).
+ *    That switch then keeps its rank for the same reason, so this remains true.
  */
 #include <stdlib.h>
 #include <string.h>

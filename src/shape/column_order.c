@@ -357,7 +357,7 @@ static void set_offsets(struct ordering *o)
 
 /* ---- multi-port hosts -------------------------------------------------- */
 
-/* The slots of the ports of a node that have been rotated already, at most MAX_TAKEN. */
+/* The slots of those ports of a node that have been rotated already, at most MAX_TAKEN. */
 #define MAX_TAKEN 8
 
 struct taken {

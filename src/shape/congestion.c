@@ -29,13 +29,13 @@
 struct estimate {
 	const struct shaping *z;
 	const int32_t *height;
-	uint64_t *order;	/* [n] height << 32 | index of the switches, ascending */
+	uint64_t *order;	/* [n] (height << 32 | index) of each switch, ascending */
 	uint32_t n;		/* number of switches with a height */
 	/* for the current column, [n_sw] each */
 	uint32_t *cost, *down;	/* costs and down-costs; FAR: no path */
 	uint8_t *must;		/* must[s]: s must route downward */
-	double *flow;		/* flow[s]: number of flows that pass s on the path to each host of
-				 * the column */
+	double *flow;		/* flow[s]: number of flows that pass s on the way to one host of
+				 * the column; equal for all of its hosts */
 	ftr_sw *by_cost;	/* switches by ascending cost */
 	uint32_t *first;	/* scratch of sort_by_cost() */
 	double *load;		/* load[k]: flows to neighbour z->nbr[k] */
@@ -62,7 +62,7 @@ static inline bool is_below(const struct estimate *e, ftr_sw t, ftr_sw s)
 	return e->height[t] < e->height[s] && e->height[t] != NO_HEIGHT;
 }
 
-/* Set cost, down and must of all switches.  Returns the greatest finite cost. */
+/* Set cost[], down[] and must[] of all switches.  Returns the greatest finite cost. */
 static uint32_t costs(struct estimate *e, ftr_sw col)
 {
 	uint32_t greatest = 0;

@@ -11,7 +11,7 @@
  *			cost[s] = must[s] ? down[s]
  *				: min(down[s], min over g above: cost[g] + 1)
  *
- * <ftr/shape.h> explains must and the deviation from the paper.  must is not stored: it is
+ * <ftr/shape.h> explains must[] and the deviation from the paper.  must[] is not stored: it is
  * computed from the rows of the switches above, which its users read anyway.  A row has one
  * byte per column, and many columns are processed at a time.  O(links * n_sw), two passes.
  */
@@ -21,7 +21,7 @@
 #include "shape/cost.h"
 #include "shape/shape.h"
 
-_Static_assert(FTR_COST_INF == FTR_BYTE_INF, "one infinity for all rows");
+_Static_assert(FTR_COST_INF == FTR_BYTE_INF, "bytes.h and costs use the same infinity");
 
 void cost_down_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
 		   uint8_t *row)

@@ -4,7 +4,7 @@
  * tables.
  *
  * Both functions compute row[0 .. n-1], the values of s for columns from .. from + n - 1,
- * from the rows of its neighbours in sh.  from and n are multiples of 64.  must: scratch
+ * from the rows of its neighbours in sh.  `from` and n are multiples of 64.  must: scratch
  * of n bytes.
  */
 #ifndef FTR_SHAPE_COST_H

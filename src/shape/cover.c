@@ -3,9 +3,9 @@
  * The parts of a fabric that the nominal fabric lacks or that differ from it.
  *
  * Switches are matched by the GUID of the holder of a place, or else by their links
- * (replace.c); end ports are matched by GUID.  Information that f does not have is not a
- * difference: an LMC if there is no LID, or a name if it is empty.  An end port without a link
- * has no place in the tree and is ignored.
+ * (replace.c); end ports are matched by GUID.  Information that the fabric does not have
+ * is not a difference: an LMC if there is no LID, or a name if it is empty.  An end port
+ * without a link has no place in the tree and is ignored.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -163,8 +163,9 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 }
 
 /* Decide whether f and n are different fabrics. They are if they have few switches and few end
- * ports in common, or, if both have links, few links between switches and few links of end ports.
- * If one of the fabrics has no objects of some kind, few objects of that kind are in common. */
+ * ports in common. They are also different if both have links, but few links between switches and
+ * few links of end ports in common. If f or n has no objects of a kind, little_in_common() is true
+ * for this kind. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;

@@ -130,9 +130,9 @@ static int slot_cmp(const void *x, const void *y)
 }
 
 /*
- * Assign slots to the n_up groups above s, which are first in d and sorted: the slots are
- * all nominal neighbours above s, in the same order.  slot has room for all switches.
- * Returns the number of slots.
+ * Assign slots to the groups above s, which are d[0 .. n_up - 1], sorted. Each nominal neighbour
+ * above s has a slot; the slots are sorted like the groups. Sets slot[], which has room for all
+ * switches, and returns the number of slots.
  */
 static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			     struct draft *d, uint32_t n_up, struct slot *slot)

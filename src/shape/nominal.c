@@ -43,7 +43,7 @@ static bool hash_lists(uint64_t *hash, const struct ftr_shape_opts *opts)
 	uint8_t mode = (uint8_t)opts->roots_mode;
 
 	*hash = FTR_HASH_INIT;
-	if (opts->roots.n && mode)	/* mode 0 is not hashed, as in earlier versions */
+	if (opts->roots.n && mode)	/* mode 0: the hash of earlier versions remains valid */
 		*hash = ftr_hash(*hash, &mode, 1);
 	return hash_list(hash, &opts->roots) && hash_list(hash, &opts->cn) &&
 	       hash_list(hash, &opts->io);

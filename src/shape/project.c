@@ -39,7 +39,7 @@ static enum ftr_status prepare(struct projection *p)
 	return FTR_OK;
 }
 
-/* Copy the properties of switches that do not depend on the present links. */
+/* Copy those properties of switches that do not depend on the present links. */
 static enum ftr_status switches(struct projection *p)
 {
 	struct shaping *z = p->z;

@@ -12,7 +12,7 @@
  *     leaf, with height 0, if it has at least T / SEED_SHARE hosts, or at least as many
  *     hosts as links to other switches.  A few hosts on an upper switch do not make it
  *     a leaf.
- *  2. Heights.  The share of a switch without a height is the share of its neighbours
+ *  2. Heights.  The share of a switch without a height is the fraction of its neighbours
  *     that have a height already.  Round k gives height k to the switches whose share is
  *     at least 1 / LOW_SHARE (choice.c).  But a switch has to wait if its neighbours with
  *     a larger share than its own outnumber its neighbours with a height.  If no switch
@@ -21,14 +21,14 @@
  *  3. Slim leaves.  If all neighbours of a switch of height >= 2 belong to one component
  *     of lower switches, it connects only switches that are already connected.  If it has
  *     end nodes of any kind, it is a slim leaf and gets height 0, because I/O nodes on
- *     leaves of their own must reach each other; it counts as a leaf switch only if it has
- *     compute nodes.  If it has no end nodes, it is a stub: it keeps its height,
+ *     leaves of their own must reach each other. It counts as a leaf switch only if it has
+ *     compute nodes.  If it has no end nodes, it is a stub. A stub keeps its height,
  *     because after many faults it may be the only switch that connects others, but it is
- *     ignored when planes are found.  A stub that has most of its neighbours in common
- *     with a leaf is an empty leaf: it counts as a leaf in the order of leaves, so a rack
+ *     ignored when planes are determined.  A stub that has most of its neighbours in common
+ *     with a leaf is an empty leaf. It counts as a leaf in the order of leaves, so a rack
  *     that is switched off keeps its place.
  *  4. Hanging leaves.  A leaf that has no neighbour above it, but other leaves as
- *     neighbours, is placed below these leaves, step by step.
+ *     neighbours, is placed below these leaves. This is repeated for chains of leaves.
  *  5. A component in which all switches have the same height (two switches back to back,
  *     a ring) is ranked breadth first from its switch with the most neighbours.  This
  *     connects everything, but is not well balanced.

@@ -8,10 +8,10 @@
  * a place has no vote. A switch takes the place with the most votes if these are more than half of
  * all votes of its links. If two places have the same number of votes, the better place is the one
  * for which more links of the switch are at the nominal port. If two switches claim one place, the
- * one with more votes gets it.
+ * switch with more votes gets the place.
  *
  * Every switch found gives its neighbours new votes, so rounds are repeated until one
- * finds nothing. In this way two neighbours that were replaced together are found. A
+ * finds no switch. In this way two neighbours that were replaced together are found. A
  * round uses only the results of earlier rounds, so the order of switches does not
  * matter. If the two best claims are equal, neither switch gets the place.
  */

@@ -15,9 +15,9 @@
  *    free port, the pair lacks no link.  If a switch has fewer free ports than missing
  *    links, it was built like this and is not damaged: nothing is inferred for it.
  *
- * MESH_SHARE lies between 2/3 (if every leaf is connected to two of three spines, this is
- * the design, not damage) and 3/4. With this value the following share of the meshes of
- * generated trees is recognised, in %:
+ * MESH_SHARE lies between 2/3 (every leaf is connected to two of three spines: this is the
+ * design, not damage) and 3/4 (a 2 x 2 mesh that lacks a link). In generated trees the
+ * following share of the meshes is recognised, in %:
  *
  *	links missing	5 %	10 %	15 %	20 %
  *	2 x 2		99.5	97.5	93	85
@@ -33,10 +33,10 @@
  * is the same, no more planes are joined than before, and the order and number of slots and
  * the dividers always include inferred slots.
  *
- * The search of <ftr/balance.h> cannot replace slots. Take the mean over all shifts of the flows
- * on the most loaded link, for 648 hosts. If only present groups have slots, the search
- * ends at a mean of 2.33 instead of 1.97 if 5 % of the links are missing, and of 2.66
- * instead of 2.01 if 10 % are.
+ * The search of <ftr/balance.h> cannot replace inferred slots. An example with 648 hosts: after
+ * the search the most loaded link carries 1.97 flows if 5 % of the links are missing, and 2.01
+ * if 10 % are missing (mean over all shifts). If only present groups have slots, it carries
+ * 2.33 and 2.66 flows.
  */
 #include <string.h>
 

@@ -24,12 +24,12 @@
  * consecutive in d, as in PGFTs, q_k is floor(d / Pi_k) of Gliksberg et al. 2020, equation
  * (3).  Indices without a host are also counted, so that a new host changes no number.
  *
- * Because a search balances the tables, upward paths help only before the search and at depth load.
- * On tests/perf/chassis.awk with 140 racks, before the search, the all-to-all load of the most
- * loaded link is 1.50 times the bound instead of 2.16, and the mean over the shifts of the most
- * loaded link is 8.1 flows instead of 10.7; at depth load this mean is 8.3 instead of 8.9. At
- * depth full the gain is 1 %. For the racks of tests/seeds/racks.awk there is a gain only before
- * the search.
+ * Upward paths help before the search, and at its depth `load`. At depth `full` the search finds
+ * tables that are about as good without them (the gain is 1 %). On tests/perf/chassis.awk with 140
+ * racks, before the search, the all-to-all load of the most loaded link is 1.50 times the lower
+ * bound instead of 2.16. As a mean over all shifts, the most loaded link carries 8.1 flows instead
+ * of 10.7; at depth `load` it carries 8.3 instead of 8.9. For the racks of tests/seeds/racks.awk
+ * there is a gain only before the search.
  */
 #include <string.h>
 
@@ -46,8 +46,8 @@ static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 	return FTR_SW_NONE;
 }
 
-/* Extend by one step the paths of all hosts that pass tier r, then number the hosts whose path
- * passes tier r + 1. next: [n_sw] scratch. */
+/* Extend the upward paths that pass tier r by one step, then number the hosts whose path passes
+ * tier r + 1. next: [n_sw] scratch. */
 static void climb(const struct ftr_shape *sh, struct ftr_up_path *at,
 		  uint32_t r, uint32_t *next)
 {

@@ -110,7 +110,7 @@ struct packet {
 	uint16_t epoch;		/* epoch of the packet's channel when the packet started */
 	uint8_t vl;
 	bool cut;
-	bool parked;		/* has no exit yet */
+	bool parked;		/* the packet has no exit yet */
 };
 
 struct node {
@@ -133,24 +133,24 @@ struct message {
 	uint32_t channel, bytes;
 	uint32_t next;
 	uint16_t epoch;		/* epoch of the channel when the message was sent */
-	bool after;		/* sent only while no packet can be sent */
+	bool after;		/* the message is sent only while no packet can be sent */
 };
 
 struct channel {
 	uint32_t dst;		/* port or station at the far end */
-	uint32_t ps1024;	/* 1024 times ps per byte */
-	uint32_t link_ps;	/* delay in one direction */
-	uint32_t packet, packet_id;	/* packet sent last; NONE: a message */
+	uint32_t ps1024;	/* time to send one byte, in units of 1/1024 ps */
+	uint32_t link_ps;	/* delay of the link in one direction, in ps */
+	uint32_t packet, packet_id;	/* packet sent last; NONE: a message was sent */
 	uint32_t bytes;		/* size of that packet */
 	uint32_t from;		/* port from which that packet came, or NONE */
 	int32_t left;		/* bytes that VL out_vl may still send in its turn */
 	uint64_t wake;		/* time of the pending EV_WAKE, or 0 */
-	uint64_t busy_ps, packets;	/* during the measurement */
+	uint64_t busy_ps, packets;	/* time and number of packets sent during the measurement */
 	uint16_t epoch;		/* number of times that the channel went down */
 	uint8_t from_vl;
 	uint8_t out_vl;		/* VL whose turn it is */
 	bool to_station, wired, up, busy, dirty;
-	bool message_sent;		/* a message was sent last */
+	bool message_sent;		/* true: a message was sent last; false: a packet */
 };
 
 struct source {
@@ -169,12 +169,12 @@ struct source {
 };
 
 struct sim {
-	const struct ftr_sim_conf *conf;	/* defaults filled in */
+	const struct ftr_sim_conf *conf;	/* with the defaults filled in */
 	const struct ftr_fabric *f;
 	struct ftr_sim_view view;
 	const struct ftr_sim_function *fn;
 	void *state;
-	struct ftr_tables *t;	/* own copy */
+	struct ftr_tables *t;	/* copy that belongs to this run */
 	struct ftr_arena *arena;
 	struct wheel wheel;
 	uint64_t now, warm, end;
@@ -184,7 +184,7 @@ struct sim {
 	uint32_t *feeder;	/* [n_ports] channel that ends at the port */
 	uint32_t *port_sw;	/* [n_ports] */
 	int32_t *credit;	/* [n_ch * n_vls] credits of the sender in bytes */
-	int32_t *occ;		/* [n_ports * n_vls] occupied bytes of the buffer */
+	int32_t *occ;		/* [n_ports * n_vls] number of occupied bytes of the buffer */
 	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that the
 				 * buffer feeds now */
 	struct list *fifo;	/* [n_ports * n_vls] packets in a buffer; FTR_SIM_FIFO only */

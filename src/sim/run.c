@@ -9,9 +9,9 @@
  * chooses a packet, by ascending channel. If a step causes events at the same
  * instant, they form the next round.
  *
- * A buffer's bytes are taken at the sender (credit) when a packet starts,
- * counted at the receiver (occ) when its head arrives, and returned when its
- * tail has left. A channel that goes down increases its epoch; events of an
+ * The bytes of a packet are taken from the sender's credit when the packet starts,
+ * counted at the receiver (occ) when its head arrives, and returned to the credit when
+ * its tail has left the buffer. A channel that goes down increases its epoch; events of an
  * older epoch are ignored.
  */
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 
 struct stuck {
 	struct sim *m;
-	uint8_t *alive;		/* [n_ch * n_vls] */
+	uint8_t *alive;		/* [n_ch * n_vls] 1: the buffer is alive */
 	uint32_t *waits;	/* [n_ch * n_vls] (channel, VL) for which a packet
 				 * in the buffer waits, or NONE */
 	uint32_t changed;
