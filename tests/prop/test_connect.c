@@ -480,7 +480,7 @@ START_TEST(links_between_trees_share)
 		ck_assert(!b.stats.reordered);
 		most = (uint32_t)searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
 		ftr_shape_free(stats.routed);
-		share = hosts * 24 / joints;	/* of the flows to the 24 hosts of the other tree */
+		share = hosts * 24 / joints;	/* flows to the 24 hosts of the other tree */
 		near = most <= stats.balance.bound * 103 / 100 + 1;
 		above += !near && most > share + hosts;
 		ck_assert_msg(near || most <= share + 2 * hosts,

@@ -363,7 +363,7 @@ static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
 	below = g->m[level - 1] * g->p[level - 1];
 	ck_assert_uint_eq(parent_digit(g, f->sw[port->peer].name),
 			  q % g->w[level]);
-	/* upward ports: parent * p + parallel link */
+	/* upward ports are in the order parent * p + parallel link */
 	ck_assert_uint_eq((p - 1u - below) % g->p[level], q / g->w[level]);
 }
 

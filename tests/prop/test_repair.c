@@ -131,7 +131,8 @@ START_TEST(three_switches)
 }
 END_TEST
 
-/* Two links to each switch above: no detour, only the other parallel link. */
+/* If each switch has two links to each switch above it, a repair makes no detour, but uses the
+ * other parallel link. */
 START_TEST(parallel_links_first)
 {
 	struct setup x;
@@ -151,7 +152,7 @@ START_TEST(parallel_links_first)
 }
 END_TEST
 
-/* Writes are in order, start from the present tables, and write each entry once. */
+/* The writes of a plan are in order, start from the present tables, and write each entry once. */
 START_TEST(plans_are_in_order)
 {
 	uint64_t first = trees_first_seed();
@@ -289,7 +290,8 @@ START_TEST(invalid_arguments)
 }
 END_TEST
 
-/* Two planners with the same input give the same plan, from events or by comparison of fabrics. */
+/* Two planners give the same plan for a fault, one from the event, the other from the fabric after
+ * the fault. */
 START_TEST(equal_planners)
 {
 	struct ftr_fabric *cut;

@@ -182,7 +182,7 @@ static bool has_link(const struct ftr_fabric *f, ftr_sw s)
 	return false;
 }
 
-/* Random switches, one at a time: leaves, spines and those between. */
+/* Random switches of all ranks are replaced one at a time: no entry may change. */
 START_TEST(one_switch_at_a_time)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };

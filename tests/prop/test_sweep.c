@@ -47,7 +47,7 @@ struct slow_sweep {
 	uint8_t *entry;		/* [n_sw] entries for the destination */
 	const struct balance_dest *d;
 	ftr_sw to;
-	bool sends[FTR_PORT_MAX];	/* sources whose flows pass the entry */
+	bool sends[FTR_PORT_MAX];	/* [source] true: its flows pass the entry */
 	uint32_t hosts;			/* number of hosts of these sources */
 };
 
@@ -78,7 +78,7 @@ static uint32_t slow_shift(const struct slow_sweep *z,
 	return (z->d->pos + z->net->n_pos - src->first - i) % z->net->n_pos;
 }
 
-/* own: the link carries the flows of the entry. */
+/* The price of a link.  own: the link carries the flows of the entry. */
 static double slow_price(const struct slow_sweep *z, uint32_t link, bool own)
 {
 	uint32_t flows = z->now->flows[link] - (own ? z->hosts : 0);

@@ -169,7 +169,7 @@ static struct ftr_fabric *two_trees(void)
 
 START_TEST(bounds_by_hand)
 {
-	/* 4 leaves of 4 hosts, 4 upward links: 4 * 12 / 4 */
+	/* 4 leaves, each with 4 hosts and 4 upward links: 4 * 12 / 4 flows */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 0, 0)), 12);
 	/* one leaf has lost a link: 4 * 12 / 3 */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 1, 0)), 16);
@@ -305,7 +305,8 @@ START_TEST(depths)
 	load = balance(&w, (struct ftr_balance_input){
 		.depth = FTR_BALANCE_LOAD
 	});
-	/* depth load comes within 2 % of the bound, and does not compute shifts */
+	/* at depth load the most loaded link is within 2 % of the bound, and no shifts are
+	 * computed */
 	ck_assert_uint_le(load.max_after, load.bound + load.bound / 50 + 1);
 	ck_assert_uint_lt(load.max_after, load.max_before);
 	ck_assert(load.shift_after == 0 && load.moved > 0);
@@ -372,7 +373,7 @@ END_TEST
 /* ---- cancellation ---------------------------------------------------------------- */
 
 struct stop {
-	uint32_t at, calls;	/* cancel at the n-th call; 0: never */
+	uint32_t at, calls;	/* call that cancels the search (0: none); calls so far */
 };
 
 static bool stop(void *ctx)

@@ -638,7 +638,7 @@ START_TEST(test_counters)
 }
 END_TEST
 
-/* Many objects: ten are listed, all are counted. */
+/* If a check finds many objects, it lists ten and counts all of them. */
 START_TEST(test_details)
 {
 	for (uint32_t p = 0; p < d.net.f->n_ports; p++)

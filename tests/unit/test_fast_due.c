@@ -123,9 +123,9 @@ static void cut_and_look(struct plan *p, struct fake *h)
 	ck_assert(!fake_sweep_wanted(h));
 }
 
-/* A link fails during a discovery that takes longer than fast_sweep_cap_ms.  If OpenSM
- * restarted a discovery at every request, no discovery might ever end; so the request is
- * made after the discovery.  _i 1: a repair that was given up makes an urgent request. */
+/* A link fails during a discovery that takes longer than fast_sweep_cap_ms.  If OpenSM restarted a
+ * discovery at every request, no discovery might ever end; so the request is made after the
+ * discovery.  _i 1: the request is urgent, because the fast path gave up the repair. */
 START_TEST(test_long_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -160,7 +160,7 @@ static bool transition_pends(struct fake *h)
 	return does;
 }
 
-/* A sweep in the middle of a transition of ddlr. */
+/* A sweep of OpenSM ends a transition of ddlr; the repair is reported exactly once. */
 START_TEST(test_sweep_in_transition)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

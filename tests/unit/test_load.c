@@ -510,8 +510,8 @@ START_TEST(non_blocking)
 }
 END_TEST
 
-/* One spine for three hosts: in shift k, min(k, 6 - k) flows cross in each
- * direction, all through one link: 1 2 3 2 1. */
+/* One spine for three hosts: in shift k, min(k, 6 - k) flows go in each direction, all over one
+ * link: 1, 2, 3, 2 and 1 flows. */
 START_TEST(blocking)
 {
 	struct scene z = { .n = 0 };
@@ -551,7 +551,7 @@ START_TEST(blocking)
 }
 END_TEST
 
-/* Six hosts on one switch: no links, no load, all flows arrive. */
+/* Six hosts on one switch: all flows arrive, and no link between switches is loaded. */
 START_TEST(one_switch)
 {
 	struct scene z = { .n = 0 };

@@ -183,7 +183,8 @@ static uint8_t *tables(struct fake *h)
 	return copy;
 }
 
-/* While the plugin runs, a switch dies and another one takes its place. */
+/* While the plugin runs, a switch dies and another one takes its place: the tables must be the old
+ * ones. */
 START_TEST(test_replaced)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };

@@ -164,7 +164,7 @@ static bool drop(double now)
 	return rr_links_drop_returning(&t);
 }
 
-/* The state afterwards and the return value, for each state before. */
+/* For each state before an operation: the state after it, and its return value. */
 static const struct {
 	const char *name;
 	bool (*op)(double now);
@@ -290,7 +290,7 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* All returning links are handed out, in portions. */
+/* Returning links are handed out in portions until none is left. */
 START_TEST(test_take_in_parts)
 {
 	uint32_t n = 0, got;

@@ -92,7 +92,7 @@ static const struct row {
 	void (*prepare)(void);
 	unsigned int sweeps, tables, jobs;
 	int sweep, table, job;	/* state afterwards */
-	uint32_t epochs;	/* epochs begun */
+	uint32_t epochs;	/* number of epochs that the event begins */
 	unsigned int todo;
 	uint32_t queued, later;	/* number of traps afterwards */
 } row[] = {
@@ -437,7 +437,7 @@ static bool coin(struct walk *w, uint32_t n)
 	return ftr_rng_below(&w->rng, n) == 0;
 }
 
-/* Make the next action of OpenSM: a random one that is legal after its last one. */
+/* Let OpenSM do something: a random action that may follow its last one. */
 static void opensm(struct walk *w)
 {
 	struct rr_event ev = { .kind = RR_EV_SWEEP_START };
@@ -495,7 +495,6 @@ static void worker(struct walk *w)
 /* The library Check records every ck_assert(), which takes longer than a step of the walk. */
 #define HOLDS(x) do { if (!(x)) ck_abort_msg("%s", #x); } while (0)
 
-/* Invariants. */
 static void check_invariant(const struct walk *w)
 {
 	/* the view shows this epoch's tables, or is replaced before it is used */

@@ -313,8 +313,8 @@ START_TEST(hanging_leaf)
 }
 END_TEST
 
-/* No switch above another: two switches back to back, a ring of five, one alone,
- * and two unconnected parts.  Inside each part everything is reachable. */
+/* No switch is above another: two switches back to back, a ring of five, one alone, and two
+ * unconnected parts.  Inside each part everything is reachable. */
 START_TEST(flat_fabrics)
 {
 	static const struct {
@@ -687,7 +687,8 @@ START_TEST(leaf_without_hosts_keeps_its_place)
 
 		ck_assert_uint_eq(after->tree.n_leaf, 3);
 		ck_assert_uint_eq(after->tree.n_planes, 2);
-		/* by name: the missing names are not known, so the leaf is last */
+		/* in the order by name the leaf is last, because the names of its hosts are
+		 * missing */
 		for (ftr_sw s = 0; s < f->n_sw && !by_name; s++)
 			ck_assert_uint_eq(before->numbering.col[s], after->numbering.col[s]);
 		if (by_name)
@@ -700,7 +701,8 @@ START_TEST(leaf_without_hosts_keeps_its_place)
 }
 END_TEST
 
-/* Up to 128 ranks: the costs of longer paths do not fit into a byte. */
+/* A fabric of more than 128 ranks is refused, because the costs of its paths do not fit into a
+ * byte. */
 START_TEST(too_many_ranks)
 {
 	char text[6000];

@@ -8,7 +8,7 @@
 #include "lib/suite.h"
 #include "unit/walk.h"
 
-/* All pairs of hosts: the number that do not arrive, and the longest path. */
+/* Walk between all pairs of hosts; returns the number of walks that do not arrive. */
 static unsigned int all_pairs(struct world *w, unsigned int *longest)
 {
 	unsigned int lost = 0;

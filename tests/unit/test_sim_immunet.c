@@ -429,7 +429,8 @@ static uint64_t all_lost(const struct ftr_sim_result *r)
 	return lost;
 }
 
-/* Five links fail, or (odd _i) all links except those of a tree. */
+/* Five links fail, or (odd _i) all links except those of a tree: only packets on dying links are
+ * lost. */
 START_TEST(any_number)
 {
 	struct ftr_sim_change g[600];

@@ -322,7 +322,7 @@ START_TEST(no_such_file)
 }
 END_TEST
 
-/* Tables of one fabric do not fit other ranks. */
+/* Stored tables must not fit if the ranks, the lists or the order of the leaves have changed. */
 START_TEST(tables_of_other_ranks)
 {
 	struct ftr_nominal n = { .f = f, .shape = sh };
