@@ -480,7 +480,8 @@ START_TEST(links_between_trees_share)
 		ck_assert(!b.stats.reordered);
 		most = (uint32_t)searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
 		ftr_shape_free(stats.routed);
-		share = hosts * 24 / joints;	/* flows to the 24 hosts of the other tree */
+		/* equal share of a link in the flows to the 24 hosts of the other tree */
+		share = hosts * 24 / joints;
 		near = most <= stats.balance.bound * 103 / 100 + 1;
 		above += !near && most > share + hosts;
 		ck_assert_msg(near || most <= share + 2 * hosts,
@@ -558,8 +559,8 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
-/* True if a full routing of sh uses the same kind of links as the incremental routing: a full
- * routing tries the kinds in order, and no earlier kind connects all pairs. */
+/* True if a full routing of sh uses the same kind of links as the incremental routing.  A full
+ * routing tries the kinds in order, and uses the first one that connects all pairs. */
 static bool same_links(const struct life *x, const struct ftr_shape *sh,
 		       const struct ftr_route_opts *o)
 {

@@ -104,7 +104,7 @@ static void same_state(const struct ftr_nominal *a,
 				      (n) * sizeof(*a->what)), \
 		      "seed %" PRIu64 ": " #what " differs", seed)
 
-/* Compare two shapes of one fabric or of equal fabrics, except from_nominal. */
+/* Compare two shapes of one fabric, or of equal fabrics.  The field from_nominal may differ. */
 static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 		       uint64_t seed)
 {

@@ -276,7 +276,7 @@ START_TEST(invalid_arguments)
 	ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
 	ck_assert_uint_gt(p.how[FTR_HOW_RESTORED], 0);
 	ftr_ddlr_plan_fini(&p);
-	/* tables of another fabric */
+	/* tables of another fabric are refused */
 	ck_assert(!ftr_tables_new(other, true, &t, &err));
 	ck_assert_int_eq(ftr_ddlr_new(x.sh, t, NULL, &r, &err), FTR_INVAL);
 	ck_assert_int_eq(ftr_ddlr_transition(x.r, other, t, &p, &err),

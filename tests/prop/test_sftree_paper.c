@@ -246,8 +246,8 @@ START_TEST(paper_sibling)
 		{ "t1", "z", "t1 !" },		/* S does not reach it */
 		{ "R", "z", "R !" },
 	};
-	/* line 13 with the root as a source overwrites the entry just written
-	 * by line 9: a loop, which the checker finds */
+	/* if the root is a source, line 13 overwrites the entry that line 9 has just written; this
+	 * makes a loop, which the checker finds */
 	static const char *const root_first[][3] = {
 		{ "R", "t2", "R t1 R t1 R t1 R t1 R ..." },
 	};

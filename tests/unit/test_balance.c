@@ -176,7 +176,7 @@ START_TEST(bounds_by_hand)
 	/* a pod has 16 hosts and 8 upward links, a leaf has 4 hosts and 4 upward links:
 	 * the greater one of 16 * 16 / 8 and 4 * 28 / 4 */
 	ck_assert_uint_eq(bound_of(pgft("3;4,4,2;1,4,2;1,1,1", 0, 0)), 32);
-	/* one switch: no link at all */
+	/* one switch has no links */
 	ck_assert_uint_eq(bound_of(pgft("1;5;1;1", 0, 0)), 0);
 	/* all flows between the trees cross one link: 16 * 16 */
 	ck_assert_uint_eq(bound_of(two_trees()), 256);
@@ -244,7 +244,7 @@ START_TEST(bounds_by_weights)
 		recount_free(c);
 		tree_free(&w);
 	}
-	tree_shape(&w, pgft("2;4,4;1,4;1,1", 1, 0));	/* 16 by cuts */
+	tree_shape(&w, pgft("2;4,4;1,4;1,1", 1, 0));	/* the bound by cuts is 16 */
 	ck_assert(!ftr_balance_bound_dual(w.f, NULL, 1000, &least, &most,
 					  &err));
 	ck_assert(least > 14 && least <= 16 && most >= 16 && most < 16.5);
@@ -298,7 +298,7 @@ START_TEST(depths)
 	struct ftr_balance_report off, load, full;
 	struct tree w;
 
-	tree_shape(&w, pgft("648", 65, 4));	/* 10 % of the links */
+	tree_shape(&w, pgft("648", 65, 4));	/* 65 of 648 links are missing */
 	off = balance(&w, (struct ftr_balance_input){ 0 });
 	ck_assert(!off.moved && !off.hosts);
 	ck_assert(!memcmp(w.t->lft, w.start->lft, bytes_of(w.t)));

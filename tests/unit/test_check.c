@@ -137,7 +137,7 @@ static const struct fault faults[] = {
 	/* leaf 1 has no entry for h0: leaf 1 and its two hosts do not reach h0 */
 	{ "missing entry", 1, HOST(0), 255, { 2, 0, 1, 2 }, { 3, 0, 0, 0 },
 	  FTR_FIND_MISSING, 3, 3 },
-	/* port 5 has no link; leaf 1 sends through spine 2 */
+	/* port 5 of spine 2 has no link; leaf 1 sends packets for h0 through spine 2 */
 	{ "dead port", 2, HOST(0), 5, { 2, 0, 2, 2 }, { 2, 2, 0, 0 },
 	  FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port beyond the switch", 2, HOST(0), 6, { 2, 0, 2, 2 },

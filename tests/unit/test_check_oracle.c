@@ -476,8 +476,8 @@ static bool asked(const struct expect *x, uint32_t lid)
 	return x->r->bad[FTR_CHECK_HOST_SW] || x->r->bad[FTR_CHECK_SW_SW];
 }
 
-/* Advance x to the next walk, in order, that does not arrive according to the oracle; false if
- * there is none. */
+/* Advance x to the next walk that, according to the oracle, does not arrive; false if there is
+ * none. */
 static bool next_lost(struct expect *x)
 {
 	const struct ftr_fabric *f = x->o->f;

@@ -68,7 +68,7 @@ START_TEST(test_steps)
 	uint8_t *before = all_tables(h);
 	ftr_sw s = fake_spine(h, 1);
 
-	/* the links that do not lead to OpenSM */
+	/* cut the links that do not lead to OpenSM */
 	for (ftr_port p = 2; p <= 4; p++)
 		fake_link(h, s, p, false);
 	fake_settle(h);

@@ -188,7 +188,7 @@ static void destroy_nothing(void *ctx)
 	(void)ctx;
 }
 
-/* Put another engine before ours in OpenSM's list: it now routes instead of ours. */
+/* Put another engine before ours in OpenSM's list, so that it routes instead of ours. */
 static void put_before(struct fake *h)
 {
 	static char names[] = "other,dmodc";
@@ -257,7 +257,7 @@ END_TEST
 
 struct late {
 	struct plan cut;
-	bool other;		/* another engine routes */
+	bool other;		/* true: another engine routes */
 	bool done;
 	atomic_uint asked;	/* number of Gets of port states sent */
 };
@@ -450,7 +450,7 @@ START_TEST(test_master_again)
 }
 END_TEST
 
-/* ---- traps that the view need not follow ---------------------------------- */
+/* ---- a link dies again before a routing ----------------------------------- */
 
 static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 {

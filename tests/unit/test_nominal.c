@@ -298,7 +298,7 @@ START_TEST(lmc_not_reported)
 	e.lmc_ep = draw_host(f, "B", 1);
 	wide = edit_seal(edit_open(f, &e));
 	old = nominal_of(wide, NULL, NULL);
-	/* f without LIDs and LMCs, with one more link */
+	/* copy f without LIDs and LMCs, and add a link */
 	b = ftr_builder_new();
 	for (ftr_sw i = 0; i < f->n_sw; i++)
 		ck_assert(!ftr_builder_add_switch(b, f->sw[i].guid,

@@ -81,13 +81,13 @@ START_TEST(figure_2_costs)
 	struct ftr_shape *sh = shape_of(f, NULL);
 
 	ck_assert_uint_eq(sh->tree.n_ranks, 4);
-	/* first pass, upward: the switches above L, by paths that only go down */
+	/* first pass, upward: costs of the switches above L, over downward paths */
 	ck_assert_uint_eq(cost(sh, "L", "L"), 0);
 	ck_assert_uint_eq(cost(sh, "m2", "L"), 1);
 	ck_assert_uint_eq(cost(sh, "t2", "L"), 2);
 	ck_assert_uint_eq(cost(sh, "u", "L"), 3);
 	ck_assert_uint_eq(down(sh, "u", "L"), 3);
-	/* second pass, downward: the other switches */
+	/* second pass, downward: costs of the other switches */
 	ck_assert_uint_eq(cost(sh, "t1", "L"), 4);
 	ck_assert_uint_eq(down(sh, "t1", "L"), FTR_COST_INF);
 	ck_assert_uint_eq(cost(sh, "m0", "L"), 5);
@@ -478,7 +478,7 @@ START_TEST(guid_lists)
 			  sh->tree.leaf_hosts[2], 9);
 	ck_assert(sh->tree.io_unknown);
 	ftr_shape_free(sh);
-	/* roots that are not in this fabric */
+	/* no root of the list is in this fabric */
 	opts = (struct ftr_shape_opts){ .roots = { cn, 1 } };
 	sh = shape_of(f, &opts);
 	ck_assert(sh->tree.roots_unknown && !sh->tree.roots_given && !sh->tree.n_unlisted);
@@ -509,7 +509,7 @@ START_TEST(host_order)
 	ck_assert_uint_eq(order[6], draw_host(f, "B", 0));
 	ck_assert_uint_eq(order[11], draw_host(f, "D", 2));
 	ftr_shape_free(sh);
-	/* names run host0.. over A, B, C, D; host9 comes before host10 */
+	/* hosts are named host0, host1, ... in the order A, B, C, D; host9 comes before host10 */
 	sh = shape_of(f, &by_name);
 	ftr_shape_host_order(sh, order);
 	ck_assert_str_eq(f->ep[order[0]].name, "host0");

@@ -268,7 +268,7 @@ START_TEST(head_of_line)
 	/* the congested output is fully used in both cases */
 	ck_assert_uint_ge(packets(&voq, 0, 3) + 1, c.run_ps / WIRE);
 	ck_assert_uint_gt(packets(&voq, 0, 4), packets(&fifo, 0, 4));
-	/* upper bound: one half of the link's packets */
+	/* every second packet of host 0 is for host 3, so these take at most half of the time */
 	ck_assert_uint_le(packets(&fifo, 0, 4), c.run_ps / WIRE / 2 + 1);
 	ftr_sim_result_fini(&voq, 1);
 	ftr_sim_result_fini(&fifo, 1);
@@ -454,7 +454,7 @@ START_TEST(dying_link)
 	r = run_test_sim(&c);
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_WIRE], 1);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_WIRE], 2);
-	/* the buffers of four packets at both inputs are full of waiting packets */
+	/* both inputs have buffers for four packets, full of waiting packets */
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_QUEUE], 5);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_QUEUE], 8);
 	/* the packets that two sources send in 20 us at full rate */

@@ -353,7 +353,7 @@ START_TEST(figure_6)
 	ck_assert_uint_eq(turns, 3);
 	ck_assert_uint_eq(k.p.vector, 0);
 	ck_assert_uint_eq(k.n, 2 + 2 * turns + 3);
-	/* a fourth dead link: no port is left to try */
+	/* with a fourth dead link no port is left to try */
 	for (unsigned int j = 0; j < 4; j++)
 		if (w.up[w.f->sw[above(&w, b, j)].first_port +
 			 port_to(&w, above(&w, b, j), s)])

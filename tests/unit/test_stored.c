@@ -188,7 +188,7 @@ static const struct kind {
 	const char *magic;
 	void (*write)(void);
 	enum ftr_status (*read)(void);
-	size_t counts;		/* offset of the counts */
+	size_t counts;		/* offset of the counts that mutate() changes */
 } kinds[] = {
 	{ "ibfattree-preferred", write_preferred, read_preferred, 25 },
 	{ "ibfattree-displaced", write_displaced, read_displaced, 24 },
