@@ -343,10 +343,10 @@ static void few_above(uint32_t above, uint32_t n)
 }
 
 /* Two chassis with hosts on their chips, joined by racks.  Where turns connect them, all
- * traffic of one direction crosses one link (connect.c): half of the pairs that have no
- * up/down path.  The bound is the greater of this number and the flows on the most loaded link with
- * up/down routing.  The most loaded link carries at most 1.5 times the bound on nearly all
- * fabrics, and never more than 2.5 times.  (Seeds 1 to 5400: 26 of the 3407 fabrics with turns
+ * traffic of one direction crosses one link (connect.c), that is, the flows of half of the pairs
+ * that have no up/down path.  The bound is the greater of their number and the flows on the most
+ * loaded link with up/down routing.  On nearly all fabrics the most loaded link carries at most
+ * 1.5 times the bound, and never more than 2.5 times.  (Seeds 1 to 5400: 26 of the 3407 fabrics with turns
  * are above 1.5 times; the worst has 2.13 times.) */
 START_TEST(gateway_is_near_its_bound)
 {
@@ -712,7 +712,7 @@ START_TEST(incremental)
 }
 END_TEST
 
-/* Links between the trees and inside them die and return. */
+/* Links between the trees and inside them die and return: see live(). */
 START_TEST(incremental_between_trees)
 {
 	for (uint32_t i = 0; i < trees_runs(200); i++) {

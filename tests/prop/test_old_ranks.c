@@ -290,7 +290,7 @@ static bool has_level_switch(const struct ftr_shape *sh)
 
 struct moves {
 	unsigned int kept;	/* cases in which other ranks are inferred, but not used */
-	unsigned int level;	/* of the kept, cases with a switch with only horizontal links */
+	unsigned int level;	/* of the kept, cases in which a switch has only horizontal links */
 };
 
 /* Add to f (consumed) the host port that it lacked at first, and move links. */

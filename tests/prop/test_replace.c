@@ -130,8 +130,8 @@ static struct ftr_nominal *restarted(struct ftr_nominal *n)
 	return back;
 }
 
-/* Replaces switches of f as w says and returns the nominal fabric; *entries is the
- * number of entries that changed. */
+/* Replaces the switches of f that w replaces, and returns the nominal fabric.  *entries: number of
+ * entries that changed. */
 static struct ftr_nominal *replaced(const struct ftr_fabric *f,
 				    struct ftr_nominal *n,
 				    const struct swap *w, const char *engine,
@@ -312,7 +312,7 @@ START_TEST(link_by_link)
 }
 END_TEST
 
-/* Repeated replacements at random: old switches return in other places, too. */
+/* Random switches are replaced again and again: an old switch may return in another place. */
 START_TEST(repeated_replacements)
 {
 	uint64_t seed = trees_first_seed();
@@ -411,7 +411,7 @@ START_TEST(another_fabric)
 }
 END_TEST
 
-/* Replace ten random switches of each real fabric, one at a time. */
+/* Replace ten random switches of each real fabric, one at a time: few entries may change. */
 START_TEST(real_fabrics)
 {
 	for (int i = 0; trees_real_files[i]; i++) {

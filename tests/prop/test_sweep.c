@@ -100,7 +100,7 @@ static double slow_price(const struct slow_sweep *z, uint32_t link, bool own)
 	return sum;
 }
 
-/* The price of the present path from s; *bad: this path has a bad link. */
+/* The price of the present path from s; *bad: true if it has a bad link. */
 static double slow_present(const struct slow_sweep *z, ftr_sw s, bool *bad)
 {
 	double sum = 0;
@@ -131,8 +131,8 @@ static void set_sends(struct slow_sweep *z, ftr_sw s)
 	}
 }
 
-/* The price of the path through a port.  From the switch at which it meets the present path, it has
- * the price of the present path. */
+/* The price of the path through a port.  Behind the switch at which this path meets the present
+ * path, both have the same price. */
 static double slow_through(struct slow_sweep *z, ftr_sw s, ftr_port port)
 {
 	ftr_sw on[FTR_PORT_MAX + 1], at;

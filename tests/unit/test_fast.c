@@ -378,8 +378,8 @@ START_TEST(test_mixed_traps)
 }
 END_TEST
 
-/* A trap handler during which opensm.conf is read again, as OpenSM's sweeper does: both
- * copies of sweep_on_trap change. */
+/* A trap handler that reads opensm.conf again, as OpenSM's sweeper may do meanwhile: both copies of
+ * sweep_on_trap change. */
 static struct fake *rescanning;
 
 static void rescan(void *context, void *data)

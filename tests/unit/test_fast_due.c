@@ -60,8 +60,8 @@ START_TEST(test_held)
 }
 END_TEST
 
-/* Links return, in several steps, some of which write one block twice: everything
- * is acknowledged, and no sweep is needed. */
+/* Links return.  Some steps of the repair write one block twice, but all writes are acknowledged,
+ * so no sweep is needed. */
 START_TEST(test_steps)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = NO_SWEEPS });
@@ -315,8 +315,8 @@ static void repaired_at_once(struct plan *p, struct fake *h)
 	fake_check_healed(h);
 }
 
-/* A routing fails without an event: traps that came during the routing wait only for the
- * start of the next sweep. */
+/* A routing fails, and OpenSM reports no event: traps that came during the routing are handled when
+ * the next sweep starts. */
 START_TEST(test_traps_of_failed_routing)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

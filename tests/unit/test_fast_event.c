@@ -413,7 +413,7 @@ static void check_lines(struct fake *h, unsigned int n)
 	ck_assert_uint_eq(fake_events(h, "{\"schema\""), n);
 }
 
-/* A link fails, a sweep confirms this, and the link is restored. */
+/* A link fails and returns.  The events must be written after the sweeps that confirm them. */
 START_TEST(test_link_events)
 {
 	struct fake *h = new_recorded();

@@ -167,7 +167,8 @@ static void limit_file_size(rlim_t n)
 	ck_assert(!setrlimit(RLIMIT_FSIZE, &l));
 }
 
-/* The disk becomes full while the second record is written: at each of its bytes in turn. */
+/* The disk becomes full at each byte of the second record in turn: the file must keep only the
+ * first record. */
 START_TEST(full_disk)
 {
 	static const char one[] = "{\"record\":1}\n", two[] = "{\"record\":2}\n";

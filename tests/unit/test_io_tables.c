@@ -303,7 +303,7 @@ START_TEST(guid_refused)
 }
 END_TEST
 
-/* Longer than the read buffer, so that lines cross its boundary. */
+/* The list is longer than the read buffer, so that lines cross the boundary of the buffer. */
 START_TEST(long_list)
 {
 	size_t len;

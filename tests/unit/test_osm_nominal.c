@@ -309,7 +309,7 @@ START_TEST(test_takeover)
 }
 END_TEST
 
-/* OpenSM's table of one switch, missing (_i 0) or too small (_i 1) while the engine runs. */
+/* OpenSM's table of one switch is missing (_i 0) or too small (_i 1) while the engine runs. */
 struct no_table {
 	ftr_sw sw;
 	bool missing;

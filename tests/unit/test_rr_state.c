@@ -85,7 +85,7 @@ static void queue_full(void)
 	s.n_traps = RR_TRAPS_MAX;
 }
 
-/* Events at time 100, in every state that the masks allow. */
+/* Events at time 100, and their expected results in every state that the masks allow. */
 static const struct row {
 	const char *name;
 	struct rr_event ev;

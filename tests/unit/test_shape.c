@@ -137,7 +137,7 @@ END_TEST
  * links: group floor(20 / 4) mod 2 = 1, link floor(20 / 8) mod 3 = 2.
  *
  *	rank 3       x             y		s - x, s - y: 3 links each,
- *	            /|\           /|\		the other pods alike
+ *	            /|\           /|\		the other pods are alike
  *	rank 2     s   s2  s3  s4  ...		s above P, Q; r above R, S
  *	           |\ /|
  *	rank 1    P   Q   |   R   S		4 hosts a leaf: d = 20 is the

@@ -46,7 +46,7 @@ static uint64_t packets(const struct ftr_sim_result *r, ftr_sw s, ftr_port p)
 	return 0;
 }
 
-/* Hosts 0 and 1 at switch 0, 2 and 3 at switch 1, one link between the two. */
+/* Hosts 0 and 1 are at switch 0, hosts 2 and 3 at switch 1.  One link joins the switches. */
 static struct net dumbbell(void)
 {
 	struct net n = net_new(2, 4, true, 0);
@@ -276,7 +276,7 @@ START_TEST(head_of_line)
 }
 END_TEST
 
-/* Two hosts, one output: packets from the link go before those of the switch's own host. */
+/* Two hosts send to one output: packets from the link go before those of the switch's own host. */
 START_TEST(transit_first)
 {
 	struct net n = dumbbell();

@@ -418,7 +418,7 @@ START_TEST(timeout)
 }
 END_TEST
 
-/* Figure 7: a 2-ary 5-tree with a dead switch on the upward path and one on the downward path. */
+/* Figure 7: a packet avoids one dead switch on the upward path and one on the downward path. */
 START_TEST(figure_7)
 {
 	struct world w;
@@ -478,7 +478,7 @@ struct step {
 	bool up;		/* expected: all exits lead up */
 	bool back;		/* expected: all exits lead out of the arrival port */
 	unsigned int n, out_vl;	/* expected: number of exits, and their VL */
-	uint16_t out_field;	/* expected, like field; 2: the arrival port */
+	uint16_t out_field;	/* expected port field; 2: the arrival port */
 	unsigned int by;	/* position in D of the arrival port, if above is true */
 	unsigned int to;	/* expected: 1 + position in D of the exit; 0: any */
 };
