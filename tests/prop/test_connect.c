@@ -346,8 +346,8 @@ static void few_above(uint32_t above, uint32_t n)
  * traffic of one direction crosses one link (connect.c), that is, the flows of half of the pairs
  * that have no up/down path.  The bound is the greater of their number and the flows on the most
  * loaded link with up/down routing.  On nearly all fabrics the most loaded link carries at most
- * 1.5 times the bound, and never more than 2.5 times.  (Seeds 1 to 5400: 26 of the 3407 fabrics with turns
- * are above 1.5 times; the worst has 2.13 times.) */
+ * 1.5 times the bound, and never more than 2.5 times.  (Seeds 1 to 5400: 26 of the 3407 fabrics
+ * with turns are above 1.5 times; the worst has 2.13 times.) */
 START_TEST(gateway_is_near_its_bound)
 {
 	uint32_t n_turns = 0, within = 0, excluded = 0, above = 0, n = trees_runs(120);

@@ -63,7 +63,7 @@ START_TEST(damaged_trees)
 }
 END_TEST
 
-/* Trees of real sizes, with 1 to 60 % of the links and some switches dead. */
+/* The same on trees of real sizes, with 1 to 60 % of the links and some switches dead. */
 START_TEST(large_damaged_trees)
 {
 	static const char *const shape[] = {

@@ -103,7 +103,8 @@ END_TEST
 
 /*
  * Gliksberg et al. 2020, figure 3: dividers in a damaged part.  Leaves have 2 switches
- * above (Pi = 2 in the middle), undamaged middle switches have 3: Pi = 6 on top.
+ * above them, so Pi = 2 for middle switches.  Undamaged middle switches have 3 switches
+ * above them, so Pi = 6 for top switches.
  * m1 has lost one link, so the product over m1 is 2 * 2 = 4; t0 and t1 keep the
  * 6 over m0: "the first upswitch is not updated because pi = 2 x 2 <= 6".
  *
