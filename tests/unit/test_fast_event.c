@@ -249,7 +249,7 @@ static struct {
 	size_t n;		/* number of entries */
 	size_t checked;		/* number of entries that the events listed */
 	uint8_t *lft;		/* [n_sw * (FTR_LID_MAX + 1)] the tables before a write */
-	bool *plugin;		/* [n_sw * BLOCKS] true: the plugin sent the last Set */
+	bool *plugin;		/* [n_sw * BLOCKS] true: the block's last Set was the plugin's */
 } record;
 
 /* Note the sender of a Set.  The packet is not affected. */

@@ -268,7 +268,8 @@ START_TEST(head_of_line)
 	/* the congested output is fully used in both cases */
 	ck_assert_uint_ge(packets(&voq, 0, 3) + 1, c.run_ps / WIRE);
 	ck_assert_uint_gt(packets(&voq, 0, 4), packets(&fifo, 0, 4));
-	/* every second packet of host 0 is for host 3, so these take at most half of the time */
+	/* only every second packet of host 0 is for host 3, whose link is busy at most half of the
+	 * time */
 	ck_assert_uint_le(packets(&fifo, 0, 4), c.run_ps / WIRE / 2 + 1);
 	ftr_sim_result_fini(&voq, 1);
 	ftr_sim_result_fini(&fifo, 1);
