@@ -694,8 +694,8 @@ START_TEST(test_file_replaced)
 }
 END_TEST
 
-/* The file is renamed, later truncated, without notice, as by logrotate: the next event must be the
- * first line of the file. */
+/* The file is renamed, and later truncated, as logrotate does without notice: each time, the next
+ * event must be the first line of the file. */
 START_TEST(test_rotation)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

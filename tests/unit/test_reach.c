@@ -110,7 +110,7 @@ static bool arrives(const struct scene *c, ftr_sw s, ftr_lid lid)
 		c->used[t] = 1;
 		if (next == FTR_SW_NONE)
 			break;
-		fate = LOST;	/* in case the path leads back to s */
+		fate = LOST;	/* in case the path leads back to one of its switches */
 		if (c->fate[next] != UNKNOWN)
 			fate = c->fate[next] == ARRIVES ? ARRIVES : LOST;
 	}

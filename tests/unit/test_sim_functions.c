@@ -472,7 +472,7 @@ struct step {
 	const char *step;
 	unsigned int rank;
 	bool above, below_s;	/* the packet comes from above; its host is below the switch */
-	bool dead;		/* the link down to its host is dead */
+	bool dead;		/* the link down to the packet's host is dead */
 	unsigned int vl;
 	uint16_t field;		/* port field of its header: 0 for -1, 1 for -2, 2 for a port */
 	bool up;		/* expected: all exits lead up */
