@@ -127,8 +127,8 @@ START_TEST(test_reroute_wins_lock)
 }
 END_TEST
 
-/* The tables of a reroute use all ports that are up.  A link that goes down and up again afterwards
- * is dead, because its ports are in Init. */
+/* The tables of a reroute use all ports that are up.  If a link goes down and up again afterwards,
+ * its ports are in Init, and the fast path must route around it. */
 START_TEST(test_short_failure_after_reroute)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -62,7 +62,8 @@ static void restored(struct fake *h, const uint8_t *before)
 	ck_assert_msg(tables_are(h, before), "the tables differ from those before the faults");
 }
 
-/* Each link between the trees, and every seventh link inside them, dies and returns alone. */
+/* Each link between the trees, and every seventh link inside them, dies and returns alone: the
+ * tables must be repaired, and then be those before the fault. */
 START_TEST(one_link)
 {
 	struct fake *h = two_trees(3, _i);

@@ -92,7 +92,7 @@ START_TEST(fifo)
 	ck_assert_int_ge(reader, 0);
 	check_refused("not a regular file");
 	close(reader);
-	/* replacing the file does not open it */
+	/* ftr_file_replace() replaces a FIFO without opening it */
 	ck_assert(!ftr_file_replace(path, fill_new, "new\n", &err));
 	check_content(path, "new\n");
 }

@@ -560,7 +560,7 @@ static bool not_host4(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 	return strcmp(f->ep[e].name, "host4") != 0;
 }
 
-/* Removing a host moves no other host. */
+/* A missing host leaves a gap: no other host gets another place in the host order. */
 START_TEST(missing_host_leaves_a_gap)
 {
 	struct ftr_fabric *f = draw("A: S T h3\nB: S T h3\nC: S T h3\nS:\nT:\n");
