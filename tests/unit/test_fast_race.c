@@ -6,7 +6,7 @@
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
 
-/* ---- reroutes without an event before ------------------------------------ */
+/* ---- reroutes without a preceding event ---------------------------------- */
 
 /* A reroute begins while packets of a repair are on their way.  Packets of the plugin and of OpenSM
  * overtake each other: a sweep must follow and leave correct tables. */

@@ -246,7 +246,7 @@ START_TEST(test_damping)
 	ck_assert(!rr_links_damped(&t, b, 69));
 	ck_assert_uint_eq(rr_links_count_damped(&t, 69), 1);
 	ck_assert_double_eq(rr_links_release_due(&t), 70);
-	ck_assert(rr_links_died(&t, a, 60));	/* fails again: damped longer */
+	ck_assert(rr_links_died(&t, a, 60));	/* a new failure extends the damping */
 	ck_assert_double_eq(rr_links_release_due(&t), 110);
 	ck_assert(!rr_links_damped(&t, a, 110));
 	ck_assert(rr_links_release(&t, 110));
