@@ -151,7 +151,7 @@ osm_alive() { sim_alive "${OSM_PID[$1]:-}"; }
 
 osm_mark() { OSM_MARK[$1]=$(wc -c <"$SIM_DIR/$1/opensm.log"); }
 
-# The log after the mark.
+# osm_log ID: print the log after the mark.
 osm_log() {
 	tail -c "+$((OSM_MARK[$1] + 1))" "$SIM_DIR/$1/opensm.log"
 }

@@ -336,8 +336,8 @@ static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *
 	return n;
 }
 
-/* The first port with the lowest price among those that lower the sum of squares, or the present
- * port; flows[] does not include the flows of the entry. */
+/* The first port with the lowest price among those that lower the sum of squares; if there is none,
+ * the present port.  flows[] does not include the flows of the entry. */
 static ftr_port best_port(const struct counted *x, const struct ftr_tables *t,
 			  const uint32_t *flows, ftr_sw s,
 			  const struct balance_dest *to, uint32_t n,

@@ -484,7 +484,7 @@ START_TEST(team_and_inconsistent_changes)
 					     &err));
 		ck_assert(!memcmp(&rep, &z.rep, sizeof(rep)));
 		ftr_team_free(team);
-		/* a changed entry that is missing from the list of changes */
+		/* leave a changed entry out of the list of changes */
 		if (z.d.n_gone) {
 			ftr_lid lid = z.sh->numbering.dest[0].lid;
 
@@ -494,7 +494,7 @@ START_TEST(team_and_inconsistent_changes)
 						     &z.rep, &err));
 			ck_assert_uint_gt(z.rep.missed, 0);
 		}
-		/* changes in the wrong order */
+		/* exchange two changes, so that the order is wrong */
 		if (z.d.n_changes > 1) {
 			struct ftr_change c = z.change[0];
 

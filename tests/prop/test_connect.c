@@ -343,11 +343,11 @@ static void few_above(uint32_t above, uint32_t n)
 }
 
 /* Two chassis with hosts on their chips, joined by racks.  Where turns connect them, all
- * traffic of one direction crosses one link (connect.c): half of the pairs that have no
- * up/down path.  The bound is the greater of this number and the flows on the most loaded link with
- * up/down routing.  The most loaded link carries at most 1.5 times the bound on nearly all
- * fabrics, and never more than 2.5 times.  (Seeds 1 to 5400: 26 of the 3407 fabrics with turns
- * are above 1.5 times; the worst has 2.13 times.) */
+ * traffic of one direction crosses one link (connect.c), that is, the flows of half of the pairs
+ * that have no up/down path.  The bound is the greater of their number and the flows on the most
+ * loaded link with up/down routing.  On nearly all fabrics the most loaded link carries at most
+ * 1.5 times the bound, and never more than 2.5 times.  (Seeds 1 to 5400: 26 of the 3407 fabrics
+ * with turns are above 1.5 times; the worst has 2.13 times.) */
 START_TEST(gateway_is_near_its_bound)
 {
 	uint32_t n_turns = 0, within = 0, excluded = 0, above = 0, n = trees_runs(120);
@@ -480,7 +480,8 @@ START_TEST(links_between_trees_share)
 		ck_assert(!b.stats.reordered);
 		most = (uint32_t)searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
 		ftr_shape_free(stats.routed);
-		share = hosts * 24 / joints;	/* of the flows to the 24 hosts of the other tree */
+		/* equal share of a link in the flows to the 24 hosts of the other tree */
+		share = hosts * 24 / joints;
 		near = most <= stats.balance.bound * 103 / 100 + 1;
 		above += !near && most > share + hosts;
 		ck_assert_msg(near || most <= share + 2 * hosts,
@@ -558,8 +559,8 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
-/* True if a full routing of sh uses the same kind of links as the incremental routing: a full
- * routing tries the kinds in order, and no earlier kind connects all pairs. */
+/* True if a full routing of sh uses the same kind of links as the incremental routing.  A full
+ * routing tries the kinds in order, and uses the first one that connects all pairs. */
 static bool same_links(const struct life *x, const struct ftr_shape *sh,
 		       const struct ftr_route_opts *o)
 {
@@ -711,7 +712,7 @@ START_TEST(incremental)
 }
 END_TEST
 
-/* Links between the trees and inside them die and return. */
+/* Links between the trees and inside them die and return: see live(). */
 START_TEST(incremental_between_trees)
 {
 	for (uint32_t i = 0; i < trees_runs(200); i++) {

@@ -381,7 +381,7 @@ END_TEST
 struct marked {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh, *order;
-	struct ftr_balance_input in;	/* sh or order; or both, each for every other column */
+	struct ftr_balance_input in;	/* shape of the columns: sh, order, or both in turn */
 	uint8_t *use_full;
 	struct ftr_tables *t;		/* marked entries hold FTR_PORT_NONE */
 	struct ftr_tables *prefer;	/* or NULL */

@@ -356,14 +356,14 @@ static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
 	ck_assert_int_eq(sscanf(f->ep[e].name, "host-%u", &d), 1);
 	if (port->peer_kind != FTR_PEER_SW ||
 	    r->sh->tree.rank[port->peer] < r->sh->tree.rank[s])
-		return;		/* downward: only parallel links to choose from */
+		return;		/* downward only parallel links are candidates */
 	for (unsigned int k = 0; k < level; k++)
 		pi *= g->w[k];
 	q = (unsigned int)(d / pi % (g->w[level] * g->p[level]));
 	below = g->m[level - 1] * g->p[level - 1];
 	ck_assert_uint_eq(parent_digit(g, f->sw[port->peer].name),
 			  q % g->w[level]);
-	/* upward ports: parent * p + parallel link */
+	/* upward ports are in the order parent * p + parallel link */
 	ck_assert_uint_eq((p - 1u - below) % g->p[level], q / g->w[level]);
 }
 

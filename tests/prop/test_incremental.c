@@ -132,7 +132,8 @@ START_TEST(other_orders_follow)
 }
 END_TEST
 
-/* Leaves of all sizes, hosts on upper switches, racks joined by horizontal links. */
+/* The same on real fabrics, with leaves of all sizes, hosts on upper switches, and racks joined by
+ * horizontal links. */
 START_TEST(real_fabrics_follow)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {

@@ -104,7 +104,7 @@ static void same_state(const struct ftr_nominal *a,
 				      (n) * sizeof(*a->what)), \
 		      "seed %" PRIu64 ": " #what " differs", seed)
 
-/* Compare two shapes of one fabric or of equal fabrics, except from_nominal. */
+/* Compare two shapes of one fabric, or of equal fabrics.  The field from_nominal may differ. */
 static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 		       uint64_t seed)
 {
@@ -482,7 +482,7 @@ START_TEST(unions)
 }
 END_TEST
 
-/* The order of discovery has no effect.  It is the order of the records in the file. */
+/* The order of discovery, in which the file lists the nodes, has no effect. */
 START_TEST(order_of_discovery)
 {
 	uint64_t seed = trees_first_seed();

@@ -183,7 +183,8 @@ START_TEST(hypercube)
 }
 END_TEST
 
-/* 9 groups of 4 switches, fully connected inside; one link between any two groups. */
+/* 9 groups of 4 switches each.  The switches of a group are fully connected, and one link joins any
+ * two groups. */
 START_TEST(dragonfly)
 {
 	begin();
@@ -201,7 +202,7 @@ START_TEST(dragonfly)
 }
 END_TEST
 
-/* 80 switches in a row: hop counts beyond OpenSM's limit. */
+/* 80 switches in a row: some paths have more hops than OpenSM supports. */
 START_TEST(line)
 {
 	begin();
@@ -242,7 +243,7 @@ START_TEST(separate_parts)
 }
 END_TEST
 
-/* All ports of a switch are in use: 254. */
+/* All 254 ports of two switches are in use. */
 START_TEST(many_ports)
 {
 	begin();

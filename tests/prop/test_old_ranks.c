@@ -148,9 +148,9 @@ static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, 
 
 struct tally {
 	unsigned int flips;	/* cases in which other ranks are inferred */
-	unsigned int kept;	/* of these, cases in which the old ranks are kept */
-	unsigned int same;	/* of these, cases without extra turns */
-	uint64_t entries;	/* entries that the inferred ranks would change in these cases */
+	unsigned int kept;	/* of the flips, cases in which the old ranks are kept */
+	unsigned int same;	/* of the kept, cases without extra turns */
+	uint64_t entries;	/* number of entries that the inferred ranks would change */
 };
 
 /* Test one more host: the fabric `whole` is seen first without the host port h, then with it. */
@@ -162,7 +162,7 @@ static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
 	struct ftr_nominal *before = nominal_of(f, NULL), *inferred = nominal_of(whole, NULL);
 	struct ftr_nominal *after = nominal_of(whole, before);
 	struct routed old, new;
-	uint64_t without;	/* entries that change with the inferred ranks */
+	uint64_t without;	/* number of entries that change with the inferred ranks */
 
 	if (same_ranks(before->shape, inferred->shape)) {
 		ck_assert_msg(same_ranks(after->shape, inferred->shape) &&
@@ -290,7 +290,7 @@ static bool has_level_switch(const struct ftr_shape *sh)
 
 struct moves {
 	unsigned int kept;	/* cases in which other ranks are inferred, but not used */
-	unsigned int level;	/* of these, cases with a switch that has horizontal links only */
+	unsigned int level;	/* of the kept, cases in which a switch has only horizontal links */
 };
 
 /* Add to f (consumed) the host port that it lacked at first, and move links. */

@@ -356,7 +356,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	ftr_sw l1 = after->sh->numbering.col_sw[t->col], l0;
 
 	if (p0->peer_kind != FTR_PEER_SW)
-		return STAYS;	/* the switch of the owner */
+		return STAYS;	/* s is the switch of the owner */
 	if (p1->peer_kind != FTR_PEER_SW ||
 	    !oracle_leads(after, s1, p1->peer, l1))
 		return LOST;

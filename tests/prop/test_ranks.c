@@ -255,7 +255,7 @@ START_TEST(fabrics_without_levels)
 					join(&t, s, u, 1 + ftr_rng_below(&r, 2));
 		}
 		all_links_lead_up(end(&t));
-		n = 3 + ftr_rng_below(&r, 3);	/* n groups of 4, all connected */
+		n = 3 + ftr_rng_below(&r, 3);	/* n groups of 4 switches */
 		begin(&t, &r, 4 * n);
 		for (uint32_t s = 0; s < 4 * n; s++) {
 			hosts(&t, s, 4 + ftr_rng_below(&r, 4));

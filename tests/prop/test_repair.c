@@ -131,7 +131,8 @@ START_TEST(three_switches)
 }
 END_TEST
 
-/* Two links to each switch above: no detour, only the other parallel link. */
+/* If each switch has two links to each switch above it, a repair makes no detour, but uses the
+ * other parallel link. */
 START_TEST(parallel_links_first)
 {
 	struct setup x;
@@ -151,7 +152,7 @@ START_TEST(parallel_links_first)
 }
 END_TEST
 
-/* Writes are in order, start from the present tables, and write each entry once. */
+/* The writes of a plan are in order, start from the present tables, and write each entry once. */
 START_TEST(plans_are_in_order)
 {
 	uint64_t first = trees_first_seed();
@@ -275,7 +276,7 @@ START_TEST(invalid_arguments)
 	ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
 	ck_assert_uint_gt(p.how[FTR_HOW_RESTORED], 0);
 	ftr_ddlr_plan_fini(&p);
-	/* tables of another fabric */
+	/* tables of another fabric are refused */
 	ck_assert(!ftr_tables_new(other, true, &t, &err));
 	ck_assert_int_eq(ftr_ddlr_new(x.sh, t, NULL, &r, &err), FTR_INVAL);
 	ck_assert_int_eq(ftr_ddlr_transition(x.r, other, t, &p, &err),
@@ -289,7 +290,8 @@ START_TEST(invalid_arguments)
 }
 END_TEST
 
-/* Two planners with the same input give the same plan, from events or by comparison of fabrics. */
+/* Two planners give the same plan for a fault, one from the event, the other from the fabric after
+ * the fault. */
 START_TEST(equal_planners)
 {
 	struct ftr_fabric *cut;

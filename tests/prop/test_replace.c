@@ -130,8 +130,8 @@ static struct ftr_nominal *restarted(struct ftr_nominal *n)
 	return back;
 }
 
-/* Replaces switches of f as w says and returns the nominal fabric; *entries is the
- * number of entries that changed. */
+/* Replaces the switches of f that w replaces, and returns the nominal fabric.  *entries: number of
+ * entries that changed. */
 static struct ftr_nominal *replaced(const struct ftr_fabric *f,
 				    struct ftr_nominal *n,
 				    const struct swap *w, const char *engine,
@@ -182,7 +182,7 @@ static bool has_link(const struct ftr_fabric *f, ftr_sw s)
 	return false;
 }
 
-/* Random switches, one at a time: leaves, spines and those between. */
+/* Random switches of all ranks are replaced one at a time: no entry may change. */
 START_TEST(one_switch_at_a_time)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };
@@ -312,7 +312,7 @@ START_TEST(link_by_link)
 }
 END_TEST
 
-/* Repeated replacements at random: old switches return in other places, too. */
+/* Random switches are replaced again and again: an old switch may return in another place. */
 START_TEST(repeated_replacements)
 {
 	uint64_t seed = trees_first_seed();
@@ -411,7 +411,7 @@ START_TEST(another_fabric)
 }
 END_TEST
 
-/* Replace ten random switches of each real fabric, one at a time. */
+/* Replace ten random switches of each real fabric, one at a time: few entries may change. */
 START_TEST(real_fabrics)
 {
 	for (int i = 0; trees_real_files[i]; i++) {
@@ -433,7 +433,8 @@ START_TEST(real_fabrics)
 			ftr_nominal_free(replaced(f, nominal_of(f, NULL, NULL),
 						  &w, "dmodc", false, &entries,
 						  (uint64_t)i));
-			/* a few of the thousands of entries depend on the order of two nodes */
+			/* the new GUID may exchange two nodes in an order on which a few entries
+			 * depend */
 			ck_assert_msg(entries <= 4, "%s, switch %u replaced: %u entries changed",
 				      trees_real_files[i], s, entries);
 			swap_free(&w);

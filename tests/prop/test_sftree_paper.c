@@ -80,10 +80,10 @@ START_TEST(paper_on_whole_trees)
 }
 END_TEST
 
-/* Limits of the paper's mode: after a few faults some pairs of switches are
- * unreachable, switches do not reach hosts, and on irregular trees there are
- * cycles.  Unreachable pairs and missing entries must occur in some of these fabrics,
- * cycles are only counted; in the default mode there is none of these defects. */
+/* Limits of the paper's mode: after a few faults some pairs of switches are unreachable, switches
+ * do not reach hosts, and on irregular trees there are cycles.  Unreachable pairs and missing
+ * entries must occur in some of these fabrics; cycles are only counted.  In the default mode there
+ * must be none of these defects. */
 START_TEST(paper_off_whole_trees)
 {
 	uint64_t seed = trees_first_seed();
@@ -246,8 +246,8 @@ START_TEST(paper_sibling)
 		{ "t1", "z", "t1 !" },		/* S does not reach it */
 		{ "R", "z", "R !" },
 	};
-	/* line 13 with the root as a source overwrites the entry just written
-	 * by line 9: a loop, which the checker finds */
+	/* if the root is a source, line 13 overwrites the entry that line 9 has just written; this
+	 * makes a loop, which the checker finds */
 	static const char *const root_first[][3] = {
 		{ "R", "t2", "R t1 R t1 R t1 R t1 R ..." },
 	};

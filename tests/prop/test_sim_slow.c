@@ -29,13 +29,13 @@ static struct ftr_err err;
 struct pkt {
 	bool used, waiting, delivered;
 	uint32_t source;
-	uint32_t ch;		/* channel on which the packet is, or by which it came */
+	uint32_t ch;		/* channel that the packet is on, or by which it came */
 	ftr_lid lid;
 	unsigned int sl, vl, hops;
 	uint64_t sent;
 	uint64_t head;		/* time when the head arrives at the far end */
 	uint64_t tail, ready;
-	uint32_t out;		/* channel and VL that it waits for */
+	uint32_t out;		/* channel that the packet waits for */
 	unsigned int out_vl;
 };
 
@@ -61,17 +61,17 @@ struct slow {
 	struct room room[MAX_PKT * 8];
 	uint32_t n_room, first_room;
 	uint32_t pkt_room[MAX_PKT];	/* [packet] index in room[] of the room that it takes */
-	uint64_t free_at[MAX_CH];	/* time from which the channel is idle */
-	uint32_t from[MAX_CH];		/* packet that is leaving, or none */
-	uint32_t from_ch[MAX_CH];	/* channel by which that packet came */
+	uint64_t free_at[MAX_CH];	/* [channel] time from which it is idle */
+	uint32_t from[MAX_CH];		/* [channel] packet being sent, or UINT32_MAX */
+	uint32_t from_ch[MAX_CH];	/* [channel] channel by which that packet came */
 	unsigned int from_vl[MAX_CH];
-	uint32_t fifo[MAX_CH][MAX_V][64];	/* buffer behind a channel */
+	uint32_t fifo[MAX_CH][MAX_V][64];	/* packets in the buffer behind a channel */
 	uint32_t n_fifo[MAX_CH][MAX_V];
 	bool reading[MAX_CH][MAX_V];
 	struct turn turn[MAX_CH][MAX_V];
 	unsigned int vl_number[MAX_CH];
 	int64_t left[MAX_CH];
-	uint32_t cursor[512];		/* next pair of each source */
+	uint32_t cursor[512];		/* [source] its next pair */
 	uint64_t now, sent[MAX_CH], hops, delivered;
 	double latency;
 };

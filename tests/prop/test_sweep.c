@@ -47,7 +47,7 @@ struct slow_sweep {
 	uint8_t *entry;		/* [n_sw] entries for the destination */
 	const struct balance_dest *d;
 	ftr_sw to;
-	bool sends[FTR_PORT_MAX];	/* sources whose flows pass the entry */
+	bool sends[FTR_PORT_MAX];	/* [source] true: its flows pass the entry */
 	uint32_t hosts;			/* number of hosts of these sources */
 };
 
@@ -78,7 +78,7 @@ static uint32_t slow_shift(const struct slow_sweep *z,
 	return (z->d->pos + z->net->n_pos - src->first - i) % z->net->n_pos;
 }
 
-/* own: the link carries the flows of the entry. */
+/* The price of a link.  own: the link carries the flows of the entry. */
 static double slow_price(const struct slow_sweep *z, uint32_t link, bool own)
 {
 	uint32_t flows = z->now->flows[link] - (own ? z->hosts : 0);
@@ -100,7 +100,7 @@ static double slow_price(const struct slow_sweep *z, uint32_t link, bool own)
 	return sum;
 }
 
-/* The price of the present path from s; *bad: this path has a bad link. */
+/* The price of the present path from s; *bad: true if it has a bad link. */
 static double slow_present(const struct slow_sweep *z, ftr_sw s, bool *bad)
 {
 	double sum = 0;
@@ -131,8 +131,8 @@ static void set_sends(struct slow_sweep *z, ftr_sw s)
 	}
 }
 
-/* The price of the path through a port.  From the switch at which it meets the present path, it has
- * the price of the present path. */
+/* The price of the path through a port.  Behind the switch at which this path meets the present
+ * path, both have the same price. */
 static double slow_through(struct slow_sweep *z, ftr_sw s, ftr_port port)
 {
 	ftr_sw on[FTR_PORT_MAX + 1], at;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Executes the write steps of incremental routing: one entry at a time, in random order
- * inside each step, with a walk from every switch after each entry.  Blocks are compared
- * at the end of a step.
+ * inside each step, with a walk from every switch after each entry.  The final
+ * tables must be those of the incremental routing.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -51,7 +51,7 @@ static enum fate walk(const struct world *w, const struct ftr_tables *t,
 struct writing {
 	struct world *w;
 	const struct ftr_incr_result *r;
-	struct ftr_tables *old;		/* before the apply */
+	struct ftr_tables *old;		/* tables before ftr_incr_apply() */
 	struct ftr_tables *now;
 	struct ftr_tables *late;	/* the tables at the last drain */
 };

@@ -39,8 +39,8 @@ for how in "${queues[@]}"; do
 done >rows
 table 'wire + queue' '!stuck' <rows >"$out/001-fig10-queues.csv"
 
-# Tables that a subnet manager writes later: one row for each time between the fault and the new
-# tables that docs/seeds.md lists.  The fault is the first one, and the network is saturated.
+# Tables that a subnet manager writes later: one row for each time that docs/seeds.md lists, from
+# the fault to the new tables.  The fault is the first one, and the network is saturated.
 times=(2.16:dmodc 4.18:ddlr2 30:dmodc 30:det-links+dmodc)
 [[ -z $long ]] || times=(2.16:dmodc 4.18:ddlr2 4.18:ddlr1 9.96:sftree 30:dmodc \
 	30:det-links+dmodc 61.183:dmodc)

@@ -39,7 +39,7 @@ accepted() {
 	done
 } >"$out/001-hotspot.csv"
 
-# value HOT FAULTS COLUMN
+# value HOT FAULTS COLUMN: print a value of 001-hotspot.csv.
 value() {
 	awk -F, "\$1 == $1 && \$2 == $2 { print \$$3 }" "$out/001-hotspot.csv"
 }

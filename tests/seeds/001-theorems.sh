@@ -4,7 +4,7 @@
 # dependency graphs of the routing subfunctions, on all sets of faults of small trees
 # (static.c); and figure 11 of the paper of 2011 without traffic.
 
-# row FUNCTION KIND SHAPE FAULTS SETS RULE
+# row FUNCTION KIND SHAPE FAULTS SETS RULE: run static.c with these arguments, and print a row.
 row() {
 	printf '%s,%s,%s,%s,%s,' "$1" "$2" "${3#kary:}" "$4" "$6" | sed 's/,/-/3'
 	"$build/static" deadlock "$@"

@@ -146,7 +146,7 @@ echo 'tree,rate of ports 0,engine,runs,deadlocks,hosts' >"$csv"
 engines=(minhop updn dfsssp lash ftree)
 own=(dmodc sftree sftree+paper ddlr ddlr+2)
 
-# tree NAME SHAPE RATE...
+# tree NAME SHAPE RATE...: write a row for each rate of ports 0 and each engine.
 tree() {
 	local name=$1 shape=$2 dir=$T/tree e rate
 	shift 2

@@ -107,7 +107,7 @@ fi
 
 csv=$out/004-table3-numbers.csv
 echo 'numbers,seed,minhop alone,updn alone,dfsssp alone,ftree alone' >"$csv"
-# numbers NAME SEED OPTION...
+# numbers NAME SEED OPTION...: write a row for the tree that gen makes with SEED and OPTION.
 numbers() {
 	local dir=$T/deep line=$1,$2 e
 	mkdir "$dir"

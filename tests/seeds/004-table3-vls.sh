@@ -13,7 +13,8 @@
 csv=$out/004-table3-vls.csv
 echo 'tree,engine,VLs,room of a VL,paper,by the worst link,hosts alone,hosts with switches,deadlocks' >"$csv"
 
-# rows NAME ENGINE PAPER VLS [OPTION...]
+# rows NAME ENGINE PAPER VLS [OPTION...]: simulate the tables of ENGINE, and write one row for each
+# kind of buffer.  PAPER is the value in the paper.
 rows() {
 	local name=$1 engine=$2 paper=$3 n=$4 room allow alone
 	shift 4
@@ -31,7 +32,7 @@ rows() {
 	done >>"$csv"
 }
 
-# tree NAME SHAPE PAPER-DFSSSP PAPER-LASH
+# tree NAME SHAPE PAPER-DFSSSP PAPER-LASH: write the rows of a tree.
 tree() {
 	local engine paper n
 	rm -rf "$T/t"

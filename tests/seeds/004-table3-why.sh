@@ -19,7 +19,7 @@ fi
 # switches on a VL of their own.
 sssp_csv=$out/004-table3-sssp.csv
 echo 'tree,LIDs of switches; ties,flows on the worst link,by the worst link,alone,with,deadlocks,with on two VLs,deadlocks' >"$sssp_csv"
-# sssp_rows NAME SHAPE
+# sssp_rows NAME SHAPE: write the rows of a tree.
 sssp_rows() {
 	local name=$1 dir=$T/sssp kind flows n
 	local -a words
@@ -56,7 +56,7 @@ sssp_rows '648 + rack switches' "$deep"
 # 16 Gbit/s that they use when each port 0 sends 2 Gbit/s evenly to all other ports 0.
 flows_csv=$out/004-table3-switch-flows.csv
 echo 'tree,engine,pairs of switches,without a path,flows on the worst link,Gbit/s of 16' >"$flows_csv"
-# flow_rows NAME SHAPE
+# flow_rows NAME SHAPE: write the rows of a tree.
 flow_rows() {
 	local dir=$T/flows engine
 	mkdir "$dir"

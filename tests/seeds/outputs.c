@@ -70,7 +70,7 @@ struct pkt {
 
 struct queue {
 	uint8_t first, n;	/* n: packets, without those that are leaving */
-	uint8_t held;		/* places that are not free, with those of leaving packets */
+	uint8_t held;		/* places in use, including those of leaving packets */
 	uint32_t p[DEPTH];
 };
 

@@ -65,7 +65,7 @@
 struct scheme {
 	const char *name;
 	struct ftr_sim_function fn;
-	const char *engine;	/* routes the damaged tree after each fault, or NULL */
+	const char *engine;	/* engine that routes after each fault, or NULL */
 	unsigned int vls;	/* number of VLs of local repairs; 0: there are none */
 };
 

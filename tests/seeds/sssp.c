@@ -61,7 +61,7 @@ static void relax(ftr_sw s, const uint8_t *done)
 	}
 }
 
-/* Shortest paths from all switches to d; returns the number of switches that reach it. */
+/* Find shortest paths from all switches to d; returns the number of switches that reach d. */
 static uint32_t shortest(ftr_sw d)
 {
 	uint8_t *done = calloc(f->n_sw, 1);

@@ -196,7 +196,7 @@ static bool alive(void *ctx, const struct ftr_fabric *of, ftr_sw s, ftr_port p)
 	return up[of->sw[s].first_port + p];
 }
 
-/* *updown: up/down paths connect all hosts.  *joined: links connect them. */
+/* *updown: up/down paths connect all hosts.  *joined: links connect all hosts. */
 static void reconfigure(bool *updown, bool *joined)
 {
 	struct ftr_filter keep = { .keep_link = alive };
@@ -473,7 +473,7 @@ static bool choose(bool common, bool careful)
 	return all;
 }
 
-/* The top switch to which upward paths out of s must lead; NONE: any. */
+/* The top switch to which upward paths out of s must lead; NONE if they may lead to any. */
 static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 {
 	ftr_sw lowest = FTR_SW_NONE;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Actions at a given moment of a sweep, shared by the tests of the fast path during
- * sweeps.
+ * Actions at given moments of OpenSM's sweeps, for the tests of the fast path.
  */
 #ifndef FTR_TESTS_FAST_PLANS_H
 #define FTR_TESTS_FAST_PLANS_H
@@ -85,7 +84,7 @@ static inline bool tables_are(struct fake *h, const uint8_t *before)
 
 struct slow {
 	double ms;		/* delay before a Set of the plugin is carried out */
-	atomic_uint n;		/* number of such Sets */
+	atomic_uint n;		/* number of Sets of the plugin so far */
 };
 
 static inline void slow_sets(void *ctx, const struct fake_packet *p,
@@ -112,7 +111,7 @@ route_not(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
 	return ftr_fail(err, FTR_INTERNAL, "broken by the test");
 }
 
-/* Wait for ddlr's planner, without which ddlr makes no local repairs. */
+/* Wait until ddlr's planner is ready.  Without it ddlr makes no local repairs. */
 static inline void wait_for_planner(struct fake *h)
 {
 	bool making = true;
@@ -126,7 +125,7 @@ static inline void wait_for_planner(struct fake *h)
 	}
 }
 
-/* Make the plugin's engines fail, or work again. */
+/* Make all engines of the plugin fail (`broken`), or let them work again. */
 static inline void break_engine(struct fake *h, bool broken)
 {
 	static struct ftr_engine_ops ops[IBF_MAX_ENGINES];

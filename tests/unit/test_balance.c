@@ -140,8 +140,8 @@ static unsigned int free_port(const struct ftr_fabric *f, ftr_sw s)
 	return p;
 }
 
-/* Two trees of 4 leaf switches of 4 hosts and 2 spines, joined by one link between
- * spines. */
+/* Two trees, joined by one link between spines.  Each has 2 spines and 4 leaf switches with 4
+ * hosts. */
 static struct ftr_fabric *two_trees(void)
 {
 	const struct edit nothing = EDIT_NOTHING;
@@ -169,14 +169,14 @@ static struct ftr_fabric *two_trees(void)
 
 START_TEST(bounds_by_hand)
 {
-	/* 4 leaves of 4 hosts, 4 upward links: 4 * 12 / 4 */
+	/* 4 leaves, each with 4 hosts and 4 upward links: 4 * 12 / 4 flows */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 0, 0)), 12);
 	/* one leaf has lost a link: 4 * 12 / 3 */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 1, 0)), 16);
 	/* a pod has 16 hosts and 8 upward links, a leaf has 4 hosts and 4 upward links:
 	 * the greater one of 16 * 16 / 8 and 4 * 28 / 4 */
 	ck_assert_uint_eq(bound_of(pgft("3;4,4,2;1,4,2;1,1,1", 0, 0)), 32);
-	/* one switch: no link at all */
+	/* one switch has no links */
 	ck_assert_uint_eq(bound_of(pgft("1;5;1;1", 0, 0)), 0);
 	/* all flows between the trees cross one link: 16 * 16 */
 	ck_assert_uint_eq(bound_of(two_trees()), 256);
@@ -244,7 +244,7 @@ START_TEST(bounds_by_weights)
 		recount_free(c);
 		tree_free(&w);
 	}
-	tree_shape(&w, pgft("2;4,4;1,4;1,1", 1, 0));	/* 16 by cuts */
+	tree_shape(&w, pgft("2;4,4;1,4;1,1", 1, 0));	/* the bound by cuts is 16 */
 	ck_assert(!ftr_balance_bound_dual(w.f, NULL, 1000, &least, &most,
 					  &err));
 	ck_assert(least > 14 && least <= 16 && most >= 16 && most < 16.5);
@@ -298,14 +298,15 @@ START_TEST(depths)
 	struct ftr_balance_report off, load, full;
 	struct tree w;
 
-	tree_shape(&w, pgft("648", 65, 4));	/* 10 % of the links */
+	tree_shape(&w, pgft("648", 65, 4));	/* 65 of 648 links are missing */
 	off = balance(&w, (struct ftr_balance_input){ 0 });
 	ck_assert(!off.moved && !off.hosts);
 	ck_assert(!memcmp(w.t->lft, w.start->lft, bytes_of(w.t)));
 	load = balance(&w, (struct ftr_balance_input){
 		.depth = FTR_BALANCE_LOAD
 	});
-	/* depth load comes within 2 % of the bound, and does not compute shifts */
+	/* at depth load the most loaded link is within 2 % of the bound, and no shifts are
+	 * computed */
 	ck_assert_uint_le(load.max_after, load.bound + load.bound / 50 + 1);
 	ck_assert_uint_lt(load.max_after, load.max_before);
 	ck_assert(load.shift_after == 0 && load.moved > 0);
@@ -372,7 +373,7 @@ END_TEST
 /* ---- cancellation ---------------------------------------------------------------- */
 
 struct stop {
-	uint32_t at, calls;	/* cancel at the n-th call; 0: never */
+	uint32_t at, calls;	/* call that cancels the search (0: none); calls so far */
 };
 
 static bool stop(void *ctx)

@@ -137,7 +137,7 @@ static const struct fault faults[] = {
 	/* leaf 1 has no entry for h0: leaf 1 and its two hosts do not reach h0 */
 	{ "missing entry", 1, HOST(0), 255, { 2, 0, 1, 2 }, { 3, 0, 0, 0 },
 	  FTR_FIND_MISSING, 3, 3 },
-	/* port 5 has no link; leaf 1 sends through spine 2 */
+	/* port 5 of spine 2 has no link; leaf 1 sends packets for h0 through spine 2 */
 	{ "dead port", 2, HOST(0), 5, { 2, 0, 2, 2 }, { 2, 2, 0, 0 },
 	  FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port beyond the switch", 2, HOST(0), 6, { 2, 0, 2, 2 },
@@ -151,11 +151,11 @@ static const struct fault faults[] = {
 	  { 2, 2, 0, 0 }, FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port 0 at the host's switch", 0, HOST(0), 0, { 3, 0, 4, 2 },
 	  { 2, 4, 0, 0 }, FTR_FIND_DEAD_PORT, 0, 0 },
-	/* leaf 0 delivers packets for its own LID to h1: all 4 switches are affected.
-	 * These are 3 pairs, because leaf 0 forms no pair with itself */
+	/* leaf 0 delivers packets for its own LID to h1: all 4 switches are affected, but only 3
+	 * pairs, because leaf 0 forms no pair with itself */
 	{ "switch LID to a host", 0, SW(0), 2, { 0, 4, 0, 5 },
 	  { 2, 0, 4, 0 }, FTR_FIND_WRONG_END, 0, 0 },
-	/* loop leaf 1 <-> spine 2; spine 3 still routes downward to leaf 0 */
+	/* leaf 1 and spine 2 send packets for h0 to each other; spine 3 still routes to leaf 0 */
 	{ "loop of two", 2, HOST(0), 2, { 2, 0, 2, 2 }, { 2, 0, 0, 2 },
 	  FTR_FIND_LOOP, 1, 1 },
 };
@@ -194,7 +194,7 @@ START_TEST(one_fault)
 }
 END_TEST
 
-/* Two LIDs per host: each is a destination of its own. */
+/* Two LIDs per host: the checker must treat each LID as a separate destination. */
 START_TEST(lmc)
 {
 	struct net n = tree_lmc(1);
@@ -202,10 +202,10 @@ START_TEST(lmc)
 
 	assert_pairs(&r, 24, 16, 32, 12);
 	assert_bad(&r, 0, 0, 0, 2);
-	/* second LID of h1 (66, 67): no entry at leaf 1 and both spines */
+	/* leaf 1 and both spines have no entry for the second LID of h1 (67) */
 	for (ftr_sw s = 1; s < 4; s++)
 		*net_at(&n, s, 67) = FTR_PORT_NONE;
-	/* second LID of h2 (68, 69) is delivered to h3 */
+	/* leaf 1 delivers packets for the second LID of h2 (69) to h3 */
 	*net_at(&n, 1, 69) = 2;
 	r = check(&n, &tree_opts);
 	assert_bad(&r, 2 + 3, 0, 3 + 4, 2);
@@ -308,7 +308,7 @@ START_TEST(ring_of_five)
 }
 END_TEST
 
-/* The same ring with link 2-3 unused: a chain has no cycle. */
+/* No path uses the link between switches 2 and 3: the checker must find no cycle. */
 START_TEST(ring_cut)
 {
 	struct net n = ring(5);
@@ -328,8 +328,9 @@ START_TEST(ring_cut)
 }
 END_TEST
 
-/* All packets go clockwise, and packets for h0 are never delivered: a loop through every switch,
- * and in the long ring a cycle that is too long for the report. */
+/* All packets go clockwise, and packets for h0 are never delivered: the checker must find a loop
+ * through every switch.  In the long ring it must cut the reported cycle to FTR_CYCLE_MAX
+ * channels. */
 START_TEST(long_loop)
 {
 	struct net n = ring(5);
@@ -458,8 +459,8 @@ START_TEST(four_pairs)
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
 	opts.rank = rank;
 	r = check(&n, &opts);
-	/* turns: packets enter from above and leave upward at 4 and 5 towards 3, and at 5
-	 * towards 6 */
+	/* three turns: of packets for switch 3 at switches 4 and 5, and of packets for switch 6 at
+	 * switch 5 */
 	ck_assert_uint_eq(r.found[FTR_FIND_TURN], 3);
 	assert_sample(&r, FTR_FIND_TURN, 0, 4, 4);
 	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
@@ -479,8 +480,8 @@ START_TEST(four_pairs)
 }
 END_TEST
 
-/* The tree with spines that reach each other through leaf 0: two turns, no cycle,
- * and paths between hosts do not use the turns. */
+/* The spines reach each other through leaf 0.  The checker must report these two turns.  They close
+ * no cycle, and paths between hosts do not use them. */
 START_TEST(down_up_turn)
 {
 	struct net n = tree();
@@ -517,7 +518,8 @@ START_TEST(horizontal)
 }
 END_TEST
 
-/* A link from a switch to itself. */
+/* A switch sends packets for its host over a link to itself: the checker must report a loop, and a
+ * cycle of one channel. */
 START_TEST(self_link)
 {
 	struct net n = net_new(1, 4, true, 0);
@@ -595,7 +597,8 @@ START_TEST(loads_of_shifts)
 	/* hosts 0 to 3 and a gap, shift 3: 0->3, 1->gap, 2->0, 3->1, gap->2 */
 	ck_assert(!shift_load(n.f, n.t, order, 5, 3, &load, NULL));
 	ck_assert_uint_eq(load, 2);
-	/* flows to h0 and h1 now end in a loop and load no link; 2->0 and 3->1 load both spines */
+	/* 2->0 now ends in a loop and loads no link, and 3->1 uses spine 3; 0->2 and 1->3 still
+	 * share an uplink */
 	*net_at(&n, 2, HOST(0)) = 2;
 	*net_at(&n, 1, HOST(1)) = 4;
 	ck_assert(!shift_load(n.f, n.t, order, 4, 2, &load, NULL));
@@ -607,7 +610,7 @@ START_TEST(loads_of_shifts)
 }
 END_TEST
 
-/* Fail every allocation in turn: always FTR_NOMEM, never a partial report. */
+/* Fail every allocation in turn: the check must return FTR_NOMEM, never a partial report. */
 START_TEST(out_of_memory)
 {
 	struct net n = ring(5);

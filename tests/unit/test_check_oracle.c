@@ -389,8 +389,8 @@ static void one_fabric(unsigned long seed, struct ftr_team *team,
 	fill(&n, rank, &g);
 	for (uint32_t s = 0; s < n.n_sw; s++)
 		lie[s] = (uint8_t)ftr_rng_below(&g, 5);
-	/* ranks: none, correct or wrong ones; sources: hosts or all switches; the last variant
-	 * has no_cdg */
+	/* the variants: no ranks, correct or wrong ranks; hosts or all switches as sources; the
+	 * last variant sets no_cdg */
 	for (int variant = 0; variant < 7; variant++) {
 		struct ftr_check_opts opts = {
 			.rank = variant % 3 == 0 ? NULL :
@@ -476,8 +476,8 @@ static bool asked(const struct expect *x, uint32_t lid)
 	return x->r->bad[FTR_CHECK_HOST_SW] || x->r->bad[FTR_CHECK_SW_SW];
 }
 
-/* Advance x to the next walk, in order, that does not arrive according to the oracle; false if
- * there is none. */
+/* Advance x to the next walk that, according to the oracle, does not arrive; false if there is
+ * none. */
 static bool next_lost(struct expect *x)
 {
 	const struct ftr_fabric *f = x->o->f;

@@ -33,9 +33,9 @@ static struct doc_result r;
 /* The answers of the libraries. */
 static struct {
 	int n_adapters;
-	int open_error;		/* returned for the management port; 0: it can be opened */
+	int open_error;		/* error when the management port is opened; 0: none */
 	umad_port_t port;
-	bool verbs;		/* libibverbs knows the adapter */
+	bool verbs;		/* true: libibverbs knows the adapter */
 	enum ibv_mtu mtu, max_mtu;
 } node;
 
@@ -123,7 +123,8 @@ const char *ibv_get_device_name(struct ibv_device *x)
 
 struct ibv_context *ibv_open_device(struct ibv_device *x)
 {
-	/* no extended operations, so that ibv_query_port() calls the function below */
+	/* the context has no extended operations, so that ibv_query_port() calls the function
+	 * below */
 	static struct ibv_context ctx;
 
 	ctx.device = x;
@@ -638,7 +639,7 @@ START_TEST(test_counters)
 }
 END_TEST
 
-/* Many objects: ten are listed, all are counted. */
+/* If a check finds many objects, it lists ten and counts all of them. */
 START_TEST(test_details)
 {
 	for (uint32_t p = 0; p < d.net.f->n_ports; p++)

@@ -186,7 +186,7 @@ START_TEST(copies_leave_out_and_keep_lids)
 }
 END_TEST
 
-/* Equal names of switches, of host ports, and of a switch and a host port. */
+/* A name is marked if two switches, two host ports, or a switch and a host port have it. */
 START_TEST(shared_names_are_marked)
 {
 	static const char *const sw_name[] = { "a", "twin", "twin", "both" };

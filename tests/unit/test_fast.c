@@ -44,7 +44,8 @@ START_TEST(test_off)
 }
 END_TEST
 
-/* Each link of the tree fails alone, in a fabric without other faults. */
+/* Each link of the tree fails alone: the fast path must repair the tables and report the
+ * failure. */
 START_TEST(test_one_link)
 {
 	struct fake *h = fake_new(NULL);
@@ -137,8 +138,9 @@ START_TEST(test_spine_at_once)
 }
 END_TEST
 
-/* A spine dies.  Only one neighbour's trap arrives, because the traps of the other neighbours were
- * routed through the spine; or the spine itself sent a trap before it died. */
+/* A spine dies, and only one trap arrives: from a neighbour (the traps of the other neighbours were
+ * routed through the spine), or from the spine itself before it died.  The fast path must find all
+ * four dead links. */
 START_TEST(test_spine_one_trap)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -233,7 +235,8 @@ START_TEST(test_trunk)
 }
 END_TEST
 
-/* A link of OpenSM's own leaf fails: half of all stored routes are stale. */
+/* A link of OpenSM's own leaf fails, so half of the stored routes to the switches no longer work.
+ * All blocks of the repair must still be acknowledged. */
 START_TEST(test_own_uplink)
 {
 	struct fake *h = fake_new(NULL);
@@ -302,7 +305,8 @@ static void no_key(void *ctx, const struct fake_packet *p,
 	fate->lose_request = p->plugin;	/* as if the switches had another M_Key */
 }
 
-/* Switches that carry out no Set without the M_Key. */
+/* Switches carry out no Set without the M_Key: the fast path must send it.  If no Set is carried
+ * out, the fast path must report no repair. */
 START_TEST(test_m_key)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -374,8 +378,8 @@ START_TEST(test_mixed_traps)
 }
 END_TEST
 
-/* A trap handler during which opensm.conf is read again, as OpenSM's sweeper does: both
- * copies of sweep_on_trap change. */
+/* A trap handler that reads opensm.conf again, as OpenSM's sweeper may do meanwhile: both copies of
+ * sweep_on_trap change. */
 static struct fake *rescanning;
 
 static void rescan(void *context, void *data)

@@ -60,15 +60,15 @@ START_TEST(test_held)
 }
 END_TEST
 
-/* Links return, in several steps, some of which write one block twice: everything
- * is acknowledged, and no sweep is needed. */
+/* Links return.  Some steps of the repair write one block twice, but all writes are acknowledged,
+ * so no sweep is needed. */
 START_TEST(test_steps)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = NO_SWEEPS });
 	uint8_t *before = all_tables(h);
 	ftr_sw s = fake_spine(h, 1);
 
-	/* the links that do not lead to OpenSM */
+	/* cut the links that do not lead to OpenSM */
 	for (ftr_port p = 2; p <= 4; p++)
 		fake_link(h, s, p, false);
 	fake_settle(h);
@@ -123,9 +123,9 @@ static void cut_and_look(struct plan *p, struct fake *h)
 	ck_assert(!fake_sweep_wanted(h));
 }
 
-/* A link fails during a discovery that takes longer than fast_sweep_cap_ms.  If OpenSM
- * restarted a discovery at every request, no discovery might ever end; so the request is
- * made after the discovery.  _i 1: a repair that was given up makes an urgent request. */
+/* A link fails during a discovery that takes longer than fast_sweep_cap_ms.  If OpenSM restarted a
+ * discovery at every request, no discovery might ever end; so the request is made after the
+ * discovery.  _i 1: the request is urgent, because the fast path gave up the repair. */
 START_TEST(test_long_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -160,7 +160,7 @@ static bool transition_pends(struct fake *h)
 	return does;
 }
 
-/* A sweep in the middle of a transition of ddlr. */
+/* A sweep of OpenSM ends a transition of ddlr; the repair is reported exactly once. */
 START_TEST(test_sweep_in_transition)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -315,8 +315,8 @@ static void repaired_at_once(struct plan *p, struct fake *h)
 	fake_check_healed(h);
 }
 
-/* A routing fails without an event: traps that came during the routing wait only for the
- * start of the next sweep. */
+/* A routing fails, and OpenSM reports no event: traps that came during the routing are handled when
+ * the next sweep starts. */
 START_TEST(test_traps_of_failed_routing)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -149,7 +149,7 @@ START_TEST(test_end_in_sweep)
 }
 END_TEST
 
-/* OpenSM ends before the subnet has been up. */
+/* OpenSM ends before the subnet has been up: the plugin must not crash or hang. */
 START_TEST(test_end_at_once)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });

@@ -249,7 +249,7 @@ static struct {
 	size_t n;		/* number of entries */
 	size_t checked;		/* number of entries that the events listed */
 	uint8_t *lft;		/* [n_sw * (FTR_LID_MAX + 1)] the tables before a write */
-	bool *plugin;		/* [n_sw * BLOCKS] the plugin sent the last Set of the block */
+	bool *plugin;		/* [n_sw * BLOCKS] true: the block's last Set was the plugin's */
 } record;
 
 /* Note the sender of a Set.  The packet is not affected. */
@@ -382,7 +382,7 @@ struct want {
 	const char *event;
 	ftr_sw at;		/* one end of each link */
 	unsigned int n_links;
-	bool cut_off;		/* no packet reaches that switch */
+	bool cut_off;		/* true: no packet reaches switch `at` */
 };
 
 static void check_event(struct fake *h, unsigned int n, struct want w)
@@ -413,7 +413,7 @@ static void check_lines(struct fake *h, unsigned int n)
 	ck_assert_uint_eq(fake_events(h, "{\"schema\""), n);
 }
 
-/* A link fails, a sweep confirms this, and the link is restored. */
+/* A link fails and returns.  The events must be written after the sweeps that confirm them. */
 START_TEST(test_link_events)
 {
 	struct fake *h = new_recorded();
@@ -500,7 +500,7 @@ static void lose_and_find(struct fake *h, struct loss l)
 	fake_check_healed(h);
 }
 
-/* The switch has one link left, so it is not down. */
+/* A switch that keeps one link is not down: the events must report its links. */
 START_TEST(test_part_of_switch)
 {
 	struct fake *h = new_recorded();
@@ -694,7 +694,8 @@ START_TEST(test_file_replaced)
 }
 END_TEST
 
-/* As Debian's logrotate treats opensm's log: the file is renamed without notice. */
+/* The file is renamed, and later truncated, as logrotate does without notice: each time, the next
+ * event must be the first line of the file. */
 START_TEST(test_rotation)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -16,12 +16,12 @@
 
 /* Which packets of the plugin are lost, delayed or repeated, and how. */
 struct loss {
-	bool sets, gets;	/* which kind of packet */
+	bool sets, gets;	/* kinds of packets concerned */
 	ftr_sw to;		/* only packets to this switch; FTR_SW_NONE: to all */
 	unsigned int every;	/* every n-th packet; 1: all */
 	bool first_copy;	/* only the first transmission of a packet, not its retries */
 	struct fake_fate fate;
-	double spread_ms;	/* answers in reverse order: the first is delayed longest */
+	double spread_ms;	/* not 0: answers arrive in reverse order, this many ms apart */
 };
 
 static void lossy(void *ctx, const struct fake_packet *p,
@@ -128,7 +128,7 @@ static const struct loss lost_sets[] = {
 	{ .sets = true, .to = FTR_SW_NONE, .fate.refuse = true },
 	{ .sets = true, .to = FTR_SW_NONE,
 	  .fate = { .lose_request = true, .to_host = true } },
-	/* to one switch only, which the test chooses */
+	/* only to one switch, which the test chooses */
 	{ .sets = true, .fate.lose_request = true },
 	{ .sets = true, .fate.status = 0x04 },
 	{ .sets = true, .fate = { .lose_answer = true, .to_host = true } },
@@ -219,7 +219,8 @@ static void silence(struct fake *h, ftr_sw s, bool silent)
 	fake_unlock(h);
 }
 
-/* The switch that never answers is at one end of the failed link (_i 0) or elsewhere (_i 1). */
+/* A link fails while a switch never answers: one end of the link (_i 0) or another switch (_i 1).
+ * The next sweep must write every block in which a switch differs from OpenSM's copy. */
 START_TEST(test_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
@@ -319,7 +320,7 @@ END_TEST
 struct slow_switch {
 	ftr_sw sw;
 	bool slow;
-	unsigned int sets;	/* Sets that are still on their way */
+	unsigned int sets;	/* number of Sets delayed so far */
 };
 
 static void delay_to_one(void *ctx, const struct fake_packet *p,
@@ -373,7 +374,8 @@ static void late_from_opensm(void *ctx, const struct fake_packet *p,
 	fate->lose_answer = true;
 }
 
-/* OpenSM has given up a packet of its own, which arrives after a repair. */
+/* A Set of OpenSM arrives after a repair, long after OpenSM has given it up: sweeps must restore
+ * correct tables. */
 START_TEST(test_stale_set_of_opensm)
 {
 	struct fake *h = fake_new(NULL);

@@ -14,9 +14,9 @@
 
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
-static atomic_bool hold;	/* hold threads that make a planner */
-static atomic_uint started, held, stopped;	/* numbers of such threads */
-static atomic_uint running, most;	/* threads at present, and the most at any time */
+static atomic_bool hold;	/* true: hold threads that make a planner */
+static atomic_uint started, held, stopped;	/* numbers of threads started, held and stopped */
+static atomic_uint running, most;	/* number of threads now; maximum so far */
 
 struct question {
 	bool (*stop)(void *ctx);
@@ -140,7 +140,7 @@ START_TEST(test_routing)
 END_TEST
 
 /* A fault occurs, and OpenSM routes before the stopped planner has ended.  Another fault occurs
- * while the next planner is under construction. */
+ * while the next planner is under construction.  At no time may two threads make a planner. */
 START_TEST(test_fault_and_routing)
 {
 	struct fake *h = planning();

@@ -6,10 +6,10 @@
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
 
-/* ---- reroutes without an event before ------------------------------------ */
+/* ---- reroutes without a preceding event ---------------------------------- */
 
-/* A reroute begins while packets of a repair are on their way.  These packets overtake packets of
- * OpenSM, or are overtaken by them. */
+/* A reroute begins while packets of a repair are on their way.  Packets of the plugin and of OpenSM
+ * overtake each other: a sweep must follow and leave correct tables. */
 START_TEST(test_reroute_in_push)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -127,8 +127,8 @@ START_TEST(test_reroute_wins_lock)
 }
 END_TEST
 
-/* The tables of a reroute use all ports that are up.  A link that goes down and up again afterwards
- * is dead, because its ports are in Init. */
+/* The tables of a reroute use all ports that are up.  If a link goes down and up again afterwards,
+ * its ports are in Init, and the fast path must route around it. */
 START_TEST(test_short_failure_after_reroute)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -188,7 +188,7 @@ static void destroy_nothing(void *ctx)
 	(void)ctx;
 }
 
-/* Put another engine before ours in OpenSM's list: it now routes instead of ours. */
+/* Put another engine before ours in OpenSM's list, so that it routes instead of ours. */
 static void put_before(struct fake *h)
 {
 	static char names[] = "other,dmodc";
@@ -205,7 +205,8 @@ static void put_before(struct fake *h)
 	h->osm->subn.opt.routing_engine_names = strdup(names);
 }
 
-/* Our engine is not called at all while packets of a repair are on their way. */
+/* Another engine reroutes while packets of a repair are on their way.  Our engine is not called, so
+ * the plugin gets no event: OpenSM's copy must stay correct, and a sweep must follow. */
 START_TEST(test_other_reroutes_in_push)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -229,8 +230,7 @@ START_TEST(test_other_reroutes_in_push)
 }
 END_TEST
 
-/* Another engine routes.  The worker waits for the lock meanwhile, and reads the ports after
- * the routing. */
+/* Another engine routes while the worker waits for the lock: the worker must then send no Set. */
 START_TEST(test_other_wins_lock)
 {
 	struct fake *h = fake_new(NULL);
@@ -257,9 +257,9 @@ END_TEST
 
 struct late {
 	struct plan cut;
-	bool other;		/* another engine routes */
+	bool other;		/* true: another engine routes */
 	bool done;
-	atomic_uint asked;	/* Gets of port states by the plugin */
+	atomic_uint asked;	/* number of Gets of port states sent */
 };
 
 static void hold_answers(void *ctx, const struct fake_packet *p,
@@ -288,8 +288,8 @@ static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* When the worker is about to write, OpenSM has replaced the tables on which the changes are
- * based. */
+/* When the worker is about to write, OpenSM has replaced the tables on which the changes are based:
+ * OpenSM's copy must stay correct, and the fault must be repaired. */
 START_TEST(test_routing_overtakes)
 {
 	struct late l = {
@@ -331,9 +331,9 @@ END_TEST
 
 struct unknown {
 	struct plan cut;
-	bool known;		/* the plugin knows of the cut and repairs it immediately */
-	bool lose;		/* a packet of OpenSM is lost */
-	uint32_t sets;		/* Sets of the plugin */
+	bool known;		/* true: the plugin must repair the cut immediately */
+	bool lose;		/* true: a packet of OpenSM is lost */
+	uint32_t sets;		/* number of Sets of the plugin so far */
 };
 
 static void lose_first(void *ctx, const struct fake_packet *p,
@@ -402,7 +402,7 @@ START_TEST(test_reroute_then_sweep)
 }
 END_TEST
 
-/* A reroute that failed has written nothing. */
+/* A failed reroute has written nothing: the worker must repair the next fault immediately. */
 START_TEST(test_reroute_fails)
 {
 	struct fake *h = fake_new(NULL);
@@ -422,7 +422,8 @@ START_TEST(test_reroute_fails)
 }
 END_TEST
 
-/* Master again: another subnet manager has routed in the meantime. */
+/* Another subnet manager was master and has routed: the worker must write nothing before the first
+ * sweep. */
 START_TEST(test_master_again)
 {
 	struct fake *h = fake_new(NULL);
@@ -449,7 +450,7 @@ START_TEST(test_master_again)
 }
 END_TEST
 
-/* ---- traps that the view need not follow ---------------------------------- */
+/* ---- a link dies again before a routing ----------------------------------- */
 
 static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 {
@@ -611,7 +612,7 @@ static void blink(struct plan *p, struct fake *h)
 }
 
 /* A link goes down and up again after a discovery has seen it up.  Its ports stay in Init, because
- * the link manager does not examine the link again. */
+ * the link manager does not examine the link again: the tables must avoid it. */
 START_TEST(test_short_failure_after_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -681,7 +682,8 @@ static void blink_early(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* The links were set up, and another sweep has begun, while the worker was busy. */
+/* OpenSM sets up the links and begins another sweep while the worker is busy: the worker must still
+ * notice a link whose ports are in Init. */
 START_TEST(test_short_failure_in_next_sweep)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -33,9 +33,9 @@ struct game {
 	struct ftr_rng rng;	/* used by the test's thread */
 	struct ftr_rng fate;	/* used with the wire's mutex held */
 	unsigned int slow;	/* percentage of slow packets */
-	atomic_int hold;	/* hold back answers about ports */
-	unsigned int left;	/* events left */
-	bool returns;		/* links return, too */
+	atomic_int hold;	/* 1: hold back answers to Gets of port states */
+	unsigned int left;	/* number of events still to come */
+	bool returns;		/* true: links return, too */
 	void (*check)(struct fake *h);
 };
 

@@ -36,7 +36,7 @@
 
 static const struct place {
 	const char *engine, *name;
-	const char *shape;	/* shape for ibfattree gen; NULL: use racks */
+	const char *shape;	/* argument of ibfattree gen; NULL: chassis.awk draws the fabric */
 	const char *racks;	/* number of racks for chassis.awk */
 } small[] = {
 	{ "ddlr", "64 hosts", "3;8,2,4;1,2,2;1,1,1", NULL },

@@ -7,7 +7,8 @@
 
 /* ---- a link fails at any moment ----------------------------------------- */
 
-/* _i selects the moment, the link, and whether its traps are handled before the sweep goes on. */
+/* A link fails at any moment of a sweep.  _i selects the moment, the link, and whether its traps
+ * are handled before the sweep goes on. */
 START_TEST(test_cut_at)
 {
 	struct fake *h = fake_new(NULL);
@@ -18,7 +19,7 @@ START_TEST(test_cut_at)
 	p.sw = _i & 2 ? h->fab->ep[h->sm].sw : fake_leaf(h, 6);
 	p.port = fake_uplink(h, p.sw, 0);
 	plan(h, &p);
-	/* gives the sweep something to write */
+	/* this fault gives the sweep entries to write */
 	fake_link_quietly(h, first, fake_uplink(h, first, 1), false);
 	ck_assert(fake_sweep(h));
 	ck_assert(p.done);
@@ -27,7 +28,7 @@ START_TEST(test_cut_at)
 	/* OpenSM may have lost packets on the routes that it discovered */
 	if (!h->osm->subn.subnet_initialization_error)
 		fake_check_healed(h);
-	/* a discovery that began later has seen the fault */
+	/* if the fault came too late for this discovery, another sweep must follow */
 	if (p.when >= FAKE_BEFORE_ROUTING)
 		ck_assert(fake_wait_wanted(h));
 	sweep_until_quiet(h, 3);
@@ -110,7 +111,8 @@ START_TEST(test_recovery)
 }
 END_TEST
 
-/* The link is down for a moment only: its ports are in Init, and no data passes. */
+/* The link is down for a moment only: its ports are then in Init, and the tables must avoid the
+ * link until a sweep has activated the ports. */
 START_TEST(test_short_failure)
 {
 	struct fake *h = fake_new(NULL);
@@ -135,7 +137,8 @@ static void back_again(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, true);
 }
 
-/* The link returns during a sweep. */
+/* A dead link returns at any moment of a sweep: the tables must connect all hosts after the
+ * sweep. */
 START_TEST(test_recovery_at)
 {
 	struct fake *h = fake_new(NULL);
@@ -158,7 +161,7 @@ START_TEST(test_recovery_at)
 }
 END_TEST
 
-/* A whole spine returns. */
+/* A spine dies and returns: the tables must connect all hosts, and a sweep must follow. */
 START_TEST(test_spine_back)
 {
 	struct fake *h = fake_new(NULL);
@@ -214,7 +217,8 @@ static void hand_over(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, false);
 }
 
-/* Handover at the end of a discovery; later this subnet manager is master again. */
+/* Handover at the end of a discovery: the plugin must write nothing until this subnet manager is
+ * master again. */
 START_TEST(test_handover)
 {
 	struct fake *h = fake_new(NULL);
@@ -240,7 +244,8 @@ START_TEST(test_handover)
 }
 END_TEST
 
-/* Another subnet manager becomes master while packets of a repair are on their way. */
+/* Another subnet manager becomes master while packets of a repair are on their way: OpenSM's copy
+ * of the tables must stay correct. */
 START_TEST(test_handover_in_push)
 {
 	struct fake *h = fake_new(NULL);
@@ -264,7 +269,8 @@ END_TEST
 
 /* ---- other engines ------------------------------------------------------- */
 
-/* With another engine's tables OpenSM's behaviour does not change. */
+/* While the tables are those of another engine, the plugin must leave faults to the sweeps of
+ * OpenSM. */
 START_TEST(test_fallback)
 {
 	struct fake *h = fake_new(NULL);

@@ -62,7 +62,8 @@ static void restored(struct fake *h, const uint8_t *before)
 	ck_assert_msg(tables_are(h, before), "the tables differ from those before the faults");
 }
 
-/* Each link dies and returns alone. */
+/* Each link between the trees, and every seventh link inside them, dies and returns alone: the
+ * tables must be repaired, and then be those before the fault. */
 START_TEST(one_link)
 {
 	struct fake *h = two_trees(3, _i);
@@ -93,8 +94,8 @@ START_TEST(one_link)
 }
 END_TEST
 
-/* The links between the trees die one after the other, until no link joins the trees.  Then all
- * of them return. */
+/* The links between the trees die one after the other, until no link joins the trees.  Then all of
+ * them return, and the tables must be those before the faults. */
 START_TEST(all_links_between_trees)
 {
 	struct fake *h = two_trees(3, _i);
@@ -123,7 +124,8 @@ START_TEST(all_links_between_trees)
 }
 END_TEST
 
-/* A switch at the end of a link between the trees dies and returns. */
+/* A switch at the end of a link between the trees dies and returns: the tables must then be those
+ * before the fault. */
 START_TEST(switch_between_trees)
 {
 	struct fake *h = two_trees(4, _i);

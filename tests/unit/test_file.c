@@ -92,7 +92,7 @@ START_TEST(fifo)
 	ck_assert_int_ge(reader, 0);
 	check_refused("not a regular file");
 	close(reader);
-	/* replacing the file does not open it */
+	/* ftr_file_replace() replaces a FIFO without opening it */
 	ck_assert(!ftr_file_replace(path, fill_new, "new\n", &err));
 	check_content(path, "new\n");
 }
@@ -167,7 +167,8 @@ static void limit_file_size(rlim_t n)
 	ck_assert(!setrlimit(RLIMIT_FSIZE, &l));
 }
 
-/* The disk becomes full while the second record is written: at each of its bytes in turn. */
+/* The disk becomes full at each byte of the second record in turn: the file must keep only the
+ * first record. */
 START_TEST(full_disk)
 {
 	static const char one[] = "{\"record\":1}\n", two[] = "{\"record\":2}\n";

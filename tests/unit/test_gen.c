@@ -394,7 +394,7 @@ START_TEST(torus)
 }
 END_TEST
 
-/* Tori with random GUIDs and ports, without LIDs, with damage; failing allocations. */
+/* Tori can have random GUIDs and ports, no LIDs, and damage; each allocation fails once. */
 START_TEST(torus_options)
 {
 	struct ftr_gen_opts o = { .seed = 5, .random_guids = true,

@@ -44,7 +44,7 @@ START_TEST(discovered)
 }
 END_TEST
 
-/* GUIDs, defaults and options as in ibsim. */
+/* In a file written by hand, GUIDs, default values and options are those of ibsim. */
 START_TEST(hand_written)
 {
 	struct ftr_fabric *f = must_parse(hand_net);
@@ -99,8 +99,8 @@ START_TEST(guid_counters)
 }
 END_TEST
 
-/* Chassis lines, trailing lines, [ext N], the s= w= v= of ibnetdiscover -f, names without
- * quotes or with unusual characters, CR. */
+/* The reader must accept chassis lines, trailing lines, [ext N], the s= w= v= of ibnetdiscover -f,
+ * names without quotes or with unusual characters, and CR. */
 START_TEST(optional_parts_of_lines)
 {
 	struct ftr_fabric *f = must_parse(

@@ -17,7 +17,7 @@ static const char *const sound[] = { good_net, hand_net, good_lst, good_ports,
 				     good_csv };
 
 /* Check that an accepted fabric can be written and read again.  A fabric without links of switches
- * (two hosts back to back) is written only. */
+ * (two hosts back to back) is only written. */
 static void reread(const struct ftr_fabric *f)
 {
 	struct ftr_fabric *g = NULL;

@@ -36,7 +36,7 @@ static void puts_file(const char *text)
 	put(text, strlen(text));
 }
 
-/* The message without the path, because the system chooses the number in it. */
+/* The message without the path: the path has a number that the system chooses. */
 static const char *said(void)
 {
 	size_t len = strlen(path);
@@ -204,7 +204,8 @@ START_TEST(broken_dumps)
 
 	for (size_t len = 0; len < sizeof(text) - 1; len++) {
 		const char *rest = text + len + (text[len] == '\n');
-		/* with or without the last newline */
+		/* true if the text ends with a complete section, with or without the last
+		 * newline */
 		bool section = len && (!*rest || !strncmp(rest, HEAD2, 20));
 
 		put(text, len);
@@ -302,7 +303,7 @@ START_TEST(guid_refused)
 }
 END_TEST
 
-/* Longer than the read buffer, so that lines cross its boundary. */
+/* The list is longer than the read buffer, so that lines cross the boundary of the buffer. */
 START_TEST(long_list)
 {
 	size_t len;

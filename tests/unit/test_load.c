@@ -128,7 +128,7 @@ static void same_links(const struct net *n, const struct naive *v,
 						       l[-1].port < l->port));
 		last = l->load;
 	}
-	/* no link with more load was left out */
+	/* no link that the report leaves out has more load than the last link listed */
 	for (ftr_sw s = 0; s < n->f->n_sw; s++)
 		for (uint32_t p = 1, seen; p <= PORTS; p++) {
 			if (!r->n_links || v->load[s][p] <= last)
@@ -477,7 +477,7 @@ static void two_level(struct scene *z, uint32_t spines)
 	}
 }
 
-/* Number of spines = hosts per leaf: every shift is free of collisions. */
+/* With as many spines as hosts per leaf, every shift is free of collisions. */
 START_TEST(non_blocking)
 {
 	struct scene z = { .n = 0 };
@@ -510,8 +510,8 @@ START_TEST(non_blocking)
 }
 END_TEST
 
-/* One spine for three hosts: in shift k, min(k, 6 - k) flows cross in each
- * direction, all through one link: 1 2 3 2 1. */
+/* One spine for three hosts: in shift k, min(k, 6 - k) flows go in each direction, all over one
+ * link: 1, 2, 3, 2 and 1 flows. */
 START_TEST(blocking)
 {
 	struct scene z = { .n = 0 };
@@ -537,7 +537,7 @@ START_TEST(blocking)
 	ck_assert_uint_eq(r.link[0].load, 3);
 	ftr_load_all(ld, NULL, &r);
 	ck_assert_uint_eq(r.max, 9);
-	/* a missing entry: host 5 is not reached from the other leaf */
+	/* if an entry is missing, the other leaf does not reach host 5 */
 	*net_at(&z.net, 2, z.net.f->ep[5].lid) = FTR_PORT_NONE;
 	ftr_load_free(ld);
 	ld = must_new(&z, 0, NULL);
@@ -551,7 +551,7 @@ START_TEST(blocking)
 }
 END_TEST
 
-/* Six hosts on one switch: no links, no load, all flows arrive. */
+/* Six hosts on one switch: all flows arrive, and no link between switches is loaded. */
 START_TEST(one_switch)
 {
 	struct scene z = { .n = 0 };

@@ -122,7 +122,7 @@ START_TEST(new_link)
 }
 END_TEST
 
-/* A new spine, while another is dead: the dead one keeps its slot. */
+/* A spine is added while another one is dead: the dead spine must keep its slot. */
 START_TEST(new_switch)
 {
 	struct grown g = { .base = draw(tree) };
@@ -147,7 +147,7 @@ START_TEST(new_switch)
 }
 END_TEST
 
-/* The link of A to t1 is now at another port of t1. */
+/* The link of A to t1 is now at another port of t1: it must replace the old link. */
 START_TEST(link_at_another_port)
 {
 	struct grown g = { .base = draw(tree) };
@@ -167,7 +167,7 @@ START_TEST(link_at_another_port)
 }
 END_TEST
 
-/* A port that led to t1 now has a host. */
+/* A port that led to t1 now has a host: the host must replace the link. */
 START_TEST(host_in_place_of_link)
 {
 	struct grown g = { .base = draw(tree) };
@@ -213,8 +213,8 @@ START_TEST(moved_host)
 }
 END_TEST
 
-/* The adapter of a host was replaced: other GUIDs at the same port, or the same
- * node and port with another port GUID. */
+/* The adapter of a host was replaced: by one with other GUIDs at the same port of the switch, or by
+ * one with the same node GUID, but another port GUID and another port of the switch. */
 START_TEST(replaced_adapter)
 {
 	for (int same_node = 0; same_node < 2; same_node++) {
@@ -298,7 +298,7 @@ START_TEST(lmc_not_reported)
 	e.lmc_ep = draw_host(f, "B", 1);
 	wide = edit_seal(edit_open(f, &e));
 	old = nominal_of(wide, NULL, NULL);
-	/* f without LIDs and LMCs, with one more link */
+	/* copy f without LIDs and LMCs, and add a link */
 	b = ftr_builder_new();
 	for (ftr_sw i = 0; i < f->n_sw; i++)
 		ck_assert(!ftr_builder_add_switch(b, f->sw[i].guid,
@@ -328,7 +328,8 @@ START_TEST(lmc_not_reported)
 }
 END_TEST
 
-/* The GUID of a switch is now that of a host, and the reverse. */
+/* A host now has the GUID of a switch, which must be removed; when the switch returns, the host
+ * must be removed. */
 START_TEST(guid_of_another_kind)
 {
 	struct grown g = { .base = draw(tree) };

@@ -105,7 +105,7 @@ START_TEST(torn_at_every_offset)
 	for (size_t i = 0; i < len; i++) {
 		put(text, i);
 		ck_assert_int_eq(try_read(), FTR_PARSE);
-		/* longer than "ibfattree-nominal 1 " */
+		/* a cut after "ibfattree-nominal 1 " is reported as an incomplete file */
 		ck_assert_msg(i < 20 || strstr(err.msg, "incomplete"), "%s",
 			      err.msg);
 	}
@@ -223,7 +223,8 @@ START_TEST(other_files)
 }
 END_TEST
 
-/* Names with any bytes, the order by name, lists: a round trip preserves everything. */
+/* A round trip preserves names with any bytes, the order of leaves by name, and the lists of
+ * GUIDs. */
 START_TEST(names_and_options)
 {
 	struct ftr_fabric *base = draw(tree), *f;
@@ -252,7 +253,7 @@ START_TEST(names_and_options)
 	b = get(&lb);
 	ck_assert(la == lb && !memcmp(a, b, la));
 	ftr_nominal_free(back);
-	/* other options: the same fabric, another shape */
+	/* other options give another shape of the same fabric */
 	ck_assert(!ftr_nominal_read(path, NULL, NULL, &back, &reshaped, &err));
 	ck_assert(reshaped);
 	ck_assert_uint_eq(back->leaf_order, FTR_LEAF_BY_GUID);

@@ -53,7 +53,7 @@ START_TEST(test_each_pointer)
 		memcpy(pointer[i].at, &wrong, sizeof(wrong));
 		ck_assert(!ibf_layout_fits(osm, why, sizeof(why)));
 		ck_assert_ptr_eq(strstr(why, pointer[i].name), why);
-		/* the plugin then uses nothing: no engine, no thread, no log */
+		/* the plugin then makes no engine, no thread and no log */
 		ck_assert_ptr_null(osm_event_plugin.create(osm));
 		memcpy(pointer[i].at, &right, sizeof(right));
 	}

@@ -183,7 +183,8 @@ static uint8_t *tables(struct fake *h)
 	return copy;
 }
 
-/* While the plugin runs, a switch dies and another one takes its place. */
+/* While the plugin runs, a switch dies and another one takes its place: the tables must be the old
+ * ones. */
 START_TEST(test_replaced)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };
@@ -308,7 +309,7 @@ START_TEST(test_takeover)
 }
 END_TEST
 
-/* OpenSM's table of one switch, missing (_i 0) or too small (_i 1) while the engine runs. */
+/* OpenSM's table of one switch is missing (_i 0) or too small (_i 1) while the engine runs. */
 struct no_table {
 	ftr_sw sw;
 	bool missing;

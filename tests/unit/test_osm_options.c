@@ -310,7 +310,7 @@ START_TEST(test_man_messages)
 }
 END_TEST
 
-/* Suggestions for a misspelled engine name: wrong case, or up to two wrong letters. */
+/* A hint is given for an engine name in the wrong case, or with up to two wrong letters. */
 START_TEST(test_hint)
 {
 	static const char *const none[] = {

@@ -32,7 +32,7 @@ START_TEST(test_sweep_due)
 }
 END_TEST
 
-/* Events without end: a sweep is due at least every cap ms. */
+/* However many events arrive, a sweep is due at least every `cap` ms. */
 START_TEST(test_sweep_always_comes)
 {
 	struct rr_damp d = { .delay = 10, .cap = 25 };

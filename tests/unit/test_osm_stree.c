@@ -159,7 +159,8 @@ static uint32_t best_part(const struct rig *r, uint32_t members)
 	return best;
 }
 
-/* All member sets with all sets of cut links, and with switches without multicast. */
+/* Check all sets of members, with all sets of cut links and with switches that do not support
+ * multicast. */
 START_TEST(test_exhaustive)
 {
 	for (uint32_t cut = 0; cut < 256; cut++) {

@@ -27,8 +27,8 @@
 #include "lib/suite.h"
 #include "lib/trees.h"
 
-#define RUNS 150		/* random fabrics per run of the test */
-#define REAL_RUNS 3		/* damaged copies of each real fabric */
+#define RUNS 150		/* number of random fabrics per run of the test */
+#define REAL_RUNS 3		/* number of damaged copies of each real fabric */
 
 static const char *const engines[] = { "dmodc", "sftree", "ddlr", NULL };
 
@@ -110,7 +110,7 @@ static bool arrives(const struct scene *c, ftr_sw s, ftr_lid lid)
 		c->used[t] = 1;
 		if (next == FTR_SW_NONE)
 			break;
-		fate = LOST;	/* in case the path leads back to itself */
+		fate = LOST;	/* in case the path leads back to one of its switches */
 		if (c->fate[next] != UNKNOWN)
 			fate = c->fate[next] == ARRIVES ? ARRIVES : LOST;
 	}

@@ -164,7 +164,7 @@ static bool drop(double now)
 	return rr_links_drop_returning(&t);
 }
 
-/* The state afterwards and the return value, for each state before. */
+/* For each state before an operation: the state after it, and its return value. */
 static const struct {
 	const char *name;
 	bool (*op)(double now);
@@ -246,7 +246,7 @@ START_TEST(test_damping)
 	ck_assert(!rr_links_damped(&t, b, 69));
 	ck_assert_uint_eq(rr_links_count_damped(&t, 69), 1);
 	ck_assert_double_eq(rr_links_release_due(&t), 70);
-	ck_assert(rr_links_died(&t, a, 60));	/* fails again: damped longer */
+	ck_assert(rr_links_died(&t, a, 60));	/* a new failure extends the damping */
 	ck_assert_double_eq(rr_links_release_due(&t), 110);
 	ck_assert(!rr_links_damped(&t, a, 110));
 	ck_assert(rr_links_release(&t, 110));
@@ -290,7 +290,7 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* All returning links are handed out, in portions. */
+/* Returning links are handed out in portions until none is left. */
 START_TEST(test_take_in_parts)
 {
 	uint32_t n = 0, got;

@@ -85,16 +85,16 @@ static void queue_full(void)
 	s.n_traps = RR_TRAPS_MAX;
 }
 
-/* Events at time 100, in every state that the masks allow. */
+/* Events at time 100, and their expected results in every state that the masks allow. */
 static const struct row {
 	const char *name;
 	struct rr_event ev;
 	void (*prepare)(void);
 	unsigned int sweeps, tables, jobs;
-	int sweep, table, job;	/* state afterwards */
-	uint32_t epochs;	/* epochs begun */
+	int sweep, table, job;	/* expected state */
+	uint32_t epochs;	/* number of epochs that the event begins */
 	unsigned int todo;
-	uint32_t queued, later;	/* number of traps afterwards */
+	uint32_t queued, later;	/* expected numbers of traps */
 } row[] = {
 	/* name, event, prepare, in sweeps, tables, jobs -> sweep, table, job */
 	{ "trap", { .kind = RR_EV_TRAP, .master = true }, NULL,
@@ -317,7 +317,8 @@ START_TEST(test_gather)
 						      .master = true }), 0);
 	ck_assert_double_eq_tol(rr_timer(&s), 10.3, 1e-9);
 	at(10.25, (struct rr_event){ .kind = RR_EV_ROUTING });
-	ck_assert_double_ge(rr_timer(&s), 20);	/* the time of the sweep, not of the traps */
+	/* the timer is set for the sweep, not for the traps */
+	ck_assert_double_ge(rr_timer(&s), 20);
 	ck_assert_uint_eq(at(11, (struct rr_event){ .kind = RR_EV_TIMER,
 						    .master = true }), 0);
 	at(12, (struct rr_event){ .kind = RR_EV_ROUTED, .yes = true });
@@ -353,13 +354,14 @@ START_TEST(test_sweep_comes)
 		asked = now;
 	}
 	ck_assert_double_gt(asked, 1000 - CAP - 2);
-	/* during a discovery: after its end, or after 10 s if it does not end */
+	/* during a discovery a sweep is requested after its end, or after 10 s if it does not
+	 * end */
 	at(1000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
 	at(1000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
 	ck_assert_double_eq(rr_timer(&s), 11000);
 	at(9000, (struct rr_event){ .kind = RR_EV_DISCOVERED });
 	ck_assert_double_le(rr_timer(&s), 9000);
-	/* the next discovery may take four times as long as this one */
+	/* a discovery may take four times as long as the previous one */
 	at(9000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
 	at(9000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
 	ck_assert_double_eq(rr_timer(&s), 9000 + 4 * 8000);
@@ -437,7 +439,7 @@ static bool coin(struct walk *w, uint32_t n)
 	return ftr_rng_below(&w->rng, n) == 0;
 }
 
-/* Make the next action of OpenSM: a random one that is legal after its last one. */
+/* Let OpenSM do something: a random action that may follow its last one. */
 static void opensm(struct walk *w)
 {
 	struct rr_event ev = { .kind = RR_EV_SWEEP_START };
@@ -495,7 +497,6 @@ static void worker(struct walk *w)
 /* The library Check records every ck_assert(), which takes longer than a step of the walk. */
 #define HOLDS(x) do { if (!(x)) ck_abort_msg("%s", #x); } while (0)
 
-/* Invariants. */
 static void check_invariant(const struct walk *w)
 {
 	/* the view shows this epoch's tables, or is replaced before it is used */

@@ -81,13 +81,13 @@ START_TEST(figure_2_costs)
 	struct ftr_shape *sh = shape_of(f, NULL);
 
 	ck_assert_uint_eq(sh->tree.n_ranks, 4);
-	/* first pass, upward: the switches above L, by paths that only go down */
+	/* first pass, upward: costs of the switches above L, over downward paths */
 	ck_assert_uint_eq(cost(sh, "L", "L"), 0);
 	ck_assert_uint_eq(cost(sh, "m2", "L"), 1);
 	ck_assert_uint_eq(cost(sh, "t2", "L"), 2);
 	ck_assert_uint_eq(cost(sh, "u", "L"), 3);
 	ck_assert_uint_eq(down(sh, "u", "L"), 3);
-	/* second pass, downward: the other switches */
+	/* second pass, downward: costs of the other switches */
 	ck_assert_uint_eq(cost(sh, "t1", "L"), 4);
 	ck_assert_uint_eq(down(sh, "t1", "L"), FTR_COST_INF);
 	ck_assert_uint_eq(cost(sh, "m0", "L"), 5);
@@ -103,7 +103,8 @@ END_TEST
 
 /*
  * Gliksberg et al. 2020, figure 3: dividers in a damaged part.  Leaves have 2 switches
- * above (Pi = 2 in the middle), undamaged middle switches have 3: Pi = 6 on top.
+ * above them, so Pi = 2 for middle switches.  Undamaged middle switches have 3 switches
+ * above them, so Pi = 6 for top switches.
  * m1 has lost one link, so the product over m1 is 2 * 2 = 4; t0 and t1 keep the
  * 6 over m0: "the first upswitch is not updated because pi = 2 x 2 <= 6".
  *
@@ -137,7 +138,7 @@ END_TEST
  * links: group floor(20 / 4) mod 2 = 1, link floor(20 / 8) mod 3 = 2.
  *
  *	rank 3       x             y		s - x, s - y: 3 links each,
- *	            /|\           /|\		the other pods alike
+ *	            /|\           /|\		the other pods are alike
  *	rank 2     s   s2  s3  s4  ...		s above P, Q; r above R, S
  *	           |\ /|
  *	rank 1    P   Q   |   R   S		4 hosts a leaf: d = 20 is the
@@ -313,8 +314,8 @@ START_TEST(hanging_leaf)
 }
 END_TEST
 
-/* No switch above another: two switches back to back, a ring of five, one alone,
- * and two unconnected parts.  Inside each part everything is reachable. */
+/* No switch is above another: two switches back to back, a ring of five, one alone, and two
+ * unconnected parts.  Inside each part everything is reachable. */
 START_TEST(flat_fabrics)
 {
 	static const struct {
@@ -478,7 +479,7 @@ START_TEST(guid_lists)
 			  sh->tree.leaf_hosts[2], 9);
 	ck_assert(sh->tree.io_unknown);
 	ftr_shape_free(sh);
-	/* roots that are not in this fabric */
+	/* no root of the list is in this fabric */
 	opts = (struct ftr_shape_opts){ .roots = { cn, 1 } };
 	sh = shape_of(f, &opts);
 	ck_assert(sh->tree.roots_unknown && !sh->tree.roots_given && !sh->tree.n_unlisted);
@@ -509,7 +510,7 @@ START_TEST(host_order)
 	ck_assert_uint_eq(order[6], draw_host(f, "B", 0));
 	ck_assert_uint_eq(order[11], draw_host(f, "D", 2));
 	ftr_shape_free(sh);
-	/* names run host0.. over A, B, C, D; host9 comes before host10 */
+	/* hosts are named host0, host1, ... in the order A, B, C, D; host9 comes before host10 */
 	sh = shape_of(f, &by_name);
 	ftr_shape_host_order(sh, order);
 	ck_assert_str_eq(f->ep[order[0]].name, "host0");
@@ -559,7 +560,7 @@ static bool not_host4(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 	return strcmp(f->ep[e].name, "host4") != 0;
 }
 
-/* Removing a host moves no other host. */
+/* A missing host leaves a gap: no other host gets another place in the host order. */
 START_TEST(missing_host_leaves_a_gap)
 {
 	struct ftr_fabric *f = draw("A: S T h3\nB: S T h3\nC: S T h3\nS:\nT:\n");
@@ -687,7 +688,8 @@ START_TEST(leaf_without_hosts_keeps_its_place)
 
 		ck_assert_uint_eq(after->tree.n_leaf, 3);
 		ck_assert_uint_eq(after->tree.n_planes, 2);
-		/* by name: the missing names are not known, so the leaf is last */
+		/* in the order by name the leaf is last, because the names of its hosts are
+		 * missing */
 		for (ftr_sw s = 0; s < f->n_sw && !by_name; s++)
 			ck_assert_uint_eq(before->numbering.col[s], after->numbering.col[s]);
 		if (by_name)
@@ -700,7 +702,8 @@ START_TEST(leaf_without_hosts_keeps_its_place)
 }
 END_TEST
 
-/* Up to 128 ranks: the costs of longer paths do not fit into a byte. */
+/* A fabric of more than 128 ranks is refused, because the costs of its paths do not fit into a
+ * byte. */
 START_TEST(too_many_ranks)
 {
 	char text[6000];

@@ -46,7 +46,7 @@ static uint64_t packets(const struct ftr_sim_result *r, ftr_sw s, ftr_port p)
 	return 0;
 }
 
-/* Hosts 0 and 1 at switch 0, 2 and 3 at switch 1, one link between the two. */
+/* Hosts 0 and 1 are at switch 0, hosts 2 and 3 at switch 1.  One link joins the switches. */
 static struct net dumbbell(void)
 {
 	struct net n = net_new(2, 4, true, 0);
@@ -61,7 +61,8 @@ static struct net dumbbell(void)
 	return n;
 }
 
-/* k switches, one host each, clockwise tables: out by port 1, in by port 2, host at port 3. */
+/* A ring of k switches with one host each.  All packets go clockwise: port 1 leads to the next
+ * switch, port 2 to the previous one, port 3 to the host. */
 static struct net ring(uint32_t k)
 {
 	struct net n = net_new(k, 3, true, 0);
@@ -92,13 +93,13 @@ START_TEST(latency)
 	c.load = 0.25;
 	c.periodic = true;
 	r = run_test_sim(&c);
-	/* three links, two switches, one packet */
+	/* a packet crosses three links and two switches */
 	ck_assert_uint_eq(r.host.total.min_ps, 3 * LINK + 2 * SWITCH + WIRE);
 	ck_assert_uint_eq(r.host.total.max_ps, 3 * LINK + 2 * SWITCH + WIRE);
 	ck_assert_uint_eq(r.host.network.max_ps, r.host.total.max_ps);
 	ck_assert_uint_eq(r.hops, 3 * r.injected);
 	ck_assert_uint_eq(r.max_hops, 3);
-	/* one packet every 4 * WIRE */
+	/* at load 0.25 a packet is sent every 4 * WIRE */
 	ck_assert_uint_ge(r.injected, 100 * FTR_SIM_US / (4 * WIRE));
 	ck_assert_uint_le(r.injected, 100 * FTR_SIM_US / (4 * WIRE) + 1);
 	ftr_sim_result_fini(&r, 1);
@@ -106,8 +107,8 @@ START_TEST(latency)
 }
 END_TEST
 
-/* Packets from port 0 of one switch to port 0 of the other.  Ports 0 have 2 Gbit/s, so the fast
- * link between the switches waits for the end of each packet. */
+/* Packets go from port 0 of one switch to port 0 of the other.  Ports 0 have 2 Gbit/s, so the fast
+ * link between the switches must wait for the end of each packet. */
 START_TEST(slow_input)
 {
 	struct net n = dumbbell();
@@ -132,7 +133,7 @@ START_TEST(slow_input)
 }
 END_TEST
 
-/* Room for one packet: the next one may start when the credit has returned. */
+/* A buffer has room for one packet: the next packet may start when the credit has returned. */
 START_TEST(credit_stall)
 {
 	struct net n = net_new(1, 2, true, 0);
@@ -162,8 +163,8 @@ START_TEST(credit_stall)
 }
 END_TEST
 
-/* A port 0 with room for one packet: its slow link is idle for the switch's delay between two
- * packets. */
+/* The buffer of port 0 has room for one packet: between two packets its slow link must be idle for
+ * the switch's delay. */
 START_TEST(switch_buffer)
 {
 	struct net n = dumbbell();
@@ -211,7 +212,8 @@ START_TEST(fair_share)
 }
 END_TEST
 
-/* Two VLs with the weights 3 and 1. */
+/* Two VLs with the weights 3 and 1 share a link: the first must carry three times as many
+ * packets. */
 START_TEST(weights)
 {
 	struct net n = dumbbell();
@@ -241,8 +243,9 @@ START_TEST(weights)
 }
 END_TEST
 
-/* Host 0 sends in turn to 2 (a congested output) and to 3, host 1 sends to 2: in a
- * FIFO packets to 3 wait behind packets to 2; with one queue per output they do not. */
+/* Host 0 sends in turn to host 2, over a congested output, and to host 3; host 1 sends to host 2.
+ * In a FIFO, packets to host 3 wait behind those to host 2; with one queue per output they do
+ * not. */
 START_TEST(head_of_line)
 {
 	struct net n = net_new(1, 4, true, 0);
@@ -265,7 +268,8 @@ START_TEST(head_of_line)
 	/* the congested output is fully used in both cases */
 	ck_assert_uint_ge(packets(&voq, 0, 3) + 1, c.run_ps / WIRE);
 	ck_assert_uint_gt(packets(&voq, 0, 4), packets(&fifo, 0, 4));
-	/* upper bound: one half of the link's packets */
+	/* only every second packet of host 0 is for host 3, whose link is busy at most half of the
+	 * time */
 	ck_assert_uint_le(packets(&fifo, 0, 4), c.run_ps / WIRE / 2 + 1);
 	ftr_sim_result_fini(&voq, 1);
 	ftr_sim_result_fini(&fifo, 1);
@@ -273,7 +277,7 @@ START_TEST(head_of_line)
 }
 END_TEST
 
-/* Two hosts, one output: packets from the link go before those of the switch's own host. */
+/* Two hosts send to one output: packets from the link go before those of the switch's own host. */
 START_TEST(transit_first)
 {
 	struct net n = dumbbell();
@@ -420,7 +424,8 @@ END_TEST
 /* ---- losses --------------------------------------------------------------------- */
 
 /* A saturated flow over a link that dies: the packet on the link and all packets that wait for it
- * are lost.  Then an entry is missing; then everything works again. */
+ * are lost.  Later an entry is missing, and its packets are lost; at the end, all packets must
+ * arrive again. */
 START_TEST(dying_link)
 {
 	struct net n = dumbbell();
@@ -450,7 +455,7 @@ START_TEST(dying_link)
 	r = run_test_sim(&c);
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_WIRE], 1);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_WIRE], 2);
-	/* the buffers of four packets at both inputs are full of waiting packets */
+	/* both inputs have buffers for four packets, full of waiting packets */
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_QUEUE], 5);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_QUEUE], 8);
 	/* the packets that two sources send in 20 us at full rate */
@@ -513,7 +518,7 @@ START_TEST(bad_tables)
 	c.pair = pair;
 	c.n_pairs = 1;
 	c.load = 0.5;
-	/* back and forth, one packet at a time */
+	/* a loop: the switches send each packet back and forth */
 	*net_at(&n, 1, n.f->ep[2].lid) = 3;
 	c.load = 0.002;
 	c.run_ps = FTR_SIM_MS;
@@ -526,19 +531,19 @@ START_TEST(bad_tables)
 	ck_assert_uint_eq(r.delivered, 0);
 	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_LOOP], 0);
 	ftr_sim_result_fini(&r, 1);
-	/* to the wrong host */
+	/* packets are delivered to the wrong host */
 	*net_at(&n, 1, n.f->ep[2].lid) = 2;
 	r = run_test_sim(&c);
 	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_WRONG_END], 200);
 	ftr_sim_result_fini(&r, 1);
-	/* to a port without a link, and to a port that the switch does not have */
+	/* the entry is a port without a link, then a port that the switch does not have */
 	for (uint8_t p = 4; p < 6; p++) {
 		*net_at(&n, 1, n.f->ep[2].lid) = p;
 		r = run_test_sim(&c);
 		ck_assert_uint_gt(r.lost[FTR_SIM_LOST_DEAD_PORT], 200);
 		ftr_sim_result_fini(&r, 1);
 	}
-	/* to VL 15 */
+	/* the SL2VL table maps the packets to VL 15, so the switch drops them */
 	*net_at(&n, 1, n.f->ep[2].lid) = 1;
 	ck_assert(!ftr_sl2vl_new(n.f, &m, &err));
 	ftr_sl2vl_set(m, 0, 1, 3, 0, 15);
@@ -723,7 +728,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* Every allocation fails once: an error, and nothing leaks. */
+/* Every allocation fails once: the call must return an error and leak nothing. */
 START_TEST(out_of_memory)
 {
 	struct net n = dumbbell();

@@ -8,7 +8,7 @@
 #include "lib/suite.h"
 #include "unit/walk.h"
 
-/* All pairs of hosts: the number that do not arrive, and the longest path. */
+/* Walk between all pairs of hosts; returns the number of walks that do not arrive. */
 static unsigned int all_pairs(struct world *w, unsigned int *longest)
 {
 	unsigned int lost = 0;
@@ -353,7 +353,7 @@ START_TEST(figure_6)
 	ck_assert_uint_eq(turns, 3);
 	ck_assert_uint_eq(k.p.vector, 0);
 	ck_assert_uint_eq(k.n, 2 + 2 * turns + 3);
-	/* a fourth dead link: no port is left to try */
+	/* with a fourth dead link no port is left to try */
 	for (unsigned int j = 0; j < 4; j++)
 		if (w.up[w.f->sw[above(&w, b, j)].first_port +
 			 port_to(&w, above(&w, b, j), s)])
@@ -418,7 +418,7 @@ START_TEST(timeout)
 }
 END_TEST
 
-/* Figure 7: a 2-ary 5-tree with a dead switch on the upward path and one on the downward path. */
+/* Figure 7: a packet avoids one dead switch on the upward path and one on the downward path. */
 START_TEST(figure_7)
 {
 	struct world w;
@@ -472,13 +472,13 @@ struct step {
 	const char *step;
 	unsigned int rank;
 	bool above, below_s;	/* the packet comes from above; its host is below the switch */
-	bool dead;		/* the link down to its host is dead */
+	bool dead;		/* the link down to the packet's host is dead */
 	unsigned int vl;
 	uint16_t field;		/* port field of its header: 0 for -1, 1 for -2, 2 for a port */
 	bool up;		/* expected: all exits lead up */
 	bool back;		/* expected: all exits lead out of the arrival port */
 	unsigned int n, out_vl;	/* expected: number of exits, and their VL */
-	uint16_t out_field;	/* expected, like field; 2: the arrival port */
+	uint16_t out_field;	/* expected port field; 2: the arrival port */
 	unsigned int by;	/* position in D of the arrival port, if above is true */
 	unsigned int to;	/* expected: 1 + position in D of the exit; 0: any */
 };

@@ -138,7 +138,7 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 				ports |= UINT64_C(1) << (p - 1);
 		}
 		ck_assert_uint_eq(x->ports[s * x->n + d], ports);
-		/* safe tables: down to d if it is below, otherwise up */
+		/* the safe tables lead down to d if d is below, otherwise up */
 		for (uint32_t i = 0; at != d; i++) {
 			ftr_port p = x->safe[at * x->n + d];
 
@@ -429,7 +429,8 @@ static uint64_t all_lost(const struct ftr_sim_result *r)
 	return lost;
 }
 
-/* Five links fail, or (odd _i) all links except those of a tree. */
+/* Five links fail, or (odd _i) all links except those of a tree: only packets on dying links are
+ * lost. */
 START_TEST(any_number)
 {
 	struct ftr_sim_change g[600];
@@ -448,8 +449,8 @@ START_TEST(any_number)
 	after(g, n, &r, 0.3);
 	ck_assert(!r.deadlock);
 	ck_assert_uint_eq(all_lost(&r), r.lost[FTR_SIM_LOST_WIRE]);
-	/* for each link and direction one packet on the link, and one that has begun to leave
-	 * for the next link */
+	/* each dead link loses at most two packets per direction: one on the link, and one that has
+	 * begun to leave for the next link */
 	ck_assert_uint_le(all_lost(&r), 4 * n);
 	ck_assert_uint_eq(r.injected, r.delivered + all_lost(&r) +
 			  r.in_flight);
@@ -755,7 +756,7 @@ int main(void)
 {
 	Suite *s = suite_create("sim_immunet");
 	TCase *c = tcase_create("immunet");
-	/* the largest shape takes as long as all other shapes: only with FTR_RUNS=2 or more */
+	/* the largest shape takes as long as all others together: test it only if FTR_RUNS >= 2 */
 	int first = trees_runs(1) < 2, end = (int)FTR_ARRAY_LEN(shapes);
 
 	tcase_add_test(c, figure_5);

@@ -24,10 +24,12 @@ static struct ftr_fabric *f;
 static struct ftr_tables *t;
 static struct ftr_sim_result r;
 
-/* settings of the function under test, and its records */
+/* settings of the function under test, and the messages that have arrived */
 static struct {
-	uint32_t n, bytes;	/* messages at the start, through port 1 of switch 0 */
-	bool after, last, again;
+	uint32_t n, bytes;	/* number and bytes of the messages at the start */
+	bool after;		/* messages have lower priority than packets */
+	bool last;		/* port 2 is an exit of last resort */
+	bool again;		/* each message that arrives is sent again */
 	uint8_t rank;
 	uint64_t at[4096];	/* arrival times */
 	uint64_t what[4096];

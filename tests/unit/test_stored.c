@@ -188,7 +188,7 @@ static const struct kind {
 	const char *magic;
 	void (*write)(void);
 	enum ftr_status (*read)(void);
-	size_t counts;		/* offset of the counts */
+	size_t counts;		/* offset of the counts that mutate() changes */
 } kinds[] = {
 	{ "ibfattree-preferred", write_preferred, read_preferred, 25 },
 	{ "ibfattree-displaced", write_displaced, read_displaced, 24 },
@@ -322,7 +322,7 @@ START_TEST(no_such_file)
 }
 END_TEST
 
-/* Tables of one fabric do not fit other ranks. */
+/* Stored tables must not fit if the ranks, the lists or the order of the leaves have changed. */
 START_TEST(tables_of_other_ranks)
 {
 	struct ftr_nominal n = { .f = f, .shape = sh };

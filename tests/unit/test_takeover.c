@@ -19,10 +19,12 @@
 
 static struct ftr_err err;
 
-/* Counts of the states of the switches' tables; there is one state after every Set. */
+/* The states of the switches' tables, one after every Set. */
 struct watch {
 	struct ftr_tables *t;
-	uint32_t states, loops, gaps;
+	uint32_t states;	/* all states */
+	uint32_t loops;		/* states with a loop */
+	uint32_t gaps;		/* states with more unreachable pairs than at the start */
 	uint64_t apart;		/* pairs without a path at the start */
 };
 

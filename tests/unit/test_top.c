@@ -462,7 +462,7 @@ START_TEST(fits_any_window)
 	}
 	until("leaf-50", true);
 	ck_assert(!shown("leaf-10"));
-	/* down to the oldest record, and back */
+	/* scroll down to the oldest record, and back */
 	press("\033OB");
 	until("leaf-50", false);
 	for (int i = 0; i < 60; i++)

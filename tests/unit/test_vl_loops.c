@@ -293,7 +293,7 @@ START_TEST(ring_dateline)
 	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
 	ck_assert_uint_eq(r.cycle_len, RING);
 	ck_assert_uint_eq(r.n_vls, 0);
-	/* two SLs, each on the VL with the same number */
+	/* with two SLs, each on the VL with the same number, there is no cycle */
 	o.path_sl = dateline(&n);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);

@@ -19,7 +19,7 @@
 struct graph {
 	uint32_t n, limit;
 	uint32_t next[MOST], base[MOST];
-	uint32_t calls;		/* calls of next_change() */
+	uint32_t calls;		/* number of calls of next_change() */
 };
 
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)

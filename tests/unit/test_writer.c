@@ -73,7 +73,7 @@ START_TEST(bounded)
 }
 END_TEST
 
-/* Of several jobs that replace one file only the last one is written. */
+/* Of several queued jobs that replace the same file, only the last is written. */
 START_TEST(newest_counts)
 {
 	struct fake *h = start();
@@ -85,7 +85,7 @@ START_TEST(newest_counts)
 		put(h, "/file", FTR_OK);
 	pthread_mutex_unlock(&gate);
 	fake_flush(h);
-	/* the writer may have taken the first one before the second came */
+	/* the writer may have taken the first job before the second was queued */
 	ck_assert_uint_le(ran, 3);
 	ck_assert_uint_ge(ran, 2);
 	ck_assert_uint_eq(freed, 5001);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A k-ary n-tree with faults, and packets walked through it: at every switch route()
- * of a routing function is called, and the walk uses the first of its exits, or a
- * random one.
+ * A k-ary n-tree with faults, and walks of packets through the tree.  At every switch the
+ * walk calls route() of a routing function, and uses the first exit or a random one.
  */
 #ifndef FTR_TESTS_WALK_H
 #define FTR_TESTS_WALK_H
