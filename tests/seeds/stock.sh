@@ -59,10 +59,11 @@ stock_engine() {
 	rm -f "$dir/$engine.net" "$dir/$engine.lfts"
 	sim_until 600 stock_save "$dir" "$engine" ||
 		sim_die "no tables of $engine" || return
+	osm_stop "$id"
+	# opensm may still have been writing this file when the tables were read
 	if [[ $engine == *+vls ]]; then
 		cp "$SIM_DIR/$id/opensm-psl.dump" "$dir/$engine.psl"
 	fi
-	osm_stop "$id"
 	rm -rf "${SIM_DIR:?}/$id"
 }
 
