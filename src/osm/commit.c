@@ -34,7 +34,7 @@ static enum ftr_status find_all(struct ibf_plugin *p,
 	return FTR_OK;
 }
 
-/* The number of entries that differ between a block of the old and of the new table. */
+/* The number of entries of a block in which the old table and the new one differ. */
 static uint32_t block_diff(const uint8_t *old, const uint8_t *row, uint32_t n)
 {
 	uint32_t diff = 0;

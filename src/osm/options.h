@@ -21,7 +21,7 @@ struct ibf_options {
 	int roots;		/* enum ftr_roots */
 	int ca_order_dump;	/* bool */
 	int status_files;	/* bool */
-	int log_samples;	/* hosts named in a warning */
+	int log_samples;	/* maximum number of hosts named in a warning */
 	int placement;		/* enum ftr_placement */
 	int balance;		/* enum ftr_balance */
 	int adopt;		/* bool */

@@ -229,7 +229,8 @@ static uint64_t bound(const struct ftr_picture *pic, const struct ftr_fabric *f,
 	return most;
 }
 
-/* Compute the all-to-all load of the most loaded link, and the lower bound of that load. */
+/* Compute the all-to-all load of the most loaded link, and the lower bound of that load.
+ * False: out of memory. */
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {

@@ -14,8 +14,8 @@
  *
  * The whole transition is made with OpenSM's lock held, as for adopt, and within a time
  * limit. If no such order exists, or a write fails, OpenSM writes the remaining entries,
- * and a warning is logged.  A switch may process a repeated SMP late, so after a
- * repetition the plugin waits for the packet lifetime before it writes anything else.
+ * and a warning is logged.  A switch may process a repeated SMP late, so after such an
+ * SMP the plugin waits for the packet lifetime before it writes anything else.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ struct takeover {
 	const struct ftr_fabric *f;
 	struct ftr_tables *now;	/* the tables that the switches hold */
 	struct rr_dr_tree *tree;
-	double end;
+	double end;		/* when planning and writing stop, by ibf_now_ms() */
 	bool late;		/* a switch may still receive an earlier SMP */
 	uint64_t entries, blocks;
 	uint32_t steps, rounds, failed;
@@ -188,7 +188,8 @@ static bool has_entries(const struct ftr_tables *t)
 	return false;
 }
 
-/* If option adopt has read the tables already, they are copied. */
+/* Store the tables of the switches in x->now.  If option adopt has already read them, they are
+ * copied. */
 static enum ftr_status read_tables(struct takeover *x, const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
 				   struct ftr_err *err)

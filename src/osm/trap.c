@@ -5,7 +5,7 @@
  * OpenSM reports a trap to plugins only after it has answered and filtered the trap (of
  * equal traps within a few seconds it reports at most ten). With sweep_on_trap it has
  * then also started a heavy sweep, which would race with the fast path.
- * It does not report traps 129 to 131 at all.  So the plugin installs itself in
+ * OpenSM does not report traps 129 to 131 at all.  So the plugin installs itself in
  * front of the one function that OpenSM's dispatcher calls for notices, and
  * calls that function for every trap.
  *
