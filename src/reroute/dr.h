@@ -40,7 +40,7 @@ struct rr_dr_tree {
 	ftr_sw *queue;		/* [n_sw] temporary data of the search */
 };
 
-/* Sets of ports: bit f->sw[s].first_port + p. */
+/* In a set of ports, bit f->sw[s].first_port + p stands for port p of switch s. */
 static inline bool rr_port_has(const uint64_t *set, uint32_t bit)
 {
 	return set[bit / 64] >> (bit % 64) & 1;
@@ -51,7 +51,7 @@ static inline void rr_port_put(uint64_t *set, uint32_t bit)
 	set[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-/* The links and switches that a search must avoid; a member that is NULL: none of that kind. */
+/* The links and switches that a search must avoid; a NULL member stands for an empty set. */
 struct rr_dr_limits {
 	const uint64_t *dead;	/* set of ports: the link is dead */
 	const uint8_t *avoid;	/* [n_sw] 1: the switch may only be the last one of a route */

@@ -14,7 +14,7 @@
  * ALIVE	usable.  A link that is not in the table is ALIVE; an ALIVE link stays
  *		in the table while its failures are counted.
  * DEAD		The time of the failure is known.  A discovery that began before that time may
- *		have seen the link up; its result for this link is ignored.
+ *		have seen the link up, so its result for this link is ignored.
  * DAMPED	flaps: not used until it has not failed for the hold time.
  * RETURNING	found by a sweep, or its hold time is over.  No routing uses it; the
  *		fast path takes it into use when the sweep is done.

@@ -116,7 +116,7 @@ struct rr_view {
 				 * dead */
 	uint8_t *in_flight;	/* [n_sw] 1: a packet to the switch timed out and may still
 				 * arrive */
-	uint64_t *suspect;	/* set of ports: links that requests avoid for now */
+	uint64_t *suspect;	/* set of ports: links that may be dead; requests avoid them */
 	bool brought_up;		/* the sweep that made the routing has set all links
 					 * Active */
 	bool saw_init;			/* the last probe found a port in Init */
@@ -149,9 +149,9 @@ struct rr_repair {
 	uint32_t failed;	/* blocks that were not acknowledged */
 	uint32_t resent;	/* blocks sent more than once */
 	uint32_t unsettled;	/* blocks that a sweep must write again */
-	uint32_t drained;	/* entries that waited for old packets to leave */
+	uint32_t drained;	/* entries that were written after old packets had left */
 	bool local;		/* the repair is reported as a local repair by ddlr */
-	bool swept;		/* not a repair: a sweep brought a switch back */
+	bool swept;		/* this is not a repair: a sweep brought a switch back */
 	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
 	uint64_t unrepaired;	/* local repair: entries that still lead to a
@@ -271,8 +271,8 @@ void rr_fini(struct rr *f);
  * list of repairs that the last discovery has seen; the caller completes,
  * records and frees them. */
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
-/* The worker takes its next job; it holds the mutex.  False: it has nothing to do until the time
- * of rr_timer() or the next event. */
+/* Take the next job.  The caller is the worker and holds the mutex.  False: there is nothing to
+ * do until the time of rr_timer() or the next event. */
 bool rr_take(struct rr *f, struct rr_task *t);
 /* Run the job from start to end; called without the mutex. */
 void rr_do(struct rr *f, struct rr_task *t);

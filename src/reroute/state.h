@@ -76,7 +76,7 @@ enum rr_job { RR_IDLE = 0, RR_BUSY, RR_WRITING, RR_N_JOBS };
 
 struct rr_trap {
 	ftr_lid lid;		/* LID of the switch that sent the trap */
-	double at;
+	double at;		/* time at which the trap arrived, ms */
 };
 
 /* In brackets: the members of struct rr_event that are set. */
@@ -166,7 +166,7 @@ struct rr_state {
 	 * swept: a sweep is done. */
 	bool released, swept;
 	bool rewrite;		/* RR_ACT_REWRITE is due when OpenSM is at rest */
-	bool job_up;		/* tables was RR_UP when the job began */
+	bool job_up;		/* `tables` was RR_UP when the job began */
 	/* trap: the traps that wait; asked: those of the current job; later: those to be
 	 * probed again when the links are up. */
 	struct rr_trap trap[RR_TRAPS_MAX], asked[RR_TRAPS_MAX],
