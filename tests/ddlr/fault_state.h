@@ -16,7 +16,7 @@ struct world {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
 	struct ftr_tables *base;	/* tables before any fault */
-	struct ftr_sl2vl *m;	/* turn bit; NULL: one VL */
+	struct ftr_sl2vl *m;	/* SL2VL tables of the turn bit; NULL: one VL */
 	bool switches;		/* switches send packets, too */
 	struct ftr_ddlr *r;
 	struct ftr_tables *t;	/* entries that the switches hold now */
@@ -47,7 +47,7 @@ void world_free(struct world *w);
 void world_reset(struct world *w);
 
 /* Faults are numbered: links first, then inner switches.  world_fault() returns fault i
- * as an event (up: its recovery). */
+ * as an event; if `up` is true, the recovery from fault i. */
 uint32_t world_n_faults(const struct world *w);
 struct ftr_event world_fault(const struct world *w, uint32_t i, bool up);
 /* Apply the event to the fabric. */

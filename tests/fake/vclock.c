@@ -27,13 +27,12 @@
 #include "fake/opensm.h"
 #include "osm/clock.h"
 
-/* In ms.  The clock never advances to a time that is as far away as this.  Answers that a test
- * holds are due even later. */
+/* A time in ms that the clock never reaches.  Answers that a test holds are due even later. */
 #define FOREVER 1e11
 /* No two readings are equal, so that "before" and "after" are always different. */
 #define TICK_MS 1e-6
-/* In real time: fake_pause looks at its state at least this often, because the state
- * may be reached while a thread is busy, for example while it waits for OpenSM's lock. */
+/* Maximum real time between two looks of a thread in fake_pause: its state may also be reached
+ * while another thread is busy, for example while that thread waits for OpenSM's lock. */
 #define LOOK_NS 2000000
 
 struct waiter {
@@ -47,10 +46,10 @@ struct waiter {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double now_ms;
-static unsigned int busy;	/* threads */
-static unsigned int messages;	/* not handled yet, except those that count as threads */
+static unsigned int busy;	/* number of threads that work */
+static unsigned int messages;	/* messages not handled yet, except those that count as threads */
 static unsigned int blocked;	/* handlers that wait for OpenSM's lock */
-static uint64_t steps;		/* grows whenever a thread stops working */
+static uint64_t steps;		/* increased whenever a thread stops working */
 static struct waiter *waiters;
 
 static void wake_one(struct waiter *w, bool late)

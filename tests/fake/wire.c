@@ -25,7 +25,7 @@
 
 #define OSM_TIMEOUT_MS 20
 #define OSM_RETRIES 2
-#define HELD 1e12	/* 30 years: until fake_release */
+#define HELD 1e12	/* delay in ms of an answer that is held until fake_release */
 
 struct bind {
 	struct bind *next;
@@ -132,7 +132,7 @@ static void release(struct txn *t)
 	free(t);
 }
 
-/* The sender no longer waits: remove the timer, which would delay the end. */
+/* The sender no longer waits: remove its timer, so that no test waits for the timer. */
 static void close_txn(struct fake_wire *w, struct txn *t)
 {
 	struct event **at = &w->event, *e;
@@ -296,7 +296,7 @@ static void retire(void *context, void *data)
 	osm_stats_dec_qp0_outstanding(&h->osm->stats);
 }
 
-/* sm_mad_ctrl_send_err_cb, sm_mad_ctrl_disp_done_callback */
+/* Act as OpenSM's sm_mad_ctrl_send_err_cb() and sm_mad_ctrl_disp_done_callback(). */
 static void fail_at_host(struct fake *h, osm_madw_t *madw)
 {
 	if (osm_madw_get_smp_ptr(madw)->method == IB_MAD_METHOD_SET)

@@ -27,7 +27,7 @@ struct deps {
 	uint16_t sls;
 	bool switches;
 	unsigned int vls;	/* number of VLs */
-	unsigned int width;	/* greatest number of ports + 1 */
+	unsigned int width;	/* greatest number of ports of a switch, plus 1 */
 	uint8_t *down;		/* [n_ports] 1: the link is down */
 	struct deps_lid *lid;	/* [max_lid + 1] */
 };

@@ -76,8 +76,8 @@ case_ddlr_two_vls() {
 	down
 }
 
-# Check the SL2VL table of a middle switch, read from the switch: VL 1 from a lower port
-# to another lower port and from an upper port to another upper port, otherwise VL 0.
+# Read an SL2VL table from a middle switch.  It must have VL 1 for packets from some input ports to
+# port 1, and VL 0 for packets from others.
 turn_bit() {
 	local lid dump
 	lid=$(awk '/^Switch/ && /"sw-2-3"/ { for (i = 1; i <= NF; i++)
@@ -151,7 +151,7 @@ halted_after_stage_one() {
 	no_credit_loop "$1"
 }
 
-# Check with the SL2VL tables that the switches held before any fault.
+# Check that the tables have no credit loop on the VLs that the switches used before any fault.
 no_credit_loop() {
 	"$ibfattree" check "$T/$1.net" --lfts "$T/$1.lfts" \
 		--sl2vl "$T/before.sl2vl" >"$T/$1.vls" || true

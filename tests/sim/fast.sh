@@ -20,7 +20,7 @@ fast_up() {
 	up_cables=$(sim_cables "$T/fabric.net" | cut -f 1-4)
 }
 
-# pick N: set near, near_port, far and far_port to the ends of the Nth link of the list.
+# pick N: set near, near_port, far and far_port to the ends of the Nth link in $up_cables.
 pick() {
 	IFS=$'\t' read -r near near_port far far_port < \
 		<(sed -n "${1}p" <<<"$up_cables")
@@ -540,8 +540,8 @@ moments=('cut 0' 'cut 2' 'trap 0' 'repair 0')
 	moments=('cut 0' 'cut 1' 'cut 2' 'cut 4' 'cut 8' 'trap 0' 'repair 0')
 
 # moment WHAT MS: cut the link, and return MS ms after the event WHAT: the cut, the log line of
-# the trap, or that of the repair.  While it waits, it starts no processes,
-# because that would take longer than MS.
+# the trap, or the log line of the repair.  While the function waits, it starts no processes,
+# because the start of a process takes longer than MS.
 moment() {
 	local what=$1 ms=$2 regex text='' part fd end
 	case $what in
@@ -585,8 +585,8 @@ note_ends() {
 met() { ((ends[open] + ends[broken])); }
 
 # next_moment N: set m to the Nth moment; false: no more moments are tried.  If no manager has
-# ended during a repair so far, more moments are tried, up to 12 in all; the note beside the
-# result has the numbers.
+# ended during a repair so far, more moments are tried, up to 12 in all.  The note beside the
+# result of the case shows how many managers ended at which time.
 next_moment() {
 	m=${moments[$1]:-trap 0}
 	(($1 < ${#moments[@]})) || { ! met && (($1 < 12)); }

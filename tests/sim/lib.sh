@@ -188,8 +188,8 @@ down() {
 	never_logged 'IBF.* 1 (blocks|entries|hosts|leaves|links|others|pairs|planes|pods|switches|threads)[ ,;]'
 }
 
-# After faults opensm may need a second sweep.  Both the tables and the dump are read
-# again at every try, because a sweep may come in between.
+# After faults opensm may need a second sweep.  Every try reads both the tables and the dump
+# again, because a sweep may have changed one of them after the other was read.
 healed() { live "$1" >/dev/null 2>&1; }
 healed_and_agreed() { healed "$1" && dump_agrees "$1"; }
 until_healed() {

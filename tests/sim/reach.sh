@@ -34,7 +34,7 @@ places() {
 # The LID of the subnet manager, as all nodes know it.
 manager_lid() { in_sim sminfo | sed -n 's/.*sm lid \([0-9]*\).*/\1/p'; }
 
-# reach_from ENGINE KIND NODE: start a manager, check its tables, end it.
+# reach_from ENGINE KIND NODE: start a manager on NODE, check its tables, stop the manager.
 reach_from() {
 	local engine=$1 kind=$2 lid
 	export SIM_HOST=$3
