@@ -12,7 +12,7 @@
  * routing as master a manager reads all of these files, the newest first, and
  * uses the first that belongs to this fabric, whichever manager wrote it; so a
  * standby that shares or copies the directory takes over with the same tables.
- * It then writes its own file, which becomes the newest.  The file without a
+ * The manager then writes its own file, which becomes the newest.  The file without a
  * GUID was written by older versions; it is read and not changed.
  *
  * The file affects only the number of entries that change.  If the manager's own file
@@ -171,7 +171,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		/* the file of another manager on this host may belong to
 		 * another fabric */
 		if (file->own && !*nomem)
-			ibf_log(p, IBF_STATE_FILE, "state file not used: %s is of another fabric: %u of its %u switches and %u of its %u end ports are in this one; it is replaced",
+			ibf_log(p, IBF_STATE_FILE, "state file not used: %s belongs to another fabric: %u of its %u switches and %u of its %u end ports are in the present fabric; it is replaced",
 				file->path, c.same_sw, c.old_sw, c.same_hosts,
 				c.old_hosts);
 		ftr_nominal_free(n);

@@ -340,7 +340,8 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
  *  routed	a routing is done; exclusive lock held
  *  refused	a routing is refused; exclusive lock held
  *  engine	used: the name of the engine that routes; ours: it is one of this plugin;
- *		reason: why an engine that precedes it in routing_engine does not route, or ""
+ *		reason: why an engine that precedes `used` in routing_engine does not route;
+ *		"": there is no such engine
  *  repair	a repair is done
  *  write	a sweep is done, or the state of the manager has changed; gen: the routing
  *		in use, or NULL */

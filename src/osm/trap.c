@@ -11,8 +11,8 @@
  *
  * While that function handles a link state change (128) that the fast path has
  * taken over, sweep_on_trap is off.  For all other traps (129 to 131, 144 and
- * vendors' traps) it is unchanged.  OpenSM reads the option nowhere else, and
- * traps are handled one at a time while we change it.  Afterwards the option is
+ * vendors' traps) the option is unchanged.  OpenSM reads it nowhere else, and
+ * traps are handled one at a time while it is changed.  Afterwards the option is
  * set to the value that OpenSM last read from opensm.conf, so that a change by
  * the administrator takes effect.
  *

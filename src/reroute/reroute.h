@@ -346,7 +346,7 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 /* Probe n links, and further links of switches that turn out to be dead.
  * Writes the links whose state differs from the view to *out, which has room
  * for n and is grown as needed; returns their number.  traps: the switches of these
- * links have sent traps.  *unknown: a port did not answer. */
+ * links have sent traps.  *unknown: set to true if a port did not answer. */
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 

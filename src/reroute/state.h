@@ -115,7 +115,7 @@ struct rr_event {
 	enum rr_event_kind kind;
 	ftr_lid lid;
 	bool master, yes, routed, init;
-	double due;		/* ms; negative: no next round */
+	double due;		/* time of the next round, ms; negative: no next round */
 };
 
 /* Actions for the caller; several may be set, and are carried out in this
