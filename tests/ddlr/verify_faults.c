@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Verifies that up to k-1 faults are repaired: all fault sets of small trees, random
- * ones of larger trees.
+ * Verifies that up to k-1 faults are repaired: all sets of faults of small trees, and random
+ * sets of faults of larger trees.
  *
  *	verify			the sample of make check
  *	verify long [ROW..]	all rows (make verify-ddlr), or only the given rows,
@@ -15,8 +15,8 @@
  *	verify plugin SHAPE ...	the same, with recovery as the plugin does it: see
  *				below
  *
- * A failure is printed with its numbers; random choices in a run depend only on the
- * seed and the number of the set, so each run can be repeated.
+ * A failure is printed with the numbers of its faults.  Random choices in a run depend only
+ * on the seed and the number of the set, so each run can be repeated.
  *
  * The faults of a set occur one after the other, in all orders or in one order, and each is
  * repaired before the next.  After each repair all physically connected hosts must reach each
@@ -278,7 +278,7 @@ static const char *hand_over(struct tally *t)
 		what = "a transition does not end";
 	world_judge(world, true, &v);
 	if (!what && (v.host_lost || v.loops || v.cyclic))
-		what = "after a transition hosts are unreachable";
+		what = "after a transition hosts are unreachable, or there is a loop or a cycle";
 	ftr_tables_free(to);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
@@ -371,7 +371,7 @@ static const char *recover_as_plugin(const struct job *j, const uint32_t *set)
 			plugin.recoveries++;
 			world_judge(world, true, &v);
 			if (v.host_lost || v.loops || v.cyclic)
-				what = "after a recovery hosts are unreachable";
+				what = "after a recovery hosts are unreachable, or there is a loop or a cycle";
 		}
 		ftr_tables_free(to);
 		ftr_shape_free(sh);

@@ -69,9 +69,9 @@ static bool wait_for_pending(struct fake *h)
 /* ---- discovery ----------------------------------------------------------- */
 
 struct finding {
-	ftr_sw *sw;		/* in order of discovery */
+	ftr_sw *sw;		/* [n] the switches found, in the order of discovery */
 	uint32_t n;
-	bool *found;		/* [n_sw] */
+	bool *found;		/* [n_sw] true: the switch is in sw[] */
 };
 
 /* Find the switches by breadth-first search over the current links, and set their routes. */

@@ -14,8 +14,8 @@
  * neighbours. sh must infer missing links itself: it must not be a shape over a nominal one. */
 unsigned int oracle_nominal(const struct ftr_shape *sh, ftr_sw a, ftr_sw b);
 
-/* The switches that are nominally above s, in order. slot[] has room for all
- * switches. Returns their number. */
+/* Store in slot[] the switches that are nominally above s, in the order of their slots; returns
+ * their number. slot[] has room for all switches. */
 uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot);
 
 /* Compare the slots, nominal link counts and dividers of sh with the functions

@@ -51,7 +51,7 @@ void world_start(struct world *w, enum world_kind kind);
 void world_stop(struct world *w);
 
 /* world_events() writes random events to e, which has room for world_room() of them, and returns
- * their number. world_note() records events. */
+ * their number. world_note() enters events in w->dead. */
 size_t world_room(const struct world *w);
 uint32_t world_events(struct world *w, struct ftr_incr_event *e);
 void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n);

@@ -47,7 +47,7 @@ static double plan(const struct ftr_shape *sh, const struct ftr_route_opts *o)
 	return least;
 }
 
-/* Let one link of the switch fail, then all of them, and print the times. */
+/* Let one link of the switch fail, then all its links, and print the times. */
 static void die(const struct ftr_shape *sh, const struct ftr_route_opts *o,
 		const struct ftr_tables *t, ftr_sw s)
 {

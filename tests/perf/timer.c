@@ -11,11 +11,11 @@
  * is the whole time of the routing.  The time for writing the tables to the switches is not
  * included.
  *
- * For each routing it logs "ibftimer: ENGINE matrices X ms, tables Y ms, multicast Z ms in N
- * trees".  If the engine builds the trees itself, the multicast time is that of the previous
- * sweep.  If OpenSM builds them, their time is not measured, and 0 is logged.
- * For each sweep, when its tables are on the switches, it logs "ibftimer: pushed N blocks to M
- * switches", from OpenSM's own count of acknowledged blocks.
+ * For each routing the plugin logs "ibftimer: ENGINE matrices X ms, tables Y ms, multicast Z ms
+ * in N trees".  If the engine builds the trees itself, the multicast time is that of the
+ * previous sweep.  If OpenSM builds the trees, their time is not measured, and 0 is logged.
+ * When the tables of a sweep are on the switches, the plugin logs "ibftimer: pushed N blocks to
+ * M switches", from OpenSM's own count of acknowledged blocks.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -217,7 +217,7 @@ one_fault() {
 }
 
 # Up to k-1 random faults.  After each fault OpenSM is stopped when the local repair is
-# written.  After it continues, the fast path completes the transition, and a sweep
+# written.  When OpenSM continues, the fast path completes the transition, and a sweep
 # confirms the tables.  At the end all links are restored.
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0

@@ -134,7 +134,7 @@ case_fast_parallel_link() {
 }
 
 # Horizontal links join the spines of two trees.  One of these links dies and returns.  Then a
-# link inside a tree dies, so that its spine sends packets down and up again.
+# link inside a tree dies, so that the spine of this link sends packets down and up again.
 case_fast_two_trees() {
 	two_trees 4 6 >"$T/fabric.net"
 	fast_up </dev/null
@@ -163,8 +163,8 @@ case_fast_sftree() {
 }
 
 # A link of sftree's root leaf fails: with the present order of switches, some pairs of
-# switches then have no path.  The repair reports these pairs; no hosts are among them.  The
-# sweep chooses another order.
+# switches then have no path.  The repair reports these pairs; none of them is a pair of hosts.
+# The sweep chooses another order.
 case_fast_sftree_root() {
 	local root
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 64

@@ -137,7 +137,7 @@ never_logged() {
 # time, in which writes may be lost on links that fail meanwhile.
 quiet() { never_logged 'WRN IBF1(09|1[01])'; }
 
-# Like quiet; in addition, every sweep after a repair found the tables that it expected.
+# Like quiet; in addition, sweeps after repairs changed no entry.
 sweeps_change_nothing() {
 	quiet
 	[[ $(count_logged 'IBF005:') -gt 0 ]] || fail "no repair was confirmed"
@@ -198,14 +198,15 @@ until_healed() {
 	at_rest
 }
 
-# Request a sweep, and wait until it has ended.  opensm writes its dump only in sweeps, and a
-# restored link that the plugin uses again causes no sweep.
+# True if a sweep that routed has ended since osm_mark.
 osm_has_swept() {
 	osm_log "$manager" | awk '
 		/tables configured on all switches/ { routed = 1 }
 		/SUBNET UP/ && routed { up = 1 }
 		END { exit !up }'
 }
+# Request a sweep, and wait until it has ended.  opensm writes its dump only in sweeps, and a
+# restored link that the plugin uses again causes no sweep.
 resweep() {
 	osm_mark "$manager"
 	kill -HUP "${OSM_PID[$manager]}"
