@@ -16,8 +16,8 @@
 #define RR_DR_HOPS_MAX 63	/* IBA 14.2.1.2: hop pointer below 64 */
 
 struct rr_dr {
-	uint8_t hops;
-	uint8_t path[RR_DR_HOPS_MAX + 1];	/* path[1 .. hops] */
+	uint8_t hops;		/* number of links of the route */
+	uint8_t path[RR_DR_HOPS_MAX + 1];	/* [1 .. hops] outgoing ports */
 };
 
 /* Where the subnet manager is attached. */

@@ -93,7 +93,7 @@ struct rr_block {
 	uint64_t guid;
 	const char *name;
 	uint32_t block;
-	const uint8_t *data;	/* FTR_LFT_BLOCK bytes */
+	const uint8_t *data;	/* the entries, FTR_LFT_BLOCK bytes */
 	bool skip;		/* no directed route to the switch: not written */
 	bool open;		/* OpenSM's own write of this block is unacknowledged */
 	bool sure;		/* acknowledged, and no older packet can arrive
@@ -106,7 +106,7 @@ struct rr_view {
 	struct rr_routing gen;
 	struct ftr_incr *incr;
 	struct ftr_tables *sent;	/* the tables that the switches hold */
-	uint64_t *m_key;		/* [n_sw] */
+	uint64_t *m_key;		/* [n_sw] M_Key of each switch, in network byte order */
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* LID of the subnet manager's port */
 	struct rr_dr_tree *tree[2];	/* trees of the first ([0]) and second ([1]) directed
