@@ -20,8 +20,8 @@ struct world {
 	bool switches;		/* switches send packets, too */
 	struct ftr_ddlr *r;
 	struct ftr_tables *t;	/* entries that the switches hold now */
-	uint8_t *dead_sw;	/* [n_sw] */
-	uint8_t *dead_port;	/* [n_ports] */
+	uint8_t *dead_sw;	/* [n_sw] 1: the switch is dead */
+	uint8_t *dead_port;	/* [n_ports] 1: the link at this port is dead */
 	ftr_sw *peer;		/* [n_ports] the live switch behind a live link; else FTR_SW_NONE */
 	uint8_t *arrives;	/* [n_sw * (max_lid + 1)] 1: packets from the switch to the LID
 				 * arrive now */
@@ -33,10 +33,10 @@ struct world {
 	/* scratch */
 	uint8_t *fate;
 	ftr_sw *stack;
-	uint8_t *edge;		/* [n_ports * VLS][width * VLS] */
+	uint8_t *edge;		/* [n_ports * VLS][width * VLS] 1: a dependency between channels */
 	uint32_t width;
 	uint8_t *seen;		/* [n_ports * VLS] */
-	uint32_t *part;		/* [n_sw] connected part; 0: dead */
+	uint32_t *part;		/* [n_sw] number of the connected part, from 1; 0: dead switch */
 	uint32_t *queue;
 };
 

@@ -36,7 +36,7 @@ struct fake;
 struct fake_packet {
 	bool plugin;		/* true: sent by the plugin; false: by OpenSM */
 	bool set;		/* true: Set(LinearForwardingTable); false: Get(PortInfo) */
-	uint32_t mod;		/* block or port */
+	uint32_t mod;		/* attribute modifier: number of the block or of the port */
 	unsigned int copy;	/* 0: first copy, otherwise a retry of the
 				 * transport */
 	uint32_t number;	/* per sender, from 0; copies have the same
@@ -89,8 +89,8 @@ typedef void (*fake_moment_fn)(void *ctx, struct fake *h, enum fake_moment m);
 struct fake_sw {
 	uint8_t *lft;		/* [FTR_LID_MAX + 1] the table in the switch */
 	ib_net64_t m_key;	/* 0: the switch accepts every M_Key */
-	bool silent;		/* does not answer */
-	bool changed;		/* PortStateChange */
+	bool silent;		/* the switch does not answer */
+	bool changed;		/* PortStateChange of the switch */
 	bool unheard;		/* its trap has not reached OpenSM */
 	/* route found by OpenSM's last discovery */
 	struct rr_dr route;

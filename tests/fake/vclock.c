@@ -37,10 +37,10 @@
 
 struct waiter {
 	struct waiter *next;
-	pthread_cond_t *on;	/* NULL: fake_pause */
-	double when;		/* negative: without limit */
-	uint64_t seen;		/* fake_pause: value of steps at its last look */
-	bool woken, late;
+	pthread_cond_t *on;	/* what the thread waits for; NULL: it is in fake_pause */
+	double when;		/* time in ms at which the wait ends; negative: no limit */
+	uint64_t seen;		/* fake_pause: value of `steps` at the thread's last look */
+	bool woken, late;	/* late: woken because the time `when` came */
 	pthread_cond_t cond;
 };
 

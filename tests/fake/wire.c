@@ -49,11 +49,11 @@ struct lft_set {
 /* One request, with all its copies. Freed with the last event that refers to
  * it. */
 struct txn {
-	struct bind *bind;	/* NULL: OpenSM's */
-	osm_madw_t *madw;	/* packet of the plugin */
-	struct lft_set *own;	/* Set of OpenSM */
+	struct bind *bind;	/* the sender's bind; NULL: OpenSM is the sender */
+	osm_madw_t *madw;	/* the packet, if the plugin sent it */
+	struct lft_set *own;	/* the Set request, if OpenSM sent it */
 	ib_smp_t smp;
-	uint32_t timeout;	/* timeout of the packet; 0: that of the bind */
+	uint32_t timeout;	/* timeout of the packet in ms; 0: that of the bind */
 	uint32_t number;
 	unsigned int copy, refs;
 	bool open;

@@ -365,8 +365,8 @@ static size_t mutate_number(uint8_t *data, size_t size, struct ftr_rng *r)
 struct end {
 	char node[ID_MAX], peer[ID_MAX];
 	unsigned int port, peer_port;
-	size_t at, len;		/* the line */
-	size_t peer_at, peer_len;	/* "PEER"[PORT] */
+	size_t at, len;		/* offset and length of the line */
+	size_t peer_at, peer_len;	/* offset and length of "PEER"[PORT] */
 };
 
 /* The quoted word at or after c, on the same line. */

@@ -15,10 +15,10 @@
 #include <ftr/ftr.h>
 
 struct deps_lid {
-	uint8_t *occ;		/* [n_ports * VLS * 16] 1: (link, VL, SL) is occupied; a link has
+	uint8_t *occ;		/* [n_ports * vls * 16] 1: (link, VL, SL) is occupied; a link has
 				 * the index of its sending port */
-	uint8_t *edge;		/* [n_ports * VLS][ports + 1][VLS] */
-	uint8_t *port;		/* [n_sw] current entries */
+	uint8_t *edge;		/* [n_ports * vls][width][vls] 1: the edge exists, see edge() */
+	uint8_t *port;		/* [n_sw] current entry of each switch */
 };
 
 struct deps {

@@ -77,8 +77,8 @@ static bool shape_infers(const struct ftr_shape *sh, const struct mesh *m)
 
 /*
  * Links are inferred in a mesh if at least 3/4 of its pairs are linked, and not if at most 2/3
- * are.  The limit of src/shape/slots.c may lie anywhere between these shares.  There the oracle
- * looks whether the shape infers one link, and then expects all links to be inferred.
+ * are.  The limit of src/shape/slots.c may lie anywhere between these shares.  For a share in
+ * between, the oracle expects all links to be inferred if the shape infers at least one.
  */
 static bool is_dense(const struct ftr_shape *sh, const struct mesh *m, uint32_t linked,
 		     uint32_t pairs)

@@ -23,7 +23,7 @@ struct world {
 	struct ftr_route_opts opts;
 	struct ftr_tables *t;
 	struct ftr_incr *lv;
-	uint8_t *dead;			/* [n_ports] */
+	uint8_t *dead;			/* [n_ports] 1: the link is dead by the test's own record */
 };
 
 /* Unlike ck_assert_msg, sends no message if the condition holds: for inner

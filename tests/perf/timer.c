@@ -37,9 +37,9 @@ struct watched {
 
 struct timer {
 	osm_opensm_t *osm;
-	/* since the sweep began; updated under OpenSM's exclusive lock */
+	/* numbers since the sweep began, updated under OpenSM's exclusive lock */
 	unsigned int blocks, switches;
-	unsigned char seen[49152];	/* by LID */
+	unsigned char seen[49152];	/* [LID] 1: the switch with this LID is counted */
 	struct watched w[MAX_ENGINES];
 	unsigned int n;
 };

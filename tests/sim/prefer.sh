@@ -4,7 +4,7 @@
 # Preferred tables: the result of the background search is applied once, survives faults and
 # restarts, and changes only entries that must change.
 
-# opensm.conf with the background search enabled.
+# Print the line of opensm.conf that enables the background search.
 searching() { echo "event_plugin_options ibfattree:$T/full.conf"; }
 
 # Cut and restore the first link of the fabric: only entries that use it change, and all
