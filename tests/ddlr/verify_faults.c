@@ -30,11 +30,10 @@
  * hold in every state, and at the end the tables must be the original ones.
  *
  * With "plugin", the planner does not handle recovery: OpenSM routes the present fabric
- * with the nominal shape, and blocks of 64 entries are written in any order.  The states in
- * between have no guarantee: those in which a pair becomes unreachable, or that have a loop or
- * a cycle of channel dependencies, are counted.  After the last block all hosts must be
- * reachable without loop and cycle, and after the last recovery the tables must be the
- * original ones.
+ * with the nominal shape, and blocks of 64 entries are written in any order.  A state between
+ * two blocks may have unreachable pairs, loops or cycles of channel dependencies; such states
+ * are only counted.  After the last block all hosts must be reachable without loop and cycle,
+ * and after the last recovery the tables must be the original ones.
  *
  * If there are more than 5,000 random sets, only one set in 32 is checked after every write, and
  * has one of these endings.  All other sets are checked after every step, and have no ending.

@@ -176,7 +176,8 @@ vls_are_held() {
 	((n)) || fail "no switch whose SL2VL table could be read"
 }
 
-# "IN VL VL ..": the VLs of all SLs from every input port to the output port.
+# vls_by_switch LID PORT: print a line "IN VL VL .." for every input port IN: the VLs of all SLs
+# for packets from IN to PORT.
 vls_by_switch() {
 	in_sim smpquery sl2vl "$1" "$2" | awk -F '[|]' '/^ports:/ {
 		split($1, w, "[ ,:]+")

@@ -62,7 +62,8 @@ event() {
 	"$SIM_BUILD/jsonq" "$T/event.json" "$1"
 }
 
-# A thread of the plugin writes the events, so the file may not contain the last one yet.
+# event_is KIND: true if the last event of the file is of this kind.  A thread of the plugin
+# writes the events, so the file may not contain the latest event yet.
 event_is() {
 	[[ -s $SIM_DIR/sm/ibfattree-events.jsonl && $(event event) == "$1" ]]
 }
@@ -354,8 +355,8 @@ nudge() {
 
 # lossy_round ATTRIBUTE RATE N...: links fail while packets with this attribute are
 # lost.  Only the fast path sends before the sweep, so the packets lost until then are
-# those of the fast path.  On a busy machine the sweep may begin before the losses end
-# and lose packets, too.
+# those of the fast path.  On a busy machine the sweep may begin while packets are still
+# lost, and lose packets, too.
 lossy_round() {
 	local attr=$1 rate=$2 i was
 	shift 2
@@ -594,8 +595,6 @@ next_moment() {
 
 random_cable() { pick $((RANDOM % $(wc -l <<<"$up_cables") + 1)); }
 
-# The standby takes over during a repair; the manager that was killed becomes the next
-# standby.  A fast_window of 1 makes repairs slow.
 start_one() {
 	osm_start "$1" < <(plugin_conf < <(
 		fast_conf
@@ -622,6 +621,8 @@ taken_over() {
 	start_one "$manager"
 }
 
+# The standby takes over during a repair; the manager that was killed becomes the next
+# standby.  A fast_window of 1 makes repairs slow.
 case_fast_handover() {
 	two_managers
 	local seed=${FTR_SEED:-74} i m was priority=14 standby=standby stuck=0

@@ -91,8 +91,8 @@ walk() {
 	}
 }
 
-# until_lines N FILE: wait until the plugin's writer thread has written a file of N lines.
 has_lines() { [[ -e $2 && $(wc -l <"$2") == "$1" ]]; }
+# until_lines N FILE: wait until the plugin's writer thread has written a file of N lines.
 until_lines() {
 	sim_until "$patience" has_lines "$@" || fail "not $1 lines: $(ls -l "$2")"
 }
@@ -188,10 +188,10 @@ down() {
 	never_logged 'IBF.* 1 (blocks|entries|hosts|leaves|links|others|pairs|planes|pods|switches|threads)[ ,;]'
 }
 
-# After faults opensm may need a second sweep.  Every try reads both the tables and the dump
-# again, because a sweep may have changed one of them after the other was read.
 healed() { live "$1" >/dev/null 2>&1; }
 healed_and_agreed() { healed "$1" && dump_agrees "$1"; }
+# After faults opensm may need a second sweep.  Every try reads both the tables and the dump
+# again, because a sweep may have changed one of them after the other was read.
 until_healed() {
 	osm_settled "$manager" "$patience"
 	sim_until "$patience" healed_and_agreed "$1" || { walk "$1"; agreed "$1"; }
