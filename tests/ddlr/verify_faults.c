@@ -36,7 +36,8 @@
  * and after the last recovery the tables must be the original ones.
  *
  * If there are more than 5,000 random sets, only one set in 32 is checked after every write, and
- * has one of these endings.  All other sets are checked after every step, and have no ending.
+ * has one of these endings.  All other sets are checked after every step, and end with the last
+ * repair.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -89,7 +89,7 @@ static void go_on(void)
 	double next = next_moment();
 
 	if (next >= FOREVER)
-		return;		/* an unknown thread may still do something */
+		return;		/* a thread that the clock does not know may still act */
 	if (next > now_ms)
 		now_ms = next;
 	for (struct waiter *w = waiters; w; w = w->next)
