@@ -4,9 +4,9 @@
  *
  * OpenSM has made new_lft of every switch lft_size bytes long and filled it with "no
  * path"; it sends the contents to the switches after the engine has returned 0.  First every
- * switch is looked up and its buffers are measured; then all are written, which cannot
- * fail.  An entry counts as changed if it differs from lft, the table that the switch
- * acknowledged last.  OpenSM will write the blocks with changed entries.
+ * switch is looked up and the size of its buffers is checked; then all buffers are written,
+ * which cannot fail.  An entry counts as changed if it differs from lft, the table that the
+ * switch acknowledged last.  OpenSM will write the blocks with changed entries.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static enum ftr_status find_all(struct ibf_plugin *p,
 	return FTR_OK;
 }
 
-/* The number of entries that differ between a block of the old and of the new table. */
+/* The number of entries of a block in which the old table and the new one differ. */
 static uint32_t block_diff(const uint8_t *old, const uint8_t *row, uint32_t n)
 {
 	uint32_t diff = 0;

@@ -2,12 +2,12 @@
 /*
  * Reports of a repair: one line in the log when its blocks are written, and a record in
  * ibfattree-events.jsonl in OpenSM's dump directory when a sweep has confirmed
- * the repair.  The keys are described in ibfattree-json(5); "sets" can be replayed in a
- * simulation.
+ * the repair.  The keys are described in ibfattree-json(5); the list "sets" can be
+ * replayed in a simulation.
  *
  * A record is one line, or several if it would be longer than LINE_MAX_BYTES:
- * the first line holds all other members and the beginning of the two lists,
- * which continue in the following lines.  The writer's thread writes all lines
+ * the first line holds all other members and the beginning of the lists "cables" and
+ * "sets", which continue in the following lines.  The writer's thread writes all lines
  * of a record together.
  *
  * "switch-down" is written when a switch has lost its last link to another
@@ -135,8 +135,8 @@ static bool is_down(struct ibf_fast *f, uint64_t guid)
 	return down;
 }
 
-/* Set r->whole if all links of r belong to one switch, and that switch has lost its last
- * link or was down before. */
+/* Set r->whole to the switch that all links of r belong to, if that switch has lost its last link
+ * or was down before; otherwise to FTR_SW_NONE. */
 static void find_whole_switch(struct ibf_fast *f, struct rr_repair *r)
 {
 	const struct ftr_fabric *fab = r->gen.fabric;
@@ -259,9 +259,9 @@ static void add_facts(FILE *t, const struct rr_repair *r)
 		fprintf(t, ",\"reconcile\":null");
 }
 
-/* Add one line, with as many elements of the two lists as fit (one always does).  *links and
- * *sets then point to the elements that remain; NULL: none.  A list is a sequence of objects,
- * each followed by a newline. */
+/* Add one line, with as many elements of the lists *links and *sets as fit (one always does).
+ * *links and *sets then point to the elements that remain; NULL: none.  A list is a sequence of
+ * objects, each followed by a newline. */
 static void add_line(FILE *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts, const char **links, const char **sets)
 {
@@ -291,7 +291,7 @@ static void add_line(FILE *t, const struct rr_repair *r, uint32_t part,
 	fprintf(t, "}\n");
 }
 
-/* Returns the number of lines. */
+/* Add all lines of a record; returns their number. */
 static uint32_t add_record(FILE *t, const struct rr_repair *r, const char *links,
 			   uint32_t parts)
 {

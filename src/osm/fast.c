@@ -144,7 +144,7 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 	rr_post(&f->rr, &ev);
 }
 
-/* Limit in ms: longer than a write takes when every packet is lost. */
+/* Maximum time to wait for a write, in ms: longer than a write takes if every packet is lost. */
 #define WRITE_LIMIT_MS 5000
 
 /* The caller holds the mutex. */

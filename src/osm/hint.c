@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Suggests the engine of this plugin that a misspelt name probably means: the
- * one with the smallest edit distance (Levenshtein 1966) to it, if that is at
- * most MAX_EDITS.
+ * Suggests an engine for a misspelt name: the engine of this plugin whose name has the
+ * smallest edit distance (Levenshtein 1966), which must not be greater than MAX_EDITS.
  */
 #include <ctype.h>
 #include <stdbool.h>

@@ -13,8 +13,8 @@
 void ibf_find_manager(const struct ibf_plugin *p, const struct ftr_fabric *f,
 		      struct rr_dr_origin *origin, ftr_lid *lid);
 
-/* The M_Key that OpenSM itself would use for sw; sw NULL: the M_Key of OpenSM's options.
- * The caller holds OpenSM's lock. */
+/* The M_Key that OpenSM itself would use for sw, in network byte order; sw NULL: the M_Key of
+ * OpenSM's options.  The caller holds OpenSM's lock. */
 uint64_t ibf_m_key(const struct ibf_plugin *p, const osm_switch_t *sw);
 
 /* Shortest directed routes from this manager to the switches of f; NULL: no memory. */

@@ -4,7 +4,7 @@
  *
  * GUID files -> snapshot -> shape -> route -> verify -> commit -> publish.
  *
- * No data of OpenSM are changed before commit, and commit checks all buffers
+ * No data of OpenSM is changed before commit, and commit checks all buffers
  * before it writes.  So after a failure new_lft is as OpenSM prepared it (no
  * path) for the next engine of its list.  The reason for the failure is logged
  * once, where the failure is detected, and kept for message IBF210, which names
@@ -152,9 +152,9 @@ static bool is_repaired(const struct ibf_engine *e,
 }
 
 /*
- * Stores the extra turns of the previous routing, in terms of gen's fabric, in r.  If the
- * fabric is complete again, none are stored: its turns are planned from the start, so that it
- * gets the same tables as before the fault.  The turns of the complete fabric are a subset of
+ * Stores the extra turns of the previous routing in r, with the switch numbers of gen's fabric.
+ * If the fabric is complete again, no turns are stored: they are planned from the start, so that
+ * the tables are the same as before the fault.  The turns of the complete fabric are a subset of
  * those of the damaged fabric, because planning for the damaged fabric began with them.  So a
  * mixture of old and new entries has no credit loops.
  */

@@ -6,12 +6,12 @@
  * lock.  Before the call it has cleared the MLID in the tables of all switches and made
  * the tables long enough; after the call it sends our entries to the switches.  Several
  * groups may share an MLID.  A group of fewer than two ports gets no entries, as in
- * OpenSM's own code.  OpenSM's tree object (mbox->root) is read only by its
- * destructor; if another engine left one, it is purged.
+ * OpenSM's own code.  Nothing but its destructor reads OpenSM's tree object
+ * (mbox->root), so none is built; one that another engine left is purged.
  *
  * The trees are made for the fabric of the last routing (struct ibf_generation).  With
  * use_ucast_cache OpenSM may sweep without calling the engine.  The fabric of the last
- * routing is then outdated, so it is built again before the trees.
+ * routing is then outdated, so a new copy of the fabric is made before the trees.
  */
 #include "osm/osm.h"
 
@@ -83,7 +83,7 @@ static int seat_cmp(const void *x, const void *y)
 	return (int)a->port - (int)b->port;
 }
 
-/* Sort and remove duplicates; a port may be in several groups. */
+/* Sort the list and remove duplicates: a port may be in several groups. */
 static void unite(struct seats *list)
 {
 	uint32_t n = 0;

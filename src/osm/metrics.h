@@ -26,8 +26,8 @@ enum ibf_sm_state {
 struct ibf_metrics {
 	char engine[32];	/* engine in use; "": none yet */
 	bool ours;		/* the engine in use is one of this plugin */
-	char reason[256];	/* why an engine that routing_engine lists earlier is not used, or
-				 * "" */
+	char reason[256];	/* why an engine that precedes `engine` in routing_engine does not
+				 * route; "": there is no such engine */
 	/* time of these values, and start of the plugin; both in seconds since 1970 */
 	double now, started;
 	enum ibf_sm_state state;

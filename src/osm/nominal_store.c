@@ -12,11 +12,11 @@
  * routing as master a manager reads all of these files, the newest first, and
  * uses the first that belongs to this fabric, whichever manager wrote it; so a
  * standby that shares or copies the directory takes over with the same tables.
- * It then writes its own file, which becomes the newest.  The file without a
+ * The manager then writes its own file, which becomes the newest.  The file without a
  * GUID was written by older versions; it is read and not changed.
  *
- * The file affects only the number of entries that change. A file that is missing,
- * damaged or of another fabric is reported and replaced.
+ * The file affects only the number of entries that change.  If the manager's own file
+ * is damaged or belongs to another fabric, this is logged, and the file is replaced.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +30,7 @@
 #include "osm/writer.h"
 
 #define STATE_FILE "ibfattree-nominal"
-#define MAX_FILES 32		/* this number of files is read, the newest first */
+#define MAX_FILES 32		/* if there are more files, only the newest ones are read */
 
 const char *ibf_state_dir(void)
 {
@@ -54,7 +54,8 @@ struct state_file {
 	bool own;
 };
 
-/* The newest first; of files with the same time, our own first, then by name. */
+/* Order of the files: the newest first; of files with the same time, our own first, then
+ * by name. */
 static int newer(const void *x, const void *y)
 {
 	const struct state_file *a = x, *b = y;
@@ -123,7 +124,8 @@ static uint32_t list_files(const char *own, struct state_file *file,
 	return n;
 }
 
-/* Make n the nominal fabric of the plugin, which takes ownership of it. */
+/* Make n the nominal fabric of the plugin.  False: out of memory.  n is freed in this case, and
+ * belongs to the plugin otherwise. */
 static bool set_nominal(struct ibf_plugin *p, struct ftr_nominal *n)
 {
 	struct ibf_nominal *new = ftr_calloc(1, sizeof(*new));
@@ -169,7 +171,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		/* the file of another manager on this host may belong to
 		 * another fabric */
 		if (file->own && !*nomem)
-			ibf_log(p, IBF_STATE_FILE, "state file not used: %s is of another fabric: %u of its %u switches and %u of its %u end ports are in this one; it is replaced",
+			ibf_log(p, IBF_STATE_FILE, "state file not used: %s belongs to another fabric: %u of its %u switches and %u of its %u end ports are in the present fabric; it is replaced",
 				file->path, c.same_sw, c.old_sw, c.same_hosts,
 				c.old_hosts);
 		ftr_nominal_free(n);

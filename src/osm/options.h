@@ -21,7 +21,7 @@ struct ibf_options {
 	int roots;		/* enum ftr_roots */
 	int ca_order_dump;	/* bool */
 	int status_files;	/* bool */
-	int log_samples;	/* hosts named in a warning */
+	int log_samples;	/* maximum number of hosts named in a warning */
 	int placement;		/* enum ftr_placement */
 	int balance;		/* enum ftr_balance */
 	int adopt;		/* bool */
@@ -33,7 +33,7 @@ struct ibf_options {
 	int fast_window;	/* maximum number of packets in flight */
 	int fast_timeout_ms;
 	int fast_sweep_delay_ms, fast_sweep_cap_ms;
-	int fast_flap_limit;	/* 0: never damped */
+	int fast_flap_limit;	/* failures after which a link is damped; 0: never */
 	int fast_flap_window_ms, fast_flap_hold_ms;
 };
 

@@ -324,8 +324,8 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
 /* Report the changes that a routing has made.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
-/* ddlr_vls.c.  ibf_ddlr_vls: decide the VLs of gen; exclusive lock held.  ibf_ddlr_sl2vl: the
- * callback update_sl2vl of OpenSM. */
+/* ddlr_vls.c.  ibf_ddlr_vls: decide the VLs of gen; exclusive lock held.  ibf_ddlr_sl2vl:
+ * OpenSM's callback update_sl2vl. */
 void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t);
@@ -340,7 +340,8 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
  *  routed	a routing is done; exclusive lock held
  *  refused	a routing is refused; exclusive lock held
  *  engine	used: the name of the engine that routes; ours: it is one of this plugin;
- *		reason: why an engine that routing_engine lists earlier does not route, or ""
+ *		reason: why an engine that precedes `used` in routing_engine does not route;
+ *		"": there is no such engine
  *  repair	a repair is done
  *  write	a sweep is done, or the state of the manager has changed; gen: the routing
  *		in use, or NULL */

@@ -29,9 +29,9 @@
  *
  * On exit OpenSM calls destroy for every engine that was set up, then delete, then
  * dlclose.  So destroy frees the routing state only; the engine object is part of the
- * plugin.  report never takes a lock of OpenSM: for traps from the wire OpenSM already
+ * plugin.  report() never takes a lock of OpenSM: for traps from the wire OpenSM already
  * holds its lock shared, and taking it again would deadlock if another thread is
- * queued for exclusive access. report waits in one case only: at the end of a
+ * queued for exclusive access. report() waits in one case only: at the end of a
  * discovery, when the sweeper holds no lock, it waits until the worker has ended its
  * current write.
  *

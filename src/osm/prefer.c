@@ -76,8 +76,8 @@ static bool cancelled(void *ctx)
 }
 
 /* Better tables become the preferred ones even if the gain is small.  The result of a search
- * for displaced entries changes these entries a second time.  So the result is used only if the
- * all-to-all load or the load of shifts falls by more than 1 / GAIN_SHARE. */
+ * for displaced entries changes these entries a second time.  So the result is used only if it
+ * reduces the all-to-all load or the load of shifts by more than 1 / GAIN_SHARE of this load. */
 #define GAIN_SHARE 10
 
 static bool is_worth_it(const struct ibf_search *z)

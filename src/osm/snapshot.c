@@ -12,8 +12,8 @@
  * switch did not answer.  Such an object stays in the fabric without a LID, so
  * that all other objects are routed, and is counted in struct ibf_skips.
  *
- * Names are print_desc, which OpenSM has mapped with the node-name-map, except
- * for Aggregation Nodes.
+ * The name of a node is print_desc, to which OpenSM has applied the node-name-map.  The
+ * name of an Aggregation Node is its NodeDescription.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static enum ftr_speed link_speed(const osm_physp_t *p)
 	return ftr_speed_active(ib_port_info_get_link_speed_active(pi), ext);
 }
 
-/* The port's base LID, if OpenSM's LID table gives all its LIDs to this port;
+/* The base LID of the port, if OpenSM's LID table assigns all LIDs of the port to it;
  * else 0, and the object counts as skipped. */
 static ftr_lid trusted_lid(struct snap *s, const osm_physp_t *p)
 {

@@ -5,7 +5,8 @@
  * the state of the manager has changed, and after each repair.
  *
  * Both the sweeper and the worker of the fast path call functions of this file, so a mutex
- * guards its data.  While it is held, no other lock is taken except that of the writer's queue.
+ * guards its data.  A thread that holds the mutex takes no other lock except that of the
+ * writer's queue.
  * The writer's thread writes the files.
  */
 #include <stdlib.h>
@@ -229,7 +230,8 @@ static uint64_t bound(const struct ftr_picture *pic, const struct ftr_fabric *f,
 	return most;
 }
 
-/* Compute the all-to-all load of the most loaded link, and the lower bound of that load. */
+/* Compute the all-to-all load of the most loaded link, and the lower bound of that load.
+ * False: out of memory. */
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {

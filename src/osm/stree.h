@@ -51,7 +51,7 @@ struct ibf_stree {
 	uint32_t n_seen;	/* length of queue */
 };
 
-/* NULL: no memory.  shape and able must outlive it. */
+/* NULL: no memory.  shape and able must outlive the returned structure. */
 struct ibf_stree *ibf_stree_new(const struct ftr_shape *shape,
 				const uint8_t *able);
 void ibf_stree_free(struct ibf_stree *t);	/* NULL is accepted */

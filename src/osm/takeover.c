@@ -6,16 +6,16 @@
  * OpenSM writes blocks in no particular order.  While the switches hold a mixture of old
  * and new tables, a credit loop may form even if neither set has one, and a packet may
  * reach a switch without an entry for it.  So the plugin reads the tables of the switches
- * (adopt.c), plans the transition as ddlr does after a repair (<ftr/ddlr.h>), and writes its
- * steps itself before it hands the tables to OpenSM.  In every state during the
+ * (adopt.c), plans the transition as ddlr does after a repair (<ftr/ddlr.h>), and writes the
+ * steps of the plan itself before it hands the tables to OpenSM.  In every state during the
  * transition, each pair of ports that has a path in both sets of tables has a path. No
  * credit loop forms, not even with packets in flight. OpenSM then writes the same entries
  * once more.
  *
  * The whole transition is made with OpenSM's lock held, as for adopt, and within a time
  * limit. If no such order exists, or a write fails, OpenSM writes the remaining entries,
- * and a warning is logged.  A switch may process a repeated SMP late, so after a
- * repetition the plugin waits for the packet lifetime before it writes anything else.
+ * and a warning is logged.  A switch may process a repeated SMP late, so after such an
+ * SMP the plugin waits for the packet lifetime before it writes anything else.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ struct takeover {
 	const struct ftr_fabric *f;
 	struct ftr_tables *now;	/* the tables that the switches hold */
 	struct rr_dr_tree *tree;
-	double end;
+	double end;		/* when planning and writing stop, by ibf_now_ms() */
 	bool late;		/* a switch may still receive an earlier SMP */
 	uint64_t entries, blocks;
 	uint32_t steps, rounds, failed;
@@ -188,7 +188,8 @@ static bool has_entries(const struct ftr_tables *t)
 	return false;
 }
 
-/* If option adopt has read the tables already, they are copied. */
+/* Store the tables of the switches in x->now.  If option adopt has already read them, they are
+ * copied. */
 static enum ftr_status read_tables(struct takeover *x, const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
 				   struct ftr_err *err)

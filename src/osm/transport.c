@@ -40,7 +40,8 @@ struct slot {
 	enum slot_state state;
 	uint32_t seq;
 	struct rr_smp *job;
-	double sent, at;	/* ms: when the packet was sent, and when it was settled */
+	double sent, at;	/* by ibf_now_ms(): when the packet was sent; when the answer or the
+				 * failure was reported */
 	uint8_t data[IB_SMP_DATA_SIZE];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Management packets of our own, beside OpenSM's queue.
+ * Management packets of our own, which bypass OpenSM's queue.
  *
  * OpenSM sends through one queue, which is full during a sweep; a packet of
  * ours would wait in it.  So the plugin binds to the same port a second time

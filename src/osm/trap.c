@@ -5,14 +5,14 @@
  * OpenSM reports a trap to plugins only after it has answered and filtered the trap (of
  * equal traps within a few seconds it reports at most ten). With sweep_on_trap it has
  * then also started a heavy sweep, which would race with the fast path.
- * It does not report traps 129 to 131 at all.  So the plugin installs itself in
+ * OpenSM does not report traps 129 to 131 at all.  So the plugin installs itself in
  * front of the one function that OpenSM's dispatcher calls for notices, and
  * calls that function for every trap.
  *
  * While that function handles a link state change (128) that the fast path has
  * taken over, sweep_on_trap is off.  For all other traps (129 to 131, 144 and
- * vendors' traps) it is unchanged.  OpenSM reads the option nowhere else, and
- * traps are handled one at a time while we change it.  Afterwards the option is
+ * vendors' traps) the option is unchanged.  OpenSM reads it nowhere else, and
+ * traps are handled one at a time while it is changed.  Afterwards the option is
  * set to the value that OpenSM last read from opensm.conf, so that a change by
  * the administrator takes effect.
  *

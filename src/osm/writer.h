@@ -3,7 +3,7 @@
  * A thread that writes the plugin's files.
  *
  * A disk that is full, slow or hung (a network file system) must not delay
- * OpenSM: so no file is written on OpenSM's threads or under its locks.  Jobs
+ * OpenSM.  So no file is written on OpenSM's threads or under its locks.  Jobs
  * are queued and run later.  The queue is bounded; a job that finds no room is
  * dropped and counted.  When OpenSM exits, the queue is written within a
  * bounded time.

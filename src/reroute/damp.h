@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The time at which the confirming sweep is due: delay ms after the last event, but at most
- * cap ms after the first event that no sweep has seen, so that a fabric with
+ * The time at which the confirming sweep is due: `delay` ms after the last event, but at most
+ * `cap` ms after the first event that no sweep has seen, so that a fabric with
  * continuous link changes is swept, too.
  *
  * The functions read no clock: the caller supplies the time. All times are milliseconds of one

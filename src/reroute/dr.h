@@ -16,8 +16,8 @@
 #define RR_DR_HOPS_MAX 63	/* IBA 14.2.1.2: hop pointer below 64 */
 
 struct rr_dr {
-	uint8_t hops;
-	uint8_t path[RR_DR_HOPS_MAX + 1];	/* path[1 .. hops] */
+	uint8_t hops;		/* number of links of the route */
+	uint8_t path[RR_DR_HOPS_MAX + 1];	/* [1 .. hops] outgoing ports */
 };
 
 /* Where the subnet manager is attached. */
@@ -40,7 +40,7 @@ struct rr_dr_tree {
 	ftr_sw *queue;		/* [n_sw] temporary data of the search */
 };
 
-/* Sets of ports: bit f->sw[s].first_port + p. */
+/* In a set of ports, bit f->sw[s].first_port + p stands for port p of switch s. */
 static inline bool rr_port_has(const uint64_t *set, uint32_t bit)
 {
 	return set[bit / 64] >> (bit % 64) & 1;
@@ -51,7 +51,7 @@ static inline void rr_port_put(uint64_t *set, uint32_t bit)
 	set[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-/* The links and switches that a search must avoid; a member that is NULL: none of that kind. */
+/* The links and switches that a search must avoid; a NULL member stands for an empty set. */
 struct rr_dr_limits {
 	const uint64_t *dead;	/* set of ports: the link is dead */
 	const uint8_t *avoid;	/* [n_sw] 1: the switch may only be the last one of a route */

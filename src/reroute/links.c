@@ -48,7 +48,7 @@ static void remove_at(struct rr_links *t, uint32_t i)
 }
 
 /* Make room in a full table: drop the ALIVE link whose last failure is the
- * oldest, and with it its number of failures.  False: no link is ALIVE. */
+ * oldest; its failures no longer count.  False: no link is ALIVE. */
 static bool make_room(struct rr_links *t)
 {
 	uint32_t quiet = t->n;

@@ -14,7 +14,7 @@
  * ALIVE	usable.  A link that is not in the table is ALIVE; an ALIVE link stays
  *		in the table while its failures are counted.
  * DEAD		The time of the failure is known.  A discovery that began before that time may
- *		have seen the link up; its result for this link is ignored.
+ *		have seen the link up, so its result for this link is ignored.
  * DAMPED	flaps: not used until it has not failed for the hold time.
  * RETURNING	found by a sweep, or its hold time is over.  No routing uses it; the
  *		fast path takes it into use when the sweep is done.
@@ -99,8 +99,8 @@ double rr_links_release_due(const struct rr_links *t);
 /* Make damped links whose hold time is over RETURNING; true: there were some. */
 bool rr_links_release(struct rr_links *t, double now);
 /* Move RETURNING links, at most max, to out and end their RETURNING state.
- * *more: some are left, and stay RETURNING.  Returns the number of links in
- * out. */
+ * *more: set to true if other links are RETURNING, and stay so.  Returns the
+ * number of links in out. */
 uint32_t rr_links_take_returning(struct rr_links *t, struct rr_ends *out,
 				 uint32_t max, bool *more);
 /* End the RETURNING state of all links; true: there were some. */

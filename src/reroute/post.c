@@ -58,7 +58,7 @@ unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev)
 }
 
 /* If the tables in the switches are unknown after the event, no view will be made of
- * the last routing, so it is released. */
+ * the last routing, so that routing is released. */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev)
 {
 	struct rr_routing fresh = { .owner = NULL };

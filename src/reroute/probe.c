@@ -5,7 +5,7 @@
  *
  * PortInfo is read from every port of the switch that has, or nominally has, a
  * link to another switch.  Two directed routes are used that enter the switch
- * by different ports, because one of them may lead over the link that died.  A
+ * by different ports, because one route may lead over the link that died.  A
  * link is dead when its port reports Down (IBA 14.2.5.6, PortState).  A link is back when
  * the ports at both ends are Active: before that it carries no data.
  *
@@ -156,8 +156,8 @@ static bool is_dead(const struct rr_view *v, unsigned int state)
 }
 
 /* Append to out, which holds n links, the links of p whose port state differs from the view;
- * returns the new number.  Every port that is Down is noted, even if the link is already dead
- * in the view: it may have been up for a moment, and OpenSM may have seen that. */
+ * returns the number of links in out.  Every port that is Down is noted, even if its link is
+ * dead in the view: the link may have been up for a moment, and OpenSM may have seen that. */
 static uint32_t add_changed(struct rr *f, struct probe *p,
 			    struct rr_link *out, uint32_t n, bool *unknown)
 {
@@ -205,7 +205,7 @@ static void ask_ports(struct rr *f, struct probe *p, double hedge)
 	send_jobs(f, p->job, p->n, 4, hedge, LIMIT_TIMEOUTS * f->timeout);
 }
 
-/* Remove from c the links that are back at one end only, and return the new number. */
+/* Remove from c the links that are back at one end only; returns the number of links left. */
 static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 			   bool *unknown)
 {
@@ -448,7 +448,7 @@ static void ask_briefly(struct rr *f, struct rr_smp *job, uint32_t n)
 	send_jobs(f, job, n, 2, 0, FTR_MAX(2 * HEDGE_MS, patience(f)));
 }
 
-/* For each switch at a far end, ask another of its neighbours about the link from that
+/* For each switch at the far end of a dead link, ask another neighbour about the link from that
  * neighbour to the switch.  If no neighbour reports a live link, the switch counts as
  * silent. */
 static void ask_one_neighbour(struct rr *f, const struct probe *p,
@@ -591,8 +591,8 @@ static bool list_neighbours(struct probe *q, const struct probe *p,
 	return ok;
 }
 
-/* Ask the neighbours of silent switches, and append the changed links to *out, which holds n;
- * returns the new number. */
+/* Ask the neighbours of silent switches, and append the changed links to *out, which holds n
+ * links; returns the number of links in *out. */
 static uint32_t ask_neighbours(struct rr *f, const struct probe *p,
 			       struct rr_link **out, uint32_t n,
 			       bool *unknown)

@@ -447,7 +447,7 @@ static uint32_t trap_senders(const struct rr_view *v,
 	return k;
 }
 
-/* Remove from c the links that are back but damped; returns the new number. */
+/* Remove from c the links that are back but damped; returns the number of links left. */
 static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -504,7 +504,7 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap,
 	return done;
 }
 
-/* Leave those of the n links that are still not in use to OpenSM.  sweep_over true: the next
+/* Leave to OpenSM those of the n links that are still not in use.  sweep_over true: the next
  * routing uses these links as OpenSM sees them; false: they are probed again at the end of the
  * sweep. */
 static void leave_to_sweep(struct rr *f, const struct rr_link *c,

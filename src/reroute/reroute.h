@@ -93,7 +93,7 @@ struct rr_block {
 	uint64_t guid;
 	const char *name;
 	uint32_t block;
-	const uint8_t *data;	/* FTR_LFT_BLOCK bytes */
+	const uint8_t *data;	/* the entries, FTR_LFT_BLOCK bytes */
 	bool skip;		/* no directed route to the switch: not written */
 	bool open;		/* OpenSM's own write of this block is unacknowledged */
 	bool sure;		/* acknowledged, and no older packet can arrive
@@ -106,7 +106,7 @@ struct rr_view {
 	struct rr_routing gen;
 	struct ftr_incr *incr;
 	struct ftr_tables *sent;	/* the tables that the switches hold */
-	uint64_t *m_key;		/* [n_sw] */
+	uint64_t *m_key;		/* [n_sw] M_Key of each switch, in network byte order */
 	struct rr_dr_origin origin;
 	ftr_lid sm_lid;			/* LID of the subnet manager's port */
 	struct rr_dr_tree *tree[2];	/* trees of the first ([0]) and second ([1]) directed
@@ -116,7 +116,7 @@ struct rr_view {
 				 * dead */
 	uint8_t *in_flight;	/* [n_sw] 1: a packet to the switch timed out and may still
 				 * arrive */
-	uint64_t *suspect;	/* set of ports: links that requests avoid for now */
+	uint64_t *suspect;	/* set of ports: links that may be dead; requests avoid them */
 	bool brought_up;		/* the sweep that made the routing has set all links
 					 * Active */
 	bool saw_init;			/* the last probe found a port in Init */
@@ -149,9 +149,9 @@ struct rr_repair {
 	uint32_t failed;	/* blocks that were not acknowledged */
 	uint32_t resent;	/* blocks sent more than once */
 	uint32_t unsettled;	/* blocks that a sweep must write again */
-	uint32_t drained;	/* entries that waited for old packets to leave */
+	uint32_t drained;	/* entries that were written after old packets had left */
 	bool local;		/* the repair is reported as a local repair by ddlr */
-	bool swept;		/* not a repair: a sweep brought a switch back */
+	bool swept;		/* this is not a repair: a sweep brought a switch back */
 	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
 	uint64_t unrepaired;	/* local repair: entries that still lead to a
@@ -271,8 +271,8 @@ void rr_fini(struct rr *f);
  * list of repairs that the last discovery has seen; the caller completes,
  * records and frees them. */
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
-/* The worker takes its next job; it holds the mutex.  False: it has nothing to do until the time
- * of rr_timer() or the next event. */
+/* Take the next job.  The caller is the worker and holds the mutex.  False: there is nothing to
+ * do until the time of rr_timer() or the next event. */
 bool rr_take(struct rr *f, struct rr_task *t);
 /* Run the job from start to end; called without the mutex. */
 void rr_do(struct rr *f, struct rr_task *t);
@@ -346,7 +346,7 @@ uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 /* Probe n links, and further links of switches that turn out to be dead.
  * Writes the links whose state differs from the view to *out, which has room
  * for n and is grown as needed; returns their number.  traps: the switches of these
- * links have sent traps.  *unknown: a port did not answer. */
+ * links have sent traps.  *unknown: set to true if a port did not answer. */
 uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 

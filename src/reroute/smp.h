@@ -47,7 +47,7 @@ struct rr_smp_policy {
 	/* ms after which an unanswered request is sent over its next route as
 	 * well; 0: only when a packet is lost */
 	double hedge;
-	/* ms from the start after which the run ends, answered or not; 0: no
+	/* ms after which the run ends, even if requests are unanswered; 0: no
 	 * limit */
 	double limit;
 };

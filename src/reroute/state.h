@@ -76,7 +76,7 @@ enum rr_job { RR_IDLE = 0, RR_BUSY, RR_WRITING, RR_N_JOBS };
 
 struct rr_trap {
 	ftr_lid lid;		/* LID of the switch that sent the trap */
-	double at;
+	double at;		/* time at which the trap arrived, ms */
 };
 
 /* In brackets: the members of struct rr_event that are set. */
@@ -115,7 +115,7 @@ struct rr_event {
 	enum rr_event_kind kind;
 	ftr_lid lid;
 	bool master, yes, routed, init;
-	double due;		/* ms; negative: no next round */
+	double due;		/* time of the next round, ms; negative: no next round */
 };
 
 /* Actions for the caller; several may be set, and are carried out in this
@@ -166,7 +166,7 @@ struct rr_state {
 	 * swept: a sweep is done. */
 	bool released, swept;
 	bool rewrite;		/* RR_ACT_REWRITE is due when OpenSM is at rest */
-	bool job_up;		/* tables was RR_UP when the job began */
+	bool job_up;		/* `tables` was RR_UP when the job began */
 	/* trap: the traps that wait; asked: those of the current job; later: those to be
 	 * probed again when the links are up. */
 	struct rr_trap trap[RR_TRAPS_MAX], asked[RR_TRAPS_MAX],

@@ -21,11 +21,11 @@
 
 #include "reroute/reroute.h"
 
-/* A packet that was routed downward to a switch which is about to route it
- * upward leaves that switch within its head-of-queue lifetime: 4.096 us * 2^18
- * by default (OpenSM: 0x12), which allows for links that stall.  Here the path
- * of these packets is dead, so they are dropped when they reach the head of
- * their queue.  DRAIN_MS is the time allowed for that. */
+/* Before a step from first_drain on, wait for this time, in ms: packets that were routed
+ * downward to a switch must have left it before its new entries lead upward.  In general a
+ * packet leaves a switch within its head-of-queue lifetime, 4.096 us * 2^18 by default (OpenSM:
+ * 0x12), which allows for links that stall.  Here the path of these packets is dead, so they
+ * are dropped as soon as they reach the head of their queue. */
 #define DRAIN_MS 5
 
 /* One packet to be written. */
@@ -49,7 +49,7 @@ struct push {
 	uint32_t n;
 	ftr_port *before;	/* [what->n] the entries of view->sent before the write */
 	uint8_t *doubtful;	/* [n_sw] 1: a write to the switch was not acknowledged */
-	/* [n_sw] no directed route leads to the switch: it is dead, or OpenSM will
+	/* [n_sw] 1: no directed route leads to the switch: it is dead, or OpenSM will
 	 * discover it again and write its whole table */
 	uint8_t *cut_off;
 	uint8_t *late;		/* [n_sw] 1: answers of the switch are awaited for LATE_MS only */
@@ -171,7 +171,7 @@ static bool leads_to_doubtful(const struct push *p, const struct write *w)
 #define QUICK_TIMEOUTS 0.5
 
 /* Add links of the route dr to set: if proven is NULL, the outgoing port of every link; otherwise
- * both ends of the first link that is not in proven. */
+ * both ends of the first link that is not in proven, the links that are known to work. */
 static void mark_route(const struct push *p, const struct rr_dr *dr,
 		       uint64_t *set, const uint64_t *proven)
 {
@@ -391,7 +391,7 @@ static void note_writes(struct push *p)
 
 /* ---- a whole write ------------------------------------------------------ */
 
-/* Add to the numbers in r, because a repair may be written in several parts. */
+/* Add the numbers of this write to those in r, because a repair may be written in parts. */
 static void count(struct push *p)
 {
 	uint8_t *seen = ftr_calloc(FTR_LID_MAX + 1u, 1);

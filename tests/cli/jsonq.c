@@ -2,8 +2,8 @@
 /*
  * Reads JSON strictly, for the tests of --json.
  *
- *	jsonq FILE			check that it is one well-formed JSON text
- *	jsonq FILE a.b.0.c		print the value there
+ *	jsonq FILE			check that FILE is one well-formed JSON text
+ *	jsonq FILE a.b.0.c		print the value at this path
  *	jsonq --keys FILE		print the names of all members
  */
 #include <stdbool.h>

@@ -96,7 +96,7 @@ case_metrics_names() {
 		grep -qx "$name" <<<"$known" || fail "the plugin does not write ibfattree_$name"
 	done < <(grep -o 'ibfattree_[a-z_]*' "$T/exprs" | sed 's/^ibfattree_//' | sort -u)
 	want promtool
-	# check the syntax of the expressions, as rules
+	# make a rule of each expression, because promtool checks the syntax of rules
 	# shellcheck disable=SC2016
 	{
 		echo 'groups: [{name: panels, rules: ['
@@ -106,8 +106,8 @@ case_metrics_names() {
 	promtool check rules "$T/panels.yml"
 }
 
-# The dashboard has the types that Grafana publishes: misspelled members and wrong values
-# are errors.
+# The dashboard conforms to the types that Grafana publishes: misspelled members and wrong
+# values are errors.
 case_metrics_dashboard() {
 	want npm node python3
 	mkdir "$T/npm"

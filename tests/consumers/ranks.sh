@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # The launchers of Open MPI and MPICH read the output of "ibfattree ranks".  All hosts are this
-# machine: a program in place of ssh runs the command here and passes on the name of the
-# host.
+# machine: a program in place of ssh runs the command here, and passes the name of the host
+# to it.
 
 ranks_start() {
 	cat >"$T/agent" <<-'EOF'

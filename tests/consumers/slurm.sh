@@ -51,7 +51,7 @@ slurm_start() {
 	done
 }
 
-# A slurmd with running jobs waits for them, so it is killed after the first signal.
+# A slurmd that has received SIGTERM waits for its running jobs, so SIGKILL follows.
 slurm_stop() {
 	kill "${pids[@]}" 2>/dev/null || true
 	sleep 0.5

@@ -349,7 +349,8 @@ static void add_lid(struct world *w, ftr_lid lid)
 	}
 }
 
-/* Remove every channel to which no dependency leads; if some are left, there is a cycle. */
+/* Remove channels to which no dependency leads, until there are none; if channels are left, there
+ * is a cycle. */
 static bool cyclic(struct world *w)
 {
 	const uint32_t n = w->f->n_ports * VLS, row = w->width * VLS;

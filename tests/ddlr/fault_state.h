@@ -16,12 +16,12 @@ struct world {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
 	struct ftr_tables *base;	/* tables before any fault */
-	struct ftr_sl2vl *m;	/* turn bit; NULL: one VL */
+	struct ftr_sl2vl *m;	/* SL2VL tables of the turn bit; NULL: one VL */
 	bool switches;		/* switches send packets, too */
 	struct ftr_ddlr *r;
 	struct ftr_tables *t;	/* entries that the switches hold now */
-	uint8_t *dead_sw;	/* [n_sw] */
-	uint8_t *dead_port;	/* [n_ports] */
+	uint8_t *dead_sw;	/* [n_sw] 1: the switch is dead */
+	uint8_t *dead_port;	/* [n_ports] 1: the link at this port is dead */
 	ftr_sw *peer;		/* [n_ports] the live switch behind a live link; else FTR_SW_NONE */
 	uint8_t *arrives;	/* [n_sw * (max_lid + 1)] 1: packets from the switch to the LID
 				 * arrive now */
@@ -33,10 +33,10 @@ struct world {
 	/* scratch */
 	uint8_t *fate;
 	ftr_sw *stack;
-	uint8_t *edge;		/* [n_ports * VLS][width * VLS] */
+	uint8_t *edge;		/* [n_ports * VLS][width * VLS] 1: a dependency between channels */
 	uint32_t width;
 	uint8_t *seen;		/* [n_ports * VLS] */
-	uint32_t *part;		/* [n_sw] connected part; 0: dead */
+	uint32_t *part;		/* [n_sw] number of the connected part, from 1; 0: dead switch */
 	uint32_t *queue;
 };
 
@@ -47,7 +47,7 @@ void world_free(struct world *w);
 void world_reset(struct world *w);
 
 /* Faults are numbered: links first, then inner switches.  world_fault() returns fault i
- * as an event (up: its recovery). */
+ * as an event; if `up` is true, the recovery from fault i. */
 uint32_t world_n_faults(const struct world *w);
 struct ftr_event world_fault(const struct world *w, uint32_t i, bool up);
 /* Apply the event to the fabric. */

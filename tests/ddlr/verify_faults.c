@@ -1,44 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Verifies that up to k-1 faults are repaired: all fault sets of small trees, random
- * ones of larger trees.
+ * Verifies that up to k-1 faults are repaired: all sets of faults of small trees, and random
+ * sets of faults of larger trees.
  *
  *	verify			the sample of make check
  *	verify long [ROW..]	all rows (make verify-ddlr), or only the given rows,
  *				which are numbered from 1
  *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
- *				KINDS: l (links), s (switches) or ls; N: number of
- *				random sets instead of all sets: those with numbers
- *				FIRST, FIRST + 1, ... of SEED
+ *				KINDS: l (links), s (switches) or ls; N: instead of
+ *				all sets, N random sets, with the numbers FIRST,
+ *				FIRST + 1, ... of SEED
  *	verify SHAPE FAULTS KINDS VLS =A,B,C
- *				this set, faults by number, in this order
+ *				the faults with the numbers A, B, C, in this order
  *	verify plugin SHAPE ...	the same, with recovery as the plugin does it: see
  *				below
  *
- * A failure is printed with its numbers; random choices in a run depend only on the
- * seed and the number of the set, so each run can be repeated.
+ * A failure is printed with the numbers of its faults.  Random choices in a run depend only
+ * on the seed and the number of the set, so each run can be repeated.
  *
  * The faults of a set occur one after the other, in all orders or in one order, and each is
- * repaired before the next.  After each repair all physically connected pairs are reachable,
- * without loops and without cycles of channel dependencies on the given VLs; after every
- * single write in between there is no loop and no cycle, and no reachable pair has become
- * unreachable.  In every second run, packets are drained between faults.
+ * repaired before the next.  After each repair all physically connected hosts must reach each
+ * other, without loops and without cycles of channel dependencies on the given VLs.  No single
+ * write may cause a loop or a cycle, or make a reachable pair unreachable.  After a fault,
+ * packets are drained or not, at random.
  *
- * After the last fault, runs alternate between two endings.  In the first, all faults
- * are restored in a random order, and the tables must be the original ones.  In the
- * second, the damaged fabric is routed from scratch with a transition to these tables,
- * and then restored with a second transition.  The same properties must hold in
- * between.
+ * A run has one of two endings, at random.  In the first, all faults are repaired in a random
+ * order.  In the second, the damaged fabric is routed from scratch, with a transition to the new
+ * tables; the faults are repaired, and a second transition follows.  The same properties must
+ * hold in every state, and at the end the tables must be the original ones.
  *
- * With "plugin", the planner does not handle recovery: OpenSM routes the fabric of that time
- * with the nominal shape, and blocks of 64 entries are written in any order.  The states in
- * between have no guarantee: those in which a pair becomes unreachable, or that have a loop or
- * a cycle of channel dependencies, are counted.  After the last block all hosts must be
- * reachable without loop and cycle, and after the last recovery the tables must be the
- * original ones.
+ * With "plugin", the planner does not handle recovery: OpenSM routes the present fabric
+ * with the nominal shape, and blocks of 64 entries are written in any order.  A state between
+ * two blocks may have unreachable pairs, loops or cycles of channel dependencies; such states
+ * are only counted.  After the last block all hosts must be reachable without loop and cycle,
+ * and after the last recovery the tables must be the original ones.
  *
- * If there are very many random sets, only one in 32 is checked after every write; the
- * others are checked after every step, and the recovery at the end is left out.
+ * If there are more than 5,000 random sets, only one set in 32 is checked after every write, and
+ * has one of these endings.  All other sets are checked after every step, and end with the last
+ * repair.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +73,7 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
-#define TRIES 4			/* with and without drains between faults, with either ending */
+#define TRIES 4			/* runs with different random drains and endings */
 
 /* Seed the random choices for one fault set. */
 static void take_chances(uint64_t set)
@@ -279,7 +278,7 @@ static const char *hand_over(struct tally *t)
 		what = "a transition does not end";
 	world_judge(world, true, &v);
 	if (!what && (v.host_lost || v.loops || v.cyclic))
-		what = "after a transition hosts are unreachable";
+		what = "after a transition hosts are unreachable, or there is a loop or a cycle";
 	ftr_tables_free(to);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
@@ -372,7 +371,7 @@ static const char *recover_as_plugin(const struct job *j, const uint32_t *set)
 			plugin.recoveries++;
 			world_judge(world, true, &v);
 			if (v.host_lost || v.loops || v.cyclic)
-				what = "after a recovery hosts are unreachable";
+				what = "after a recovery hosts are unreachable, or there is a loop or a cycle";
 		}
 		ftr_tables_free(to);
 		ftr_shape_free(sh);

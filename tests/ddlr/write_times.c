@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Computes when the entries of a repair take effect, from the times of management packets
- * and of writes: write_times SHAPE RANK ENGINE HOP_US WRITE_US COMPUTE_US
+ * Computes when the entries of a repair take effect.  Usage:
+ * write_times SHAPE RANK ENGINE HOP_US WRITE_US COMPUTE_US
  *
  * The first upward link of a switch of that rank fails.  ENGINE is dmodc (its
  * complete reroute) or ddlr (its local repair); both begin with the tables of dmodc.  A

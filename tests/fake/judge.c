@@ -5,7 +5,7 @@
  * Only links whose ports are Active carry data. The checks cover the part of
  * the fabric that OpenSM's port can reach over these links, and ignore all other
  * hosts and switches. The pairs that must be connected are found by a search over
- * live links, which has nothing in common with costs and groups of the engines.
+ * live links, which uses neither the costs nor the port groups of the engines.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -216,8 +216,8 @@ void fake_check_sound(struct fake *h)
 }
 
 /* Count blocks of OpenSM's copy. A block is marked if the next sweep will write
- * it. *wrong: blocks that differ from the switch and are not marked. *marked:
- * marked blocks of switches that can be written to. */
+ * it. *wrong: blocks that are not marked although the switch holds other entries.
+ * *marked: marked blocks of switches that OpenSM can reach. */
 static void compare(struct fake *h, uint32_t *wrong, uint32_t *marked)
 {
 	struct scene c = scene_new(h, IB_LINK_INIT);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * OpenSM as the plugin sees it: its symbols, its structures, its exit.
+ * OpenSM as the plugin sees it: symbols, structures, start and exit.
  *
  * There is one fake OpenSM at a time, because the symbols can refer to one only. The
- * structures are those of the installed headers, with only those members filled
- * in that the plugin reads. A switch unknown to OpenSM has a node but no table.
+ * structures are those of the installed headers; only the members that the plugin
+ * reads are set. A switch unknown to OpenSM has a node but no table.
  */
 #include <glob.h>
 #include <check.h>
@@ -426,7 +426,7 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 	out = fopen(path, "w");
 	if (!out)
 		fake_fail("no temporary file");
-	/* a key may be given only once */
+	/* a key may be given only once, so leave out the defaults that the test overrides */
 	for (const char *line = common; *line;) {
 		size_t n = strcspn(line, "\n") + 1, key = strcspn(line, " ");
 		char name[64];

@@ -16,11 +16,10 @@
  *		tables is correct
  *
  * The structures and the dispatcher are OpenSM's own (libosmcomp). Behaviour is
- * copied from OpenSM 3.3.23; the functions that were copied are named at each
- * place.
+ * copied from OpenSM 3.3.23; comments name the functions that were copied.
  *
  * Threads. The test's thread is OpenSM's sweeper, unless fake_auto_sweep runs
- * one. The dispatcher has two threads, the transport one, the plugin its own.
+ * one. The dispatcher has two threads and the transport has one. The plugin starts its own.
  * Time is virtual: no code sleeps, and nothing depends on the speed of the machine.
  * fake_settle waits until there is nothing left to do.
  */
@@ -37,7 +36,7 @@ struct fake;
 struct fake_packet {
 	bool plugin;		/* true: sent by the plugin; false: by OpenSM */
 	bool set;		/* true: Set(LinearForwardingTable); false: Get(PortInfo) */
-	uint32_t mod;		/* block or port */
+	uint32_t mod;		/* attribute modifier: number of the block or of the port */
 	unsigned int copy;	/* 0: first copy, otherwise a retry of the
 				 * transport */
 	uint32_t number;	/* per sender, from 0; copies have the same
@@ -58,7 +57,7 @@ struct fake_fate {
 				 * random, too */
 	bool ignore;		/* a Set is acknowledged, but not carried out */
 	double delay_ms;	/* time until the request is carried out */
-	double back_ms;		/* time from then until its answer arrives */
+	double back_ms;		/* time from then until the answer arrives */
 	bool hold;		/* the answer waits for fake_release */
 };
 
@@ -73,7 +72,7 @@ enum fake_moment {
 	FAKE_SWEEP_BEGINS,	/* after HEAVY_SWEEP_START */
 	FAKE_DISCOVERING,	/* half of the switches have been read */
 	FAKE_DISCOVERED,	/* all switches have been read, no event reported yet */
-	FAKE_BEFORE_ROUTING,	/* after HEAVY_SWEEP_DONE and the drop manager */
+	FAKE_BEFORE_ROUTING,	/* after HEAVY_SWEEP_DONE and the run of the drop manager */
 	FAKE_LOCKED,		/* lock held, no engine called yet */
 	FAKE_ROUTING,		/* engine done, lock held, no packet sent yet */
 	FAKE_PUSHING,		/* lock released, packets in flight */
@@ -90,12 +89,12 @@ typedef void (*fake_moment_fn)(void *ctx, struct fake *h, enum fake_moment m);
 struct fake_sw {
 	uint8_t *lft;		/* [FTR_LID_MAX + 1] the table in the switch */
 	ib_net64_t m_key;	/* 0: the switch accepts every M_Key */
-	bool silent;		/* does not answer */
-	bool changed;		/* PortStateChange */
+	bool silent;		/* the switch does not answer */
+	bool changed;		/* PortStateChange of the switch */
 	bool unheard;		/* its trap has not reached OpenSM */
 	/* route found by OpenSM's last discovery */
 	struct rr_dr route;
-	uint32_t n_sets;	/* table Sets that it has carried out */
+	uint32_t n_sets;	/* Sets of LFT blocks that the switch has carried out */
 };
 
 struct fake_wire;
@@ -106,11 +105,11 @@ struct fake {
 	const struct ftr_shape *sh;	/* shape of fab */
 	struct fake_wire *wire;
 	struct fake_sw *sw;	/* [fab->n_sw] guarded by the wire's mutex */
-	uint8_t *link;		/* [fab->n_ports] port states, guarded by the wire's mutex, too;
-				 * equal at both ends of a link */
+	uint8_t *link;		/* [fab->n_ports] state of each port, equal at both ends of a link;
+				 * guarded by the wire's mutex */
 	osm_node_t **sw_node, **ep_node;
 	osm_port_t **sw_port, **ep_port;
-	osm_switch_t **osw;	/* [fab->n_sw] OpenSM's switches; NULL: not known */
+	osm_switch_t **osw;	/* [fab->n_sw] NULL: OpenSM does not know the switch */
 	ftr_ep sm;		/* OpenSM's port */
 	void *plugin;		/* plugin's data; NULL after fake_unload */
 	struct ibf_fast *fast;	/* the plugin's fast path, or NULL */
@@ -120,7 +119,7 @@ struct fake {
 
 	fake_moment_fn moment;
 	void *moment_ctx;
-	bool fail_routing;	/* the stock engine fails, too */
+	bool fail_routing;	/* set by a test: the stock engine fails */
 	/* called after each Set of a table, with the wire's mutex held; may be NULL */
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
@@ -141,7 +140,7 @@ struct fake {
 	} trap_age[FTR_LID_MAX + 1];
 	pthread_t sweeper;
 	bool auto_sweep, stop_sweeper, sweeping;
-	/* numbers of the last routing */
+	/* last routing: Set requests, changed blocks and changed entries */
 	uint32_t sets, changed_blocks, changed_entries;
 	uint32_t n_sweeps;
 };
@@ -149,23 +148,24 @@ struct fake {
 /* Options of a test. 0 selects the default given here. */
 struct fake_opts {
 	const char *pgft;	/* default "3;8,2,4;1,2,2;1,1,1" */
-	const char *netfile;	/* the fabric, in place of pgft */
-	struct ftr_fabric *fabric;	/* in place of pgft; the fake takes ownership */
+	const char *netfile;	/* file of the fabric, used instead of pgft */
+	struct ftr_fabric *fabric;	/* used instead of pgft; the fake takes ownership */
 	const char *options;	/* lines for the option file; they override the
 				 * test's defaults */
 	const char *engine;	/* default "dmodc" */
-	const char *routing_engines;	/* default: engine */
+	const char *routing_engines;	/* default: the value of `engine` */
 	ftr_ep sm;		/* host that OpenSM runs on */
 	bool no_sweep_on_trap;
 	ib_net64_t m_key;
 	bool m_key_lookup;	/* each switch has an M_Key of its own */
 	bool not_up;		/* fake_new makes no first sweep */
-	bool real_time;		/* for tests in which a thread never ends its work */
+	bool real_time;		/* no virtual time, for tests in which a thread never ends its
+				 * work */
 };
 
 /* ---- time (vclock.c) ------------------------------------------------------ */
 
-/* A state that is not reached in 20 minutes of real time is never reached. */
+/* If a state is not reached within this real time, the test fails. */
 #define FAKE_PATIENCE_MS 1200e3
 
 struct fake_look {
@@ -180,7 +180,8 @@ struct fake_look {
 	for (struct fake_look l_ = fake_look(); !(expr);)		\
 		fake_pause(&l_)
 struct fake_look fake_look(void);
-/* Wait once.  Returns false if other threads may still be at work. */
+/* Wait until the state may have changed.  False: the wait was cut short while other threads may
+ * still be working. */
 bool fake_pause(struct fake_look *l);
 /* Wait until all other threads wait; time does not advance meanwhile. */
 void fake_let_others_work(void);
@@ -273,7 +274,7 @@ void fake_check_repaired(struct fake *h);
  * links not yet known to be dead, and blocks that were sent twice are written
  * again. */
 void fake_check_repaired_in_parts(struct fake *h);
-/* OpenSM's count of outstanding packets is correct: it is 0. */
+/* OpenSM's count of outstanding packets is 0. */
 void fake_check_counters(struct fake *h);
 /* For tests: the i-th port of s with a link to a switch of a higher rank. */
 ftr_port fake_uplink(const struct fake *h, ftr_sw s, unsigned int i);
@@ -303,7 +304,7 @@ void fake_lock_osm(struct fake *h, bool exclusive);
 void fake_unlock_osm(struct fake *h);
 void fake_lft_answer(void *ctx, void *data);
 void fake_trap_process(void *ctx, void *data);
-/* Choose the clock, before any thread is started. */
+/* Choose the clock. Must be called before any thread is started. */
 void fake_clock(bool virtual);
 /* fake_messages changes the number of messages in the dispatcher that are not handled;
  * fake_blocked changes the number of handlers that wait for OpenSM's lock. */

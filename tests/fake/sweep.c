@@ -59,7 +59,7 @@ static bool outstanding(struct fake *h)
 	return some;
 }
 
-/* wait_for_pending_transactions; true: OpenSM is to exit. */
+/* Act as OpenSM's wait_for_pending_transactions(). True: OpenSM must exit. */
 static bool wait_for_pending(struct fake *h)
 {
 	fake_until(!outstanding(h) || leaving());
@@ -69,9 +69,9 @@ static bool wait_for_pending(struct fake *h)
 /* ---- discovery ----------------------------------------------------------- */
 
 struct finding {
-	ftr_sw *sw;		/* in order of discovery */
+	ftr_sw *sw;		/* [n] the switches found, in the order of discovery */
 	uint32_t n;
-	bool *found;		/* [n_sw] */
+	bool *found;		/* [n_sw] true: the switch is in sw[] */
 };
 
 /* Find the switches by breadth-first search over the current links, and set their routes. */
@@ -498,8 +498,8 @@ void fake_unlock_osm(struct fake *h)
 #define SAME_TRAPS_MS 5000
 #define SAME_TRAPS 10
 
-/* Count a trap; true if it is ignored, as the eleventh equal trap within the window or a later
- * one. */
+/* Count a trap of this LID. True if it must be ignored, because SAME_TRAPS traps of this LID have
+ * come already, each within SAME_TRAPS_MS of the previous one. */
 static bool noisy(struct fake *h, ftr_lid lid)
 {
 	double now = ibf_now_ms();
@@ -516,7 +516,7 @@ static bool noisy(struct fake *h, ftr_lid lid)
 	return is;
 }
 
-/* trap_rcv_process_request */
+/* Act as OpenSM's trap_rcv_process_request(). */
 void fake_trap_process(void *context, void *data)
 {
 	struct fake *h = context;

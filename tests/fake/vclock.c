@@ -27,30 +27,29 @@
 #include "fake/opensm.h"
 #include "osm/clock.h"
 
-/* In ms.  The clock never advances to a time that is as far away as this.  Answers that a test
- * holds are due even later. */
+/* A time in ms that the clock never reaches.  Answers that a test holds are due even later. */
 #define FOREVER 1e11
 /* No two readings are equal, so that "before" and "after" are always different. */
 #define TICK_MS 1e-6
-/* In real time: fake_pause looks at its state at least this often, because the state
- * may be reached while a thread is busy, for example while it waits for OpenSM's lock. */
+/* Maximum real time between two looks of a thread in fake_pause: its state may also be reached
+ * while another thread is busy, for example while that thread waits for OpenSM's lock. */
 #define LOOK_NS 2000000
 
 struct waiter {
 	struct waiter *next;
-	pthread_cond_t *on;	/* NULL: fake_pause */
-	double when;		/* negative: without limit */
-	uint64_t seen;		/* fake_pause: value of steps at its last look */
-	bool woken, late;
+	pthread_cond_t *on;	/* what the thread waits for; NULL: it is in fake_pause */
+	double when;		/* time in ms at which the wait ends; negative: no limit */
+	uint64_t seen;		/* fake_pause: value of `steps` at the thread's last look */
+	bool woken, late;	/* late: woken because the time `when` came */
 	pthread_cond_t cond;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double now_ms;
-static unsigned int busy;	/* threads */
-static unsigned int messages;	/* not handled yet, except those that count as threads */
+static unsigned int busy;	/* number of threads that work */
+static unsigned int messages;	/* messages not handled yet, except those that count as threads */
 static unsigned int blocked;	/* handlers that wait for OpenSM's lock */
-static uint64_t steps;		/* grows whenever a thread stops working */
+static uint64_t steps;		/* increased whenever a thread stops working */
 static struct waiter *waiters;
 
 static void wake_one(struct waiter *w, bool late)
@@ -90,7 +89,7 @@ static void go_on(void)
 	double next = next_moment();
 
 	if (next >= FOREVER)
-		return;		/* an unknown thread may still do something */
+		return;		/* a thread that the clock does not know may still act */
 	if (next > now_ms)
 		now_ms = next;
 	for (struct waiter *w = waiters; w; w = w->next)

@@ -25,7 +25,7 @@
 
 #define OSM_TIMEOUT_MS 20
 #define OSM_RETRIES 2
-#define HELD 1e12	/* 30 years: until fake_release */
+#define HELD 1e12	/* delay in ms of an answer that is held until fake_release */
 
 struct bind {
 	struct bind *next;
@@ -49,11 +49,11 @@ struct lft_set {
 /* One request, with all its copies. Freed with the last event that refers to
  * it. */
 struct txn {
-	struct bind *bind;	/* NULL: OpenSM's */
-	osm_madw_t *madw;	/* packet of the plugin */
-	struct lft_set *own;	/* Set of OpenSM */
+	struct bind *bind;	/* the sender's bind; NULL: OpenSM is the sender */
+	osm_madw_t *madw;	/* the packet, if the plugin sent it */
+	struct lft_set *own;	/* the Set request, if OpenSM sent it */
 	ib_smp_t smp;
-	uint32_t timeout;	/* timeout of the packet; 0: that of the bind */
+	uint32_t timeout;	/* timeout of the packet in ms; 0: that of the bind */
 	uint32_t number;
 	unsigned int copy, refs;
 	bool open;
@@ -132,7 +132,7 @@ static void release(struct txn *t)
 	free(t);
 }
 
-/* The sender no longer waits: remove the timer, which would delay the end. */
+/* The sender no longer waits: remove its timer, so that no test waits for the timer. */
 static void close_txn(struct fake_wire *w, struct txn *t)
 {
 	struct event **at = &w->event, *e;
@@ -296,7 +296,7 @@ static void retire(void *context, void *data)
 	osm_stats_dec_qp0_outstanding(&h->osm->stats);
 }
 
-/* sm_mad_ctrl_send_err_cb, sm_mad_ctrl_disp_done_callback */
+/* Act as OpenSM's sm_mad_ctrl_send_err_cb() and sm_mad_ctrl_disp_done_callback(). */
 static void fail_at_host(struct fake *h, osm_madw_t *madw)
 {
 	if (osm_madw_get_smp_ptr(madw)->method == IB_MAD_METHOD_SET)

@@ -8,8 +8,8 @@
  * that our JSON reader accepts is valid for json-c, too.
  *
  * Inputs are lines of text, so half of the mutations work on lines, words and numbers
- * instead of bytes.  For fabrics some work on links: both ends of a link are removed, or two
- * links exchange their ends, which gives another shape that is still accepted.
+ * instead of bytes.  For fabrics, some mutations work on links: both ends of a link are removed,
+ * or two links exchange their ends, which gives another shape that is still accepted.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -205,7 +205,7 @@ static void fuzz_psl(const uint8_t *data, size_t size)
 	ftr_path_sl_free(p);
 }
 
-/* Corrects the checksum in the first line; otherwise no input would pass that check. */
+/* Corrects the checksum in the first line, because an input with a wrong one is refused. */
 static void fuzz_nominal(const uint8_t *data, size_t size)
 {
 	struct ftr_nominal *n = NULL;
@@ -365,8 +365,8 @@ static size_t mutate_number(uint8_t *data, size_t size, struct ftr_rng *r)
 struct end {
 	char node[ID_MAX], peer[ID_MAX];
 	unsigned int port, peer_port;
-	size_t at, len;		/* the line */
-	size_t peer_at, peer_len;	/* "PEER"[PORT] */
+	size_t at, len;		/* offset and length of the line */
+	size_t peer_at, peer_len;	/* offset and length of "PEER"[PORT] */
 };
 
 /* The quoted word at or after c, on the same line. */

@@ -217,7 +217,8 @@ static uint8_t *all_edges(const struct deps *d)
 	return all;
 }
 
-/* state: 0 not visited, 1 on the path, 2 done. True if a cycle is closed. */
+/* Depth-first search from channel v. state: 0 not visited, 1 on the path, 2 done. True if
+ * there is a cycle. */
 static bool visit(const struct deps *d, const uint8_t *all, uint8_t *state,
 		  uint32_t v)
 {

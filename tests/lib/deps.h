@@ -15,10 +15,10 @@
 #include <ftr/ftr.h>
 
 struct deps_lid {
-	uint8_t *occ;		/* [n_ports * VLS * 16] 1: (link, VL, SL) is occupied; a link has
+	uint8_t *occ;		/* [n_ports * vls * 16] 1: (link, VL, SL) is occupied; a link has
 				 * the index of its sending port */
-	uint8_t *edge;		/* [n_ports * VLS][ports + 1][VLS] */
-	uint8_t *port;		/* [n_sw] current entries */
+	uint8_t *edge;		/* [n_ports * vls][width][vls] 1: the edge exists, see edge() */
+	uint8_t *port;		/* [n_sw] current entry of each switch */
 };
 
 struct deps {
@@ -27,7 +27,7 @@ struct deps {
 	uint16_t sls;
 	bool switches;
 	unsigned int vls;	/* number of VLs */
-	unsigned int width;	/* greatest number of ports + 1 */
+	unsigned int width;	/* greatest number of ports of a switch, plus 1 */
 	uint8_t *down;		/* [n_ports] 1: the link is down */
 	struct deps_lid *lid;	/* [max_lid + 1] */
 };

@@ -16,7 +16,7 @@
 struct drawing {
 	char name[MAX_SW][FTR_NAME_MAX];
 	unsigned int n_sw;
-	unsigned int used[MAX_SW];	/* ports used so far */
+	unsigned int used[MAX_SW];	/* number of ports of each switch used so far */
 	uint64_t next_host;
 	struct ftr_builder *b;
 	struct ftr_err err;

@@ -8,6 +8,7 @@
 
 #include <ftr/ftr.h>
 
+/* EDIT_NOTHING is an edit without a change; set the members of one change in it. */
 struct edit {
 	ftr_sw no_sw;		/* remove this switch, with its links */
 	ftr_ep no_ep;		/* remove this host port */

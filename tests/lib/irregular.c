@@ -15,9 +15,9 @@ struct making {
 	struct ftr_builder *b;
 	struct ftr_err err;
 	struct ftr_rng *r;
-	uint64_t *guid;		/* by number of the switch */
-	uint32_t *next;		/* ports used so far */
-	uint32_t n, n_hosts;
+	uint64_t *guid;		/* [n] node GUID of each switch */
+	uint32_t *next;		/* [n] number of ports of each switch used so far */
+	uint32_t n, n_hosts;	/* number of switches and of hosts */
 	uint32_t lost;		/* percent of the links that are missing */
 };
 
@@ -184,7 +184,7 @@ struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
 	return end(&m);
 }
 
-/* Layers, the lowest first, and links between them. */
+/* A fabric of 2 to 4 layers of switches, with links between adjacent layers. */
 static struct ftr_fabric *layers(struct ftr_rng *r)
 {
 	uint32_t n_layers = 2 + ftr_rng_below(r, 3), first[6] = { 0 };

@@ -2,7 +2,7 @@
 /*
  * Random irregular fabrics: layers of switches joined by 0 to 4 parallel links,
  * some links that skip a layer or stay inside one, hosts on leaf switches and
- * on some other switches, racks on two chips of each of two chassis.
+ * on some other switches, racks that are connected to two chips of each of two chassis.
  */
 #ifndef FTR_TEST_IRREGULAR_H
 #define FTR_TEST_IRREGULAR_H
@@ -11,9 +11,9 @@
 #include <ftr/ftr.h>
 
 /* Two chassis of 8 leaf chips and 4 spines, joined only by rows of racks. A row has `racks`
- * racks, and for each chassis one switch, which is connected to two chips of the chassis. A
- * rack has two hosts, a chip has `on_chips` hosts. `lost` percent of the links between switches are
- * missing. root: the GUIDs of the spines. */
+ * rack switches, and one more switch for each chassis, which connects them to two chips of that
+ * chassis. A rack switch has two hosts, a chip has `on_chips` hosts. `lost` percent of the links
+ * between switches are missing. root: the GUIDs of the spines. */
 #define IRREGULAR_ROOTS 8
 struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
 				  uint32_t racks, uint32_t on_chips,
@@ -25,7 +25,7 @@ struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
 struct ftr_fabric *irregular_two_trees(struct ftr_rng *r, uint32_t joints,
 				       bool middle, uint32_t lost);
 
-/* At most 40 switches, up to 60 % of the links missing. */
+/* A random fabric with at most 40 switches, in which up to 60 % of the links are missing. */
 struct ftr_fabric *irregular_small(struct ftr_rng *r);
 
 /* Two chassis of `chips` leaf chips and `spines` spines each, with `on_chips`

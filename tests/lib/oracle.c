@@ -133,8 +133,8 @@ uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s)
 	return best;
 }
 
-/* Of the switches that can be reached from s over switches of rank >= low, without stubs and
- * horizontal links, the one with the lowest index. */
+/* The lowest index of a switch that can be reached from s over switches of rank >= low, without
+ * stubs, horizontal links and the switches in seen[].  Marks the reached switches in seen[]. */
 static ftr_sw flood(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 		    uint8_t *seen)
 {

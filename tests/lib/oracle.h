@@ -14,8 +14,8 @@
 
 #include <ftr/ftr.h>
 
-/* Compute costs exactly by Procedure 1: each switch sends its costs to its neighbours, and there is
- * one cost for both directions. out[s * n_sw + l] is the cost from switch s to switch l.
+/* Compute costs exactly by Procedure 1 of the paper: each switch sends its costs to its
+ * neighbours. There is no separate downward cost. out[s * n_sw + l] is the cost from s to l.
  * On every PGFT these costs equal those of the shape. */
 void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out);
 
@@ -29,8 +29,8 @@ ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low);
 
 uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s);
 
-/* The entry of s for a destination of the shape. Upward groups are ordered by
- * GUID, or by plane first. */
+/* The entry of s for a destination of the shape. Upward groups are ordered by GUID; if by_guid
+ * is false, by plane, and inside a plane by GUID. */
 ftr_port oracle_entry(const struct ftr_shape *sh, const unsigned int *cost,
 		      const unsigned int *down, bool by_guid, ftr_sw s,
 		      const struct ftr_dest *t);

@@ -10,8 +10,8 @@
 
 /* ---- up paths ----------------------------------------------------------- */
 
-/* Add the step of d that follows its step on rank r. The new q is the q of the step on
- * rank r, divided by the number of slots of that step's switch. */
+/* Add the step of destination d that follows its step on rank r. The new q is the old one, divided
+ * by the number of slots of the switch of the step on rank r. */
 static void step_up(const struct ftr_shape *sh, struct oracle_step *at,
 		    unsigned int r, uint32_t d)
 {
@@ -233,10 +233,12 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return q * b > a ? q - 1 : q;
 }
 
-/* Everything on which the choice of a slot depends. */
+/* Everything on which the choice of a slot depends. r, a and b are r, a and B in
+ * src/engine/place.c. */
 struct choice {
-	int64_t w, r, a, b;
-	bool alive[256];
+	int64_t w;		/* number of slots */
+	int64_t r, a, b;
+	bool alive[256];	/* [w] the slot leads to the destination */
 };
 
 static int64_t displacement(const struct choice *c, int64_t period)
@@ -268,7 +270,7 @@ static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 	abort();
 }
 
-/* The data on which the choice of switch s for t depends. w: number of slots. */
+/* The data on which the choice of switch s for t depends. */
 static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
 			       const struct ftr_dest *t)
 {

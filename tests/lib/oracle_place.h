@@ -4,9 +4,10 @@
  * Every list is written out, and every port is looked up in the complete and in
  * the damaged fabric. Ranks, the index d and nominal data are taken from shapes
  * that have tests of their own; costs are those of oracle.h. The up path of a
- * host consists of the switches over which its own leaf would send packets for
- * this host upward. Up paths are followed host by host, and numbered by
- * comparison with all earlier hosts.  Slots and dividers of small fabrics are checked by oracle_slots.h as well.
+ * host consists of the switches through which packets for this host would go
+ * upward from its own leaf. Up paths are followed host by host, and numbered by
+ * comparison with all earlier hosts. oracle_slots.h also checks the slots and
+ * dividers of small fabrics.
  */
 #ifndef FTR_TEST_ORACLE_PLACE_H
 #define FTR_TEST_ORACLE_PLACE_H
@@ -20,22 +21,22 @@ struct oracle_place {
 	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: there are none */
 };
 
-/* One step of the upward path of a host, on one rank.  sw is a switch of the complete fabric. */
+/* One step of the upward path of a host, on one rank. */
 struct oracle_step {
-	bool known;
-	ftr_sw sw;
-	uint64_t q;
+	bool known;		/* the path has a step on this rank */
+	ftr_sw sw;		/* switch of the complete fabric */
+	uint64_t q;		/* quotient that determines the slot of the next step */
 };
 
 void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 		       const struct ftr_shape *sh);
 void oracle_place_free(struct oracle_place *o);
 
-/* The step of a host on the rank of s; NULL if it has none. */
+/* The step of t on the rank of s; NULL if t has none there. */
 const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
 				      const struct ftr_dest *t);
 
-/* True if the neighbour t of s is closer to leaf l, by equation (1). */
+/* True if equation (1) allows the neighbour t of s as next hop to leaf l. */
 bool oracle_leads(const struct oracle_place *o, ftr_sw s, ftr_sw t, ftr_sw l);
 
 /* The entry by placements even and stable, with balance off. */

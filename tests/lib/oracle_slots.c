@@ -58,7 +58,7 @@ static void flood(const struct ftr_shape *sh, unsigned int low, ftr_sw s,
 	}
 }
 
-/* True if sh infers a link of a switch of the lower rank. */
+/* True if sh infers a link of a lower switch of the mesh. */
 static bool shape_infers(const struct ftr_shape *sh, const struct mesh *m)
 {
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {
@@ -77,8 +77,8 @@ static bool shape_infers(const struct ftr_shape *sh, const struct mesh *m)
 
 /*
  * Links are inferred in a mesh if at least 3/4 of its pairs are linked, and not if at most 2/3
- * are.  Between these shares src/shape/slots.c may have its limit anywhere, so there the oracle
- * takes over what the shape does with one pair, and expects the same for all pairs.
+ * are.  The limit of src/shape/slots.c may lie anywhere between these shares.  For a share in
+ * between, the oracle expects all links to be inferred if the shape infers at least one.
  */
 static bool is_dense(const struct ftr_shape *sh, const struct mesh *m, uint32_t linked,
 		     uint32_t pairs)

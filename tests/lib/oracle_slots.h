@@ -2,8 +2,8 @@
 /*
  * Slots and projections by a slow and simple algorithm, for small fabrics.
  *
- * Ranks, stubs and planes are taken from the shape and its oracle. Everything
- * else is computed by scanning ports, pair by pair.
+ * Ranks and stubs are taken from the shape, planes from oracle.h. Everything else is
+ * computed by scanning ports, pair by pair.
  */
 #ifndef FTR_TEST_ORACLE_SLOTS_H
 #define FTR_TEST_ORACLE_SLOTS_H
@@ -11,11 +11,11 @@
 #include <ftr/ftr.h>
 
 /* The number of nominal links between a and b; 0 if they are not nominal
- * neighbours. sh must be a shape made with inference, not over a nominal one. */
+ * neighbours. sh must infer missing links itself: it must not be a shape over a nominal one. */
 unsigned int oracle_nominal(const struct ftr_shape *sh, ftr_sw a, ftr_sw b);
 
-/* The switches that are nominally above s, in order. slot[] has room for all
- * switches. Returns their number. */
+/* Store in slot[] the switches that are nominally above s, in the order of their slots; returns
+ * their number. slot[] has room for all switches. */
 uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot);
 
 /* Compare the slots, nominal link counts and dividers of sh with the functions
@@ -23,8 +23,8 @@ uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot);
  * Aborts the test with the seed in its message. */
 void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed);
 
-/* Compare sh, a shape over the nominal shape n, with its definition, field by
- * field; at the end compare its costs with oracle_costs(). */
+/* Compare sh, a shape over the nominal shape n, field by field with the definition in
+ * <ftr/shape.h>; at the end compare its costs with oracle_costs(). */
 void oracle_check_projection(const struct ftr_shape *sh,
 			     const struct ftr_shape *n, uint64_t seed);
 

@@ -9,7 +9,7 @@ struct wild {
 	struct ftr_rng rng;
 	struct ftr_builder *b;
 	uint32_t n_sw;
-	uint8_t *used;		/* number of ports in use, by switch */
+	uint8_t *used;		/* [n_sw] number of ports of each switch in use */
 	struct ftr_err *err;
 };
 

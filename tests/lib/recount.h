@@ -12,12 +12,12 @@
  * that does not arrive counts on the links up to the point where it is lost. */
 struct recount {
 	uint32_t n_links;	/* f->n_ports */
-	uint32_t hosts;		/* hosts that send and receive in all-to-all */
-	uint32_t n_pos;		/* hosts with a place in the order, used by
+	uint32_t hosts;		/* number of hosts that send and receive in all-to-all */
+	uint32_t n_pos;		/* number of hosts in the host order; these send and receive in
 				 * shifts */
 	uint32_t *flows;	/* [n_links] all-to-all flows */
 	uint16_t *shift;	/* [n_links][n_pos] flows on the link in each shift */
-	uint32_t max;		/* most all-to-all flows on a link */
+	uint32_t max;		/* all-to-all flows on the most loaded link */
 	uint64_t sum;		/* flows on the most loaded link, summed over shifts
 				 * 1 .. n_pos - 1 */
 	uint16_t worst;		/* the greatest number of flows on a link in any shift */

@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 /*
- * Check's own macro writes the location of every assertion that holds to a pipe, which
+ * For every assertion that holds, Check's own macro writes the location to a pipe.  That
  * takes longer than most tests: some have a million assertions.  The location is needed
  * only to report where a program crashed.
  */
@@ -32,10 +32,10 @@ int run_suite(Suite *s);
 void skip_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * A condition that some fabrics of a random test must meet, because otherwise the test
- * would prove nothing: "cycles > 0".  The test fails only in a full run from the default
- * seed, where the outcome is always the same.  With fewer runs (FTR_RUNS=1/N) or another
- * FTR_SEED the outcome depends on chance, and is only printed.
+ * A condition that some fabrics of a random test must meet, for example "cycles > 0",
+ * because otherwise the test would prove nothing.  The test fails only in a full run from
+ * the default seed, where the outcome is always the same.  With fewer runs (FTR_RUNS=1/N)
+ * or another FTR_SEED the outcome depends on chance, and is only printed.
  */
 #define runs_show(expr) check_shown(expr, #expr, __FILE__, __LINE__)
 void check_shown(bool is, const char *what, const char *file, int line);

@@ -93,8 +93,8 @@ struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
 struct cabling {
 	struct ftr_builder *b;
 	struct ftr_err err;
-	uint64_t guid[128];	/* by number of the switch */
-	uint32_t next[128];	/* ports used so far */
+	uint64_t guid[128];	/* node GUID of each switch */
+	uint32_t next[128];	/* number of ports of each switch used so far */
 	uint32_t n_hosts;
 };
 

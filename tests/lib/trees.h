@@ -20,7 +20,7 @@ unsigned int trees_runs(unsigned int n);
 void trees_random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
 		       uint32_t max_sw);
 
-/* The tree with random GUIDs, port numbers and LIDs. */
+/* The PGFT g, with random GUIDs, port numbers and LIDs. */
 struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
 			      unsigned int lmc);
 

@@ -15,7 +15,7 @@ struct world {
 	struct ftr_rng rng;
 	struct ftr_fabric *f;		/* with all links */
 	struct ftr_shape *whole;	/* the nominal shape: that of f */
-	struct ftr_fabric *damaged;	/* the fabric at the start if links are missing then;
+	struct ftr_fabric *damaged;	/* the fabric at the start, if it lacks links of f;
 					 * otherwise NULL */
 	struct ftr_shape *over;		/* shape of damaged over whole, or NULL */
 	struct ftr_shape *order;	/* reordered shape, or NULL */
@@ -23,7 +23,7 @@ struct world {
 	struct ftr_route_opts opts;
 	struct ftr_tables *t;
 	struct ftr_incr *lv;
-	uint8_t *dead;			/* [n_ports] */
+	uint8_t *dead;			/* [n_ports] 1: the link is dead by the test's own record */
 };
 
 /* Unlike ck_assert_msg, sends no message if the condition holds: for inner
@@ -39,19 +39,19 @@ struct world {
 	     w.seed < trees_first_seed() + trees_runs(runs) &&		\
 	     (ftr_rng_seed(&w.rng, w.seed), true); w.seed++)
 
-/* Set w->f to a small tree, leaves under a chassis, or any graph. */
+/* Set w->f to a small tree, to any graph, or to leaves under one chassis or two. */
 void world_tree(struct world *w, uint32_t max_sw, bool damaged);
 void world_graph(struct world *w, uint32_t max_sw);
 void world_chassis(struct world *w, bool damaged);
 
-/* Set everything else. WORLD_LATE: some links are missing at the start.
+/* Set all other members of w. WORLD_LATE: some links are missing at the start.
  * WORLD_INVERTED: the shape has an order of switches that differs from the ranks. */
 enum world_kind { WORLD_WHOLE, WORLD_LATE, WORLD_INVERTED };
 void world_start(struct world *w, enum world_kind kind);
 void world_stop(struct world *w);
 
 /* world_events() writes random events to e, which has room for world_room() of them, and returns
- * their number. world_note() records events. */
+ * their number. world_note() enters events in w->dead. */
 size_t world_room(const struct world *w);
 uint32_t world_events(struct world *w, struct ftr_incr_event *e);
 void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n);

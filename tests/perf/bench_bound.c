@@ -4,9 +4,9 @@
  *
  *	bench_bound NETFILE [ROUNDS]
  *
- * Prints the lower bound by cuts, in flows, and two more loads of the most loaded link,
- * divided by that bound: the lower bound by weights, which holds under any routing, and
- * the load after every flow has been divided among many paths (<ftr/balance.h>).
+ * Prints the lower bound by cuts for the load of the most loaded link, in flows, and two
+ * figures divided by that bound: the lower bound by weights, which holds under any routing,
+ * and the load after every flow has been divided among many paths (<ftr/balance.h>).
  */
 #include <stdio.h>
 #include <stdlib.h>

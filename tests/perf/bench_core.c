@@ -11,7 +11,7 @@
  * written before.
  *
  * A second table has, for one fault, the times of incremental routing after the fault, of the
- * check of its changes, and of incremental routing after the repair.
+ * check of its changes, and of incremental routing after the fault is repaired.
  *
  *	bench_core [SHAPE...]		default: 648 3456 11664 27648
  */

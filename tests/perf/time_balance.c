@@ -4,8 +4,8 @@
  *
  *	time_balance NETFILE [ROOTS [ENGINE [THREADS [RUNS [off|load|full]]]]]
  *
- * ROOTS names a file of node GUIDs; - for none.  Prints milliseconds of wall clock
- * and of processor time of all threads, each the minimum of RUNS (3).  The tables are checked
+ * ROOTS names a file of node GUIDs; "-": none.  Prints milliseconds of wall clock and of
+ * processor time of all threads, each the minimum of RUNS (default 3).  The tables are checked
  * as in the plugin, with the levels and turns that the engine claims.  Then come the figures:
  * all-to-all load of the most loaded link divided by the bound by cuts, load of the most
  * loaded link as the mean over all shifts, number of changed entries.

@@ -2,8 +2,8 @@
 /*
  * Time that the checker takes.  Usage: time_check [A]...
  *
- * Builds PGFT(3; A,A,2A; 1,A,A; 1,1,1) and its tables in closed form (d mod k).  With
- * A = 18 it has 1,620 switches and 11,664 hosts, with A = 24 it has 2,880 and 27,648.
+ * Builds PGFT(3; A,A,2A; 1,A,A; 1,1,1) and its tables in closed form (d mod k).  With A = 18
+ * it has 1,620 switches and 11,664 hosts; with A = 24, 2,880 switches and 27,648 hosts.
  * Prints the minimum of several runs with 1 and 2 threads, for two kinds of tables:
  *
  *	missing		plain up/down tables: switches without a common ancestor do not
@@ -27,7 +27,7 @@
 static uint32_t A;
 static bool u_turn;
 
-/* Numbers of GUIDs, and so of LIDs and indices, in the order leaf, mid, top, host. */
+/* GUIDs, LIDs and indices are numbered in the order leaf, mid, top, host. */
 static uint32_t leaf(uint32_t pod, uint32_t i) { return pod * A + i; }
 static uint32_t mid(uint32_t pod, uint32_t k) { return (2 * A + pod) * A + k; }
 static uint32_t top(uint32_t k, uint32_t j) { return 4 * A * A + k * A + j; }

@@ -2,9 +2,9 @@
 /*
  * Processor time, in milliseconds, of planning extra turns on large irregular fabrics:
  * the minimum of several runs, first without turns of an earlier plan, then with them.  Then
- * a link and a switch die in the incremental routing.  The times are printed only, not
- * judged.  Placement is literal, because other placements take long on these fabrics: slots
- * are inferred that never existed.
+ * a link and a switch die in the incremental routing.  The times are only printed: no time
+ * counts as a failure.  Placement is literal, because other placements infer slots that never
+ * existed, and take long on these fabrics.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static double plan(const struct ftr_shape *sh, const struct ftr_route_opts *o)
 	return least;
 }
 
-/* Let one link of the switch fail, then all of them, and print the times. */
+/* Let one link of the switch fail, then all its links, and print the times. */
 static void die(const struct ftr_shape *sh, const struct ftr_route_opts *o,
 		const struct ftr_tables *t, ftr_sw s)
 {

@@ -3,7 +3,7 @@
  * Processor time, in milliseconds, of local repairs:
  * time_repair [SHAPE [VLS [TIMES|links|cold]]].
  * It only prints times; no time counts as a failure.  A planner is made, then single links and
- * switches fail and are restored; with "links" only links.  With TIMES, a planner is made
+ * switches fail and are restored; with "links" only links fail.  With TIMES, a planner is made
  * TIMES times, and nothing fails.  With "cold", the LIDs are random, as after a subnet manager
  * has assigned them, and links of REPAIRS switches of each rank fail, one after the other; the
  * planner is then in no cache, just as when a link fails hours after the routing.

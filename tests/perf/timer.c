@@ -6,15 +6,16 @@
  * OpenSM sets up its engines after it has loaded the plugins, so the list of engines is
  * complete at the first heavy sweep. Then this plugin replaces every callback of every engine
  * by one that calls the original and measures its time. If an engine leaves a step to OpenSM
- * (no callback, or it returns a value > 0), OpenSM calls the default engine, min-hop, for it.
- * That step is called here, inside the measurement, so that the sum is the whole time
- * of the routing.  Writing the tables to the switches is done by OpenSM and not measured.
+ * (it has no callback, or the callback returns a value > 0), OpenSM lets the default engine,
+ * min-hop, do this step.  So this plugin calls min-hop inside the measurement, and the sum
+ * is the whole time of the routing.  The time for writing the tables to the switches is not
+ * included.
  *
- * For each routing it logs "ibftimer: ENGINE matrices X ms, tables Y ms, multicast Z ms in N
- * trees".  If the engine builds the trees itself, the multicast time is that of the previous
- * sweep.  If OpenSM builds them, their time is not measured, and 0 is logged.
- * For each sweep, when its tables are on the switches, it logs "ibftimer: pushed N blocks to M
- * switches", from OpenSM's own count of acknowledged blocks.
+ * For each routing the plugin logs "ibftimer: ENGINE matrices X ms, tables Y ms, multicast Z ms
+ * in N trees".  If the engine builds the trees itself, the multicast time is that of the
+ * previous sweep.  If OpenSM builds the trees, their time is not measured, and 0 is logged.
+ * When the tables of a sweep are on the switches, the plugin logs "ibftimer: pushed N blocks to
+ * M switches", from OpenSM's own count of acknowledged blocks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +37,9 @@ struct watched {
 
 struct timer {
 	osm_opensm_t *osm;
-	/* since the sweep began; updated under OpenSM's exclusive lock */
+	/* numbers since the sweep began, updated under OpenSM's exclusive lock */
 	unsigned int blocks, switches;
-	unsigned char seen[49152];	/* by LID */
+	unsigned char seen[49152];	/* [LID] 1: the switch with this LID is counted */
 	struct watched w[MAX_ENGINES];
 	unsigned int n;
 };

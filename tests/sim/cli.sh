@@ -193,7 +193,7 @@ case_load() {
 	expect 0 '53 end ports, without its 1 gap' load "$net" --lfts "$T/a.lfts" \
 		--order "$T/order" --sample 3
 	grep -Eq '^shifts +3 ' "$T/out" || fail "sample: $(cat "$T/out")"
-	# a pair that does not arrive is a finding
+	# an unreachable pair is a finding
 	local lid
 	lid=$(sed -n '2s/\t.*//p' "$T/order")
 	grep -v "^$lid " "$T/a.lfts" >"$T/hole.lfts"
@@ -212,7 +212,7 @@ case_offline_equals_plugin() {
 	down
 }
 
-# The plugin changes as many entries after a fault as "whatif" says, on an irregular fabric.
+# After a fault on an irregular fabric, the plugin changes as many entries as "whatif" predicts.
 # First one link fails, then also its upper switch.
 whatif_predicts() {
 	local engine=$1 balance=$2 spec entries

@@ -76,8 +76,8 @@ case_ddlr_two_vls() {
 	down
 }
 
-# Check the SL2VL table of a middle switch, read from the switch: VL 1 from a lower port
-# to another lower port and from an upper port to another upper port, otherwise VL 0.
+# Read an SL2VL table from a middle switch.  It must have VL 1 for packets from some input ports to
+# port 1, and VL 0 for packets from others.
 turn_bit() {
 	local lid dump
 	lid=$(awk '/^Switch/ && /"sw-2-3"/ { for (i = 1; i <= NF; i++)
@@ -151,7 +151,7 @@ halted_after_stage_one() {
 	no_credit_loop "$1"
 }
 
-# Check with the SL2VL tables that the switches held before any fault.
+# Check that the tables have no credit loop on the VLs that the switches used before any fault.
 no_credit_loop() {
 	"$ibfattree" check "$T/$1.net" --lfts "$T/$1.lfts" \
 		--sl2vl "$T/before.sl2vl" >"$T/$1.vls" || true
@@ -176,7 +176,8 @@ vls_are_held() {
 	((n)) || fail "no switch whose SL2VL table could be read"
 }
 
-# "IN VL VL ..": the VLs of all SLs from every input port to the output port.
+# vls_by_switch LID PORT: print a line "IN VL VL .." for every input port IN: the VLs of all SLs
+# for packets from IN to PORT.
 vls_by_switch() {
 	in_sim smpquery sl2vl "$1" "$2" | awk -F '[|]' '/^ports:/ {
 		split($1, w, "[ ,:]+")
@@ -217,7 +218,7 @@ one_fault() {
 }
 
 # Up to k-1 random faults.  After each fault OpenSM is stopped when the local repair is
-# written.  After it continues, the fast path completes the transition, and a sweep
+# written.  When OpenSM continues, the fast path completes the transition, and a sweep
 # confirms the tables.  At the end all links are restored.
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2034
 #
-# ibfattree doctor on simulated fabrics: one without faults, and one with each fault.
+# ibfattree doctor on simulated fabrics, without faults and with one kind of fault at a time.
 # Faults that ibsim cannot simulate are tested in tests/unit/test_doctor.c.
 
 # doctor WORD...: run ibfattree doctor; its output is in $T/doctor, its exit status in $status.
@@ -12,7 +12,7 @@ doctor() {
 		--conf "$SIM_DIR/sm/opensm.conf" "$@" >"$T/doctor" \
 		2>"$T/doctor.err" || status=$?
 }
-# says VERDICT ID [REGEX]: check the verdict line of that check.
+# says VERDICT ID [REGEX]: fail unless the check ID has this verdict, with text that matches REGEX.
 says() {
 	grep -Eq "^$1 +$2 .*${3:-}" "$T/doctor" ||
 		fail "no '$1 $2 ${3:-}' in: $(cat "$T/doctor" "$T/doctor.err")"

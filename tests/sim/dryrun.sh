@@ -47,7 +47,7 @@ case_dry_run() {
 	down
 }
 
-# "observe yes": the tables stay those of the next engine.  The plugin logs the number of
+# "observe yes": the tables of the next engine stay in use.  The plugin logs the number of
 # entries that it would change; "route --live" reports the same number.
 case_observe() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 72
@@ -157,12 +157,13 @@ case_save_restore() {
 # on that page is run as it is written there, except for the directories.
 case_rollout() {
 	local page=$top/docs/rollout.md ran=0
-	# on_page REGEX: the lines of the page that match, with directories of this test
+	# on_page REGEX: the lines of the page that match, with the directories of this test
+	# instead of those of the page
 	on_page() {
 		grep -E "^    $1" "$page" | sed "s|^    ||; s| *#.*||
 			s|/var/backups|$T|g; s|/etc/opensm|$T|g"
 	}
-	# run_line REGEX: run the command of the page
+	# run_line REGEX: run the command in the line that matches
 	run_line() {
 		local line status=0
 		line=$(on_page "$1")

@@ -20,7 +20,7 @@ fast_up() {
 	up_cables=$(sim_cables "$T/fabric.net" | cut -f 1-4)
 }
 
-# pick N: set near, near_port, far and far_port to the ends of the Nth link of the list.
+# pick N: set near, near_port, far and far_port to the ends of the Nth link in $up_cables.
 pick() {
 	IFS=$'\t' read -r near near_port far far_port < \
 		<(sed -n "${1}p" <<<"$up_cables")
@@ -62,7 +62,8 @@ event() {
 	"$SIM_BUILD/jsonq" "$T/event.json" "$1"
 }
 
-# A thread of the plugin writes the events, so the file may not contain the last one yet.
+# event_is KIND: true if the last event of the file is of this kind.  A thread of the plugin
+# writes the events, so the file may not contain the latest event yet.
 event_is() {
 	[[ -s $SIM_DIR/sm/ibfattree-events.jsonl && $(event event) == "$1" ]]
 }
@@ -134,7 +135,7 @@ case_fast_parallel_link() {
 }
 
 # Horizontal links join the spines of two trees.  One of these links dies and returns.  Then a
-# link inside a tree dies, so that its spine sends packets down and up again.
+# link inside a tree dies, so that the spine of this link sends packets down and up again.
 case_fast_two_trees() {
 	two_trees 4 6 >"$T/fabric.net"
 	fast_up </dev/null
@@ -163,8 +164,8 @@ case_fast_sftree() {
 }
 
 # A link of sftree's root leaf fails: with the present order of switches, some pairs of
-# switches then have no path.  The repair reports these pairs; no hosts are among them.  The
-# sweep chooses another order.
+# switches then have no path.  The repair reports these pairs; none of them is a pair of hosts.
+# The sweep chooses another order.
 case_fast_sftree_root() {
 	local root
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 64
@@ -354,8 +355,8 @@ nudge() {
 
 # lossy_round ATTRIBUTE RATE N...: links fail while packets with this attribute are
 # lost.  Only the fast path sends before the sweep, so the packets lost until then are
-# those of the fast path.  On a busy machine the sweep may begin before the losses end
-# and lose packets, too.
+# those of the fast path.  On a busy machine the sweep may begin while packets are still
+# lost, and lose packets, too.
 lossy_round() {
 	local attr=$1 rate=$2 i was
 	shift 2
@@ -540,8 +541,8 @@ moments=('cut 0' 'cut 2' 'trap 0' 'repair 0')
 	moments=('cut 0' 'cut 1' 'cut 2' 'cut 4' 'cut 8' 'trap 0' 'repair 0')
 
 # moment WHAT MS: cut the link, and return MS ms after the event WHAT: the cut, the log line of
-# the trap, or that of the repair.  While it waits, it starts no processes,
-# because that would take longer than MS.
+# the trap, or the log line of the repair.  While the function waits, it starts no processes,
+# because the start of a process takes longer than MS.
 moment() {
 	local what=$1 ms=$2 regex text='' part fd end
 	case $what in
@@ -585,8 +586,8 @@ note_ends() {
 met() { ((ends[open] + ends[broken])); }
 
 # next_moment N: set m to the Nth moment; false: no more moments are tried.  If no manager has
-# ended during a repair so far, more moments are tried, up to 12 in all; the note beside the
-# result has the numbers.
+# ended during a repair so far, more moments are tried, up to 12 in all.  The note beside the
+# result of the case shows how many managers ended at which time.
 next_moment() {
 	m=${moments[$1]:-trap 0}
 	(($1 < ${#moments[@]})) || { ! met && (($1 < 12)); }
@@ -594,8 +595,6 @@ next_moment() {
 
 random_cable() { pick $((RANDOM % $(wc -l <<<"$up_cables") + 1)); }
 
-# The standby takes over during a repair; the manager that was killed becomes the next
-# standby.  A fast_window of 1 makes repairs slow.
 start_one() {
 	osm_start "$1" < <(plugin_conf < <(
 		fast_conf
@@ -622,6 +621,8 @@ taken_over() {
 	start_one "$manager"
 }
 
+# The standby takes over during a repair; the manager that was killed becomes the next
+# standby.  A fast_window of 1 makes repairs slow.
 case_fast_handover() {
 	two_managers
 	local seed=${FTR_SEED:-74} i m was priority=14 standby=standby stuck=0

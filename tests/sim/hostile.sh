@@ -28,8 +28,8 @@ case_hostile_files() {
 	[[ -p $T/sim/sm/ibfattree-events.jsonl ]] || fail 'the FIFO was replaced'
 }
 
-# The description of an Aggregation Node may contain anything.  It forges no line in the
-# log, and no escape sequence from it reaches a terminal.
+# The description of an Aggregation Node may contain anything.  It cannot forge a line in
+# the log, and no escape sequence of the description reaches a terminal.
 case_hostile_names() {
 	gen '2;4,6;1,4;1,1' --seed 82
 	LC_ALL=C sed -i -e $'s/"host-1"/"Aggregation Node \033[2J\302\233\342\200\256"/' \

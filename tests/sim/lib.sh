@@ -91,8 +91,8 @@ walk() {
 	}
 }
 
-# until_lines N FILE: wait until the plugin's writer thread has written a file of N lines.
 has_lines() { [[ -e $2 && $(wc -l <"$2") == "$1" ]]; }
+# until_lines N FILE: wait until the plugin's writer thread has written a file of N lines.
 until_lines() {
 	sim_until "$patience" has_lines "$@" || fail "not $1 lines: $(ls -l "$2")"
 }
@@ -137,7 +137,7 @@ never_logged() {
 # time, in which writes may be lost on links that fail meanwhile.
 quiet() { never_logged 'WRN IBF1(09|1[01])'; }
 
-# Like quiet; in addition, every sweep after a repair found the tables that it expected.
+# Like quiet; in addition, sweeps after repairs changed no entry.
 sweeps_change_nothing() {
 	quiet
 	[[ $(count_logged 'IBF005:') -gt 0 ]] || fail "no repair was confirmed"
@@ -188,24 +188,25 @@ down() {
 	never_logged 'IBF.* 1 (blocks|entries|hosts|leaves|links|others|pairs|planes|pods|switches|threads)[ ,;]'
 }
 
-# After faults opensm may need a second sweep.  Both the tables and the dump are read
-# again at every try, because a sweep may come in between.
 healed() { live "$1" >/dev/null 2>&1; }
 healed_and_agreed() { healed "$1" && dump_agrees "$1"; }
+# After faults opensm may need a second sweep.  Every try reads both the tables and the dump
+# again, because a sweep may have changed one of them after the other was read.
 until_healed() {
 	osm_settled "$manager" "$patience"
 	sim_until "$patience" healed_and_agreed "$1" || { walk "$1"; agreed "$1"; }
 	at_rest
 }
 
-# Request a sweep, and wait until it has ended.  opensm writes its dump only in sweeps, and a
-# restored link that the plugin uses again causes no sweep.
+# True if a sweep that routed has ended since osm_mark.
 osm_has_swept() {
 	osm_log "$manager" | awk '
 		/tables configured on all switches/ { routed = 1 }
 		/SUBNET UP/ && routed { up = 1 }
 		END { exit !up }'
 }
+# Request a sweep, and wait until it has ended.  opensm writes its dump only in sweeps, and a
+# restored link that the plugin uses again causes no sweep.
 resweep() {
 	osm_mark "$manager"
 	kill -HUP "${OSM_PID[$manager]}"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Preferred tables: the result of the background search is applied once, survives faults and
-# restarts, and changes only entries that must change.
+# Preferred tables: the result of the background search is applied once, and is kept through
+# faults and restarts.  Faults change only the entries that must change.
 
-# opensm.conf with the background search enabled.
+# Print the line of opensm.conf that enables the background search.
 searching() { echo "event_plugin_options ibfattree:$T/full.conf"; }
 
 # Cut and restore the first link of the fabric: only entries that use it change, and all

@@ -34,7 +34,7 @@ places() {
 # The LID of the subnet manager, as all nodes know it.
 manager_lid() { in_sim sminfo | sed -n 's/.*sm lid \([0-9]*\).*/\1/p'; }
 
-# reach_from ENGINE KIND NODE: start a manager, check its tables, end it.
+# reach_from ENGINE KIND NODE: start a manager on NODE, check its tables, stop the manager.
 reach_from() {
 	local engine=$1 kind=$2 lid
 	export SIM_HOST=$3
@@ -80,9 +80,7 @@ case_reach_topograph_noan() {
 	real_reach topograph/topograph-noan.net dmodc sftree ddlr
 }
 
-# reach.awk itself is tested on a ring of four switches.  If all packets go clockwise, there is a
-# credit loop.  If one entry leads back, the LID has a forwarding loop.  An entry that leads to the
-# port of another host is not a path.
+# Print the tables of a ring of four switches in which all packets go clockwise.
 ring_tables() {
 	local s
 	for s in 0 1 2 3; do
@@ -99,6 +97,9 @@ walker_says() {
 	grep -q "$2" "$T/said" || fail "the walker says: $(<"$T/said")"
 	echo "$status" >"$T/status"
 }
+# reach.awk itself is tested on a ring of four switches.  If all packets go clockwise, there is a
+# credit loop.  If one entry leads back, the LID has a forwarding loop.  An entry that leads to the
+# port of another host is not a path.
 case_reach_walker() {
 	"$ibfattree" gen torus:4 -o "$T/fabric.net"
 	ring_tables >"$T/ring"

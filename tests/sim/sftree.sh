@@ -14,7 +14,7 @@ plugin_sftree() {
 	routed_by sftree
 }
 
-# Check that every line of the report that counts pairs says "all arrive".
+# Check that all lines of the report that count pairs say "all arrive".
 all_arrive() {
 	walk "$1" --switch-sources
 	! grep -E '^paths|^ +(end port|switch) ->' "$T/$1.txt" |

@@ -3,7 +3,7 @@
 #
 # Routes stay the same through faults and restarts of OpenSM, and when the fabric grows.
 
-# Prints the state files of opensm "sm"; a thread of the plugin writes them.
+# Print the paths of the state files of opensm "sm".
 state() { echo "$SIM_DIR"/sm/ibfattree-nominal-*; }
 has_states() { [[ $(compgen -G "$SIM_DIR/sm/ibfattree-nominal-*" | wc -l) == "$1" ]]; }
 # has_switches N FILE: true if this state file has N switches.
@@ -178,8 +178,8 @@ case_stable_other_fabric() {
 	cp "$SIM_DIR/sm/${was##*/}" "$own"
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
-	logged 'WRN IBF113: .* is of another fabric: 0 of its 12 switches and 0 of its 36 end ports are in this one; it is replaced'
-	allow 'WRN IBF113: .* is of another fabric'
+	logged 'WRN IBF113: .* belongs to another fabric: 0 of its 12 switches and 0 of its 36 end ports are in the present fabric; it is replaced'
+	allow 'WRN IBF113: .* belongs to another fabric'
 	sim_until "$patience" has_switches 48 "$own" || fail "not 48 switches in $own"
 	walk second
 	until_lines 64 "$SIM_DIR/sm/opensm-dmodc-ca-order.dump"
@@ -285,7 +285,7 @@ case_stable_handback() {
 	down
 }
 
-# All links between the first leaf of the list and a spine other than $1 fail.
+# Cut all links between the first leaf of the netfile and one spine, which is not $1.
 pair_dies() {
 	local near near_port far one='' n=0
 	while IFS=$'\t' read -r near near_port far _; do

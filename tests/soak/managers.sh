@@ -27,7 +27,7 @@ use_master() {
 	is_manager "$id" "${OSM_HOST[$id]}"
 }
 
-# lid_of NODE NAME: its LID in the fabric that walk has saved.
+# lid_of NODE NAME: the LID of NODE in $T/NAME.net.
 lid_of() {
 	awk -v id="$1" '/^[A-Z]/ { split($0, q, "\""); on = q[2] == id }
 		/^\[/ && on { sub(/.*# lid /, ""); print $1; exit }' "$T/$2.net"
@@ -122,8 +122,8 @@ come_back() {
 	end_hang
 }
 
-# Kill the master in three of four cases, else the standby.  The other one takes over,
-# unless ibsim has left it waiting for ever.
+# Kill the master in three of four cases, else the standby.  If the master is killed, the standby
+# takes over, unless ibsim has left it waiting for ever.
 kill_a_manager() {
 	local id=$manager left
 	((RANDOM % 4)) || id=$(other "$id")
@@ -136,7 +136,7 @@ kill_a_manager() {
 		kill_one "$left"
 		start_manager "$left" "${priority[$left]}"
 	}
-	# links may fail before it is restarted
+	# links may fail before the killed manager is restarted
 	((RANDOM % 2)) || random_step
 	come_back "$id"
 }
