@@ -63,6 +63,8 @@ static bool number_links(struct ftr_cdg *g)
 	return true;
 }
 
+/* The set that contains only this VL; for FTR_VL_DROP the empty set. The VL is noted in n_vl, plain
+ * and drops. */
 static uint16_t vl_bit(struct ftr_cdg *g, unsigned int vl)
 {
 	if (vl == FTR_VL_DROP) {
@@ -90,8 +92,7 @@ static void set_vls_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
 	uint32_t deg = dyn_degree(g, s);
 	const struct dyn_link *links = &g->link[g->first_link[s]];
 	uint16_t *inject = g->inject + sl * g->n_links + g->first_link[s];
-	uint16_t *vls = g->vls + sl * g->n_links + g->first_link[s];
-	uint8_t *square = g->link_vl + sl * g->vl_square + g->vl_first[s];
+	uint8_t *square;
 
 	for (unsigned int p = 0; p <= g->f->sw[s].n_ports; p++)
 		for (uint32_t i = 0; is_source(g, s, (ftr_port)p) && i < deg;
@@ -99,7 +100,9 @@ static void set_vls_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
 			inject[i] |= vl_bit(g, chk_vl(o->sl2vl, s, (ftr_port)p,
 						      links[i].from_port,
 						      g->sl[sl]));
-	memcpy(vls, inject, deg * sizeof(*vls));
+	if (!g->link_vl)
+		return;
+	square = g->link_vl + sl * g->vl_square + g->vl_first[s];
 	for (uint32_t in = 0; in < deg; in++)
 		for (uint32_t out = 0; out < deg; out++) {
 			unsigned int vl = chk_vl(o->sl2vl, s, links[in].from_port,
@@ -107,13 +110,14 @@ static void set_vls_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
 						 g->sl[sl]);
 
 			*square++ = (uint8_t)vl;
-			vls[out] |= vl_bit(g, vl);
+			vl_bit(g, vl);
 		}
 }
 
 static bool set_vls(struct ftr_cdg *g, const struct ftr_cdg_opts *o)
 {
 	uint32_t sls = o->sls ? o->sls : 1;
+	bool varies = o->sl2vl || sls != 1;	/* false: all packets are on VL 0 */
 
 	for (unsigned int sl = 0; sl < FTR_N_SL; sl++)
 		if (sls >> sl & 1 && (o->sl2vl || sl != FTR_VL_DROP))
@@ -126,10 +130,10 @@ static bool set_vls(struct ftr_cdg *g, const struct ftr_cdg_opts *o)
 		g->vl_first[s] = g->vl_square;
 		g->vl_square += (uint64_t)dyn_degree(g, s) * dyn_degree(g, s);
 	}
-	g->link_vl = ftr_arena_alloc(g->arena, g->n_sl, g->vl_square);
-	if (!g->link_vl ||
-	    !FTR_ZNEW(g->arena, g->inject, (size_t)g->n_sl * g->n_links) ||
-	    !FTR_NEW(g->arena, g->vls, (size_t)g->n_sl * g->n_links))
+	if (varies)
+		g->link_vl = ftr_arena_alloc(g->arena, g->n_sl, g->vl_square);
+	if ((varies && !g->link_vl) ||
+	    !FTR_ZNEW(g->arena, g->inject, (size_t)g->n_sl * g->n_links))
 		return false;
 	for (uint32_t sl = 0; sl < g->n_sl; sl++)
 		for (ftr_sw s = 0; s < g->f->n_sw; s++)
@@ -176,7 +180,7 @@ static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 			l->to_index * g->n_vl * l->row_len;
 		l->vl_at = (uint32_t)g->vl_first[l->to] + l->to_index * deg;
 	}
-	return FTR_ZNEW(g->arena, g->count, *n) != NULL;
+	return FTR_NEW(g->arena, g->count, *n) != NULL;
 }
 
 static bool set_rest(struct ftr_cdg *g)
@@ -192,9 +196,8 @@ static bool set_rest(struct ftr_cdg *g)
 	g->col = ftr_arena_alloc(g->arena, f->n_sw, 1);
 	g->seen = ftr_arena_alloc(g->arena, f->n_sw, sizeof(*g->seen));
 	g->lid_words = f->max_lid / 64u + 1;
-	g->base_set = ftr_arena_zalloc(g->arena, (size_t)g->n_sl * f->n_sw *
-				       g->n_vl,
-				       g->lid_words * sizeof(*g->base_set));
+	g->base_set = ftr_arena_alloc(g->arena, (size_t)g->n_sl * f->n_sw * g->n_vl,
+				      g->lid_words * sizeof(*g->base_set));
 	if (!g->epoch_of || !g->open_of || !g->alt || !g->col ||
 	    !g->seen || !g->base_set || !dyn_order_new(g))
 		return false;
@@ -202,20 +205,31 @@ static bool set_rest(struct ftr_cdg *g)
 	return true;
 }
 
-static enum ftr_status copy_tables(struct ftr_cdg *g,
-				   const struct ftr_tables *t,
-				   struct ftr_err *err)
+/* The large arrays are initialised by all threads, because page faults take most of the time. */
+struct init {
+	struct ftr_cdg *g;
+	const struct ftr_tables *t;
+};
+
+/* Copy the entries of some switches, and set their parts of count[] and base_set[] to 0. */
+static void init_some(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
-	enum ftr_status st = ftr_tables_new(g->f, false, &g->now, err);
+	const struct init *i = ctx;
+	struct ftr_cdg *g = i->g;
 	const uint32_t n = (uint32_t)g->f->max_lid + 1;
 
-	for (ftr_sw s = 0; !st && s < g->f->n_sw; s++) {
+	(void)worker;
+	for (ftr_sw s = begin; s < end; s++) {
 		uint8_t *row = ftr_tables_row(g->now, s);
+		size_t side = (size_t)dyn_degree(g, s) * g->n_vl;
 
-		memcpy(row, ftr_tables_row(t, s), n);
+		memcpy(row, ftr_tables_row(i->t, s), n);
 		memset(row + n, FTR_PORT_NONE, g->now->stride - n);
+		memset(g->count + g->count_first[s], 0, side * side * sizeof(*g->count));
+		for (uint32_t sl = 0; sl < g->n_sl; sl++)
+			memset(dyn_base_set(g, sl, s, 0), 0,
+			       (size_t)g->n_vl * g->lid_words * sizeof(*g->base_set));
 	}
-	return st;
 }
 
 static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
@@ -233,9 +247,10 @@ static enum ftr_status build(struct ftr_cdg *g, const struct ftr_tables *t,
 				(unsigned long long)n_counts, UINT32_MAX);
 	if (!set_rest(g))
 		goto nomem;
-	st = copy_tables(g, t, err);
+	st = ftr_tables_new(g->f, false, &g->now, err);
 	if (st)
 		return st;
+	ftr_team_run(o->team, g->f->n_sw, 16, init_some, &(struct init){ g, t });
 	if (!dyn_count_all(g, o->team))
 		goto nomem;
 	if (dyn_stopped(g))

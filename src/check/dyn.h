@@ -86,14 +86,14 @@ struct ftr_cdg {
 	uint32_t *link_of;	/* link_of[s << 8 | p]: link out of port p of s; DYN_NONE: no link
 				 * to a switch */
 	uint8_t *link_vl;		/* [n_sl][vl_square] for each switch, a square of (index in,
-					 * index out): the VL, or FTR_VL_DROP */
+					 * index out): the VL, or FTR_VL_DROP; NULL: all
+					 * packets are on VL 0 */
 	uint64_t *vl_first;	/* vl_first[s]: index of the square of s, for the first SL */
 	bool plain;		/* all packets are on VL 0 */
 	bool drops;		/* SL2VL tables drop some packets */
 	uint64_t vl_square;	/* number of bytes of link_vl[] for one SL */
 	uint16_t *inject;	/* [n_sl][n_links] set of VLs on which packets enter the link from
 				 * hosts, or from the switch itself */
-	uint16_t *vls;	/* [n_sl][n_links] set of VLs on which any packets enter the link */
 	ftr_sw *source;		/* switches at which packets enter */
 	uint32_t n_sources;
 	uint32_t epoch;		/* number of times that a link went down */

@@ -5,9 +5,9 @@
  * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch has the set of LIDs
  * whose packets have reached it. In each round, every VL passes on to the neighbours of its switch
  * the LIDs that first reached it in the previous round. Several threads share a round; each has its
- * own sets of the LIDs that it passed on, and the sets are merged after the round. For each
- * neighbour, the entries that it has for these LIDs are counted by outgoing port. Only these counts
- * are converted into edges, because the VL of a packet depends on its ports and not on its LID.
+ * own sets of the LIDs that it passed on. All threads then merge these sets. For each neighbour,
+ * the entries that it has for these LIDs are counted by outgoing port. Only these counts are
+ * converted into edges, because the VL of a packet depends on its ports and not on its LID.
  *
  * A walk LID by LID has scattered accesses to all memory. This one reads the
  * rows of a switch and of its neighbours, and little else.
@@ -38,7 +38,8 @@ struct all {
 	 * in this round. met: all LIDs that reached the VL before this round; this is base_set[] of
 	 * this SL */
 	uint64_t *todo, *met;
-	uint32_t *list, n_list;	/* the VLs that pass on LIDs in this round */
+	uint8_t *passes;	/* passes[s * n_vl + VL] 1: the VL passes on LIDs in this round */
+	uint32_t *list, n_list;	/* the VLs with passes[] == 1 */
 	atomic_bool stopped;
 	struct part *part;	/* [n_parts] */
 	unsigned int n_parts;
@@ -49,13 +50,14 @@ struct part {
 	struct all *a;
 	uint64_t *reached;	/* for each VL: set of the LIDs that this thread passed on to it in
 				 * this round */
-	uint8_t *any;		/* any[s * n_vl + VL]: 1: the set of this VL in reached is not
-				 * empty */
+	uint8_t *any;		/* any[s * n_vl + VL] 0: this thread passed on nothing to the VL in
+				 * this round, and its set in reached is not initialised */
 	uint64_t *set;		/* scratch: a set of LIDs */
 	uint16_t *lid;		/* scratch: [PORTS][FEW] lists of LIDs by port */
 	/* last: for each switch, the set of LIDs that count_entries() last counted there; count:
-	 * the number of their entries for each port */
+	 * the number of their entries for each port; counted[s] 0: nothing was counted at s yet */
 	uint64_t *last;
+	uint8_t *counted;
 	uint32_t *count;	/* [n_sw][PORTS] */
 	uint32_t few[PORTS];	/* scratch of forward_list(); all 0 between two uses */
 };
@@ -73,21 +75,26 @@ static uint64_t *set_at(const struct all *a, uint64_t *sets, uint32_t at)
 	return sets + (size_t)at * a->words;
 }
 
+/* The set of this VL in reached; it is initialised if necessary. */
+static uint64_t *reached_set(struct part *w, uint32_t at)
+{
+	uint64_t *reached = set_at(w->a, w->reached, at);
+
+	if (!w->any[at])
+		memset(reached, 0, w->a->words * sizeof(*reached));
+	w->any[at] = 1;
+	return reached;
+}
+
 /* Add to reached[] the LIDs of set that have not reached this VL before, so that they are passed
  * on. */
 static void reach_all(struct part *w, uint32_t at, const uint64_t *set)
 {
 	const uint64_t *met = set_at(w->a, w->a->met, at);
-	uint64_t *reached = set_at(w->a, w->reached, at);
-	uint64_t any = 0;
+	uint64_t *reached = reached_set(w, at);
 
-	for (uint32_t k = 0; k < w->a->words; k++) {
-		uint64_t bits = set[k] & ~met[k];
-
-		reached[k] |= bits;
-		any |= bits;
-	}
-	w->any[at] |= any != 0;
+	for (uint32_t k = 0; k < w->a->words; k++)
+		reached[k] |= set[k] & ~met[k];
 }
 
 /* Begin with the LIDs of packets that enter at s: add them to the sets of the VLs out of s. */
@@ -154,44 +161,39 @@ static void reach_one(struct part *w, uint32_t at, uint32_t lid)
 	if (at == NOWHERE || at == DROPPED ||
 	    set_at(w->a, w->a->met, at)[lid / 64] & bit)
 		return;
-	set_at(w->a, w->reached, at)[lid / 64] |= bit;
-	w->any[at] = 1;
-}
-
-/* The number of words of a set that are not 0: an estimate of the work to read it. */
-static uint32_t words_used(const struct all *a, const uint64_t *set)
-{
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < a->words; k++)
-		n += set[k] != 0;
-	return n;
+	reached_set(w, at)[lid / 64] |= bit;
 }
 
 /* At switch t, count the entries of the LIDs in w->set for each port. In a regular
  * tree all switches below t send it nearly the same LIDs. So the counts of the
- * previous set are updated if that is less work than counting again. */
+ * previous set are updated if that is less work than counting again. The number of words that are
+ * not 0 is the estimate of the work. */
 static const uint32_t *count_entries(struct part *w, ftr_sw t)
 {
 	const struct all *a = w->a;
 	const uint8_t *row = ftr_tables_row(a->g->now, t);
 	uint64_t *last = set_at(a, w->last, t);
-	uint32_t *count = w->count + (size_t)t * PORTS;
+	uint32_t *count = w->count + (size_t)t * PORTS, differ = 0, used = 0;
+	bool update = w->counted[t];
 
-	for (uint32_t k = 0; k < a->words; k++)
-		last[k] ^= w->set[k];
-	if (words_used(a, last) > words_used(a, w->set)) {
-		memset(count, 0, PORTS * sizeof(*count));
-		memcpy(last, w->set, a->words * sizeof(*last));
+	for (uint32_t k = 0; update && k < a->words; k++) {
+		differ += last[k] != w->set[k];
+		used += w->set[k] != 0;
 	}
-	for (uint32_t k = 0; k < a->words; k++)
-		for (uint64_t bits = last[k]; bits; bits &= bits - 1) {
+	update &= differ <= used;
+	if (!update)
+		memset(count, 0, PORTS * sizeof(*count));
+	w->counted[t] = 1;
+	for (uint32_t k = 0; k < a->words; k++) {
+		uint64_t set = w->set[k], bits = update ? set ^ last[k] : set;
+
+		last[k] = set;
+		for (; bits; bits &= bits - 1) {
 			uint32_t i = (uint32_t)__builtin_ctzll(bits);
 
-			count[row[64 * k + i]] += w->set[k] >> i & 1 ?
-				1 : UINT32_MAX;
+			count[row[64 * k + i]] += set >> i & 1 ? 1 : UINT32_MAX;
 		}
-	memcpy(last, w->set, a->words * sizeof(*last));
+	}
 	return count;
 }
 
@@ -333,30 +335,40 @@ static void pass_some(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
-/* Set todo of this VL to the LIDs that the threads passed on to it, and add these to met. */
-static void merge(struct all *a, uint32_t at)
+/* Set todo of this VL to the LIDs that the threads passed on to it, and add these LIDs to met. True
+ * if there are such LIDs. */
+static bool merge(struct all *a, uint32_t at)
 {
-	uint64_t *todo = set_at(a, a->todo, at), *met = set_at(a, a->met, at);
-	bool any = false;
+	uint64_t *todo = set_at(a, a->todo, at), *met = set_at(a, a->met, at), any = 0;
+	bool first = true;
 
 	for (unsigned int i = 0; i < a->n_parts; i++) {
 		struct part *w = &a->part[i];
-		uint64_t *reached = set_at(a, w->reached, at);
+		const uint64_t *reached = set_at(a, w->reached, at);
 
 		if (!w->any[at])
 			continue;
-		if (!any)
-			memset(todo, 0, a->words * sizeof(*todo));
-		for (uint32_t k = 0; k < a->words; k++)
+		if (first)
+			memcpy(todo, reached, a->words * sizeof(*todo));
+		for (uint32_t k = 0; !first && k < a->words; k++)
 			todo[k] |= reached[k];
-		memset(reached, 0, a->words * sizeof(*reached));
 		w->any[at] = 0;
-		any = true;
+		first = false;
 	}
-	for (uint32_t k = 0; any && k < a->words; k++)
+	for (uint32_t k = 0; !first && k < a->words; k++) {
+		any |= todo[k];
 		met[k] |= todo[k];
-	if (any)
-		a->list[a->n_list++] = at;
+	}
+	return any;
+}
+
+static void merge_some(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
+{
+	struct all *a = ctx;
+
+	(void)worker;
+	for (uint32_t at = begin; at < end; at++)
+		a->passes[at] = merge(a, at);
 }
 
 static void one_sl(struct all *a)
@@ -368,8 +380,10 @@ static void one_sl(struct all *a)
 		start(&a->part[0], g->source[i]);
 	do {
 		a->n_list = 0;
+		ftr_team_run(a->team, size_of(a), 64, merge_some, a);
 		for (uint32_t at = 0; at < size_of(a); at++)
-			merge(a, at);
+			if (a->passes[at])
+				a->list[a->n_list++] = at;
 		ftr_team_run(a->team, a->n_list, 8, pass_some, a);
 	} while (a->n_list && !a->stopped);
 }
@@ -379,13 +393,14 @@ static bool part_new(struct all *a, struct part *w, struct ftr_arena *arena)
 	const uint32_t n = a->g->f->n_sw;
 
 	w->a = a;
-	w->reached = ftr_arena_zalloc(arena, size_of(a), a->words * sizeof(*w->reached));
-	w->last = ftr_arena_zalloc(arena, n, a->words * sizeof(*w->last));
+	w->reached = ftr_arena_alloc(arena, size_of(a), a->words * sizeof(*w->reached));
+	w->last = ftr_arena_alloc(arena, n, a->words * sizeof(*w->last));
 	w->lid = ftr_arena_alloc(arena, PORTS * FEW(a), sizeof(*w->lid));
 	return w->reached && w->last && w->lid &&
 	       FTR_ZNEW(arena, w->any, size_of(a)) &&
 	       FTR_NEW(arena, w->set, a->words) &&
-	       FTR_ZNEW(arena, w->count, (size_t)n * PORTS);
+	       FTR_ZNEW(arena, w->counted, n) &&
+	       FTR_NEW(arena, w->count, (size_t)n * PORTS);
 }
 
 bool dyn_count_all(struct ftr_cdg *g, struct ftr_team *team)
@@ -395,6 +410,7 @@ bool dyn_count_all(struct ftr_cdg *g, struct ftr_team *team)
 	struct ftr_arena *arena = ftr_arena_new();
 	bool ok = arena && FTR_ZNEW(arena, a.owned, a.words) &&
 		FTR_NEW(arena, a.list, size_of(&a)) &&
+		FTR_NEW(arena, a.passes, size_of(&a)) &&
 		FTR_ZNEW(arena, a.part, a.n_parts) &&
 		(a.todo = ftr_arena_alloc(arena, size_of(&a),
 					  a.words * sizeof(*a.todo)));

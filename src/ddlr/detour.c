@@ -418,8 +418,8 @@ static void expect_switch(const struct ftr_ddlr *r, ftr_sw s)
 }
 
 /* Compute the shortest paths over live links from s to all switches: for each switch the number of
- * hops, and the groups of s with which the paths begin. Free of branches in the inner loop, which
- * would be mispredicted at every second link. */
+ * hops, and the groups of s with which the paths begin. The inner loop has only one branch, because
+ * others would be mispredicted at every second link. */
 static void shortest_paths(struct ftr_ddlr *r, ftr_sw s, uint8_t *hops,
 			   uint64_t *first)
 {

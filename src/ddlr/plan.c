@@ -4,9 +4,8 @@
  *
  * Steps: an entry depends on the entries that its new path passes and that are
  * written in the same plan. Its step is one more than the greatest step of these entries.
- * A path that leads over an earlier repair is valid both before and after a later repair
- * rewrites one of its entries. The LID is therefore reachable in every
- * state in between.
+ * If a later repair rewrites an entry on the path of an earlier repair, that path leads to the
+ * LID before this write and after it. The LID is therefore reachable in every state in between.
  */
 #include <stdlib.h>
 #include <string.h>

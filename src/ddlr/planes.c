@@ -5,7 +5,7 @@
  * plane(m, s), for s above rank m, is the connected component of s among the
  * switches above rank m; its number is its lowest switch index. Planes are
  * computed from the fabric as the planner got it, so that faults do not change
- * their numbers. One union-find serves all ranks, joining from the top down.
+ * their numbers. One union-find serves all levels: it joins switches from the top rank down.
  *
  * A packet that goes down from plane p to a switch and from there up into plane q makes an arc from
  * p to q. A plane of level m becomes unclean ("dirty") with the first arc that leaves it, and stays
