@@ -45,6 +45,13 @@
 #define COARSE 6		/* the first sweep examines entries with at least 1 / 2^COARSE of
 				 * all flows to the LID */
 #define FINER 4
+#define SHARES 2		/* shares of a shared sweep, see load_sweep.c. Only the first
+				 * SHARED_SWEEPS of these sweeps are shared, which make nearly all
+				 * moves, and only at depth load: shared sweeps change more entries,
+				 * which increases the load of shifts. */
+#define SHARED_SWEEPS 2
+#define SHARED_HOSTS 2000	/* with fewer hosts no sweep is shared, because all take little
+				 * time */
 #define FULL_SWEEPS 6
 #define FULL_OVER 16		/* cost of a flow above the target in the first sweep */
 #define FULL_RISE 16
@@ -150,7 +157,9 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 		s.least = i > 1 ? 1 : FTR_MAX(w->net->n_hosts >>
 					      (COARSE + FINER * i), 1u);
 		s.moved = 0;
-		st = balance_load_sweep(&w->c, &s, err);
+		s.shares = i < SHARED_SWEEPS && !w->shifts &&
+			w->net->n_hosts >= SHARED_HOSTS ? SHARES : 1;
+		st = balance_load_sweep(&w->c, &s, w->team, err);
 		if (st || (!s.moved && s.least == 1))
 			break;
 		w->r->sweeps++;

@@ -5,6 +5,7 @@
  *	flow_net.c	links, sources and destinations of a shape
  *	count.c		flows on every link, all-to-all and by shift
  *	load_sweep.c	one sweep over entries, for all-to-all alone
+ *	load_dest.c	its moves for one destination
  *	local_search.c	one sweep over entries, for shifts as well
  *	move.c		candidates of entries, and the log of changes
  *	worst.c		the most loaded link of every shift, exactly
@@ -359,6 +360,10 @@ struct balance_sweep {
 				 * move for a destination of their batch */
 	uint32_t least;		/* balance_load_sweep: examine only entries through which at least
 				 * this number of hosts sends */
+	/* balance_load_sweep: The destinations are divided into `shares` shares; 0 means 1. A batch
+	 * has share_dests * shares destinations, which are consecutive in sweep_order: first those
+	 * of share 0, then those of share 1, and so on. 0: the usual number. */
+	uint32_t shares, share_dests;
 	uint64_t moved;		/* number of changed entries */
 	bool cancelled;
 };
@@ -367,9 +372,15 @@ struct balance_sweep {
 enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
 			      struct ftr_team *team,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* One sweep with all-to-all flows alone. */
+/* In batch b a share knows its own moves, and those that other shares made up to batch
+ * b - BALANCE_LAG. */
+#define BALANCE_LAG 2u
+/* One sweep with all-to-all flows alone. The senders must have been counted. The tables depend on
+ * w->shares and w->share_dests, but not on the number of threads. Logs the moves of share 0, then
+ * those of share 1, and so on. */
 enum ftr_status balance_load_sweep(struct balance_count *c,
 				   struct balance_sweep *w,
+				   struct ftr_team *team,
 				   struct ftr_err *err) FTR_MUST_USE;
 
 #endif

@@ -1,486 +1,359 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One sweep of the search for all-to-all traffic alone, fast enough for every routing.
+ * One sweep of the search for all-to-all traffic alone: shares and threads.  For the moves see
+ * load_dest.c.
  *
- * The sweep begins at the links above the target. It examines only the entries that use these
- * links, and entries whose path leads to one of those entries. A destination is skipped if, when
- * its turn comes, no entry for it uses such a link. The entries nearest to the destination
- * are tried first, because they carry the most flows, so that few changes are needed. Entries
- * through which fewer than w->least hosts send are skipped: sweeps go from coarse to fine.
+ * The destinations are divided into w->shares shares, which threads process at the same time.  The
+ * order of the sweep is cut into batches, and each share gets w->share_dests destinations of each
+ * batch, whatever the number of threads.  A share has its own counters of the flows.  Before batch
+ * b it adds the changes that the other shares made in batch b - BALANCE_LAG.  So the tables do not
+ * depend on the number of threads, and a thread seldom waits for another one.  A destination
+ * belongs to one share, so entries and senders need no lock.  At the end the changes of all shares
+ * are added up, so the flows are exact.
  *
- * The excess of a link is its load above the target.  An entry moves if that reduces the
- * sum of the squares of all excesses.  Among such candidates it takes the one with the
- * smallest sum of squares, then the one whose path has the fewest flows.
+ * Two shares may move flows to the same link, which then carries more than either of them expected.
+ * Later sweeps with one share correct that.
+ *
+ * The alternative is to let all threads propose moves, computed from the same flows, and to let one
+ * thread test the moves again before it makes them.  But about 40 % of the entries that are priced
+ * move, so this thread would still do a large part of the work.  Another one is to let the shares
+ * wait for each other after each batch (a lag of 0).  That took a third longer, because the work for
+ * a destination varies.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/balance.h"
-#include "core/bytes.h"
+#include "balance/load_sweep.h"
 
-/* A neighbour of a switch, and the port of this neighbour on the link between them; 0: there are
- * several links. */
-struct neighbour {
-	uint16_t sw;
-	ftr_port port;
-};
+#define SHARE_DESTS 32u		/* w->share_dests if the caller does not set it */
 
-struct load {
-	struct balance_count *c;
-	const struct balance_net *net;
-	struct balance_sweep *w;
-	struct balance_cand cand;
-	/* The switches whose entry for destination d is on a link above the target are
-	 * over[first[d]] .. over[first[d + 1] - 1]. */
-	ftr_sw *over;
-	uint32_t *first;	/* [n_dests + 1] */
-	uint64_t *uses;		/* [stride / 64] one bit per LID, set if the entry of the switch
-				 * for it uses the link examined */
-	uint32_t target;
-	/* flows and far end of a link, in one array because they are used together */
-	struct load_link {
-		uint32_t flows;
-		ftr_sw peer;
-	} *link;		/* [n_links] */
-	const struct balance_ports *ports;	/* ports[s]: the links of switch s */
-	/* The neighbours of s are at[first[s]] .. at[first[s + 1] - 1], in the order of the groups.
-	 * of_shape: those in in->shape; of_full: in in->full; near: in the shape by which the
-	 * current column is routed. */
-	struct near {
-		struct neighbour *at;
-		uint32_t *first;	/* [n_sw + 1] */
-	} of_shape, of_full;
-	const struct near *near;
-	/* for the current destination, [n_sw] each */
-	uint16_t *hosts;	/* hosts[s]: number of hosts that send through s */
-	const uint8_t *entry;	/* entry[s]: entry of s */
-	struct load_path {
-		uint64_t excess;	/* excess of the path from s, or NO_PATH; valid if known ==
-					 * stamp */
-		uint32_t known;
-		uint32_t tried;		/* The entry was tried if tried == stamp. */
-	} *path;		/* [n_sw] */
-	uint32_t stamp;		/* number of destinations examined so far */
-	ftr_sw *queue;		/* scratch of try_subtree() */
-	uint32_t d;		/* index of the destination in net->dest */
-	ftr_sw to;		/* its switch */
-};
+/* ---- shares ------------------------------------------------------------------------- */
 
-#define NO_PATH UINT64_MAX
-
-static uint64_t above(const struct load *z, uint64_t flows)
+/* Add the changes that share y made in a batch to the counters of z. */
+static void add_changes(struct share *z, const struct share *y, uint32_t batch)
 {
-	return flows > z->target ? flows - z->target : 0;
+	const struct changes *from = &y->change[batch % KEPT];
+
+	for (uint32_t i = 0; i < from->n; i++)
+		z->link[from->at[i].link].flows += (uint32_t)from->at[i].n;
 }
 
-static uint64_t excess_of(const struct load *z, uint32_t link)
+/* Mark the entries moved[first ..] in the log. Several threads write to the same words. */
+static void mark_moved(struct share *z, uint32_t first)
 {
-	return above(z, z->link[link].flows);
-}
+	const struct balance_count *c = z->load->c;
+	size_t words = c->t->stride / 64;
 
-/* The link of the entry of s, which must lead to a port of s. */
-static uint32_t link_at(const struct load *z, ftr_sw s)
-{
-	return z->ports[s].first + z->entry[s];
-}
+	for (uint32_t i = first; c->log && i < z->n_moved; i++) {
+		struct balance_moved *m = &z->moved[i];
+		uint64_t *word = &c->log->seen[m->sw * words + m->lid / 64];
+		uint64_t bit = UINT64_C(1) << m->lid % 64;
 
-/* The link of the entry of s; BALANCE_NONE: the entry leads to no switch. */
-static uint32_t link_of(const struct load *z, ftr_sw s)
-{
-	uint32_t link = link_at(z, s);
-
-	return z->entry[s] > z->ports[s].n ||
-		z->link[link].peer == FTR_SW_NONE ? BALANCE_NONE : link;
-}
-
-/* ---- one entry ----------------------------------------------------------------- */
-
-struct price {
-	uint64_t square, flows;
-};
-
-static bool cheaper(const struct price *a, const struct price *b)
-{
-	return a->square != b->square ? a->square < b->square :
-		a->flows < b->flows;
-}
-
-/* Add the price of n more flows on a link. */
-static void price_link(const struct load *z, uint32_t link, uint32_t n,
-		       struct price *p)
-{
-	uint64_t flows = (uint64_t)z->link[link].flows + n;
-	uint64_t was = above(z, z->link[link].flows), is = above(z, flows);
-
-	p->square += is * is - was * was;
-	p->flows += flows;
-}
-
-/* The price of the path from s; the path must exist.  Stops when the sum of squares exceeds
- * `limit`. */
-static struct price price_path(const struct load *z, ftr_sw s, uint32_t n,
-			       uint64_t limit)
-{
-	struct price p = { 0 };
-
-	while (s != z->to && p.square <= limit) {
-		uint32_t link = link_at(z, s);
-
-		price_link(z, link, n, &p);
-		s = z->link[link].peer;
-	}
-	return p;
-}
-
-/* Add the flows of n hosts that send through s to the path from s. */
-static void add_path(const struct load *z, ftr_sw s, uint32_t n)
-{
-	while (s != z->to) {
-		struct load_link *link = &z->link[link_at(z, s)];
-
-		link->flows += n;
-		s = link->peer;
-		z->hosts[s] = (uint16_t)(z->hosts[s] + n);
+		m->first = !(__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) &
+			     bit);
 	}
 }
 
-static uint64_t find_excess(struct load *z, ftr_sw s)
+static inline __attribute__((always_inline)) void load_row(const void *row,
+							   size_t n)
 {
-	uint32_t link = link_of(z, s);
-	uint64_t sum = NO_PATH;
+	for (size_t i = 0; i < n; i += 64)
+		__builtin_prefetch((const char *)row + i);
+}
 
-	if (link != BALANCE_NONE) {
-		ftr_sw next = z->link[link].peer;
+/* Request the rows of a destination from memory.  column: the column of the destination before
+ * it. */
+static void load_dest(const struct load *w, uint32_t d, uint32_t column)
+{
+	const struct balance_net *net = w->net;
+	uint32_t n_sw = net->f->n_sw, l = net->dest[d].col;
 
-		sum = z->path[next].known == z->stamp ? z->path[next].excess :
-			find_excess(z, next);
+	/* Without this, gcc finds that the function has no effect, and removes the calls. */
+	__asm__ volatile ("" ::: "memory");
+	load_row(balance_entries(net, w->c->entry, d), n_sw);
+	if (w->w->least == 1)
+		return;	/* a last sweep: few destinations use a link above the target */
+	load_row(balance_senders(net, w->c->senders, d),
+		 n_sw * sizeof(*w->c->senders));
+	if (l != column) {
+		load_row(net->order[l].cost, n_sw);
+		load_row(net->order[l].down, n_sw);
 	}
-	if (sum != NO_PATH)
-		sum += excess_of(z, link);
-	z->path[s].excess = sum;
-	z->path[s].known = z->stamp;
-	return sum;
 }
 
-/* The excess of the path from s, or NO_PATH; computed on first use. */
-static inline uint64_t path_excess(struct load *z, ftr_sw s)
+static void sweep_batch(struct share *z)
 {
-	return z->path[s].known == z->stamp ? z->path[s].excess :
-		find_excess(z, s);
+	const struct load *w = z->load;
+	const uint32_t *order = w->net->sweep_order;
+	uint32_t k = (uint32_t)(z - w->share), first = z->n_moved;
+	uint32_t i = (z->batch * w->n_shares + k) * w->share_dests;
+	uint32_t end = FTR_MIN(i + w->share_dests,
+			       w->net->first[w->net->f->n_sw]);
+
+	for (k = 0; z->batch >= BALANCE_LAG && k < w->n_shares; k++)
+		if (&w->share[k] != z)
+			add_changes(z, &w->share[k], z->batch - BALANCE_LAG);
+	z->change[z->batch % KEPT].n = 0;
+	for (; i < end && !z->nomem; i++) {
+		if (i + 1 < end)
+			load_dest(w, order[i + 1], w->net->dest[order[i]].col);
+		z->nomem = !load_sweep_dest(z, order[i]);
+	}
+	mark_moved(z, first);
 }
 
-static ftr_port cheapest(struct load *z, ftr_sw s)
+/* May a thread begin the next batch of z? */
+static bool is_ready(const struct load *w, const struct share *z)
 {
-	ftr_port now = z->entry[s], best = now;
-	uint32_t n = z->hosts[s];
-	struct price least = price_path(z, s, n, UINT64_MAX);
-	uint64_t square = least.square;
+	bool ready = !z->busy && z->done < w->n_batches;
 
-	for (uint32_t k = 0; k < z->cand.n[s]; k++) {
-		const struct ftr_group *g =
-			z->cand.group[z->cand.first[s] + k];
-		struct price rest = { 0 };
-		bool known = false;	/* `rest` is the price of the path from g->remote on */
+	for (uint32_t k = 0; k < w->n_shares; k++)
+		ready &= w->share[k].done + BALANCE_LAG > z->done;
+	return ready;
+}
 
-		if (path_excess(z, g->remote) == NO_PATH)
+/* A share that is ready, the last one of this thread if possible; NULL: none. */
+static struct share *pick(struct load *w, struct share *last)
+{
+	if (last && is_ready(w, last))
+		return last;
+	for (uint32_t k = 0; k < w->n_shares; k++)
+		if (is_ready(w, &w->share[k]))
+			return &w->share[k];
+	return NULL;
+}
+
+static bool is_over(const struct load *w)
+{
+	bool over = true;
+
+	for (uint32_t k = 0; k < w->n_shares; k++)
+		over &= w->share[k].done == w->n_batches;
+	return over || w->stop;
+}
+
+static bool is_cancelled(const struct load *w)
+{
+	const struct ftr_balance_input *in = w->net->in;
+
+	return in->cancelled && in->cancelled(in->ctx);
+}
+
+/* Work on any share until the sweep is over. w->lock is held, except during a batch. */
+static void work(struct load *w, bool caller)
+{
+	struct share *z = NULL;
+
+	while (!is_over(w)) {
+		if (caller && is_cancelled(w)) {
+			w->w->cancelled = w->stop = true;
+			break;
+		}
+		z = pick(w, z);
+		if (!z) {
+			pthread_cond_wait(&w->batch_done, &w->lock);
 			continue;
-		for (uint32_t i = 0; i < g->n; i++) {
-			ftr_port port = z->cand.sh->tree.group_ports[g->first + i];
-			struct price p = { 0 };
-
-			price_link(z, balance_link(z->net, s, port), n, &p);
-			if (port == now || p.square > least.square)
-				continue;
-			if (!known) {
-				uint64_t limit = least.square - p.square;
-
-				rest = price_path(z, g->remote, n, limit);
-				known = rest.square <= limit;
-			}
-			p.square += rest.square;
-			p.flows += rest.flows;
-			if (!known || p.square >= square || !cheaper(&p, &least))
-				continue;
-			least = p;
-			best = port;
 		}
+		z->busy = true;
+		z->batch = z->done;
+		pthread_mutex_unlock(&w->lock);
+		sweep_batch(z);
+		pthread_mutex_lock(&w->lock);
+		z->busy = false;
+		z->done++;
+		w->stop |= z->nomem;
+		pthread_cond_broadcast(&w->batch_done);
 	}
-	return best;
+	pthread_cond_broadcast(&w->batch_done);
+	pthread_cond_broadcast(&w->sweep_done);
 }
 
-/* Is there a candidate whose path has less excess? */
-static bool has_better(struct load *z, ftr_sw s)
+/* One item for each thread.  As many threads work as there are shares, one of them the caller,
+ * because only the caller asks whether to cancel.  The others wait: a thread that returned could
+ * take the item of the caller. */
+static void sweep_shares(void *ctx, unsigned int worker, uint32_t begin,
+			 uint32_t end)
 {
-	uint64_t now = path_excess(z, s);
+	struct load *w = ctx;
 
-	for (uint32_t k = 0; k < z->cand.n[s]; k++) {
-		const struct ftr_group *g =
-			z->cand.group[z->cand.first[s] + k];
-		uint64_t rest = path_excess(z, g->remote);
-
-		for (uint32_t i = 0; rest < now && i < g->n; i++) {
-			ftr_port port = z->cand.sh->tree.group_ports[g->first + i];
-
-			if (rest + excess_of(z, balance_link(z->net, s, port)) <
-			    now)
-				return true;
-		}
-	}
-	return false;
+	(void)begin;
+	(void)end;
+	pthread_mutex_lock(&w->lock);
+	if (!worker || ++w->n_helpers < w->n_shares)
+		work(w, !worker);
+	while (!is_over(w))
+		pthread_cond_wait(&w->sweep_done, &w->lock);
+	pthread_mutex_unlock(&w->lock);
 }
 
-static bool try_entry(struct load *z, ftr_sw s)
+/* Append the moves of a share to the log. If there is no memory, revert them. */
+static bool log_moves(struct load *w, const struct share *z)
 {
-	ftr_port best;
+	struct balance_log *log = w->c->log;
 
-	if (!balance_cand_find(&z->cand, s))
-		return false;
-	if (!z->cand.n[s] || !has_better(z, s) ||
-	    !balance_may_move(z->c, s, z->net->dest[z->d].lid))
-		return true;
-	add_path(z, s, -z->hosts[s]);
-	best = cheapest(z, s);
-	if (best != z->entry[s]) {
-		if (!balance_move(z->c, s, z->d, best)) {
-			add_path(z, s, z->hosts[s]);
+	while (log && log->cap < log->n + z->n_moved)
+		if (!ftr_grow((void **)&log->moved, &log->cap,
+			      sizeof(*log->moved))) {
+			for (uint32_t i = 0; i < z->n_moved; i++)
+				ftr_tables_row(w->c->t, z->moved[i].sw)
+					[z->moved[i].lid] = z->moved[i].was;
 			return false;
 		}
-		z->w->moved++;
+	if (log && z->n_moved) {
+		memcpy(log->moved + log->n, z->moved,
+		       z->n_moved * sizeof(*z->moved));
+		log->n += z->n_moved;
 	}
-	add_path(z, s, z->hosts[s]);
-	z->path[s].known = z->stamp - 1;
+	w->w->moved += z->n_moved;
 	return true;
 }
 
-/* ---- one destination ------------------------------------------------------------- */
-
-/* Does the entry of t, a neighbour of s, lead to s? */
-static bool sends_to(const struct load *z, struct neighbour t, ftr_sw s)
+static bool sweep_all(struct load *w, struct ftr_team *team)
 {
-	if (t.port)
-		return z->entry[t.sw] == t.port;
-	return z->entry[t.sw] <= z->ports[t.sw].n &&
-		z->link[link_at(z, t.sw)].peer == s;
-}
+	uint32_t n = w->net->first[w->net->f->n_sw];
+	uint32_t size = w->n_shares * w->share_dests;
+	struct share *z = w->share;
+	bool ok = true;
 
-/* Try the entry of s, then the entries of the switches that send to s, as long as their path has an
- * excess. */
-static bool try_subtree(struct load *z, ftr_sw s)
-{
-	uint32_t n = 0;
+	w->n_batches = (n + size - 1) / size;
+	if (w->n_shares == 1)
+		team = NULL;
+	ftr_team_run(team, ftr_team_size(team), 1, sweep_shares, w);
+	for (uint32_t k = 0; k < w->n_shares; k++) {
+		const struct share *y = &w->share[k];
 
-	z->queue[n++] = s;
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t excess = path_excess(z, s = z->queue[i]);
-
-		if (z->path[s].tried == z->stamp || !excess || excess == NO_PATH)
-			continue;
-		z->path[s].tried = z->stamp;
-		if (!try_entry(z, s))
-			return false;
-		if (!path_excess(z, s))
-			continue;
-		for (uint32_t k = z->near->first[s];
-		     k < z->near->first[s + 1]; k++) {
-			struct neighbour t = z->near->at[k];
-
-			if (sends_to(z, t, s) && z->hosts[t.sw] >= z->w->least &&
-			    z->path[t.sw].tried != z->stamp && t.sw != z->to)
-				z->queue[n++] = t.sw;
-		}
+		ok &= log_moves(w, y) && !y->nomem;
+		for (uint32_t b = FTR_MAX(z->done, BALANCE_LAG) - BALANCE_LAG;
+		     k && b < y->done; b++)
+			add_changes(z, y, b);
 	}
-	return true;
+	return ok;
 }
 
-/* Sort the switches in `over`, the nearest first. */
-static void sort_over(const struct load *z, ftr_sw *over, uint32_t n)
+/* ---- memory --------------------------------------------------------------------------- */
+
+static struct near near_of(const struct ftr_shape *sh, ftr_sw s, uint32_t k)
 {
-	const uint8_t *cost = z->cand.costs.cost;
+	const struct ftr_shape_tree *tree = &sh->tree;
+	const struct ftr_group *g = &tree->groups[tree->group_first[s] + k];
+	ftr_port port = tree->group_ports[g->first];
 
-	for (uint32_t i = 1; i < n; i++) {
-		ftr_sw s = over[i];
-		uint32_t k = i;
-
-		for (; k && cost[over[k - 1]] > cost[s]; k--)
-			over[k] = over[k - 1];
-		over[k] = s;
-	}
+	return (struct near){
+		.first = g->first, .sw = (uint16_t)g->remote,
+		.n = k < tree->n_up[s] + tree->n_down[s] ? (uint8_t)g->n : 0,
+		.up = k < tree->n_up[s], .port = port,
+		.peer_port = g->n > 1 ? 0 :
+			ftr_fabric_port(sh->f, s, port)->peer_port,
+	};
 }
 
-static bool sweep_dest(struct load *z, ftr_sw *over, uint32_t n)
-{
-	z->stamp++;
-	z->path[z->to].excess = 0;
-	z->path[z->to].known = z->stamp;
-	z->hosts = balance_senders(z->net, z->c->senders, z->d);
-	sort_over(z, over, n);
-	for (uint32_t i = 0; i < n; i++)
-		if (z->hosts[over[i]] >= z->w->least &&
-		    excess_of(z, link_of(z, over[i])) &&
-		    !try_subtree(z, over[i]))
-			return false;
-	return true;
-}
-
-/* ---- all entries on links above the target ------------------------------------------- */
-
-/* Call visit(z, d, s) for each entry on a link above the target; for each destination d the
- * switches s ascend. */
-static void visit_over(struct load *z,
-		       void (*visit)(struct load *z, uint32_t d, ftr_sw s))
-{
-	const struct balance_net *net = z->net;
-	uint32_t stride = z->c->t->stride;
-
-	for (uint32_t x = 0, s = 0; x < net->n_links; x++) {
-		while (x > net->ports[s].first + net->ports[s].n)
-			s++;
-		if (net->peer[x] == FTR_SW_NONE || !excess_of(z, x))
-			continue;
-		bytes_equal(z->uses, ftr_tables_row(z->c->t, s),
-			    (uint8_t)(x - net->ports[s].first), stride);
-		for (uint32_t w = 0; w < stride / 64; w++)
-			for (uint64_t b = z->uses[w]; b; b &= b - 1) {
-				uint32_t lid = w * 64 + (uint32_t)
-					__builtin_ctzll(b);
-
-				if (lid <= net->f->max_lid &&
-				    net->dest_of[lid] != BALANCE_NONE)
-					visit(z, net->dest_of[lid], s);
-			}
-	}
-}
-
-static void count_over(struct load *z, uint32_t d, ftr_sw s)
-{
-	(void)s;
-	z->first[d + 1]++;
-}
-
-static void store_over(struct load *z, uint32_t d, ftr_sw s)
-{
-	z->over[z->first[d]++] = s;
-}
-
-static bool find_over(struct load *z, struct ftr_arena *a)
-{
-	uint32_t n = z->net->first[z->net->f->n_sw];
-
-	visit_over(z, count_over);
-	for (uint32_t d = 0; d < n; d++)
-		z->first[d + 1] += z->first[d];
-	z->over = ftr_arena_alloc(a, z->first[n] + 1u, sizeof(*z->over));
-	if (!z->over)
-		return false;
-	visit_over(z, store_over);	/* first[d] is now the end of the list of d */
-	memmove(z->first + 1, z->first, n * sizeof(*z->first));
-	z->first[0] = 0;
-	return true;
-}
-
-/* Is the entry of one of the n switches still on a link above the target? */
-static bool is_over(struct load *z, const ftr_sw *over, uint32_t n)
-{
-	z->entry = balance_entries(z->net, z->c->entry, z->d);
-	for (uint32_t i = 0; i < n; i++)
-		if (excess_of(z, link_of(z, over[i])))
-			return true;
-	return false;
-}
-
-static bool sweep_all(struct load *z)
-{
-	const struct balance_net *net = z->net;
-	uint32_t col = BALANCE_NONE;
-
-	for (uint32_t i = 0; i < net->first[net->f->n_sw]; i++) {
-		uint32_t d = z->d = net->sweep_order[i];
-		ftr_sw *over = z->over + z->first[d];
-		uint32_t n = z->first[d + 1] - z->first[d];
-
-		if (!is_over(z, over, n))
-			continue;
-		if (net->in->cancelled && net->in->cancelled(net->in->ctx)) {
-			z->w->cancelled = true;
-			return true;
-		}
-		if (net->dest[d].col != col) {
-			col = net->dest[d].col;
-			z->to = net->in->shape->numbering.col_sw[col];
-			balance_cand_column(&z->cand, net, col);
-			z->near = z->cand.sh == net->in->shape ?
-				&z->of_shape : &z->of_full;
-		}
-		if (!sweep_dest(z, over, n))
-			return false;
-	}
-	return true;
-}
-
-/* Copy the neighbours of all switches into a compact array, because the groups do not fit into the
- * cache. */
-static bool near_new(struct near *near, const struct ftr_shape *sh,
+static bool near_new(struct near_groups *to, const struct ftr_shape *sh,
 		     struct ftr_arena *a)
 {
 	const struct ftr_shape_tree *tree = &sh->tree;
-	uint32_t n_sw = sh->f->n_sw, n = 0;
+	uint32_t n_sw = sh->f->n_sw, n = 0, pos[FTR_PORT_MAX + 1];
 
-	if (!FTR_NEW(a, near->at, tree->group_first[n_sw] + 1u) ||
-	    !FTR_NEW(a, near->first, n_sw + 1u))
+	to->sh = sh;
+	if (!FTR_NEW(a, to->at, tree->group_first[n_sw] + 1u) ||
+	    !FTR_NEW(a, to->first, n_sw + 1u))
 		return false;
 	for (ftr_sw s = 0; s < n_sw; s++) {
 		const struct ftr_group *g = &tree->groups[tree->group_first[s]];
+		struct near *at = to->at + n;
 
-		near->first[s] = n;
-		for (uint32_t k = 0; k < ftr_shape_groups(sh, s); k++) {
-			ftr_port port = tree->group_ports[g[k].first];
+		to->first[s] = n;
+		for (uint32_t k = 0; k < ftr_shape_groups(sh, s); k++, n++) {
+			uint32_t i = k;
 
-			near->at[n++] = (struct neighbour){
-				(uint16_t)g[k].remote, g[k].n > 1 ? 0 :
-				ftr_fabric_port(sh->f, s, port)->peer_port,
-			};
+			for (; k < tree->n_up[s] + tree->n_down[s] && i > 0 &&
+			     pos[i - 1] > g[k].pos; i--) {
+				pos[i] = pos[i - 1];
+				at[i] = at[i - 1];
+			}
+			pos[i] = g[k].pos;
+			at[i] = near_of(sh, s, k);
 		}
 	}
-	near->first[n_sw] = n;
+	to->first[n_sw] = n;
 	return true;
 }
 
-static bool load_new(struct load *z, struct ftr_arena *a)
+static bool over_new(struct load *w, struct ftr_arena *a)
 {
-	uint32_t n_sw = z->net->f->n_sw;
+	const struct balance_net *net = w->net;
 
-	z->target = z->w->target;
-	z->ports = z->net->ports;
-	z->link = ftr_arena_alloc(a, z->net->n_links, sizeof(*z->link));
-	for (uint32_t x = 0; z->link && x < z->net->n_links; x++)
-		z->link[x] = (struct load_link){
-			z->c->flows[x], z->net->peer[x],
-		};
-	z->path = ftr_arena_zalloc(a, n_sw, sizeof(*z->path));
-	z->uses = ftr_arena_alloc(a, z->c->t->stride / 64,
-				  sizeof(*z->uses));
-	z->queue = ftr_arena_alloc(a, 2 * (size_t)n_sw, sizeof(*z->queue));
-	z->first = ftr_arena_zalloc(a, z->net->first[n_sw] + 2u,
-				    sizeof(*z->first));
-	if (!near_new(&z->of_shape, z->net->in->shape, a) ||
-	    (z->net->in->use_full &&
-	     !near_new(&z->of_full, z->net->in->full, a)))
+	if (!FTR_NEW(a, w->over, net->f->n_sw))
 		return false;
-	return z->link && z->path && z->uses && z->queue && z->first &&
-		balance_cand_new(&z->cand, a, n_sw);
+	for (ftr_sw s = 0; s < net->f->n_sw; s++) {
+		bool over = false;
+
+		for (uint32_t x = net->ports[s].first;
+		     x <= net->ports[s].first + net->ports[s].n; x++)
+			over |= net->peer[x] != FTR_SW_NONE &&
+				w->c->flows[x] > w->target;
+		w->over[w->n_over] = s;
+		w->n_over += over;
+	}
+	return true;
+}
+
+static bool share_new(struct load *w, struct share *z, struct ftr_arena *a)
+{
+	const struct balance_net *net = w->net;
+	uint32_t n_sw = net->f->n_sw;
+
+	z->load = w;
+	z->column = BALANCE_NONE;
+	if (!FTR_NEW(a, z->link, net->n_links) ||
+	    !FTR_NEW(a, z->over, w->n_over + 1u) || !FTR_NEW(a, z->of, n_sw) ||
+	    !FTR_NEW(a, z->choice, net->n_links) ||
+	    !FTR_NEW(a, z->group, FTR_PORT_MAX + 1) ||
+	    !FTR_ZNEW(a, z->path, n_sw) ||
+	    !FTR_NEW(a, z->queue, 2 * (size_t)n_sw) ||
+	    !FTR_ZNEW(a, z->mark, n_sw) || !FTR_NEW(a, z->part, n_sw))
+		return false;
+	for (ftr_sw s = 0; s < n_sw; s++)
+		z->of[s].column = BALANCE_NONE;
+	for (uint32_t x = 0; x < net->n_links; x++)
+		z->link[x] = (struct load_link){ w->c->flows[x], net->peer[x] };
+	return true;
+}
+
+static bool load_new(struct load *w, struct ftr_arena *a)
+{
+	const struct ftr_balance_input *in = w->net->in;
+	bool ok = over_new(w, a) && near_new(&w->of_shape, in->shape, a) &&
+		(!in->use_full || near_new(&w->of_full, in->full, a)) &&
+		FTR_ZNEW(a, w->share, w->n_shares);
+
+	for (uint32_t k = 0; ok && k < w->n_shares; k++)
+		ok = share_new(w, &w->share[k], a);
+	return ok;
 }
 
 enum ftr_status balance_load_sweep(struct balance_count *c,
 				   struct balance_sweep *w,
+				   struct ftr_team *team,
 				   struct ftr_err *err)
 {
-	struct load z = { .c = c, .net = c->net, .w = w };
+	struct load z = {
+		.c = c, .net = c->net, .w = w, .ports = c->net->ports,
+		.target = w->target, .n_shares = FTR_MAX(w->shares, 1),
+		.share_dests = w->share_dests ? w->share_dests : SHARE_DESTS,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.batch_done = PTHREAD_COND_INITIALIZER,
+		.sweep_done = PTHREAD_COND_INITIALIZER,
+	};
 	struct ftr_arena *a = ftr_arena_new();
-	bool ok = a && load_new(&z, a) && find_over(&z, a) && sweep_all(&z);
+	bool ok = a && load_new(&z, a) && sweep_all(&z, team);
 
 	for (uint32_t x = 0; ok && x < c->net->n_links; x++)
-		c->flows[x] = z.link[x].flows;
-	balance_cand_free(&z.cand);
+		c->flows[x] = z.share[0].link[x].flows;
+	for (uint32_t k = 0; z.share && k < z.n_shares; k++) {
+		free(z.share[k].moved);
+		for (uint32_t i = 0; i < KEPT; i++)
+			free(z.share[k].change[i].at);
+	}
 	ftr_arena_free(a);
 	return ok ? FTR_OK : ftr_fail(err, FTR_NOMEM,
 				      "out of memory for balancing");

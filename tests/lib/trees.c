@@ -286,6 +286,27 @@ struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
 	return out;
 }
 
+struct ftr_fabric *trees_any(uint64_t seed)
+{
+	struct ftr_pgft g;
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, seed);
+	switch (seed % 5) {
+	case 0:
+		return trees_irregular(&r);
+	case 1:
+		return trees_damaged(trees_irregular(&r), &r, 60);
+	case 2:
+		return trees_damaged(trees_chassis(&r), &r, 30);
+	case 3:
+		return trees_damaged(trees_irregular(&r), &r, 15);
+	default:
+		trees_random_pgft(&r, &g, false, 60);
+		return trees_damaged(trees_grow(&g, seed, seed / 5 % 2), &r, 60);
+	}
+}
+
 const char *const trees_real_files[] = {
 	"avakas/avakas.net", "plafrim/plafrim.net", "plafrim2/plafrim2a.net",
 	"topograph/topograph.net", "topograph/topograph-noan.net", NULL

@@ -45,6 +45,10 @@ struct ftr_fabric *trees_racks(void);
 struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
 				 unsigned int percent);
 
+/* One of the fabrics above. Consecutive seeds give different kinds of fabrics; most are damaged. At
+ * most 60 switches. */
+struct ftr_fabric *trees_any(uint64_t seed);
+
 /* Names of the real fabrics; ends with NULL. */
 extern const char *const trees_real_files[];
 

@@ -83,6 +83,11 @@ tests_prop_test_sweep_SOURCES = tests/prop/test_sweep.c
 tests_prop_test_sweep_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
 tests_prop_test_sweep_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
+check_PROGRAMS += tests/prop/test_load_sweep
+tests_prop_test_load_sweep_SOURCES = tests/prop/test_load_sweep.c
+tests_prop_test_load_sweep_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests
+tests_prop_test_load_sweep_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
+
 check_PROGRAMS += tests/prop/test_displaced
 tests_prop_test_displaced_SOURCES = tests/prop/test_displaced.c
 tests_prop_test_displaced_CFLAGS = $(CHECK_TEST_CFLAGS) -I$(top_srcdir)/tests

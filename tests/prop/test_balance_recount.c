@@ -20,35 +20,11 @@
 #include "lib/trees.h"
 #include "lib/world.h"
 
-#define MAX_SW 60
-
 static struct ftr_err err;
 
 static size_t bytes_of(const struct ftr_tables *t)
 {
 	return (size_t)t->n_sw * t->stride;
-}
-
-/* The fabric of a seed.  Consecutive seeds give different kinds of fabrics; most are damaged. */
-static struct ftr_fabric *any_fabric(uint64_t seed)
-{
-	struct ftr_pgft g;
-	struct ftr_rng r;
-
-	ftr_rng_seed(&r, seed);
-	switch (seed % 5) {
-	case 0:
-		return trees_irregular(&r);
-	case 1:
-		return trees_damaged(trees_irregular(&r), &r, 60);
-	case 2:
-		return trees_damaged(trees_chassis(&r), &r, 30);
-	case 3:
-		return trees_damaged(trees_irregular(&r), &r, 15);
-	default:
-		trees_random_pgft(&r, &g, false, MAX_SW);
-		return trees_damaged(trees_grow(&g, seed, seed / 5 % 2), &r, 60);
-	}
 }
 
 static struct ftr_shape *shape_of(const struct ftr_fabric *f)
@@ -184,15 +160,29 @@ static void senders_match(const struct counted *x, uint64_t seed)
 	}
 }
 
-/* Runs sweeps with a growing price of overload (s.over); returns the number of entries moved. */
-static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
+/* Cancels a sweep at the n-th call from now on; 0: never. */
+static bool stop_at(void *ctx)
 {
+	uint32_t *n = ctx;
+
+	return *n && !--*n;
+}
+
+/* Runs sweeps with a growing price of overload (s.over); returns the number of entries moved. */
+static uint64_t sweep_and_match(struct counted *x, struct ftr_team *team,
+				uint64_t seed)
+{
+	uint32_t stop = 0;
 	struct balance_sweep s = {
 		.target = 1 + balance_most(x->net, x->c.flows) / 2,
 		.over = 16, .meet = 2, .least = 1 + seed % 2,
-		.quick = seed / 3 % 2,
+		.quick = seed / 3 % 2, .shares = 1 + seed % 4,
+		.share_dests = 1 + seed % 5,
 	};
 	uint64_t moved = 0;
+
+	x->in.cancelled = stop_at;
+	x->in.ctx = &stop;
 
 	counters_match(x, seed);
 	for (int i = 0; i < 4; i++, s.over <<= 6) {
@@ -201,7 +191,8 @@ static uint64_t sweep_and_match(struct counted *x, uint64_t seed)
 			ck_assert(!balance_sweep(&x->c, &s, NULL, &err));
 		} else {
 			senders_match(x, seed);
-			ck_assert(!balance_load_sweep(&x->c, &s, &err));
+			stop = (uint32_t)(seed / 3 % 8) * (unsigned int)i;
+			ck_assert(!balance_load_sweep(&x->c, &s, team, &err));
 			senders_match(x, seed);
 			count_bins(x);
 		}
@@ -239,10 +230,11 @@ static struct ftr_shape *other_order(const struct ftr_shape *sh,
 
 START_TEST(counters_after_every_sweep)
 {
+	struct ftr_team *team = ftr_team_new(3);
 	uint64_t seed = trees_first_seed(), moved = 0;
 
 	for (uint32_t i = 0; i < trees_runs(1000); i++, seed++) {
-		struct ftr_fabric *f = any_fabric(seed);
+		struct ftr_fabric *f = trees_any(seed);
 		struct ftr_shape *sh = shape_of(f), *full = NULL;
 		struct counted x = { .in = { .shape = sh } };
 		struct ftr_tables *t = NULL;
@@ -257,176 +249,19 @@ START_TEST(counters_after_every_sweep)
 			x.in.use_full = use;
 		}
 		start_count(&x, t, seed % 4 < 2 ? 1 << 20 : 2000);
-		moved += sweep_and_match(&x, seed);
+		moved += sweep_and_match(&x, seed % 2 ? team : NULL, seed);
 		end_count(&x);
 		ftr_tables_free(t);
 		ftr_shape_free(full);
 		ftr_shape_free(sh);
 		ftr_fabric_free(f);
 	}
+	ftr_team_free(team);
 	runs_show(moved > 0);
 }
 END_TEST
 
-/* ---- the moves of a load sweep ------------------------------------------------ */
-
-struct price {
-	uint64_t square;	/* sum over the links: the square of the flows above the target */
-	uint64_t flows;		/* sum over the links of their flows */
-};
-
-/* Compute the price of n more flows on the path from s through a port; false: no path. */
-static bool path_price(const struct counted *x, const struct ftr_tables *t,
-		       const uint32_t *flows, ftr_sw s, ftr_port port,
-		       const struct balance_dest *to, uint32_t n,
-		       uint32_t target, struct price *p)
-{
-	*p = (struct price){ 0 };
-	for (uint32_t hops = 0; hops < t->n_sw; hops++) {
-		uint32_t link = balance_link_to(x->net, s, port);
-		int64_t was, is;
-
-		if (link == BALANCE_NONE)
-			return false;
-		was = FTR_MAX((int64_t)flows[link] - target, 0);
-		is = FTR_MAX((int64_t)flows[link] + n - target, 0);
-		p->square += (uint64_t)(is * is - was * was);
-		p->flows += flows[link] + n;
-		s = x->net->peer[link];
-		if (s == x->in.shape->numbering.col_sw[to->col])
-			return true;
-		port = ftr_tables_get(t, s, to->lid);
-	}
-	return false;
-}
-
-/* Add n flows to the path from s to a destination. */
-static void add_flows(const struct counted *x, const struct ftr_tables *t,
-		      uint32_t *flows, ftr_sw s, const struct balance_dest *to,
-		      uint32_t n)
-{
-	while (s != x->in.shape->numbering.col_sw[to->col]) {
-		uint32_t link = balance_link_to(x->net, s,
-						ftr_tables_get(t, s, to->lid));
-
-		flows[link] += n;
-		s = x->net->peer[link];
-	}
-}
-
-/* The number of hosts whose path to a destination passes s. */
-static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *t,
-			      ftr_sw s, const struct balance_dest *to)
-{
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < x->net->n_sources; k++) {
-		ftr_sw at = x->net->source[k].sw;
-
-		while (at != s && at != FTR_SW_NONE &&
-		       at != x->in.shape->numbering.col_sw[to->col]) {
-			uint32_t link = balance_link_to(
-				x->net, at, ftr_tables_get(t, at, to->lid));
-
-			at = link == BALANCE_NONE ? FTR_SW_NONE :
-				x->net->peer[link];
-		}
-		n += at == s ? x->net->source[k].hosts : 0;
-	}
-	return n;
-}
-
-/* The first port with the lowest price among those that lower the sum of squares; if there is none,
- * the present port.  flows[] does not include the flows of the entry. */
-static ftr_port best_port(const struct counted *x, const struct ftr_tables *t,
-			  const uint32_t *flows, ftr_sw s,
-			  const struct balance_dest *to, uint32_t n,
-			  uint32_t target)
-{
-	const struct ftr_shape *sh = x->in.shape;
-	const struct ftr_group *cand[FTR_PORT_MAX + 1];
-	uint32_t n_cand = ftr_shape_candidates(sh, s, to->col, cand);
-	ftr_port now = ftr_tables_get(t, s, to->lid), best = now;
-	struct price is, p, least;
-
-	ck_assert(path_price(x, t, flows, s, now, to, n, target, &is));
-	least = is;
-	for (uint32_t k = 0; k < n_cand; k++)
-		for (uint32_t i = 0; i < cand[k]->n; i++) {
-			ftr_port port = sh->tree.group_ports[cand[k]->first + i];
-
-			if (path_price(x, t, flows, s, port, to, n, target, &p) &&
-			    p.square < is.square &&
-			    (p.square < least.square ||
-			     (p.square == least.square && p.flows < least.flows))) {
-				least = p;
-				best = port;
-			}
-		}
-	return best;
-}
-
-/* Make the moves of a sweep again.  t: the tables before the sweep; after: the tables after it. */
-static void replay(const struct counted *x, struct ftr_tables *t,
-		   const struct ftr_tables *after, uint32_t target,
-		   uint64_t seed)
-{
-	struct recount *slow = recount_new(x->in.shape, t);
-
-	for (uint32_t i = 0; i < x->c.log->n; i++) {
-		const struct balance_moved *m = &x->c.log->moved[i];
-		const struct balance_dest *to =
-			&x->net->dest[x->net->dest_of[m->lid]];
-		uint32_t n = hosts_through(x, t, m->sw, to);
-		ftr_port port = ftr_tables_get(after, m->sw, m->lid), best;
-
-		add_flows(x, t, slow->flows, m->sw, to, -n);
-		best = best_port(x, t, slow->flows, m->sw, to, n, target);
-		ck_assert_msg(port == best && port != m->was, "seed %" PRIu64
-			      ": LID %u, switch %u: the sweep chose port %u, port %u is best",
-			      seed, m->lid, m->sw, port, best);
-		ftr_tables_row(t, m->sw)[m->lid] = port;
-		add_flows(x, t, slow->flows, m->sw, to, n);
-	}
-	recount_free(slow);
-}
-
-START_TEST(load_sweeps_choose_the_best_port)
-{
-	uint64_t seed = trees_first_seed(), moved = 0;
-
-	for (uint32_t i = 0; i < trees_runs(300); i++, seed++) {
-		struct ftr_fabric *f = any_fabric(seed);
-		struct ftr_shape *sh = shape_of(f);
-		struct counted x = { .in = { .shape = sh } };
-		struct ftr_tables *t = NULL, *before;
-		struct balance_log log = { 0 };
-		struct balance_sweep s = { .least = 1 };
-		uint64_t none;
-
-		ck_assert(!ftr_tables_new(f, false, &t, &err));
-		ck_assert(!dmodc_tables(sh, FTR_PLACE_EVEN, NULL, NULL, t, NULL, &none, &err));
-		before = world_copy_of_tables(f, t);
-		start_count(&x, t, 1 << 20);
-		log.seen = calloc((size_t)t->n_sw * (t->stride / 64),
-				  sizeof(*log.seen));
-		ck_assert_ptr_nonnull(log.seen);
-		x.c.log = &log;
-		s.target = 1 + balance_most(x.net, x.c.flows) / (2 + seed % 4);
-		ck_assert(!balance_load_sweep(&x.c, &s, &err));
-		replay(&x, before, t, s.target, seed);
-		moved += log.n;
-		free(log.moved);
-		free(log.seen);
-		end_count(&x);
-		ftr_tables_free(before);
-		ftr_tables_free(t);
-		ftr_shape_free(sh);
-		ftr_fabric_free(f);
-	}
-	runs_show(moved > 0);
-}
-END_TEST
+/* ---- counters after placing --------------------------------------------------- */
 
 /* The search begins with the counts that were made while displaced entries were placed.  They must
  * equal a slow count. */
@@ -436,7 +271,7 @@ START_TEST(counters_after_placing)
 	uint64_t seed = trees_first_seed(), placed = 0;
 
 	for (uint32_t i = 0; i < trees_runs(300); i++, seed++) {
-		struct ftr_fabric *f = any_fabric(seed);
+		struct ftr_fabric *f = trees_any(seed);
 		struct ftr_shape *sh = shape_of(f);
 		struct counted x = { .in = {
 			.shape = sh, .depth = FTR_BALANCE_LOAD,
@@ -681,7 +516,7 @@ START_TEST(results_are_sound_and_never_worse)
 	double load, full;
 
 	for (uint32_t i = 0; i < trees_runs(1500); i++, seed++) {
-		struct ftr_fabric *f = any_fabric(seed);
+		struct ftr_fabric *f = trees_any(seed);
 		struct ftr_shape *sh = shape_of(f);
 		struct routed r = { .f = f, .sh = sh, .seed = seed };
 
@@ -768,7 +603,6 @@ int main(void)
 	TCase *t = tcase_create("balance");
 
 	tcase_add_test(t, counters_after_every_sweep);
-	tcase_add_test(t, load_sweeps_choose_the_best_port);
 	tcase_add_test(t, counters_after_placing);
 	tcase_add_test(t, results_are_sound_and_never_worse);
 	tcase_add_test(t, healthy_trees_are_left_alone);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Shared by load_sweep.c and load_dest.c: a sweep for all-to-all traffic alone, and its shares.
+ */
+#ifndef FTR_BALANCE_LOAD_SWEEP_H
+#define FTR_BALANCE_LOAD_SWEEP_H
+
+#include <pthread.h>
+
+#include "balance/balance.h"
+
+/* The changes of so many batches are kept: while one share reads those of batch b - BALANCE_LAG,
+ * others may write those of batches up to b + BALANCE_LAG - 1. */
+#define KEPT (2 * BALANCE_LAG)
+
+/* A port group of a switch. */
+struct near {
+	uint32_t first;		/* ports: tree.group_ports[first ..] */
+	uint16_t sw;		/* the neighbour */
+	uint8_t n;		/* number of links; 0: horizontal, no candidate by cost */
+	bool up;
+	ftr_port port;		/* the first port */
+	ftr_port peer_port;	/* port of the neighbour on the only link; 0: several links */
+};
+
+/* The port groups of a shape in a compact array, because those of the shape do not fit into the
+ * cache. Those of s are at[first[s]] .. at[first[s + 1] - 1]: the upward and downward ones by
+ * ascending pos, which is the order of candidates, then the horizontal ones. */
+struct near_groups {
+	const struct ftr_shape *sh;
+	struct near *at;
+	uint32_t *first;	/* [n_sw + 1] */
+};
+
+/* A port that an entry may take. */
+struct choice {
+	uint32_t link;
+	uint16_t sw;		/* the neighbour */
+	ftr_port port;
+};
+
+/* n more flows on a link; n may be negative. */
+struct change {
+	uint32_t link;
+	int32_t n;
+};
+
+/* Of a path or a part of it, for the flows of an entry. */
+struct price {
+	uint64_t square;	/* sum of the squares of the excesses with the flows of the entry,
+				 * minus that sum without them */
+	uint64_t flows;		/* sum of the flows */
+};
+
+/* A share of the destinations, with counters and scratch memory of its own. */
+struct share {
+	struct load *load;
+	uint32_t batch;		/* the present batch */
+	/* flows and far end of a link, in one array because they are used together */
+	struct load_link {
+		uint32_t flows;
+		ftr_sw peer;
+	} *link;		/* [n_links] */
+
+	/* for the current column */
+	uint32_t column;
+	const struct near_groups *near;
+	struct ftr_cost_column costs;
+	ftr_sw *over;		/* [n_over] load->over, the nearest switches first */
+	/* The entries of s may take choice[first] .. choice[first + n - 1]. A sweep visits a column
+	 * only once. */
+	struct choices {
+		uint32_t column;	/* known if this is the current column */
+		uint32_t first, n;
+	} *of;			/* [n_sw] */
+	struct choice *choice;	/* [n_links] */
+	uint32_t n_choices;
+	const struct ftr_group **group;	/* [FTR_PORT_MAX + 1] scratch */
+
+	/* for the current destination */
+	uint32_t d;		/* its index in net->dest */
+	ftr_sw to;		/* its switch */
+	uint8_t *entry;		/* [n_sw] entry[s]: entry of s */
+	uint16_t *hosts;	/* [n_sw] hosts[s]: number of hosts that send through s */
+	struct load_path {
+		uint64_t excess;	/* excess of the path from s, or NO_PATH; valid if known ==
+					 * stamp */
+		uint32_t known;
+		uint32_t tried;		/* The entry was tried if tried == stamp. */
+	} *path;		/* [n_sw] */
+	uint32_t stamp;		/* number of destinations examined so far */
+	ftr_sw *queue;		/* scratch of try_subtree() */
+
+	/* for the current entry: see mark_path() */
+	uint64_t *mark;		/* [n_sw] */
+	uint64_t first_mark;
+	struct price *part;	/* [n_sw] */
+
+	struct balance_moved *moved;	/* [n_moved] all moves */
+	uint32_t n_moved, cap_moved;
+	struct changes {
+		struct change *at;
+		uint32_t n, cap;
+	} change[KEPT];		/* change[b % KEPT]: those of batch b */
+	bool nomem;
+
+	/* guarded by load->lock */
+	bool busy;		/* A thread works on the share. */
+	uint32_t done;		/* number of batches that are done */
+} __attribute__((aligned(64)));	/* a cache line: two threads must not write to the same one */
+
+/* A sweep. Only what is guarded by lock, and the shares, changes while it runs. */
+struct load {
+	struct balance_count *c;
+	const struct balance_net *net;
+	struct balance_sweep *w;
+	const struct balance_ports *ports;	/* ports[s]: the links of switch s */
+	uint32_t target;
+	ftr_sw *over;		/* [n_over] the switches with links above the target at the start of
+				 * the sweep */
+	uint32_t n_over;
+	struct near_groups of_shape, of_full;	/* the groups of in->shape and in->full */
+	struct share *share;
+	uint32_t n_shares;
+	uint32_t share_dests;	/* number of destinations of a share in a batch */
+	uint32_t n_batches;
+	pthread_mutex_t lock;
+	pthread_cond_t batch_done, sweep_done;
+	/* guarded by lock */
+	uint32_t n_helpers;	/* number of threads, without the caller, that have come to work */
+	bool stop;		/* The sweep was cancelled, or memory is exhausted. */
+};
+
+/* Try the entries for destination d, an index in net->dest. False: out of memory. */
+bool load_sweep_dest(struct share *z, uint32_t d);
+
+#endif
