@@ -159,7 +159,7 @@ _Noreturn void cli_exit(int status);
 	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 }
 #define CLI_OPT_ORDER(s) \
 	{ "order", CLI_FILE, offsetof(s, order), "FILE", \
-	  "order of end ports (opensm-*-ca-order.dump)", NULL, 0, 0 }
+	  "order of host ports (opensm-*-ca-order.dump)", NULL, 0, 0 }
 #define CLI_OPTS_FAULTS(s) \
 	{ "fail", CLI_LIST, offsetof(s, fail), "SPEC", \
 	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", \

@@ -212,7 +212,7 @@ static const struct {
 	enum cli_metric metric;
 	int digits;
 } rows[] = {
-	{ "unreachable pairs of end ports", "lost_pairs", CLI_M_LOST, 0 },
+	{ "unreachable pairs of host ports", "lost_pairs", CLI_M_LOST, 0 },
 	{ "credit loop, shortest (links)", "credit_loop_length", CLI_M_CYCLE,
 	  0 },
 	{ "longest path (links)", "longest_path", CLI_M_HOPS, 0 },

@@ -127,7 +127,7 @@ static bool is_state_of(const struct doctor *d, const char *path,
 	if (!st)
 		st = ftr_nominal_compare(n, d->net.f, &c, why);
 	if (!st && c.other)
-		st = ftr_fail(why, FTR_INVAL, "%s: %u of its %u switches and %u of its %u end ports are in this fabric",
+		st = ftr_fail(why, FTR_INVAL, "%s: %u of its %u switches and %u of its %u host ports are in this fabric",
 			      path, c.same_sw, c.old_sw, c.same_hosts,
 			      c.old_hosts);
 	ftr_nominal_free(n);
@@ -272,7 +272,7 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 		n = d->sh->missing.n_missing_links;
 		absent_links(d, r);
 		doc_say(r, n || d->sh->missing.n_missing_sw ? DOC_WARNING : DOC_OK,
-			"%u links between switches, %u switches and %u end ports of %s are missing",
+			"%u links between switches, %u switches and %u host ports of %s are missing",
 			n, d->sh->missing.n_missing_sw, d->sh->missing.n_missing_hosts,
 			d->o.nominal);
 	} else {
@@ -365,7 +365,7 @@ static void name_hosts(const struct doctor *d, struct doc_result *r)
 				lost += hosts[s] - (f->ep[e].sw == s);
 		if (!lost)
 			continue;
-		doc_detail(r, "%s is not reached by %" PRIu64 " end port%s",
+		doc_detail(r, "%s is not reached by %" PRIu64 " host port%s",
 			   cli_lid_name(name, f, f->ep[e].lid), lost,
 			   lost == 1 ? "" : "s");
 		doc_at(r, f->ep[e].guid, 0);
@@ -383,12 +383,12 @@ void doc_pairs(struct doctor *d, struct doc_result *r)
 	bad = d->report->bad[FTR_CHECK_HOST_HOST];
 	all = d->report->pairs[FTR_CHECK_HOST_HOST];
 	if (!bad) {
-		doc_say(r, DOC_OK, "all %s pairs of end ports have a path",
+		doc_say(r, DOC_OK, "all %s pairs of host ports have a path",
 			cli_num(a, all));
 		return;
 	}
 	doc_say(r, d->judged.class_bad[FTR_CHECK_HOST_HOST] ? DOC_FAILURE :
-		DOC_WARNING, "%s of %s pairs of end ports have no path",
+		DOC_WARNING, "%s of %s pairs of host ports have no path",
 		cli_num(a, bad), cli_num(b, all));
 	doc_remedy(r, "compare with the engines below: \"unreachable pairs\" shows which engines have paths");
 	name_hosts(d, r);

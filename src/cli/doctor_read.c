@@ -297,7 +297,7 @@ void doc_fabric(struct doctor *d, struct doc_result *r)
 		return;
 	}
 	doc_say(r, n->missing ? DOC_FAILURE : DOC_OK,
-		"%s switches, %s end ports, %s links between switches; read in %.1f s",
+		"%s switches, %s host ports, %s links between switches; read in %.1f s",
 		cli_num(a, n->f->n_sw), cli_num(b, n->f->n_ep),
 		cli_num(c, n->f->n_sw_links), n->seconds);
 	if (!n->missing)

@@ -121,7 +121,7 @@ static enum ftr_status not_found(const struct ftr_fabric *f, const char *word,
 		const struct ftr_endport *p = &f->ep[e];
 
 		if (!strcmp(p->name, word) && p->sw != FTR_SW_NONE)
-			return ftr_fail(err, FTR_INVAL, "an end port, not a switch; it is connected to %s[%u]",
+			return ftr_fail(err, FTR_INVAL, "a host port, not a switch; it is connected to %s[%u]",
 					cli_sw_name(text, f, p->sw),
 					p->sw_port);
 	}

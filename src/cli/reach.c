@@ -233,7 +233,7 @@ static const char *counts(char *buf, const struct cli_affected *a)
 	char ep[CLI_COUNT_MAX] = "", sw[CLI_COUNT_MAX] = "";
 
 	if (a->n_ep)
-		cli_count(ep, a->n_ep, "end port", "end ports");
+		cli_count(ep, a->n_ep, "host port", "host ports");
 	if (a->n_sw)
 		cli_count(sw, a->n_sw, "switch", "switches");
 	snprintf(buf, 2 * CLI_COUNT_MAX, "%s%s%s", ep,
@@ -264,11 +264,11 @@ static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
 		}
 		printf(": on %s, in a part with %s\n",
 		       cli_sw_name(at, f, a->first),
-		       cli_count(n, a->n_ep, "end port", "end ports"));
+		       cli_count(n, a->n_ep, "host port", "host ports"));
 		break;
 	case CUT_SW:
 		printf(": in a part with %s\n",
-		       cli_count(n, a->n_ep, "end port", "end ports"));
+		       cli_count(n, a->n_ep, "host port", "host ports"));
 		break;
 	}
 }
@@ -280,13 +280,13 @@ static void put_list(const struct ftr_fabric *f,
 	static const struct {
 		const char *head, *nodes, *consequence;
 	} text[] = {
-		[TO_EP] = { "unreachable", "end ports",
+		[TO_EP] = { "unreachable", "host ports",
 			    "physically connected, but packets do not arrive" },
 		[TO_SW] = { "unreachable", "switches",
 			    "physically connected, but packets do not arrive" },
 		[FROM] = { "senders", "switches",
 			   "packets from there do not arrive" },
-		[CUT_EP] = { "cut off", "end ports",
+		[CUT_EP] = { "cut off", "host ports",
 			     "no physical path to the largest part of the fabric" },
 		[CUT_SW] = { "cut off", "switches",
 			     "no physical path to the largest part of the fabric" },

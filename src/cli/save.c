@@ -233,7 +233,7 @@ static int run_save(int argc, char **argv)
 			live.missing);
 	save_all(&o, argv[0], &live);
 	cli_progress_end();
-	printf("saved in %s: %u switches, %u end ports\n", argv[0],
+	printf("saved in %s: %u switches, %u host ports\n", argv[0],
 	       live.f->n_sw, live.f->n_ep);
 	ftr_sl2vl_free(o.m);
 	ftr_tables_free(live.t);
@@ -330,7 +330,7 @@ static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
 	/* in many valid tables switches of one rank do not reach each other */
 	found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
 		r->bad[FTR_CHECK_HOST_HOST];
-	printf("tables    %s of %s pairs of end ports do not arrive; credit loops: %s\n",
+	printf("tables    %s of %s pairs of host ports do not arrive; credit loops: %s\n",
 	       cli_num(a, r->bad[FTR_CHECK_HOST_HOST]),
 	       cli_num(b, r->pairs[FTR_CHECK_HOST_HOST]),
 	       r->cdg == FTR_CDG_CYCLE ? "FOUND" : "none");

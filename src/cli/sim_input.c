@@ -154,8 +154,8 @@ static ftr_ep find_host(const struct ftr_fabric *f, const char *name)
 		found = ftr_fabric_find_ep(f, guid);
 	if (n > 1 || found == FTR_EP_NONE)
 		cli_die("sim: --hot %s: %s", name, n ?
-			"several end ports have this name; give the port GUID of one" :
-			"no end port of the fabric has this name or port GUID");
+			"several host ports have this name; give the port GUID of one" :
+			"no host port of the fabric has this name or port GUID");
 	return found;
 }
 

@@ -303,7 +303,7 @@ void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s)
 
 	printf("fabric    %s: %s, %s\n", j->fabric,
 	       cli_count(a, j->f->n_sw, "switch", "switches"),
-	       cli_count(b, j->f->n_ep, "end port", "end ports"));
+	       cli_count(b, j->f->n_ep, "host port", "host ports"));
 	printf("tables    %s; function %s\n", j->source, c->function->name);
 	printf("traffic   %s, packets of %u bytes, buffers of %s bytes, %s\n",
 	       cli_count(a, j->result[0].host.sources, "sender", "senders"),

@@ -112,11 +112,11 @@ static void put_fabric(struct show *w)
 	say(w, CLI_PLAIN, "fabric", "%s, %s, %s",
 	    cli_count(a, count(w, "switches"), "switch", "switches"),
 	    cli_count(b, count(w, "links"), "link", "links"),
-	    cli_count(c, count(w, "end_ports"), "end port", "end ports"));
+	    cli_count(c, count(w, "end_ports"), "host port", "host ports"));
 	say(w, sw || links ? CLI_DOUBT : CLI_PLAIN, "missing", "%s, %s, %s",
 	    cli_count(a, sw, "switch", "switches"),
 	    cli_count(b, links, "link", "links"),
-	    cli_count(c, ends, "end port", "end ports"));
+	    cli_count(c, ends, "host port", "host ports"));
 	if (held)
 		say(w, CLI_DOUBT, "flapping", "%s not used",
 		    cli_count(a, held, "link", "links"));

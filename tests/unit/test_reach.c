@@ -169,7 +169,7 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 			continue;
 		if (!arrives(c, s, lid))
 			ck_abort_msg("seed %" PRIu64
-				     ", %s: packets from switch %u (%u end ports) to LID %u at switch %u do not arrive%s",
+				     ", %s: packets from switch %u (%u host ports) to LID %u at switch %u do not arrive%s",
 				     c->seed, c->engine, s, c->ends[s], lid, to,
 				     sm ? "; the LID is a subnet manager's" : "");
 		sum.pairs += host ? c->ends[s] : 0;

@@ -333,7 +333,7 @@ function start() {
 	const f = D.fabric;
 	document.title = `ibfattree: ${D.title}`;
 	$('title').textContent = D.title;
-	$('summary').textContent = `${plural(f.switches, 'switch', 'switches')}, ${plural(f.ports, 'end port')}, ${plural(f.links, 'link')} between switches; ` +
+	$('summary').textContent = `${plural(f.switches, 'switch', 'switches')}, ${plural(f.ports, 'host port')}, ${plural(f.links, 'link')} between switches; ` +
 		`${plural(f.ranks, 'rank')}, ${plural(f.leaves, 'leaf', 'leaves')}, ${plural(f.pods, 'pod')}, ${plural(f.planes, 'plane')}` +
 		`${D.faults ? `; faults: ${D.faults}` : ''}. ibfattree ${D.version}`;
 	$('set').replaceChildren(...D.sets.map((s, i) => el('option', { value: String(i) }, s.name)));
