@@ -30,7 +30,7 @@
 
 #define CAS_MAX 32
 
-/* If the kernel has no adapter, libibumad may return a made-up name; count only those
+/* If the kernel has no adapter, libibumad may return a made-up name; count only names
  * that can be queried. */
 static int adapters(char names[CAS_MAX][UMAD_CA_NAME_LEN])
 {
@@ -331,10 +331,10 @@ void doc_plugin(struct doctor *d, struct doc_result *r)
 		doc_detail(r, "%s: OpenSM %s", opensm, a);
 		doc_detail(r, "%s: for OpenSM %s", plugin, b);
 		if (!strcmp(a, b)) {
-			doc_say(r, DOC_OK, "opensm and the plugin both are for OpenSM %s (the plugin also compares structures when it is loaded)",
+			doc_say(r, DOC_OK, "both opensm and the plugin are for OpenSM %s (the plugin also compares structures when it is loaded)",
 				a);
 		} else {
-			doc_say(r, DOC_FAILURE, "opensm is OpenSM %s, the plugin is built for OpenSM %s; opensm does not load it",
+			doc_say(r, DOC_FAILURE, "opensm is OpenSM %s, the plugin is built for OpenSM %s; opensm does not load the plugin",
 				a, b);
 			doc_remedy(r, "install the opensm-plugin-ibfattree built for OpenSM %s",
 				   a);
@@ -372,7 +372,7 @@ static void keep_options(struct doc_conf *c, const char *value)
 	free(path);
 }
 
-/* Handles one line "key value"; if a key is repeated, the last one counts, as in OpenSM. */
+/* Handles one line "key value"; if a key is repeated, its last value counts, as in OpenSM. */
 static void take_line(struct doc_conf *c, const char *key, const char *value)
 {
 	if (!strcmp(key, "event_plugin_name"))
@@ -495,7 +495,7 @@ void doc_config(struct doctor *d, struct doc_result *r)
 	if (engine && c->no_sweep)
 		doc_detail(r, "sweep_interval 0: a change is never noticed if its trap is lost");
 	if (second_vl && !c->qos)
-		doc_detail(r, "routing_engine %s without \"qos TRUE\": repairs have one VL only",
+		doc_detail(r, "routing_engine %s without \"qos TRUE\": repairs use one VL only",
 			   second_vl);
 	if (!r->n_details)
 		return;

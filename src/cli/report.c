@@ -3,7 +3,7 @@
  * The report of a check: the verdict, and its output as text and as JSON.
  *
  * Not every unreachable pair is a fault of the tables; reach.h defines the three
- * kinds.  A pair of physically connected end ports must be reachable, whatever the
+ * kinds.  A pair of physically connected host ports must be reachable, whatever the
  * ranks.  Any other pair must be reachable if it has an up/down path.
  */
 #include "cli/cli.h"
@@ -240,7 +240,7 @@ static void put_drops(const struct ftr_fabric *f,
 		       cli_lid_name(to, f, r->vl_drop.lid));
 }
 
-/* Prints, for each path length in links between switches, the number of pairs of end ports. */
+/* Prints, for each path length in links between switches, the number of pairs of host ports. */
 static void put_hops(const uint64_t *hops)
 {
 	char a[CLI_COUNT_MAX];

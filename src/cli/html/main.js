@@ -40,7 +40,7 @@ function showCycle(d) {
 	show([SW[from(d)].x, SW[to(d)].x]);
 }
 
-// Sets end port e as end 'a' or 'b' of a path.  When both ends are set, the path is shown.
+// Sets host port e as end 'a' or 'b' of a path.  When both ends are set, the path is shown.
 function pathEnd(which, e) {
 	const { a, b } = state;
 	clearSelection();
