@@ -141,7 +141,7 @@ struct ftr_check_report {
 	/* number of VLs of each link in the graph; 0: all packets share one VL, or
 	 * the graph was not built */
 	uint32_t n_vls;
-	/* counted while the graph is built, so 0 if the proof holds: */
+	/* the following are counted while the graph is built, and are 0 if it is not: */
 	uint64_t no_sl;		/* (source, LID) without an SL in path_sl */
 	/* number of different (switch, in port, SL, LID) mapped to VL 15 */
 	uint64_t vl_drops;

@@ -120,7 +120,7 @@ struct ftr_route_stats {
 	uint64_t detours;	/* ordered pairs of hosts on leaf switches whose
 				 * path is longer than the shortest up/down path
 				 * by rank, or that have no up/down path */
-	/* FTR_SFTREE_PAPER: hops of the longest path between switches that
+	/* FTR_SFTREE_PAPER: hops of the longest switch-to-switch path that
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
 	uint32_t longest_made;
 	ftr_sw root;		/* sftree: root of the subtree (Bogdanski et al. 2012), in the

@@ -139,7 +139,7 @@ void doc_silent(struct doctor *d, struct doc_result *r)
 		doc_at(r, n->silent[i].guid, n->silent[i].port);
 	}
 	if (!n->n_silent) {
-		doc_say(r, DOC_OK, "every link has an answering node at both ends");
+		doc_say(r, DOC_OK, "both ends of every link answer");
 		return;
 	}
 	doc_say(r, DOC_FAILURE, "%u link%s with one end only: the port is up, the node behind it does not answer",

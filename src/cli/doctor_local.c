@@ -479,9 +479,11 @@ void doc_config(struct doctor *d, struct doc_result *r)
 	const char *second_vl = our_engine(c->engines, true);
 
 	if (!c->path) {
-		doc_say(r, DOC_NOT_CHECKED, "%s%scannot be read; opensm uses its defaults",
-			d->o.conf ? d->o.conf : "opensm.conf",
-			d->o.conf ? " " : " is not in /etc/opensm or /etc/rdma, or ");
+		if (d->o.conf)
+			doc_say(r, DOC_NOT_CHECKED, "%s cannot be read; opensm uses its defaults",
+				d->o.conf);
+		else
+			doc_say(r, DOC_NOT_CHECKED, "opensm.conf is not in /etc/opensm or /etc/rdma, or cannot be read; opensm uses its defaults");
 		return;
 	}
 	doc_say(r, DOC_OK, "%s: event_plugin_name=%s routing_engine=%s",

@@ -14,8 +14,8 @@
 
 #include "cli/doctor.h"
 
-/* Tables in use are reported if the load of their most loaded link, as a mean over the shifts, is
- * more than this factor times that of the best engine. */
+/* The balance is a warning if the load with the tables in use, divided by that with the best engine,
+ * is more than this.  The load is that of the most loaded link, as a mean over the shifts. */
 #define BALANCE_TOLERANCE 1.1
 
 /* ---- computed once ----------------------------------------------------- */
@@ -114,8 +114,7 @@ static void one_file(const struct doctor *d, struct doc_result *r,
 			   unknown, n, first);
 }
 
-/* True if the plugin's state file holds the nominal fabric of this fabric; otherwise *why has
- * the reason. */
+/* True if the state file of the plugin belongs to this fabric; otherwise *why has the reason. */
 static bool is_state_of(const struct doctor *d, const char *path,
 			struct ftr_err *why)
 {

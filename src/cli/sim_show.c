@@ -208,7 +208,7 @@ static void show_class(const char *name, const struct cli_sim_class_sum *c,
 		return;
 	if (runs > 1)
 		snprintf(sd, sizeof(sd), " (sd %.2f)", 100 * c->accepted.sd);
-	printf("%-9s accepted %.2f %%%s of capacity, offered %.2f %%; %.0f Mbit/s each, %.1f Gbit/s in all\n",
+	printf("%-9s accepted %.2f %%%s of capacity, offered %.2f %%; %.0f Mbit/s per sender, %.1f Gbit/s in all\n",
 	       name, 100 * c->accepted.mean, sd, 100 * c->offered.mean,
 	       c->mbps.mean, c->total_gbps);
 	printf("          latency ns: mean %.0f, median %.0f, 95th percentile %.0f, 99th %.0f, greatest %.0f; in the fabric: mean %.0f\n",
