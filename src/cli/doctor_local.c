@@ -336,7 +336,7 @@ void doc_plugin(struct doctor *d, struct doc_result *r)
 		} else {
 			doc_say(r, DOC_FAILURE, "opensm is OpenSM %s, the plugin is built for OpenSM %s; opensm does not load the plugin",
 				a, b);
-			doc_remedy(r, "install the opensm-plugin-ibfattree built for OpenSM %s",
+			doc_remedy(r, "install the package opensm-plugin-ibfattree that is built for OpenSM %s",
 				   a);
 		}
 	}

@@ -14,8 +14,8 @@
 
 #include "cli/doctor.h"
 
-/* The balance is a warning if the load with the tables in use, divided by that with the best engine,
- * is more than this.  The load is that of the most loaded link, as a mean over the shifts. */
+/* The balance is a warning if the load with the tables in use, divided by that with the best
+ * engine, is more than this.  The load is that of the most loaded link, as a mean over the shifts. */
 #define BALANCE_TOLERANCE 1.1
 
 /* ---- computed once ----------------------------------------------------- */

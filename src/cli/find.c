@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Finds the switch that the user names: by its whole name, by its GUID, or by a part
- * of its name that no other switch has.
+ * of its name that occurs in no other switch's name.
  *
  * Nothing is guessed.  A word that matches several switches, or none, is an error
  * that lists the likely ones: the switches whose names contain the word, or those
