@@ -79,7 +79,7 @@ extern "C" {
 
 enum ftr_sim_loss {
 	FTR_SIM_LOST_MISSING = 0,	/* the entry is FTR_PORT_NONE */
-	FTR_SIM_LOST_DEAD_PORT,	/* a port without a link, or whose link is down */
+	FTR_SIM_LOST_DEAD_PORT,	/* the entry names a port without a working link */
 	FTR_SIM_LOST_WIRE,	/* cut on a channel that failed */
 	FTR_SIM_LOST_QUEUE,	/* in the queue for a channel that failed */
 	FTR_SIM_LOST_SWITCH,	/* in a switch that failed */

@@ -57,7 +57,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 
 	if (n <= 0) {
 		doc_say(r, DOC_FAILURE, "the kernel shows no InfiniBand adapter");
-		doc_remedy(r, "check \"lspci\" and load the adapter's module (mlx5_ib, for instance); without an adapter give dumps: ibfattree doctor FABRIC --lfts FILE");
+		doc_remedy(r, "check \"lspci\" and load the adapter's module (mlx5_ib, for instance); on a node without an adapter, give dumps: ibfattree doctor FABRIC --lfts FILE");
 		return;
 	}
 	for (int i = 0; i < n; i++) {

@@ -348,7 +348,8 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Lists the hosts that some host ports do not reach, each with the number of these host ports. */
+/* Lists the host ports that cannot be reached from all others, each with the number of others that
+ * do not reach it. */
 static void name_hosts(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;

@@ -157,7 +157,7 @@ static void look_for_sms(struct doc_fabric *n, const ibnd_node_t *node,
 
 /* ---- counters ---------------------------------------------------------- */
 
-/* LinkDowned of a port, saturates at 255; -1: no answer. */
+/* LinkDowned of a port, at most 255; -1: no answer. */
 static int link_downed(const ibnd_node_t *node, unsigned int port,
 		       struct ibmad_port *via)
 {
