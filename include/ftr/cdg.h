@@ -15,8 +15,8 @@
  * A link is occupied for a LID from the moment an entry leads packets of some
  * source onto it until the caller drains the LID.  At each switch, every occupied link
  * that arrives there depends on the link of the present entry; while the writes of a step
- * are in progress, it depends on the links of the old and the new entry.  A dependency stays in the
- * graph until the LID is drained.  So for a LID that changed, the graph is the union of all
+ * are in progress, it depends on the links of the old and the new entry.  A dependency stays
+ * in the graph until the LID is drained.  For a LID that changed, the graph is the union of all
  * entries that packets may still follow.  It does not contain combinations that never existed:
  * once the replacement of an entry is acknowledged, no later packet uses the old one.
  *
@@ -53,7 +53,7 @@ struct ftr_cdg;
 struct ftr_cdg_opts {
 	const struct ftr_sl2vl *sl2vl;	/* is copied; NULL: VL = SL */
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
-	bool switch_sources;	/* true: switches send packets as well as end ports */
+	bool switch_sources;	/* true: switches send packets as well as host ports */
 	struct ftr_team *team;	/* for ftr_cdg_new; NULL: the calling thread alone */
 	/* Called from time to time while the graph is built, by the same thread;
 	 * true aborts with FTR_REFUSED.  NULL: never. */
@@ -69,7 +69,7 @@ struct ftr_cdg_write {		/* the entry of sw (for a given LID) becomes port */
 
 /*
  * Make the graph of t over f.  f must outlive the graph; t is copied.  opts NULL: all
- * zero.  FTR_REFUSED: the graph has a cycle (a forwarding loop is one), or opts->stop
+ * members 0.  FTR_REFUSED: the graph has a cycle (a forwarding loop is one), or opts->stop
  * returned true; FTR_INVAL: t or the SL2VL tables do not fit f.  O(n_sw * LIDs).
  */
 enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
@@ -84,10 +84,10 @@ const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
 
 /*
  * Change entries of one LID: w[0 .. n-1] by ascending step, each switch at most
- * once per step.  The change is made, and *closes is false, if no intermediate
- * state has a cycle, in any order within a step and together with the dependencies of
- * LIDs that are not drained.  Otherwise nothing is changed and *closes is true.  On failure
- * (FTR_NOMEM, FTR_INVAL for a port that the switch does not have) nothing is changed either.
+ * once per step.  If no intermediate state has a cycle, whatever the order of the writes of
+ * one step, the change is made and *closes is false.  The dependencies of all LIDs that are not
+ * drained count as well.  If some state has a cycle, *closes is true.  Then, and on failure
+ * (FTR_NOMEM, FTR_INVAL for a port that the switch does not have), nothing is changed.
  * O(entries on the new paths), O(n_sw) at worst, plus the search of the part of the
  * topological order that the new edges change.
  */

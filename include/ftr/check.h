@@ -15,20 +15,20 @@
  *	dead port	an entry that names a port without a link, a port that the
  *			switch does not have, or port 0 of a switch that does not
  *			own the LID
- *	wrong end	delivery to an end port that does not own the LID
+ *	wrong end	delivery to a host port that does not own the LID
  *	loop		the path returns to a switch that it has already visited
  *
- * Pairs are counted for each (class of source, class of destination).  A source is an
- * end port (host) or a switch.  A destination is a LID of an end port or of a
+ * Pairs are counted for each (class of source, class of destination).  A source is a
+ * host port (host) or a switch.  A destination is a LID of a host port or of a
  * switch; all 2^lmc LIDs of a port are separate destinations.  A source and its own
  * LIDs are not pairs.  Pairs of a switch and its own hosts count, and so do pairs of
- * hosts on one switch.  An end port without a LID or without a link is not a
- * source; LIDs of an end port without a link are unreachable destinations.
+ * hosts on one switch.  A host port without a LID or without a link is not a
+ * source; LIDs of a host port without a link are unreachable destinations.
  * Entries for LIDs without an owner are ignored.
  *
  * Credit loops.  The channel dependency graph has one vertex per directed
  * switch-to-switch link, and an edge a->b if some packet may hold a and wait for b
- * (Dally and Seitz 1987).  If only end ports are sources, dependencies arise only
+ * (Dally and Seitz 1987).  If only host ports are sources, dependencies arise only
  * along paths that start at a switch with a host; if all switches are sources,
  * along every path.  A path that does not arrive causes dependencies up to the point
  * where it ends.  A forwarding loop is a cycle of the graph.
@@ -96,7 +96,7 @@ struct ftr_check_opts {
 	/* additional claimed turns, in any order */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
-	bool switch_sources;	/* credit loops: switches send packets as well as end ports */
+	bool switch_sources;	/* credit loops: switches send packets as well as host ports */
 	bool no_cdg;		/* do not look for credit loops */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: see "VLs" above */
 	const struct ftr_path_sl *path_sl;
@@ -141,15 +141,15 @@ struct ftr_check_report {
 	/* number of VLs of each link in the graph; 0: all packets share one VL, or
 	 * the graph was not built */
 	uint32_t n_vls;
-	/* counted while the graph is built, so 0 if the proof holds: */
+	/* the following are counted while the graph is built, and are 0 if it is not: */
 	uint64_t no_sl;		/* (source, LID) without an SL in path_sl */
 	/* number of different (switch, in port, SL, LID) mapped to VL 15 */
 	uint64_t vl_drops;
-	struct ftr_check_sample vl_drop;	/* the first of them; from == at */
+	struct ftr_check_sample vl_drop;	/* the first one, if vl_drops > 0; from == at */
 };
 
 /*
- * Check t over f.  opts NULL = all zero, team NULL = this thread.  Findings are
+ * Check t over f.  opts NULL: all members 0; team NULL: the calling thread.  Findings are
  * not errors.  Errors: FTR_NOMEM; FTR_INVAL if t has another number of switches or another
  * greatest LID than f; FTR_LIMIT if f has more than 65,530 switches.  The result is the same
  * for any team.
@@ -170,8 +170,8 @@ enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
  * set in dead; links that are up now but not in f are listed in extra.
  */
 struct ftr_check_delta {
-	/* bit f->sw[s].first_port + p: the link there is down; both ends are
-	 * set.  NULL: none is down */
+	/* bit f->sw[s].first_port + p: the link there is down; the bits of
+	 * both ends are set.  NULL: none is down */
 	const uint64_t *dead;
 	const struct ftr_link *extra;	/* links that are up, but not in f */
 	uint32_t n_extra;
@@ -228,8 +228,8 @@ struct ftr_delta_report {
  * missed or stranded, then t is as safe on the current fabric as the old tables
  * were on the old one: every affected path reaches a changed entry, and is walked
  * from there.
- * Errors: FTR_INVAL: t is not of f's size (as in ftr_check_tables), or the changes are not in
- * order or name a switch or LID that t does not have; FTR_NOMEM.  The report is the same for
+ * Errors: FTR_INVAL: t does not fit f (as in ftr_check_tables), the changes are not sorted, or
+ * they name a switch or LID that t does not have; FTR_NOMEM.  The report is the same for
  * any team.
  * O(changes * (path + ports of switches with a missing entry) + n_gone * LIDs + n_sw).
  */
@@ -241,10 +241,10 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Count paths by length.  hist[h] becomes the number of pairs (end port, LID of another end
+ * Count paths by length.  hist[h] becomes the number of pairs (host port, LID of another host
  * port) whose path crosses h links between switches; the last element counts all paths of
  * FTR_HOPS_MAX - 1 or more links.
- * Pairs that do not arrive are not counted.  FTR_INVAL: t is not of f's size.
+ * Pairs that do not arrive are not counted.  FTR_INVAL: t does not fit f (as in ftr_check_tables).
  * O(n_sw * LIDs), one thread.
  */
 #define FTR_HOPS_MAX 64
@@ -259,8 +259,8 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
  * not arrive.  These are the walks that ftr_check_tables counts in found[].  They
  * include a switch's own LID; for a LID whose owner has no link, every switch is
  * reported.  r: the report of ftr_check_tables on t, or NULL.  With a report, the LIDs
- * of end ports are skipped if its bad[] counts no pair whose destination is an end port;
- * the same holds for LIDs of switches.  FTR_INVAL: t is not of f's size.
+ * of host ports are skipped if its bad[] counts no pair whose destination is a host port;
+ * the same holds for LIDs of switches.  FTR_INVAL: t does not fit f (as in ftr_check_tables).
  * O(n_sw * LIDs).
  */
 typedef void (*ftr_lost_fn)(void *ctx, ftr_sw s, ftr_lid lid);

@@ -37,8 +37,8 @@
  * unclean, so k-1 faults leave one clean plane.  On other trees a fault may make
  * several unclean; then the dependency graph decides (docs/ddlr.md).
  *
- * For packets from or to a switch this rule is binding, on any number of VLs: their
- * repairs never make a clean plane unclean.  For host-to-host packets it is
+ * For packets from or to a switch this rule is binding, on any number of VLs: repairs
+ * of their paths never make a clean plane unclean.  For host-to-host packets it is
  * only a preference.  The channel dependency graph (<ftr/cdg.h>), which holds all
  * entries that packets may still follow, decides whether such a repair is made.  A
  * repair that would close a cycle is not made for that LID; the next

@@ -65,8 +65,8 @@ static inline void ftr_placement_shape(enum ftr_placement how,
 /*
  * Entries to keep (src/engine/keep.c).  Both tables belong to the fabric of the shape.
  * prefer: the tables of the complete fabric; NULL: keep nothing.  current: the
- * tables that the switches hold, or NULL.  The search moves only entries that could
- * not be kept.  With search_all it starts from the kept entries and may move all;
+ * tables that the switches hold, or NULL.  The search (<ftr/balance.h>) moves only entries
+ * that could not be kept.  With search_all it starts from the kept entries and may move all;
  * with search_displaced it may move all entries that do not have their preferred
  * port.
  */
@@ -86,7 +86,7 @@ enum ftr_paths {
 struct ftr_route_opts {
 	ftr_sw sm_switch;	/* switch of the subnet manager, or FTR_SW_NONE */
 	/* dmodc, FTR_PATHS_ALL: the switches to which the subnet managers are connected.
-	 * Every switch must reach the LIDs of these switches and of their end ports.
+	 * Every switch must reach the LIDs of these switches and of their host ports.
 	 * (sm_switch counts even if it is not listed.) */
 	const ftr_sw *sm;
 	uint32_t n_sm;
@@ -120,7 +120,7 @@ struct ftr_route_stats {
 	uint64_t detours;	/* ordered pairs of hosts on leaf switches whose
 				 * path is longer than the shortest up/down path
 				 * by rank, or that have no up/down path */
-	/* FTR_SFTREE_PAPER: hops of the longest path between switches that
+	/* FTR_SFTREE_PAPER: hops of the longest switch-to-switch path that
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
 	uint32_t longest_made;
 	ftr_sw root;		/* sftree: root of the subtree (Bogdanski et al. 2012), in the
@@ -128,8 +128,8 @@ struct ftr_route_stats {
 	/* order: an array [n_sw] of the caller, in which the engine stores the level of
 	 * every switch; NULL: the levels are not stored.  The engine claims, and the checker
 	 * verifies, that every path goes up and then down by these levels.  order_known:
-	 * order was filled; false if the engine has no such order, or one of more than 255
-	 * levels */
+	 * order was filled; false if the engine has no such order, or its order has more
+	 * than 255 levels */
 	uint8_t *order;
 	bool order_known;
 	/* The shape from which incremental tables can start: the tables follow its ranks,
@@ -144,10 +144,10 @@ struct ftr_route_stats {
 	 * else NULL; the caller must free() it */
 	struct ftr_turn *turn;
 	uint32_t n_turns;
-	uint64_t extra_pairs;	/* pairs (end port, LID of another end port) that these
+	uint64_t extra_pairs;	/* pairs (host port, LID of another host port) that these
 				 * turns connect */
 	uint64_t longer_pairs;	/* other pairs whose path became longer because of
-				 * the turns: pairs with an end port on a gateway */
+				 * the turns: pairs with a host port on a gateway */
 	bool reordered;		/* extra turns did not suffice: everything is
 				 * routed by the inverted order of sftree */
 };
@@ -156,8 +156,8 @@ struct ftr_route_stats {
  * fabric.) */
 enum ftr_promise {
 	FTR_PROMISE_UPDOWN = 0,	/* the entries whose cost in the shape is finite */
-	FTR_PROMISE_HOSTS,	/* as UPDOWN.  In addition, switches with end ports have entries
-				 * for all end ports of their island, and all switches have
+	FTR_PROMISE_HOSTS,	/* as UPDOWN.  In addition, switches with host ports have entries
+				 * for all host ports of their island, and all switches have
 				 * entries for the subnet managers of their island */
 	FTR_PROMISE_ALL		/* at every switch, the entries for all LIDs of its island */
 };

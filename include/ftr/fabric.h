@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The fabric: an immutable graph of switches, end ports and links.
+ * The fabric: an immutable graph of switches, host ports and links.
  *
  * A struct ftr_builder collects nodes and links in any order.  ftr_builder_freeze
  * turns it into a struct ftr_fabric and consumes it.  A fabric never changes, so it may
  * be shared between threads.
  *
  * Indices are dense and do not depend on the order of discovery: switches are
- * numbered by ascending node GUID, end ports by ascending port GUID.  The ports of
+ * numbered by ascending node GUID, host ports by ascending port GUID.  The ports of
  * switch s are consecutive:
  *
  *	ports[sw[s].first_port + 0]	the switch's own port 0 (FTR_PEER_NONE)
  *	ports[sw[s].first_port + p]	external port p, 1..n_ports
  *
- * An end port is one port of a channel adapter or router.  A node with several ports
- * (multi-rail host) has several end ports with the same node number.
+ * A host port is one port of a channel adapter or router.  A node with several ports
+ * (multi-rail host) has several host ports with the same node number.
  */
 #ifndef FTR_FABRIC_H
 #define FTR_FABRIC_H
@@ -66,7 +66,7 @@ struct ftr_switch {
 	ftr_lid lid;		/* base LID of port 0; 0 = none */
 	uint8_t lmc;		/* 0 unless enhanced port 0 has an LMC */
 	ftr_port n_ports;	/* external ports, 1..254 */
-	bool name_shared;	/* another switch or end port has the same name */
+	bool name_shared;	/* another switch or host port has the same name */
 	const char *name;	/* node description or "" */
 };
 
@@ -81,7 +81,7 @@ struct ftr_endport {
 	ftr_lid lid;		/* base LID; 0 = none */
 	uint8_t lmc;		/* 0..7: the port owns lid .. lid + 2^lmc - 1 */
 	uint8_t type;		/* FTR_NODE_CA or FTR_NODE_ROUTER */
-	bool name_shared;	/* another switch or end port has the same name */
+	bool name_shared;	/* another switch or host port has the same name */
 	const char *name;	/* node description or "" */
 };
 
@@ -102,7 +102,7 @@ struct ftr_fabric {
 	uint32_t n_sw_links;	/* switch-to-switch links */
 	ftr_lid max_lid;	/* greatest LID in use, 0 if none */
 	const struct ftr_switch *sw;
-	const ftr_sw *by_holder;	/* [n_sw] switches, sorted by holder; NULL: as in sw[] */
+	const ftr_sw *by_holder;	/* [n_sw] switches by holder; NULL: sw[] is in this order */
 	const struct ftr_endport *ep;
 	const struct ftr_swport *ports;
 	const struct ftr_lid_owner *owner;	/* [0 .. max_lid] */
@@ -165,7 +165,7 @@ struct ftr_builder *ftr_builder_new(void);	/* NULL: no memory */
 void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
 
 /*
- * Add a switch or an end port.  The same object may be added again with equal attributes,
+ * Add a switch or a host port.  The same object may be added again with equal attributes,
  * because files may describe a node several times.  A contradiction is FTR_INVAL, with both
  * values in the text.  name is copied, may be NULL, and is cut at FTR_NAME_MAX.
  * lid 0 = not known yet.
@@ -200,9 +200,9 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 				     struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Assign a base LID to every switch and end port that has none.  LIDs are assigned from 1
- * on, in ascending GUID order of switches and end ports together; LIDs in use are skipped.
- * End ports that had no LID get the LMC lmc, and a base LID that is a multiple of 2^lmc.
+ * Assign a base LID to every switch and host port that has none.  LIDs are assigned from 1
+ * on, in ascending GUID order of switches and host ports together; LIDs in use are skipped.
+ * Host ports that had no LID get the LMC lmc, and a base LID that is a multiple of 2^lmc.
  */
 enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					unsigned int lmc,
@@ -212,8 +212,8 @@ enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
  * Verify the data and make the fabric.  The builder is consumed on success and
  * untouched on failure.  FTR_INVAL: an end of a link without a node; a port number
  * beyond the node's ports; two owners of one LID; a base LID that is not aligned to
- * 2^lmc or whose range ends above FTR_LID_MAX; two end ports with one port GUID.
- * Links between two end ports are dropped (there is nothing to route).
+ * 2^lmc or whose range ends above FTR_LID_MAX; two host ports with one port GUID.
+ * Links between two host ports are dropped (there is nothing to route).
  * O((n + links) log n).
  */
 enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
@@ -229,7 +229,7 @@ struct ftr_filter {
 	bool (*keep_link)(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			  ftr_port p);
 	void *ctx;
-	/* called for each end port that is kept and has a link; true: keep this link */
+	/* called for each host port that is kept and has a link; true: keep this link */
 	bool (*keep_ep_link)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
 };
 

@@ -160,8 +160,8 @@ void ftr_incr_delta(const struct ftr_incr *lv, struct ftr_check_delta *out);
 
 /* The tables after the last ftr_incr_apply. */
 const struct ftr_tables *ftr_incr_tables(const struct ftr_incr *lv);
-/* Bit f->sw[s].first_port + p: the link at port p of s is down (both ends are set);
- * (f->n_ports + 63) / 64 words. */
+/* Bit f->sw[s].first_port + p: the link at port p of s is down; the bits of both its ends are
+ * set.  (f->n_ports + 63) / 64 words. */
 const uint64_t *ftr_incr_dead(const struct ftr_incr *lv);
 /* True if a link between switches is known at port p of s, whether up or down. */
 bool ftr_incr_connected(const struct ftr_incr *lv, ftr_sw s, ftr_port p);

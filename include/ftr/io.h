@@ -71,7 +71,7 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 /* Links that were left out because only one end reports them. */
 struct ftr_read_notes {
 	uint32_t one_sided;
-	char first[FTR_ERR_MAX];	/* the first of them, as "FILE:LINE: ..." */
+	char first[FTR_ERR_MAX];	/* the first of these links, as "FILE:LINE: ..." */
 };
 
 /* Like ftr_read_fabric, for a snapshot of a fabric that was changing or did not answer
@@ -88,7 +88,7 @@ enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
 /* Like ftr_read_guids, for a file that only root or the caller may have written: FTR_IO also
- * if it is not a regular file owned by one of them. */
+ * if it is not a regular file owned by root or the caller. */
 enum ftr_status ftr_read_guids_own(const char *path, uint64_t **guids,
 				   uint32_t *n,
 				   struct ftr_err *err) FTR_MUST_USE;
@@ -109,22 +109,22 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_lfts_gaps *gaps,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Read an order of end ports from opensm-*-ca-order.dump; FTR_EP_NONE is a gap.
+/* Read an order of host ports from opensm-*-ca-order.dump; FTR_EP_NONE is a gap.
  * *order is malloc()ed for the caller. */
 enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 			       ftr_ep **order, uint32_t *n,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Read pairs of end ports, one pair per line.  An end port is given as a LID
+/* Read pairs of host ports, one pair per line.  A host port is given as a LID
  * (decimal, or 0x up to 0xffff), as a port GUID, as the node GUID of a node with
- * one port, or as a "node description" that only one end port has.  *pair is
+ * one port, or as a "node description" that only one host port has.  *pair is
  * malloc()ed for the caller. */
 enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_load_pair **pair, uint32_t *n,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 /* Read SL2VL tables of switches: opensm-sl2vl.dump, or lines "0xGUID in out
- * 0xNN ..." (two SLs per byte); ibdmchk -d reads both.  Where the file has no entry, an SL
+ * 0xNN ..." (two SLs per byte); ibdmchk -d reads both forms.  Where the file has no entry, an SL
  * uses the VL of the same number.  *missing (may be NULL) is the number of switches that the
  * file does not contain. */
 enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
@@ -136,7 +136,7 @@ enum ftr_status ftr_write_sl2vl(FILE *out, const struct ftr_fabric *f,
 				struct ftr_err *err) FTR_MUST_USE;
 
 /* Read the SLs of paths: lines "0xGUID DLID SL", or sections "Channel Adapter
- * 0xGUID," or "Switch 0xGUID," with lines "0xLID : SL"; ibdmchk -c reads both.
+ * 0xGUID," or "Switch 0xGUID," with lines "0xLID : SL"; ibdmchk -c reads both forms.
  * Sources and LIDs that are not in f are ignored. */
 enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
 				 struct ftr_path_sl **out,

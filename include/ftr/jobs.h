@@ -41,14 +41,14 @@ struct ftr_job_load {
 };
 
 struct ftr_job_pair {
-	uint32_t shared;	/* directed links that both use */
+	uint32_t shared;	/* directed links that both jobs use */
 	double interference;	/* effect of job j on job i, see ftr_jobs_load */
 };
 
 /*
  * f and t as for ftr_load_new.  Input job[n]; output load[n] and pair[n * n], where
  * pair[i * n + j] is the effect of job j on job i.  FTR_LIMIT: more than
- * FTR_JOBS_MAX jobs; FTR_INVAL: an end port twice in a job; FTR_NOMEM.
+ * FTR_JOBS_MAX jobs; FTR_INVAL: a job has a host port twice; FTR_NOMEM.
  * O(n_sw * ports of all jobs + links * n^2).
  */
 enum ftr_status ftr_jobs_load(const struct ftr_fabric *f,

@@ -4,32 +4,32 @@
  *
  * This module shares no code with the engines and uses only the tables.  Use:
  *
- *	ftr_load_new(fabric, tables, order of end ports)
+ *	ftr_load_new(fabric, tables, order of host ports)
  *	  ftr_load_all, _shifts, _shift_by_port, _permutations,
  *	  _bisections, _pairs
  *					any number of times, in any order
  *	ftr_load_free
  *
  * Link		A directed link between two switches, named by the switch and
- *		port that send.  Links to end ports are not counted here; see
+ *		port that send.  Links to host ports are not counted here; see
  *		host_max.
- * Order	n places; FTR_EP_NONE is a gap.  An end port may have one
- *		place only.  An end port without a LID or a link counts as a
+ * Order	n places; FTR_EP_NONE is a gap.  A host port may have one
+ *		place only.  A host port without a LID or a link counts as a
  *		gap.  Traffic goes to base LIDs.
  * Flow		One pair (source, destination) of a pattern.  It adds 1 to the
  *		load of each link of its path.  If the tables do not deliver it,
- *		it is lost: it is counted, and loads no link.  An end port sends
+ *		it is lost: it is counted, and loads no link.  A host port sends
  *		nothing to itself.
  * Pattern	A set of flows that exist at the same time:
  *
- *	all		every end port of the order sends to every other
+ *	all		every host port of the order sends to every other
  *	shift k		place i sends to place (i + k) mod n, k = 1 .. n-1;
  *			a gap sends and receives nothing
- *	permutation	a random permutation of the end ports of the order; end
+ *	permutation	a random permutation of the host ports of the order; host
  *			ports that it maps to themselves send nothing
- *	bisection	the end ports of the order are divided at random into two
- *			halves (without one of them if their number is odd); each
- *			end port of the first half sends to one of the second
+ *	bisection	the host ports of the order are divided at random into two
+ *			halves (if their number is odd, one is left out); each
+ *			host port of the first half sends to one of the second
  *			(Hoefler et al., "Multistage switches are not crossbars",
  *			2008: effective bisection bandwidth)
  *	pairs		given by the caller
@@ -73,7 +73,7 @@ struct ftr_load_link {
 /* Each pattern has a "maximum", the load of its most loaded link; max, min_max and
  * the mean are over patterns.  Members about links describe pattern `worst`. */
 struct ftr_load_report {
-	uint32_t hosts;		/* end ports that take part */
+	uint32_t hosts;		/* host ports that take part */
 	uint32_t patterns;
 	uint64_t flows;		/* sum over all patterns, including lost flows */
 	uint64_t lost;		/* flows that do not arrive, sum over all patterns */
@@ -91,7 +91,7 @@ struct ftr_load_report {
 	uint32_t used;		/* directed links with at least one flow */
 	uint64_t load;		/* sum of the loads of links */
 	struct ftr_load_bins loads;	/* number of links with each load */
-	uint64_t host_max;	/* most flows that enter or leave one end port,
+	uint64_t host_max;	/* most flows that enter or leave one host port,
 				 * including those that cross no link */
 	uint32_t n_links;	/* entries of link[] */
 	/* the most loaded links, sorted by load (descending), switch and port */
@@ -107,11 +107,11 @@ struct ftr_load;
 /*
  * f and t must outlive the object; order is copied.  table_max: bytes that may be
  * used to store all paths; 0 = 2 GiB.  The paths take 4 bytes * longest path * n *
- * number of switches with an end port of the order (11,664 hosts: 121 MB).  If they
- * do not fit, flows are walked one by one: slower, with the same result.  In both cases
- * a copy of the entries takes another n_sw * n bytes.  FTR_INVAL: t does not fit f,
- * an end port that f does not have, or an end port twice in the order.
- * O(n_sw * n).  The all-to-all load is counted here.
+ * number of switches with a host port of the order (11,664 hosts: 121 MB).  If table_max
+ * is less, the path of each flow is walked when it is counted.  This is slower; the results
+ * are the same.  In both cases a copy of the entries takes another n_sw * n bytes.
+ * FTR_INVAL: t does not fit f, or the order contains a host port twice or one that f does not
+ * have.  O(n_sw * n), including the count of the all-to-all load.
  */
 enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 			     const struct ftr_tables *t, const ftr_ep *order,
@@ -125,7 +125,7 @@ void ftr_load_free(struct ftr_load *ld);	/* NULL is accepted */
  * that leave a switch through that port to another switch, or to 0 for other ports.
  */
 
-/* All-to-all: every end port of the order sends to every other.  out or by_port may be
+/* All-to-all: every host port of the order sends to every other.  out or by_port may be
  * NULL. */
 void ftr_load_all(const struct ftr_load *ld, uint64_t *by_port,
 		  struct ftr_load_report *out);
@@ -152,10 +152,10 @@ enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
 				    struct ftr_load_report *out,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* The load of one pattern.  The end ports of the pairs need not be in the order of
- * hosts; a pair that is given twice counts as two flows.  Flows from or to an end port
+/* The load of one pattern.  The host ports of the pairs need not be in the order of
+ * hosts; a pair that is given twice counts as two flows.  Flows from or to a host port
  * without a LID or a link are lost.  by_port may be NULL.  FTR_INVAL: the fabric has no
- * such end port. */
+ * such host port. */
 enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 			       const struct ftr_load_pair *pair, uint32_t n,
 			       uint64_t *by_port, struct ftr_load_report *out,

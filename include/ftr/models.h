@@ -38,8 +38,8 @@ struct ftr_sim_immunet {
 	uint64_t merge_ps;	/* forward a distance again if it arrives at least
 				 * this long after it was last forwarded; 0: forward
 				 * it once */
-	bool eager;		/* use the ring even if an adaptive exit is only
-				 * busy */
+	bool eager;		/* use the ring even if an adaptive exit is possible
+				 * but busy */
 	bool own_count;		/* levels count only the emergencies that the switch
 				 * itself has seen */
 	bool no_drain;		/* do not drain the buffers of a new ring */

@@ -28,8 +28,8 @@
  * there now.
  *
  * If F is a different fabric, N is F.  F is different if fewer than a quarter of the switches
- * and fewer than a quarter of the end ports are in both fabrics.  It is also different if fewer
- * than a quarter of the links between switches and fewer than a quarter of the links of end
+ * and fewer than a quarter of the host ports are in both fabrics.  It is also different if fewer
+ * than a quarter of the links between switches and fewer than a quarter of the links of host
  * ports are in both.  Each quarter refers to the smaller of the numbers that F and old have.
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
@@ -41,7 +41,7 @@
  * N and S(N) are const and may be shared between threads.  The same F, old (with its ranks) and
  * options give the same N, bit for bit, for any order of discovery and any team.
  *
- * N has no LIDs, because they belong to F, and no end ports without a link.  It has LMCs, and
+ * N has no LIDs, because they belong to F, and no host ports without a link.  It has LMCs, and
  * the names that the order of leaves by name needs.
  */
 #ifndef FTR_NOMINAL_H
@@ -64,15 +64,15 @@ struct ftr_nominal {
 struct ftr_nominal_change {
 	bool grew;		/* F has something that old lacks: see the counts below */
 	bool reshaped;		/* the options differ from those of old */
-	uint32_t new_sw, new_links, new_hosts;	/* new_hosts counts end ports */
+	uint32_t new_sw, new_links, new_hosts;	/* new_hosts counts host ports */
 	bool other;		/* old belongs to a different fabric */
-	/* same_sw, same_hosts: number of switches and of end ports that old and F have in
-	 * common; old_sw, old_hosts: number of switches and of end ports of old */
+	/* same_sw, same_hosts: number of switches and of host ports that old and F have in
+	 * common; old_sw, old_hosts: number of switches and of host ports of old */
 	uint32_t same_sw, same_hosts, old_sw, old_hosts;
 	uint32_t replaced_sw;	/* switches that took the place of another */
-	uint32_t changed;	/* known switches and end ports with different ports, place, LMC,
+	uint32_t changed;	/* known switches and host ports with different ports, place, LMC,
 				 * kind or (if leaves are ordered by name) name */
-	/* parts of old that F contradicts; dropped_hosts counts end ports */
+	/* parts of old that F contradicts; dropped_hosts counts host ports */
 	uint32_t dropped_sw, dropped_links, dropped_hosts;
 	char example[256];	/* the first new or changed object, or "" */
 };
@@ -102,9 +102,9 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 				    struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * The state file.  The first line holds the version, a checksum of the rest, the
+ * The state file.  The first line holds the version, a checksum of all that follows it, the
  * length of the body, and the options that shaped N.  N follows, with a line for
- * each switch, end port and link.  The bytes depend on N, its options and its ranks only.
+ * each switch, host port and link.  The bytes depend on N, its options and its ranks only.
  *
  * The file is written under a temporary name in the same directory, flushed to
  * disk and renamed: path holds either its old or its new content, complete.  Two
@@ -130,7 +130,7 @@ enum ftr_status ftr_nominal_read(const char *path,
 				 struct ftr_nominal **out, bool *reshaped,
 				 struct ftr_err *err) FTR_MUST_USE;
 /* Like ftr_nominal_read, for a file that only root or the caller may have written: FTR_IO also
- * if it is not a regular file owned by one of them (core/file.h). */
+ * if it is not a regular file owned by root or the caller (core/file.h). */
 enum ftr_status ftr_nominal_read_own(const char *path,
 				     const struct ftr_shape_opts *opts,
 				     struct ftr_team *team,

@@ -34,7 +34,7 @@ struct ftr_picture_pod {
 	uint8_t rank;
 	uint32_t pod_first, pod_leaves;	/* leaf columns pod_first .. pod_first + pod_leaves - 1 */
 	uint32_t n_sw;
-	uint32_t hosts;		/* number of FTR_CLASS_HOST end ports below */
+	uint32_t hosts;		/* number of host ports below it, of class FTR_CLASS_HOST */
 	uint32_t up_links;	/* number of links from its switches to higher ranks */
 };
 
@@ -52,7 +52,7 @@ enum ftr_odd_sw {
 	FTR_ODD_SKIP = 8	/* has a link that skips a rank */
 };
 
-/* Reasons to mark an end port, as bits. */
+/* Reasons to mark a host port, as bits. */
 enum ftr_odd_ep {
 	FTR_ODD_NOT_ON_LEAF = 1,	/* a host on a switch that is not a leaf */
 	FTR_ODD_NO_LINK = 2	/* has no link */
@@ -60,7 +60,7 @@ enum ftr_odd_ep {
 
 /* Missing links between two switches of the fabric. */
 struct ftr_missing {
-	ftr_sw low, up;		/* the switch of the lower and of the higher rank */
+	ftr_sw low, up;		/* low: the switch of lower rank; up: that of higher rank */
 	uint32_t n;
 	bool inferred;		/* inferred from the other switches of the two
 				 * ranks; else known from the nominal fabric */
@@ -83,7 +83,7 @@ struct ftr_picture {
 	const uint8_t *odd_sw;	/* [n_sw] enum ftr_odd_sw */
 	const uint32_t *n_up;	/* [n_sw] upward links */
 	/* [n_sw] most frequent n_up among the switches of this rank below the same
-	 * pod of the next rank; 0: fewer than half of them have it */
+	 * pod of the next rank; 0: fewer than half of them have the same n_up */
 	const uint32_t *mode_up;
 	const uint8_t *odd_ep;	/* [n_ep] enum ftr_odd_ep */
 	/* [f->n_ports] 1: the link there is slower or narrower than most links
@@ -109,9 +109,9 @@ void ftr_picture_free(struct ftr_picture *p);	/* NULL is accepted */
  * link at least in / up_links.
  *
  * ftr_picture_cross adds one flow to the counts; ftr_picture_cross_all sets them to the
- * counts of all-to-all among the n end ports ep[] (FTR_EP_NONE is ignored).  f is the fabric
- * of the picture.  End
- * ports on switches that are not leaves are left out; the bound remains valid.
+ * counts of all-to-all among the n host ports ep[] (FTR_EP_NONE is ignored).  f is the fabric
+ * of the picture.  Host ports on switches that are not leaves are left out; the bound remains
+ * valid.
  */
 void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
 		       ftr_ep from, ftr_ep to, uint64_t *out, uint64_t *in);

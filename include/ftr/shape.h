@@ -76,7 +76,7 @@ extern "C" {
 enum ftr_leaf_order {
 	/* the leaves of a pod by switch GUID, the hosts of a leaf by port number */
 	FTR_LEAF_BY_GUID = 0,
-	FTR_LEAF_BY_NAME	/* both by host name, in natural order */
+	FTR_LEAF_BY_NAME	/* leaves and hosts by host name, in natural order */
 };
 
 /* A list of GUIDs in any order; duplicates are allowed.  NULL and 0: not given. */
@@ -174,11 +174,11 @@ struct ftr_dest {		/* a LID to be routed */
 
 /* A step of a host's up_path: the switch on one tier, and the host's number there. */
 struct ftr_up_path {
-	ftr_sw sw;		/* FTR_SW_NONE: no switch, or it is missing */
+	ftr_sw sw;		/* FTR_SW_NONE: there is none, or it is missing */
 	uint32_t q;		/* the number of the host; UINT32_MAX: none */
 };
 
-/* Index of an end port; meaningful only if the port has a link. */
+/* Index of a host port; meaningful only if the port has a link. */
 struct ftr_ep_index {
 	uint32_t d;		/* index d of its base LID */
 	uint8_t cls;		/* enum ftr_class */
@@ -377,7 +377,7 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
  * in the result leads through s.  Links that were horizontal in sh are not used.
  * FTR_REORDER_ALL has neither limit: it connects all pairs that the order connects.
  *
- * FTR_INVAL: a link that is used connects two switches of the same level.  rank is NULL
+ * FTR_INVAL: a link that is used connects two switches of the same level.  tree.rank is NULL
  * in the result if there are more than 255 levels.
  * FTR_LIMIT: an existing path would be longer than 253 hops.  sh must outlive the
  * result.
@@ -390,7 +390,7 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * The order of hosts for which the tables are balanced.  order[d] is the end port of class
+ * The order of hosts for which the tables are balanced.  order[d] is the host port of class
  * FTR_CLASS_HOST with index d; FTR_EP_NONE: a gap.  The hosts on switches that are not leaves
  * follow from order[n_d] on, by column and without gaps: if one is missing, those after it move
  * up by one place.  order must have room for sh->numbering.n_places entries.

@@ -11,7 +11,7 @@
  * Buffer	One per input port and VL, of conf.buffer bytes.  A sender reserves
  *		the space for a whole packet before it starts (credits).  The
  *		space is returned one link delay after the tail has left the
- *		buffer.  End ports accept every packet.
+ *		buffer.  Host ports accept every packet.
  * Switching	Virtual cut-through.  A packet may leave switch_ps after its head
  *		arrived, if the output is idle and the next buffer has space for
  *		the whole packet.  If the output is faster than the input, the
@@ -23,19 +23,19 @@
  *		the first has left.
  * Arbitration	The VLs of an output share it by weight (conf.weight, in units of 64
  *		bytes, as in the low priority table of IBA 7.6.9.2); the inputs of a
- *		VL take turns, packet by packet.  With conf.transit_first, inputs from end ports
+ *		VL take turns, packet by packet.  With conf.transit_first, inputs from host ports
  *		and port 0 come last.
  * VL		Given by the routing function.  "lft" takes it from sl2vl, with
  *		the SL that path_sl gives for (source, LID), or host_sl or
- *		switch_sl if it gives none.  End ports and ports 0 send on
+ *		switch_sl if it gives none.  Host ports and ports 0 send on
  *		VL = SL mod n_vls.
  * Loss		A packet is lost on a channel that fails, in the queue for such a
- *		channel, in a switch that fails, or if the tables have no exit for
+ *		channel, in a switch that fails, or if the tables have no next hop for
  *		it (enum ftr_sim_loss).  No other packet is ever lost: a packet
  *		that cannot move waits, without limit (see "Deadlock").  If a
  *		packet is cut while its head is further on, the front part travels
  *		on to its destination; the packet counts as lost where it was cut.
- * Sources	Each end port and each port 0 generates packets at its own rate
+ * Sources	Each host port and each port 0 generates packets at its own rate
  *		into an unlimited queue before its channel.  The destination of a
  *		packet is drawn when it enters the channel.
  * Deadlock	Every check_ps, the simulator looks for the largest set of buffers
@@ -79,7 +79,7 @@ extern "C" {
 
 enum ftr_sim_loss {
 	FTR_SIM_LOST_MISSING = 0,	/* the entry is FTR_PORT_NONE */
-	FTR_SIM_LOST_DEAD_PORT,	/* a port without a link, or whose link is down */
+	FTR_SIM_LOST_DEAD_PORT,	/* the entry names a port without a working link */
 	FTR_SIM_LOST_WIRE,	/* cut on a channel that failed */
 	FTR_SIM_LOST_QUEUE,	/* in the queue for a channel that failed */
 	FTR_SIM_LOST_SWITCH,	/* in a switch that failed */
@@ -103,7 +103,7 @@ enum ftr_sim_loss {
  * header changed, only during the call.
  */
 struct ftr_sim_packet {
-	uint32_t source;	/* as in ftr_path_sl: end ports, then switches */
+	uint32_t source;	/* as in ftr_path_sl: host ports, then switches */
 	ftr_lid dlid;
 	uint16_t bytes;
 	uint8_t sl;
@@ -197,7 +197,7 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s);
  * space for any number of such packets. */
 void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		   unsigned int vl);
-/* hold == true: the end ports of s and its port 0 start no packets until the function calls
+/* hold == true: the host ports of s and its port 0 start no packets until the function calls
  * this with hold == false. */
 void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 
@@ -211,13 +211,13 @@ extern const struct ftr_sim_function ftr_sim_lft;
 /* ---- input ----------------------------------------------------------------- */
 
 enum ftr_sim_pattern {
-	/* every packet goes to another end port of the order, drawn at random */
+	/* every packet goes to another host port of the order, drawn at random */
 	FTR_SIM_UNIFORM = 0,
-	/* hot_percent of the packets go to a random end port of hot[]; the others are
+	/* hot_percent of the packets go to a random host port of hot[]; the others are
 	 * uniform */
 	FTR_SIM_HOTSPOT,
 	/* order[i] sends to order[perm(i)], where perm is a random permutation that depends
-	 * on the seed; end ports that it maps to themselves send nothing */
+	 * on the seed; host ports that it maps to themselves send nothing */
 	FTR_SIM_PERMUTATION,
 	FTR_SIM_SHIFT,		/* order[i] sends to order[(i + shift) % n] */
 	/* order[i] sends to order[i + 1], order[i + 2], ... in turn */
@@ -254,7 +254,7 @@ struct ftr_sim_conf {
 	/* argument of the function: see ftr_sim_function.tiers and struct
 	 * ftr_sim_immunet in <ftr/models.h>; NULL: its defaults */
 	const void *arg;
-	/* traffic of end ports; order NULL: all end ports with a LID and a link, by index */
+	/* traffic of host ports; order NULL: all host ports with a LID and a link, by index */
 	enum ftr_sim_pattern pattern;
 	const ftr_ep *order;	/* FTR_EP_NONE: a gap, sends nothing */
 	uint32_t n_order;
@@ -264,9 +264,9 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
-	bool spare_dead;	/* FTR_SIM_UNIFORM: send nothing to end ports whose link or
+	bool spare_dead;	/* FTR_SIM_UNIFORM: send nothing to host ports whose link or
 				 * switch is down */
-	double load;		/* offered load of an end port as a share of its
+	double load;		/* offered load of a host port as a share of its
 				 * channel's data rate; >= 1: there is always a
 				 * packet to send */
 	bool periodic;		/* true: the time between packets is constant, and the
@@ -276,7 +276,7 @@ struct ftr_sim_conf {
 				 * switch_mbps; 0: none */
 	uint32_t switch_mbps;	/* data rate of ports 0; 0 means 2000 (1x SDR) */
 	uint8_t switch_sl;	/* SL of packets from a port 0 if path_sl gives none */
-	uint8_t host_sl;	/* SL of packets from an end port if path_sl gives none */
+	uint8_t host_sl;	/* SL of packets from a host port if path_sl gives none */
 	uint32_t bytes;		/* size of a packet on the wire; 0 means 2048 */
 	uint32_t buffer;	/* bytes per input port and VL; 0 means
 				 * FTR_SIM_PORT_BUFFER / n_vls */
@@ -288,14 +288,15 @@ struct ftr_sim_conf {
 	uint8_t weight[FTR_SIM_VLS];	/* weight of each VL in units of 64 bytes; 0 means
 					 * one packet */
 	enum ftr_sim_queues queues;
-	bool transit_first;	/* outputs of a switch take no packet of its own end
+	bool transit_first;	/* outputs of a switch take no packet of its own host
 				 * ports and port 0 while a packet from another
 				 * switch can be sent */
 	uint32_t window;	/* greatest number of packets of a source in flight;
 				 * 0 means no limit */
 	uint32_t link_ps;	/* delay of a link in one direction */
 	uint32_t switch_ps;	/* delay of a switch */
-	uint32_t default_mbps;	/* data rate of links of unknown rate; 0 means 32000 */
+	uint32_t default_mbps;	/* data rate of a link if its rate is unknown; 0 means
+				 * 32000 */
 	const struct ftr_sim_change *change;	/* in any order; changes at the same time
 						 * take effect in the order given */
 	uint32_t n_changes;
@@ -347,9 +348,9 @@ struct ftr_sim_class {		/* hosts, or ports 0 of switches */
 };
 
 struct ftr_sim_channel_use {
-	ftr_sw sw;		/* the sender, or FTR_SW_NONE: an end port */
+	ftr_sw sw;		/* the sender, or FTR_SW_NONE: a host port */
 	ftr_port port;
-	ftr_ep ep;		/* the end port that sends, if sw is FTR_SW_NONE */
+	ftr_ep ep;		/* the host port that sends, if sw is FTR_SW_NONE */
 	uint64_t busy_ps;	/* time that the channel was busy during the measurement */
 	uint64_t packets;
 };
@@ -394,9 +395,9 @@ struct ftr_sim_result {
 
 /*
  * Simulate conf->runs runs, one thread each, into out[conf->runs].  FTR_INVAL:
- * tables or changes that do not fit f, an end port that f does not have, a packet larger
+ * tables or changes that do not fit f, a host port that f does not have, a packet larger
  * than a buffer, a load below 0, run_ps 0, an invalid number of VLs, a function that
- * needs more VLs, or no end port to send to.  Deadlocks and losses are not errors.
+ * needs more than n_vls VLs, or no host port to send to.  Deadlocks and losses are not errors.
  * Memory of a run: the tables, 16 bytes * VLs * the sum over all switches of
  * (number of ports)^2, and 80 bytes per packet in flight.
  */

@@ -21,7 +21,7 @@ extern "C" {
 enum ftr_status {
 	FTR_OK = 0,
 	FTR_NOMEM,		/* an allocation failed */
-	FTR_INVAL,		/* an argument or a fabric description is contradictory */
+	FTR_INVAL,		/* an argument, or the description of a fabric, is not valid */
 	FTR_PARSE,		/* a file is incomplete or not in the stated format */
 	FTR_IO,			/* a file could not be opened, read or written */
 	FTR_SHAPE,		/* no ranks can be assigned to the fabric */

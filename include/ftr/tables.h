@@ -60,8 +60,8 @@ struct ftr_tables_diff {
 };
 
 /* Count the differences.  Switches are matched by GUID; a switch in only one of
- * the two fabrics is ignored.  Entries beyond the lower max_lid count as
- * FTR_PORT_NONE. */
+ * the two fabrics is ignored.  In the tables with the lower max_lid, entries of LIDs above it
+ * count as FTR_PORT_NONE. */
 void ftr_tables_diff(const struct ftr_fabric *fa, const struct ftr_tables *a,
 		     const struct ftr_fabric *fb, const struct ftr_tables *b,
 		     struct ftr_tables_diff *out);

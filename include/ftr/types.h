@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 typedef uint32_t ftr_sw;	/* dense switch index, 0..n_sw-1, GUID order */
-typedef uint32_t ftr_ep;	/* dense end port index, 0..n_ep-1, port GUID order */
+typedef uint32_t ftr_ep;	/* dense host port index, 0..n_ep-1, port GUID order */
 typedef uint16_t ftr_lid;	/* 1..FTR_LID_MAX; 0 = none */
 typedef uint8_t ftr_port;	/* 0 (the switch itself), 1..254; 255 = none */
 

@@ -57,7 +57,7 @@ static inline void ftr_sl2vl_set(struct ftr_sl2vl *m, ftr_sw s, ftr_port in,
 	*word |= (uint64_t)(vl & 15) << (4 * sl);
 }
 
-/* The SL of each (source, destination LID).  Sources are the end ports 0 .. n_ep-1,
+/* The SL of each (source, destination LID).  Sources are the host ports 0 .. n_ep-1,
  * then the switches; a source with no known SL has no row. */
 struct ftr_path_sl {
 	uint32_t n_ep, n_sw;

@@ -47,16 +47,16 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 		return st;
 	place = ftr_calloc((size_t)f->n_ep + 1, sizeof(*place));
 	if (!place)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u end ports",
+		return ftr_fail(err, FTR_NOMEM, "out of memory for an order of %u host ports",
 				n);
 	for (uint32_t i = 0; !st && i < n; i++) {
 		if (order[i] == FTR_EP_NONE)
 			continue;
 		if (order[i] >= f->n_ep)
-			st = ftr_fail(err, FTR_INVAL, "place %u of the order names end port %u, but the fabric has %u end ports",
+			st = ftr_fail(err, FTR_INVAL, "place %u of the order names host port %u, but the fabric has %u host ports",
 				      i, order[i], f->n_ep);
 		else if (place[order[i]])
-			st = ftr_fail(err, FTR_INVAL, "places %u and %u of the order name the same end port %u",
+			st = ftr_fail(err, FTR_INVAL, "places %u and %u of the order name the same host port %u",
 				      place[order[i]] - 1, i, order[i]);
 		else
 			place[order[i]] = i + 1;
@@ -301,7 +301,7 @@ enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 	ftr_arena_free(tmp);
 	if (!ok) {
 		ftr_load_free(ld);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the paths to %u end ports",
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the paths to %u host ports",
 				n);
 	}
 	*out = ld;

@@ -421,7 +421,7 @@ enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 
 	for (uint32_t i = 0; i < n; i++)
 		if (pair[i].from >= f->n_ep || pair[i].to >= f->n_ep)
-			return ftr_fail(err, FTR_INVAL, "pair %u names end ports %u and %u, but the fabric has %u end ports",
+			return ftr_fail(err, FTR_INVAL, "pair %u names host ports %u and %u, but the fabric has %u host ports",
 					i, pair[i].from, pair[i].to, f->n_ep);
 	a = ftr_arena_new();
 	if (!a || !FTR_ZNEW(a, w.load, ld->n_links) || !FTR_ZNEW(a, w.sent, f->n_ep) ||

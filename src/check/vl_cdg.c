@@ -119,7 +119,7 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 					m->width[s] - 1, s, f->sw[s].n_ports);
 	if (p && (p->n_ep != f->n_ep || p->n_sw != f->n_sw ||
 		  p->max_lid != f->max_lid))
-		return ftr_fail(err, FTR_INVAL, "path SLs of %u end ports, %u switches and LIDs up to %u do not fit a fabric of %u end ports, %u switches and LIDs up to %u",
+		return ftr_fail(err, FTR_INVAL, "path SLs of %u host ports, %u switches and LIDs up to %u do not fit a fabric of %u host ports, %u switches and LIDs up to %u",
 				p->n_ep, p->n_sw, p->max_lid, f->n_ep, f->n_sw,
 				f->max_lid);
 	return FTR_OK;

@@ -218,7 +218,7 @@ const struct cli_cmd cli_check = {
 "opensm-lfts.dump, dump_lfts output or opensm.fdbs; plain or compressed with gzip\n"
 "or xz), or from the switches (--live, without FABRIC).  Nothing is written to\n"
 "the switches.  With --sl2vl or --psl, credit loops are checked per VL.\n"
-"Every pair of physically connected end ports must be reachable.  A pair that\n"
+"Every pair of physically connected host ports must be reachable.  A pair that\n"
 "includes a switch must be reachable if it has an up/down path.  Nodes without a\n"
 "physical path to the rest are listed but are not a finding.  With --strict, all\n"
 "pairs must be reachable.\n"

@@ -159,7 +159,7 @@ _Noreturn void cli_exit(int status);
 	  "list all unreachable nodes, not only the first 10", NULL, 0, 0 }
 #define CLI_OPT_ORDER(s) \
 	{ "order", CLI_FILE, offsetof(s, order), "FILE", \
-	  "order of end ports (opensm-*-ca-order.dump)", NULL, 0, 0 }
+	  "order of host ports (opensm-*-ca-order.dump)", NULL, 0, 0 }
 #define CLI_OPTS_FAULTS(s) \
 	{ "fail", CLI_LIST, offsetof(s, fail), "SPEC", \
 	  "fault: SWITCH, SWITCH[PORT], [N|N%](links|switches)", \
@@ -229,18 +229,18 @@ enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 /* Prints a note on stderr if --cn or --io had no effect. */
 void cli_note_files(const struct ftr_shape *sh);
 
-/* The host order of sh, malloc()ed: [*n] end ports; FTR_EP_NONE: a gap. */
+/* The host order of sh, malloc()ed: [*n] host ports; FTR_EP_NONE: a gap. */
 ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
 /* The host order as port GUIDs, which are the same in other states of the fabric; 0: a gap.
  * with_gaps false: gaps are removed, as by cli_drop_gaps. */
 uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
-/* Removes gaps and end ports without a LID or a link from the order, since the ranks
+/* Removes gaps and host ports without a LID or a link from the order, since the ranks
  * of a job are numbered without them.  Returns the number removed. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
 /* Computes a lower bound, valid for any routing, for the number of flows on the most loaded
- * link if all end ports of `order` send to each other; gaps are ignored.  With rounds 0, the
+ * link if all host ports of `order` send to each other; gaps are ignored.  With rounds 0, the
  * bound is computed from cuts; otherwise from link weights, with that number of rounds.  *bound
- * is 0 if none is known. */
+ * is 0 if no bound is known. */
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 			  uint32_t n, uint32_t rounds, double *bound,
 			  struct ftr_err *err) FTR_MUST_USE;
@@ -272,8 +272,8 @@ void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		       unsigned int n);
 
 /* Like ftr_read_lfts, with a note on stderr if the file has switches that are not in
- * f, or lacks switches of f.  If missing is not NULL, the number of missing switches is
- * stored there instead of the note. */
+ * f, or lacks switches of f.  If missing is not NULL, the number of switches that the file
+ * lacks is stored there, and no note about them is printed. */
 enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,
 			      struct ftr_err *err) FTR_MUST_USE;
@@ -317,7 +317,7 @@ const char *cli_count(char *buf, uint64_t n, const char *one, const char *many);
 
 #define CLI_NAME_MAX 384
 const char *cli_sw_name(char *buf, const struct ftr_fabric *f, ftr_sw s);
-/* The name of an end port, with its base LID if it has one. */
+/* The name of a host port, with its base LID if it has one. */
 const char *cli_ep_name(char *buf, const struct ftr_fabric *f, ftr_ep e);
 const char *cli_lid_name(char *buf, const struct ftr_fabric *f, ftr_lid lid);
 /* "near" port 3 -> "far" port 7; buf holds at least CLI_LINK_MAX bytes. */

@@ -154,18 +154,19 @@ static enum ftr_status read_nominal(const char *path,
 
 static void note_growth(const char *path, const struct ftr_nominal_change *c)
 {
-	char sw[CLI_COUNT_MAX], link[CLI_COUNT_MAX], ep[CLI_COUNT_MAX];
+	char sw[CLI_COUNT_MAX], link[CLI_COUNT_MAX], ep[CLI_COUNT_MAX], part[CLI_COUNT_MAX];
 
 	if (c->other)
-		cli_error("note: %s belongs to another fabric and is not used: %u of its %u switches and %u of its %u end ports are in this fabric",
+		cli_error("note: %s belongs to another fabric and is not used: %u of its %u switches and %u of its %u host ports are in this fabric",
 			  path, c->same_sw, c->old_sw, c->same_hosts,
 			  c->old_hosts);
 	else if (c->grew)
-		cli_error("note: %s lacks %s, %s and %s of the fabric, and %u other parts differ; the first: %s",
+		cli_error("note: %s lacks %s, %s and %s of the fabric, and %s; the first: %s",
 			  path, cli_count(sw, c->new_sw, "switch", "switches"),
 			  cli_count(link, c->new_links, "link", "links"),
-			  cli_count(ep, c->new_hosts, "end port", "end ports"),
-			  c->replaced_sw + c->changed, c->example);
+			  cli_count(ep, c->new_hosts, "host port", "host ports"),
+			  cli_count(part, c->replaced_sw + c->changed, "other part differs",
+				    "other parts differ"), c->example);
 }
 
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,

@@ -92,10 +92,10 @@ void cli_guarantee_text(const struct ftr_fabric *f,
 	}
 	printf("k             %u: each switch with hosts on or below it has at least %s above it\n",
 	       g->k, cli_count(a, g->k, "switch", "switches"));
-	printf("guarantee     %s%u%s arbitrary faults are repaired locally (links between switches,\n"
+	printf("guarantee     %s%u%s arbitrary %s repaired locally (links between switches,\n"
 	       "              switches without hosts), for packets from hosts to hosts\n",
 	       cli_colour(g->faults ? CLI_GOOD : CLI_DOUBT), g->faults,
-	       cli_colour(CLI_PLAIN));
+	       cli_colour(CLI_PLAIN), g->faults == 1 ? "fault is" : "faults are");
 	printf("weakest       %s%s%s%s\n", cli_sw_name(name, f, g->weakest),
 	       g->n_weakest > 1 ? " (one of " : "",
 	       g->n_weakest > 1 ? cli_num(a, g->n_weakest) : "",

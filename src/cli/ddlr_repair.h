@@ -29,8 +29,8 @@ struct ftr_sl2vl *cli_vls(const struct ftr_shape *sh, unsigned int vls);
 /*
  * Repairs t, the tables of sh's fabric, locally.  The faults are the switches and links that
  * are missing in the damaged fabric nf.  m comes from cli_vls.  Returns the repaired tables,
- * for nf.  plan->write is freed; the counts in plan stay valid.  d, g: the entries that the
- * repair changed, and the guarantee that remains after it; each may be NULL.
+ * for nf.  plan->write is freed; the counts in plan stay valid.  d: counts of the entries
+ * that the repair changed; g: the guarantee that remains; each may be NULL.
  */
 struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
 				   const struct ftr_tables *t,

@@ -31,7 +31,7 @@ static const struct cli_opt options[] = {
 	CLI_OPTS_GUIDS(struct doc_opts),
 	CLI_OPT_NOMINAL(struct doc_opts),
 	{ "flaps", CLI_UINT, offsetof(struct doc_opts, flaps), "N",
-	  "link failures of a port to tolerate", "10", 0, FLAPS_MAX },
+	  "number of link failures per port that are tolerated", "10", 0, FLAPS_MAX },
 	CLI_OPT_LMC(struct doc_opts),
 	CLI_OPT_THREADS(struct doc_opts),
 	CLI_OPTS_LOCAL(struct doc_opts, ""),
@@ -92,7 +92,7 @@ static bool known_id(const char *id)
 	return false;
 }
 
-/* Why the check cannot run, or NULL. */
+/* The reason why the check cannot run; NULL: it can run. */
 static const char *obstacle(const struct doctor *d, const struct doc_check *c)
 {
 	unsigned int needs = c->needs;
@@ -167,7 +167,7 @@ static uint32_t recommend(const struct doctor *d, struct line *l)
 			"no ranks can be inferred: FILE holds the node GUIDs of the top switches" };
 	if (d->conf.ucast_cache)
 		l[n++] = (struct line){ "use_ucast_cache FALSE",
-			"with the cache OpenSM may keep old tables" };
+			"the unicast cache may make OpenSM keep old tables" };
 	if (d->conf.no_sweep)
 		l[n++] = (struct line){ "sweep_interval 10",
 			"light sweeps find changes whose trap was lost" };
@@ -212,7 +212,7 @@ static const struct {
 	enum cli_metric metric;
 	int digits;
 } rows[] = {
-	{ "unreachable pairs of end ports", "lost_pairs", CLI_M_LOST, 0 },
+	{ "unreachable pairs of host ports", "lost_pairs", CLI_M_LOST, 0 },
 	{ "credit loop, shortest (links)", "credit_loop_length", CLI_M_CYCLE,
 	  0 },
 	{ "longest path (links)", "longest_path", CLI_M_HOPS, 0 },
@@ -252,7 +252,7 @@ static void put_table(const struct doctor *d)
 		}
 		putchar('\n');
 	}
-	printf("(engines: with balance load, as in the plugin's first routing; balance full lowers the load of shifts)\n");
+	printf("(the engines use balance load, as in the plugin's first routing; balance full lowers the load of shifts)\n");
 }
 
 static void put_all(const struct doctor *d, const struct doc_result *r,

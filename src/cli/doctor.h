@@ -42,7 +42,7 @@ struct doc_location {
 struct doc_result {
 	const char *id;
 	enum doc_verdict verdict;
-	char text[512];		/* the finding, or why it was not checked */
+	char text[512];		/* the finding, or the reason why nothing was checked */
 	char remedy[512];	/* recommended action, "" if there is none */
 	char *detail[DOC_DETAILS];	/* malloc()ed lines, at most DOC_DETAILS */
 	struct doc_location location[DOC_DETAILS];

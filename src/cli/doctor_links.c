@@ -89,7 +89,7 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 /* ---- links ------------------------------------------------------------- */
 
 /* True for one end of each link: for a link between switches, the end with the lower index of
- * switch and port; for a link to an end port, the switch port. */
+ * switch and port; for a link to a host port, the switch port. */
 static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 {
 	return x->peer_kind == FTR_PEER_EP ||
@@ -97,8 +97,8 @@ static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 		(s < x->peer || (s == x->peer && p < x->peer_port)));
 }
 
-/* Called for one end of each link.  Returns true if the link is bad, with the text for the end
- * of the line that reports the link in `what`. */
+/* Called for one end of each link.  Returns true if the link is bad, and stores in `what` the
+ * text that is printed after the link. */
 typedef bool (*bad_fn)(const struct doctor *d, ftr_sw s, unsigned int p,
 		       char *what, size_t size);
 
@@ -139,7 +139,7 @@ void doc_silent(struct doctor *d, struct doc_result *r)
 		doc_at(r, n->silent[i].guid, n->silent[i].port);
 	}
 	if (!n->n_silent) {
-		doc_say(r, DOC_OK, "every link has an answering node at both ends");
+		doc_say(r, DOC_OK, "both ends of every link answer");
 		return;
 	}
 	doc_say(r, DOC_FAILURE, "%u link%s with one end only: the port is up, the node behind it does not answer",
@@ -238,10 +238,10 @@ static void link_rate(struct doctor *d, struct doc_result *r, bool width)
 	}
 	list_links(d, r, width ? narrow : slow);
 	if (!r->n_details) {
-		doc_say(r, DOC_OK, "no link is %s than its neighbours", less);
+		doc_say(r, DOC_OK, "no link is %s than other links of its switches", less);
 		return;
 	}
-	doc_say(r, DOC_WARNING, "%u link%s %s than %s neighbours",
+	doc_say(r, DOC_WARNING, "%u link%s %s than other links of %s switches",
 		r->n_details, r->n_details == 1 ? " is" : "s are", less,
 		r->n_details == 1 ? "its" : "their");
 	doc_remedy(r, width ? "reseat or replace the cable; a link with fewer lanes gets as many flows as the others" :
@@ -282,10 +282,10 @@ void doc_link_flaps(struct doctor *d, struct doc_result *r)
 	if (!counted) {
 		doc_say(r, DOC_NOT_CHECKED, "no switch answers a Get of its error counters");
 	} else if (!r->n_details) {
-		doc_say(r, DOC_OK, "no port has failed more than %u times since its counters were cleared",
+		doc_say(r, DOC_OK, "no port has failed more often than --flaps %u allows since its counters were cleared",
 			d->o.flaps);
 	} else {
-		doc_say(r, DOC_WARNING, "%u port%s failed more than %u times since the counters were cleared",
+		doc_say(r, DOC_WARNING, "%u port%s failed more often than --flaps %u allows since the counters were cleared",
 			r->n_details, r->n_details == 1 ? " has" : "s have",
 			d->o.flaps);
 		doc_remedy(r, "clear the counters (perfquery -R), look again in an hour, and replace cables whose count grows");
@@ -310,7 +310,7 @@ void doc_lft_capacity(struct doctor *d, struct doc_result *r)
 		doc_at(r, f->sw[s].guid, 0);
 	}
 	if (!r->n_details) {
-		doc_say(r, DOC_OK, "all tables hold LIDs up to %u", f->max_lid);
+		doc_say(r, DOC_OK, "the tables of all switches have room for LID %u, the highest in use", f->max_lid);
 		return;
 	}
 	doc_say(r, DOC_FAILURE, "%u switch%s no table entry for LID %u, which is in use",
@@ -337,7 +337,7 @@ void doc_lft_top(struct doctor *d, struct doc_result *r)
 			f->max_lid);
 		return;
 	}
-	doc_say(r, DOC_FAILURE, "%u switch%s packets to the highest LIDs (%u is in use)",
+	doc_say(r, DOC_FAILURE, "%u switch%s packets to the highest LIDs in use (up to %u)",
 		r->n_details, r->n_details == 1 ? " drops" : "es drop",
 		f->max_lid);
 	doc_remedy(r, "make opensm sweep (kill -HUP); if this persists, the switches did not accept OpenSM's SwitchInfo");

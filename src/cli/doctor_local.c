@@ -30,7 +30,7 @@
 
 #define CAS_MAX 32
 
-/* If the kernel has no adapter, libibumad may return a made-up name; count only those
+/* If the kernel has no adapter, libibumad may return a made-up name; count only names
  * that can be queried. */
 static int adapters(char names[CAS_MAX][UMAD_CA_NAME_LEN])
 {
@@ -57,7 +57,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 
 	if (n <= 0) {
 		doc_say(r, DOC_FAILURE, "the kernel shows no InfiniBand adapter");
-		doc_remedy(r, "check \"lspci\" and load the adapter's module (mlx5_ib, for instance); without an adapter give dumps: ibfattree doctor FABRIC --lfts FILE");
+		doc_remedy(r, "check \"lspci\" and load the adapter's module (mlx5_ib, for instance); on a node without an adapter, give dumps: ibfattree doctor FABRIC --lfts FILE");
 		return;
 	}
 	for (int i = 0; i < n; i++) {
@@ -331,12 +331,12 @@ void doc_plugin(struct doctor *d, struct doc_result *r)
 		doc_detail(r, "%s: OpenSM %s", opensm, a);
 		doc_detail(r, "%s: for OpenSM %s", plugin, b);
 		if (!strcmp(a, b)) {
-			doc_say(r, DOC_OK, "opensm and the plugin both are for OpenSM %s (the plugin also compares structures when it is loaded)",
+			doc_say(r, DOC_OK, "both opensm and the plugin are for OpenSM %s (the plugin also compares structures when it is loaded)",
 				a);
 		} else {
-			doc_say(r, DOC_FAILURE, "opensm is OpenSM %s, the plugin is built for OpenSM %s; opensm does not load it",
+			doc_say(r, DOC_FAILURE, "opensm is OpenSM %s, the plugin is built for OpenSM %s; opensm does not load the plugin",
 				a, b);
-			doc_remedy(r, "install the opensm-plugin-ibfattree built for OpenSM %s",
+			doc_remedy(r, "install the package opensm-plugin-ibfattree that is built for OpenSM %s",
 				   a);
 		}
 	}
@@ -372,7 +372,7 @@ static void keep_options(struct doc_conf *c, const char *value)
 	free(path);
 }
 
-/* Handles one line "key value"; if a key is repeated, the last one counts, as in OpenSM. */
+/* Handles one line "key value"; if a key is repeated, its last value counts, as in OpenSM. */
 static void take_line(struct doc_conf *c, const char *key, const char *value)
 {
 	if (!strcmp(key, "event_plugin_name"))
@@ -479,9 +479,11 @@ void doc_config(struct doctor *d, struct doc_result *r)
 	const char *second_vl = our_engine(c->engines, true);
 
 	if (!c->path) {
-		doc_say(r, DOC_NOT_CHECKED, "%s%scannot be read; opensm uses its defaults",
-			d->o.conf ? d->o.conf : "opensm.conf",
-			d->o.conf ? " " : " is not in /etc/opensm or /etc/rdma, or ");
+		if (d->o.conf)
+			doc_say(r, DOC_NOT_CHECKED, "%s cannot be read; opensm uses its defaults",
+				d->o.conf);
+		else
+			doc_say(r, DOC_NOT_CHECKED, "opensm.conf is not in /etc/opensm or /etc/rdma, or cannot be read; opensm uses its defaults");
 		return;
 	}
 	doc_say(r, DOC_OK, "%s: event_plugin_name=%s routing_engine=%s",
@@ -495,7 +497,7 @@ void doc_config(struct doctor *d, struct doc_result *r)
 	if (engine && c->no_sweep)
 		doc_detail(r, "sweep_interval 0: a change is never noticed if its trap is lost");
 	if (second_vl && !c->qos)
-		doc_detail(r, "routing_engine %s without \"qos TRUE\": repairs have one VL only",
+		doc_detail(r, "routing_engine %s without \"qos TRUE\": repairs use one VL only",
 			   second_vl);
 	if (!r->n_details)
 		return;

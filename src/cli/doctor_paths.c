@@ -14,8 +14,8 @@
 
 #include "cli/doctor.h"
 
-/* Tables in use are reported if the load of their most loaded link, as a mean over the shifts, is
- * more than this factor times that of the best engine. */
+/* The balance is a warning if the load with the tables in use, divided by that with the best
+ * engine, is more than this.  The load is that of the most loaded link, as a mean over the shifts. */
 #define BALANCE_TOLERANCE 1.1
 
 /* ---- computed once ----------------------------------------------------- */
@@ -109,13 +109,12 @@ static void one_file(const struct doctor *d, struct doc_result *r,
 	}
 	free(guid);
 	if (unknown || !n)
-		doc_detail(r, "%s %s: %u of %u GUIDs are not %s of this fabric; the first: 0x%016"
-			   PRIx64, what, path, unknown, n,
-			   switches ? "switches" : "ports", first);
+		doc_detail(r, "%s %s: GUIDs without a %s in this fabric: %u of %u; the first: 0x%016"
+			   PRIx64, what, path, switches ? "switch" : "port",
+			   unknown, n, first);
 }
 
-/* True if the plugin's state file holds the nominal fabric of this fabric; otherwise *why has
- * the reason. */
+/* True if the state file of the plugin belongs to this fabric; otherwise *why has the reason. */
 static bool is_state_of(const struct doctor *d, const char *path,
 			struct ftr_err *why)
 {
@@ -127,7 +126,7 @@ static bool is_state_of(const struct doctor *d, const char *path,
 	if (!st)
 		st = ftr_nominal_compare(n, d->net.f, &c, why);
 	if (!st && c.other)
-		st = ftr_fail(why, FTR_INVAL, "%s: %u of its %u switches and %u of its %u end ports are in this fabric",
+		st = ftr_fail(why, FTR_INVAL, "%s: %u of its %u switches and %u of its %u host ports are in this fabric",
 			      path, c.same_sw, c.old_sw, c.same_hosts,
 			      c.old_hosts);
 	ftr_nominal_free(n);
@@ -254,7 +253,7 @@ static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 		if (!lacks)
 			continue;
 		n += lacks;
-		doc_detail(r, "%s: %u of %u neighbours above",
+		doc_detail(r, "%s: %u of %u upward neighbours",
 			   cli_sw_name(name, sh->f, s), sh->tree.n_up[s],
 			   sh->numbering.n_slots[s]);
 		doc_at(r, sh->f->sw[s].guid, 0);
@@ -264,6 +263,7 @@ static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 
 void doc_links_missing(struct doctor *d, struct doc_result *r)
 {
+	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
 	uint32_t n;
 
 	if (!need_shape(d, r))
@@ -272,9 +272,10 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 		n = d->sh->missing.n_missing_links;
 		absent_links(d, r);
 		doc_say(r, n || d->sh->missing.n_missing_sw ? DOC_WARNING : DOC_OK,
-			"%u links between switches, %u switches and %u end ports of %s are missing",
-			n, d->sh->missing.n_missing_sw, d->sh->missing.n_missing_hosts,
-			d->o.nominal);
+			"missing parts of %s: %s between switches, %s, %s", d->o.nominal,
+			cli_count(a, n, "link", "links"),
+			cli_count(b, d->sh->missing.n_missing_sw, "switch", "switches"),
+			cli_count(c, d->sh->missing.n_missing_hosts, "host port", "host ports"));
 	} else {
 		n = free_slots(d, r);
 		if (n)
@@ -341,13 +342,14 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 		doc_say(r, DOC_OK, "every switch reaches %s", lids == 1 ?
 			"the subnet manager" : "every subnet manager");
 	} else {
-		doc_say(r, DOC_FAILURE, "%u path%s from switches to subnet managers missing; traps of these switches are lost",
-			r->n_details, r->n_details == 1 ? " is" : "s are");
+		doc_say(r, DOC_FAILURE, "missing paths from switches to subnet managers: %u; traps of these switches are lost",
+			r->n_details);
 		doc_remedy(r, "make opensm reroute (kill -HUP), or use an engine of ibfattree: all of them connect every switch to every subnet manager");
 	}
 }
 
-/* Lists the hosts that some end ports do not reach, each with the number of these end ports. */
+/* Lists the host ports that cannot be reached from all others, each with the number of others that
+ * do not reach it. */
 static void name_hosts(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
@@ -365,7 +367,7 @@ static void name_hosts(const struct doctor *d, struct doc_result *r)
 				lost += hosts[s] - (f->ep[e].sw == s);
 		if (!lost)
 			continue;
-		doc_detail(r, "%s is not reached by %" PRIu64 " end port%s",
+		doc_detail(r, "%s is not reached by %" PRIu64 " host port%s",
 			   cli_lid_name(name, f, f->ep[e].lid), lost,
 			   lost == 1 ? "" : "s");
 		doc_at(r, f->ep[e].guid, 0);
@@ -383,12 +385,12 @@ void doc_pairs(struct doctor *d, struct doc_result *r)
 	bad = d->report->bad[FTR_CHECK_HOST_HOST];
 	all = d->report->pairs[FTR_CHECK_HOST_HOST];
 	if (!bad) {
-		doc_say(r, DOC_OK, "all %s pairs of end ports have a path",
+		doc_say(r, DOC_OK, "all %s pairs of host ports have a path",
 			cli_num(a, all));
 		return;
 	}
 	doc_say(r, d->judged.class_bad[FTR_CHECK_HOST_HOST] ? DOC_FAILURE :
-		DOC_WARNING, "%s of %s pairs of end ports have no path",
+		DOC_WARNING, "pairs of host ports without a path: %s of %s",
 		cli_num(a, bad), cli_num(b, all));
 	doc_remedy(r, "compare with the engines below: \"unreachable pairs\" shows which engines have paths");
 	name_hosts(d, r);
@@ -398,7 +400,7 @@ void doc_loops(struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_check_sample *s;
 	char from[CLI_NAME_MAX], to[CLI_NAME_MAX];
-	char a[CLI_NUM_MAX];
+	char a[CLI_COUNT_MAX];
 
 	if (!need_report(d, r))
 		return;
@@ -407,11 +409,11 @@ void doc_loops(struct doctor *d, struct doc_result *r)
 		return;
 	}
 	s = &d->report->sample[FTR_FIND_LOOP];
-	doc_say(r, DOC_FAILURE, "%s paths loop; the first: from %s to %s",
-		cli_num(a, d->report->found[FTR_FIND_LOOP]),
+	doc_say(r, DOC_FAILURE, "%s; the first: from %s to %s",
+		cli_count(a, d->report->found[FTR_FIND_LOOP], "path loops", "paths loop"),
 		cli_sw_name(from, d->net.f, s->from),
 		cli_lid_name(to, d->net.f, s->lid));
-	doc_remedy(r, "make opensm reroute (kill -HUP); with routing_engine file, correct the file");
+	doc_remedy(r, "make opensm reroute (kill -HUP); if routing_engine is file, correct the lfts_file");
 }
 
 void doc_credit_loops(struct doctor *d, struct doc_result *r)
@@ -484,7 +486,7 @@ static enum ftr_status engine_column(struct doctor *d,
 	return st;
 }
 
-/* The engine to recommend: that with the fewest unreachable pairs of end ports; of several, that
+/* The engine to recommend: that with the fewest unreachable pairs of host ports; of several, that
  * with the lowest load of the most loaded link, as a mean over the shifts; then the first. */
 static const struct doc_column *best_engine(const struct doctor *d)
 {
@@ -534,7 +536,7 @@ void doc_balance(struct doctor *d, struct doc_result *r)
 	best = best_engine(d);
 	d->best = best ? best->name : NULL;
 	if (!best || !d->net.t) {
-		doc_say(r, DOC_NOT_CHECKED, "no tables are given with which the engines could be compared (--lfts)");
+		doc_say(r, DOC_NOT_CHECKED, "no tables are given to compare the engines with (--lfts)");
 		return;
 	}
 	now = d->col[0].m.v[CLI_M_SHIFT_MEAN];

@@ -25,8 +25,7 @@
 #define SM_TIMEOUT_MS	500
 #define PMA_TIMEOUT_MS	200
 #define PMA_ALL_PORTS	255
-/* The counters of further switches are not read after this number of switches without an
- * answer. */
+/* After this number of switches without an answer, no more counters are read. */
 #define PMA_GIVE_UP	3
 #define CAP_IS_SM	(1u << 1)
 
@@ -158,7 +157,7 @@ static void look_for_sms(struct doc_fabric *n, const ibnd_node_t *node,
 
 /* ---- counters ---------------------------------------------------------- */
 
-/* LinkDowned of a port, saturates at 255; -1: no answer. */
+/* LinkDowned of a port, at most 255; -1: no answer. */
 static int link_downed(const ibnd_node_t *node, unsigned int port,
 		       struct ibmad_port *via)
 {
@@ -286,7 +285,7 @@ void doc_free_fabric(struct doc_fabric *n)
 void doc_fabric(struct doctor *d, struct doc_result *r)
 {
 	const struct doc_fabric *n = &d->net;
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
+	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], c[CLI_COUNT_MAX];
 
 	if (n->err.status) {
 		doc_say(r, DOC_FAILURE, "%s", n->err.msg);
@@ -297,9 +296,10 @@ void doc_fabric(struct doctor *d, struct doc_result *r)
 		return;
 	}
 	doc_say(r, n->missing ? DOC_FAILURE : DOC_OK,
-		"%s switches, %s end ports, %s links between switches; read in %.1f s",
-		cli_num(a, n->f->n_sw), cli_num(b, n->f->n_ep),
-		cli_num(c, n->f->n_sw_links), n->seconds);
+		"%s, %s, %s between switches; read in %.1f s",
+		cli_count(a, n->f->n_sw, "switch", "switches"),
+		cli_count(b, n->f->n_ep, "host port", "host ports"),
+		cli_count(c, n->f->n_sw_links, "link", "links"), n->seconds);
 	if (!n->missing)
 		return;
 	doc_detail(r, "switches whose table could not be read: %u", n->missing);

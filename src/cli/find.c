@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Finds the switch that the user names: by its whole name, by its GUID, or by a part
- * of its name that no other switch has.
+ * of its name that occurs in no other switch's name.
  *
  * Nothing is guessed.  A word that matches several switches, or none, is an error
  * that lists the likely ones: the switches whose names contain the word, or those
@@ -121,7 +121,7 @@ static enum ftr_status not_found(const struct ftr_fabric *f, const char *word,
 		const struct ftr_endport *p = &f->ep[e];
 
 		if (!strcmp(p->name, word) && p->sw != FTR_SW_NONE)
-			return ftr_fail(err, FTR_INVAL, "an end port, not a switch; it is connected to %s[%u]",
+			return ftr_fail(err, FTR_INVAL, "a host port, not a switch; it is connected to %s[%u]",
 					cli_sw_name(text, f, p->sw),
 					p->sw_port);
 	}

@@ -45,7 +45,7 @@ static const struct cli_opt options[] = {
 	{ "diff", CLI_FLAG, offsetof(struct report, diff), NULL,
 	  "compare two states of the fabric, OLD and FABRIC", NULL, 0, 0 },
 	{ "patterns", CLI_FILE, offsetof(struct report, patterns), "FILE",
-	  "pairs of end ports that send at the same time", NULL, 0, 0 },
+	  "pairs of host ports that send at the same time", NULL, 0, 0 },
 	{ "doctor", CLI_FILE, offsetof(struct report, doctor), "FILE",
 	  "findings to show (output of doctor --json)", NULL, 0, 0 },
 	CLI_OPTS_GUIDS(struct report),

@@ -3,7 +3,7 @@
  * html: the page that "ibfattree report" writes.
  *
  *	html.c		the command
- *	html_map.c	switches, end ports and links of one or two fabrics,
+ *	html_map.c	switches, host ports and links of one or two fabrics,
  *			numbered once for the whole page
  *	html_set.c	one set of tables: findings of the checker, loads
  *	html_doctor.c	findings of ibfattree doctor
@@ -21,7 +21,7 @@
 
 /* ---- the map (html_map.c) ---------------------------------------------- */
 
-enum html_state {		/* of a switch, end port or link; bit mask */
+enum html_state {		/* of a switch, host port or link; bit mask */
 	HTML_OLD = 1,		/* only in the old one of two fabrics */
 	HTML_NEW = 2		/* only in the new one */
 };
@@ -35,7 +35,7 @@ struct html_link {
 };
 
 /*
- * Switches, end ports and links of f, numbered by their index in f, followed by those that
+ * Switches, host ports and links of f, numbered by their index in f, followed by those that
  * only old has.  Link i is drawn once; its two directions are numbered 2 i (from a to b) and
  * 2 i + 1 (from b to a).
  */
@@ -82,7 +82,7 @@ struct html_set {
 	const struct ftr_fabric *f;
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;
-	/* tables with which s is compared to count changes, and their fabric; or NULL */
+	/* tables with which t is compared to count changes, and their fabric; or NULL */
 	const struct ftr_tables *before;
 	const struct ftr_fabric *before_f;
 	uint32_t missing;	/* switches without a table */
@@ -100,7 +100,7 @@ struct html_set {
 struct html_traffic {
 	const uint64_t *place;	/* 0: a gap */
 	uint32_t n;
-	const struct ftr_load_pair *pair;	/* pairs of end ports of m->f, or NULL */
+	const struct ftr_load_pair *pair;	/* pairs of host ports of m->f, or NULL */
 	uint32_t n_pairs;
 };
 

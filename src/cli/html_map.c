@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The map: one numbering of switches, end ports and links for the whole page,
+ * The map: one numbering of switches, host ports and links for the whole page,
  * independent of the fabric that a set of tables belongs to.
  *
  * Links are sorted by (switch, port) of the end whose switch has the lower number,
@@ -24,7 +24,7 @@ const struct ftr_endport *html_endport(const struct html_map *m, uint32_t i)
 		&m->old->ep[m->old_ep[i - m->f->n_ep]];
 }
 
-/* Switches of f come first, then those that only old has; each part ascends by GUID. */
+/* Switches of f come first, then those that only old has; both parts are sorted by GUID. */
 uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 		     ftr_sw s)
 {

@@ -51,13 +51,13 @@ struct load_run {
 	const struct html_map *m;
 	const struct html_traffic *tr;
 	struct ftr_load *ld;
-	ftr_ep *order;		/* [tr->n] the host order, as end ports of s->f */
-	ftr_ep *place;		/* [tr->n] the host order, as end ports of m->f */
+	ftr_ep *order;		/* [tr->n] the host order, as host ports of s->f */
+	ftr_ep *place;		/* [tr->n] the host order, as host ports of m->f */
 	uint64_t *by_port;	/* [s->f->n_ports] load of the link at each port, in flows */
 	struct ftr_load_report *r;
 };
 
-/* End port of the map's fabric at place i.  FTR_EP_NONE: a gap, or the end port is not
+/* Host port of the map's fabric at place i.  FTR_EP_NONE: a gap, or the host port is not
  * in this state of the fabric, or has no link there. */
 static ftr_ep placed(const struct load_run *w, uint32_t i)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The tables of a set, from which the page finds paths: a matrix with one row per switch
- * and one byte per end port, compressed (RFC 1950) and written in base64.
+ * and one byte per host port, compressed (RFC 1950) and written in base64.
  *
  *	row	number of an earlier row + 1, or 0 (2 bytes, the low one first)
  *		port of each code (CODES bytes)
- *		code of each end port, sorted by switch and port
+ *		code of each host port, sorted by switch and port
  *
  * Codes and ports are written as their XOR with the earlier row.  Most entries are equal
  * to those of another switch of the same pod or plane, so nearly all bytes are 0.  The
@@ -38,7 +38,7 @@ static unsigned int place_of(const struct html_map *m, uint32_t s)
  * Assigns a code to each port of a switch, so that switches with the same routing have
  * similar rows even if they are cabled differently; such rows compress well.  The code of an
  * upward port is the position of the switch at its far end (place_of); that of a downward port
- * is this position plus 64.  A port that leads to an end port gets the highest free code.
+ * is this position plus 64.  A port that leads to a host port gets the highest free code.
  * port_of[code] is the port.
  */
 static void make_codes(const struct html_map *m, const struct ftr_fabric *f,
@@ -83,8 +83,8 @@ static int by_switch(const void *x, const void *y)
 	return (a->ep > b->ep) - (a->ep < b->ep);
 }
 
-/* The columns of a row are the end ports, sorted by switch and port.  Returns their LIDs in s->f;
- * 0: the end port has no LID there. */
+/* The columns of a row are the host ports, sorted by switch and port.  Returns their LIDs in s->f;
+ * 0: the host port has no LID there. */
 static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 {
 	struct column *c = cli_calloc(m->n_ep, sizeof(*c), "a report");

@@ -128,7 +128,7 @@ static void put_switches(FILE *out, const struct html_map *m)
 	fputs("],\n", out);
 }
 
-/* Writes an array for each end port: [name, guid, switch or -1, port, lid, Gbit/s, odd, state,
+/* Writes an array for each host port: [name, guid, switch or -1, port, lid, Gbit/s, odd, state,
  * slow, Aggregation Node]. */
 static void put_ends(FILE *out, const struct html_map *m)
 {

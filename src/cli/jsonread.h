@@ -30,11 +30,11 @@ struct cli_jval {
 
 /* Parses the text as one value surrounded by white space (RFC 8259).  Returns false if
  * it is not JSON, nested too deeply, or followed by anything else; *v then has type
- * NONE.  All other functions take values obtained from here. */
+ * CLI_J_NONE.  All other functions take values obtained from here. */
 bool cli_j_parse(const char *text, size_t len, struct cli_jval *v);
 enum cli_jtype cli_j_type(struct cli_jval v);
-/* The first member of that name (without escapes); NONE if there is none or o is not
- * an object. */
+/* The first member of that name (without escapes); type CLI_J_NONE if o has no such member or
+ * is not an object. */
 struct cli_jval cli_j_member(struct cli_jval o, const char *key);
 /* Iterates over an array: *at is NULL at the start; returns false at the end. */
 bool cli_j_next(struct cli_jval array, const char **at, struct cli_jval *v);

@@ -253,10 +253,10 @@ static bool start_next(struct reader *r, struct slot *s)
 	return false;
 }
 
-/* Called if no answer came in time: sends the Get again, or gives the switch up. */
+/* Called if no answer came in time: sends the Get again, or skips the switch from now on. */
 static void try_again(struct reader *r, struct slot *s)
 {
-	if (!r->node[s->sw]) {		/* given up because of another block */
+	if (!r->node[s->sw]) {		/* skipped because of another block */
 		s->busy = false;
 	} else if (s->tries >= TRIES) {
 		give_up(r, s->sw, "no answer");
@@ -446,7 +446,7 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 			      struct cli_live *out, struct ftr_err *err)
 {
 	struct ibnd_config cfg = { .max_smps = IN_FLIGHT_MAX, .mkey = opts->m_key };
-	char *ca = NULL;
+	char *ca = NULL, n[CLI_COUNT_MAX];
 	ibnd_fabric_t *net;
 	enum ftr_status st;
 
@@ -467,8 +467,8 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 	if (!st && opts->look)
 		st = opts->look(opts->ctx, net, out->f, err);
 	if (!st && !out->f->max_lid)
-		st = ftr_fail(err, FTR_INVAL, "running fabric: %u switches found, none with a LID: no subnet manager has assigned LIDs",
-			      out->f->n_sw);
+		st = ftr_fail(err, FTR_INVAL, "running fabric: %s, none with a LID: no subnet manager has assigned LIDs",
+			      cli_count(n, out->f->n_sw, "switch", "switches"));
 	if (!st)
 		st = read_tables(opts, net, out, err);
 	ibnd_destroy_fabric(net);

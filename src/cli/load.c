@@ -37,7 +37,7 @@ struct input {
 	struct ftr_tables *t;
 	uint32_t missing;
 	ftr_ep *order;
-	uint32_t n, gaps;	/* number of end ports in order[], and of gaps removed from it */
+	uint32_t n, gaps;	/* number of host ports in order[], and of gaps removed from it */
 	double bound;		/* lower bound for all-to-all; 0: unknown */
 	bool by_cuts;
 	struct ftr_load_pair *pair;
@@ -60,7 +60,7 @@ static const struct cli_opt options[] = {
 	{ "bisections", CLI_UINT, offsetof(struct load, bisections), "N",
 	  "number of random bisections", "100", 0, 1000000 },
 	{ "patterns", CLI_FILE, offsetof(struct load, patterns), "FILE",
-	  "pairs of end ports that send at the same time", NULL, 0, 0 },
+	  "pairs of host ports that send at the same time", NULL, 0, 0 },
 	{ "bound-rounds", CLI_UINT, offsetof(struct load, rounds), "N",
 	  "rounds of the search for a better lower bound", "0", 0,
 	  100000 },
@@ -206,7 +206,7 @@ static void print_one(const struct ftr_fabric *f,
 		print_bins(&r->maxima, "patterns");
 	}
 	snprintf(which, sizeof(which), "%s %u", x->which, r->worst);
-	printf("\n%s%s%s: %s of %s links used, mean %.2f, most flows of one end port %" PRIu64 "\n",
+	printf("\n%s%s%s: %s of %s links used, mean %.2f, most flows of one host port %" PRIu64 "\n",
 	       x->name, r->patterns > 1 ? ", " : "",
 	       r->patterns > 1 ? which : "", cli_num(used, r->used),
 	       cli_num(links, r->links), cli_mean(r->load, r->used), r->host_max);
@@ -220,20 +220,20 @@ static void print_one(const struct ftr_fabric *f,
 static void print_all(const struct load *l, const struct input *in,
 		     const struct result *x, const char *fabric)
 {
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
+	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX];
 
-	printf("fabric    %s: %s switches, %s end ports\n", fabric,
-	       cli_num(a, in->f->n_sw), cli_num(b, in->f->n_ep));
+	printf("fabric    %s: %s, %s\n", fabric,
+	       cli_count(a, in->f->n_sw, "switch", "switches"),
+	       cli_count(b, in->f->n_ep, "host port", "host ports"));
 	printf("tables    %s", tables_of(l));
 	if (in->missing)
-		printf(" (%s switches without a table)",
-		       cli_num(a, in->missing));
-	printf("\norder     %s: %s end ports",
+		printf(" (%s without a table)",
+		       cli_count(a, in->missing, "switch", "switches"));
+	printf("\norder     %s: %s",
 	       l->order ? l->order : "by the shape of the fabric",
-	       cli_num(a, in->n));
+	       cli_count(a, in->n, "host port", "host ports"));
 	if (in->gaps)
-		printf(", without its %s gap%s", cli_num(b, in->gaps),
-		       in->gaps > 1 ? "s" : "");
+		printf(", without its %s", cli_count(b, in->gaps, "gap", "gaps"));
 	printf("\n\n");
 	printf("%-14s %8s %15s %11s %10s %9s %-9s %10s\n", "", "", "", "",
 	       "mean of", "greatest", "", "mean used");
@@ -438,8 +438,8 @@ const struct cli_cmd cli_load = {
 	.text =
 "Counts the flows on every link between switches for several traffic patterns:\n"
 "all-to-all, all shift permutations (place i of the order sends to place i + k),\n"
-"random permutations, random bisections, and the pairs in --patterns (two end\n"
-"ports per line: LID, GUID or \"name\").  The order of end ports follows from the\n"
+"random permutations, random bisections, and the pairs in --patterns (two host\n"
+"ports per line: LID, GUID or \"name\").  The order of host ports follows from the\n"
 "fabric's shape or is read from an opensm-*-ca-order.dump; gaps are skipped.\n"
 "With --live, fabric and tables are read from the switches; with --live and\n"
 "--lfts, the fabric only.  \"maximum\" is the load of the most loaded link.  No\n"

@@ -3,7 +3,7 @@
  * Unreachable pairs, their causes, and the nodes that they affect: see reach.h.
  *
  * The checker reports every (switch, LID) whose packets do not arrive, in ascending order of
- * LIDs.  Each of them is classified, and counted once for every end port of the switch.  The
+ * LIDs.  Each of them is classified, and counted once for every host port of the switch.  The
  * LIDs of one owner are consecutive, so all sources of one destination are collected
  * before the next destination begins.
  */
@@ -18,9 +18,9 @@ struct build {
 	const struct ftr_shape *sh;
 	struct cli_reach *r;
 	uint32_t *part;		/* [n_sw] connected component, see ftr_check_parts */
-	uint32_t *hosts;	/* [n_sw] number of end ports that are sources */
+	uint32_t *hosts;	/* [n_sw] number of host ports that are sources */
 	uint32_t *seen;		/* [n_sw] value of dest when the switch was last counted */
-	/* [n_sw] numbers of end ports and switches that are the destination of an unreachable,
+	/* [n_sw] numbers of host ports and switches that are the destination of an unreachable,
 	 * due pair from the switch */
 	uint32_t *to_ep, *to_sw;
 	uint32_t dest;		/* number of the current destination, from 1 */
@@ -61,7 +61,7 @@ static bool has_updown(const struct ftr_shape *sh, ftr_sw s, ftr_sw t)
 				FTR_COST_INF;
 }
 
-/* Records that n_ep end ports and n_sw switches at s do not reach o. */
+/* Records that n_ep host ports and n_sw switches at s do not reach o. */
 static void enter(struct build *b, const struct ftr_lid_owner *o, ftr_sw s,
 		  uint32_t n_ep, uint32_t n_sw)
 {
@@ -122,7 +122,7 @@ static void list_sources(struct build *b)
 			};
 }
 
-/* Lists the nodes outside the component with the most end ports.  count: temporary array
+/* Lists the nodes outside the component with the most host ports.  count: temporary array
  * [n_sw], all zeros. */
 static void list_cut(struct build *b, uint32_t *count)
 {
@@ -227,13 +227,13 @@ void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f,
 
 enum what { TO_EP, TO_SW, FROM, CUT_EP, CUT_SW };
 
-/* "31 end ports and 2 switches" */
+/* "31 host ports and 2 switches" */
 static const char *counts(char *buf, const struct cli_affected *a)
 {
 	char ep[CLI_COUNT_MAX] = "", sw[CLI_COUNT_MAX] = "";
 
 	if (a->n_ep)
-		cli_count(ep, a->n_ep, "end port", "end ports");
+		cli_count(ep, a->n_ep, "host port", "host ports");
 	if (a->n_sw)
 		cli_count(sw, a->n_sw, "switch", "switches");
 	snprintf(buf, 2 * CLI_COUNT_MAX, "%s%s%s", ep,
@@ -264,11 +264,11 @@ static void put_one(const struct ftr_fabric *f, const struct cli_affected *a,
 		}
 		printf(": on %s, in a part with %s\n",
 		       cli_sw_name(at, f, a->first),
-		       cli_count(n, a->n_ep, "end port", "end ports"));
+		       cli_count(n, a->n_ep, "host port", "host ports"));
 		break;
 	case CUT_SW:
 		printf(": in a part with %s\n",
-		       cli_count(n, a->n_ep, "end port", "end ports"));
+		       cli_count(n, a->n_ep, "host port", "host ports"));
 		break;
 	}
 }
@@ -280,13 +280,13 @@ static void put_list(const struct ftr_fabric *f,
 	static const struct {
 		const char *head, *nodes, *consequence;
 	} text[] = {
-		[TO_EP] = { "unreachable", "end ports",
+		[TO_EP] = { "unreachable", "host ports",
 			    "physically connected, but packets do not arrive" },
 		[TO_SW] = { "unreachable", "switches",
 			    "physically connected, but packets do not arrive" },
 		[FROM] = { "senders", "switches",
 			   "packets from there do not arrive" },
-		[CUT_EP] = { "cut off", "end ports",
+		[CUT_EP] = { "cut off", "host ports",
 			     "no physical path to the largest part of the fabric" },
 		[CUT_SW] = { "cut off", "switches",
 			     "no physical path to the largest part of the fabric" },

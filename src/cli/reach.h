@@ -11,7 +11,7 @@
  *			entry.  Known only if the fabric has ranks
  *	missed		an up/down path exists, or the ranks are not known
  *
- * A pair is due if the tables have to route it.  Pairs of end ports are due if they
+ * A pair is due if the tables have to route it.  Pairs of host ports are due if they
  * are physically connected; pairs of the other classes if they are not cut and not
  * "no up/down".
  */
@@ -32,7 +32,7 @@ struct cli_affected {
 struct cli_affected_list {
 	struct cli_affected *v;	/* destinations sorted by LID, other nodes by idx */
 	uint32_t n;
-	uint32_t of;		/* nodes of that kind in the fabric */
+	uint32_t of;		/* number of nodes of that kind in the fabric */
 };
 
 struct cli_reach {
@@ -41,14 +41,14 @@ struct cli_reach {
 	uint64_t no_updown[FTR_N_CHECK_CLASSES];
 	uint64_t missed[FTR_N_CHECK_CLASSES];
 	bool ranked;		/* no_updown is known */
-	/* destinations of unreachable pairs that are due; n_ep, n_sw: the numbers of end
+	/* destinations of unreachable pairs that are due; n_ep, n_sw: the numbers of host
 	 * ports and switches from which the destination is unreachable */
 	struct cli_affected_list ep, sw;
 	/* source switches of unreachable pairs that are due: the source is the switch or one of
-	 * its end ports; n_ep, n_sw: the numbers of end ports and switches that are unreachable
+	 * its host ports; n_ep, n_sw: the numbers of host ports and switches that are unreachable
 	 * from there */
 	struct cli_affected_list from;
-	/* nodes outside the component with the most end ports; n_ep: the number of end
+	/* nodes outside the component with the most host ports; n_ep: the number of host
 	 * ports in the component of the node */
 	struct cli_affected_list cut_ep, cut_sw;
 };

@@ -3,7 +3,7 @@
  * The report of a check: the verdict, and its output as text and as JSON.
  *
  * Not every unreachable pair is a fault of the tables; reach.h defines the three
- * kinds.  A pair of physically connected end ports must be reachable, whatever the
+ * kinds.  A pair of physically connected host ports must be reachable, whatever the
  * ranks.  Any other pair must be reachable if it has an up/down path.
  */
 #include "cli/cli.h"
@@ -12,9 +12,9 @@
 static const struct {
 	const char *name, *key;		/* names in text and in JSON */
 } class[FTR_N_CHECK_CLASSES] = {
-	{ "end port -> end port", "host_host" },
-	{ "end port -> switch", "host_switch" },
-	{ "switch -> end port", "switch_host" },
+	{ "host port -> host port", "host_host" },
+	{ "host port -> switch", "host_switch" },
+	{ "switch -> host port", "switch_host" },
 	{ "switch -> switch", "switch_switch" },
 };
 
@@ -67,7 +67,7 @@ static void put_fabric(const struct ftr_fabric *f, const struct ftr_shape *sh,
 
 	printf("fabric        %s, %s, %s between switches\n",
 	       cli_count(a, f->n_sw, "switch", "switches"),
-	       cli_count(b, f->n_ep, "end port", "end ports"),
+	       cli_count(b, f->n_ep, "host port", "host ports"),
 	       cli_count(c, f->n_sw_links, "link", "links"));
 	if (sh)
 		printf("ranks         %u, %s\n", sh->tree.n_ranks,
@@ -97,7 +97,7 @@ static void put_class(const struct ftr_check_report *r, int cls,
 	};
 	char a[CLI_COUNT_MAX], b[CLI_NUM_MAX];
 
-	printf("%-13s %-20s %18s, ", cls ? "" : "paths", class[cls].name,
+	printf("%-13s %-22s %18s, ", cls ? "" : "paths", class[cls].name,
 	       cli_count(a, r->pairs[cls], "pair", "pairs"));
 	if (!r->bad[cls]) {
 		printf("all arrive\n");
@@ -109,7 +109,7 @@ static void put_class(const struct ftr_check_report *r, int cls,
 	       cli_colour(CLI_PLAIN));
 	for (size_t i = 0; i < 3; i++)
 		if (reason[i].pairs)
-			printf("%-41s %12s %s\n", "",
+			printf("%-43s %12s %s\n", "",
 			       cli_num(b, reason[i].pairs), reason[i].why);
 }
 
@@ -162,8 +162,8 @@ static void put_cycle(const struct ftr_fabric *f,
 static void put_cdg(const struct ftr_fabric *f,
 		    const struct ftr_check_report *r, bool switch_sources)
 {
-	const char *who = switch_sources ? "end ports and switches" :
-			  "end ports";
+	const char *who = switch_sources ? "host ports and switches" :
+			  "host ports";
 
 	switch (r->cdg) {
 	case FTR_CDG_PROVED:
@@ -240,7 +240,7 @@ static void put_drops(const struct ftr_fabric *f,
 		       cli_lid_name(to, f, r->vl_drop.lid));
 }
 
-/* Prints, for each path length in links between switches, the number of pairs of end ports. */
+/* Prints, for each path length in links between switches, the number of pairs of host ports. */
 static void put_hops(const uint64_t *hops)
 {
 	char a[CLI_COUNT_MAX];
@@ -249,7 +249,7 @@ static void put_hops(const uint64_t *hops)
 	for (unsigned int h = 0; hops && h < FTR_HOPS_MAX; h++) {
 		if (!hops[h])
 			continue;
-		printf("%-13s %2u%-18s %18s of end ports\n", head, h,
+		printf("%-13s %2u%-20s %18s of host ports\n", head, h,
 		       h == FTR_HOPS_MAX - 1 ? " or more" : "",
 		       cli_count(a, hops[h], "pair", "pairs"));
 		head = "";

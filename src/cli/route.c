@@ -92,12 +92,12 @@ static void summary(const struct route *r, const struct result *x)
 		sh->tree.roots_given ? " (roots given)" : "",
 		cli_count(n[1], sh->f->n_sw, "switch", "switches"),
 		sh->tree.n_leaf,
-		cli_count(n[2], sh->f->n_ep, "end port", "end ports"),
+		cli_count(n[2], sh->f->n_ep, "host port", "host ports"),
 		cli_count(n[3], sh->tree.n_planes, "plane", "planes"),
 		cli_count(n[4], sh->tree.n_pods, "pod", "pods"));
 	if (sh->tree.n_odd || sh->tree.n_horizontal)
 		fprintf(stderr, "%s: %s not on leaf switches, %s\n", engine,
-			cli_count(n[0], sh->tree.n_odd, "end port", "end ports"),
+			cli_count(n[0], sh->tree.n_odd, "host port", "host ports"),
 			cli_count(n[1], sh->tree.n_horizontal,
 				  "horizontal link", "horizontal links"));
 	if (sh->missing.from_nominal)
@@ -107,8 +107,8 @@ static void summary(const struct route *r, const struct result *x)
 				  "switches"),
 			cli_count(n[1], sh->missing.n_missing_links, "link",
 				  "links"),
-			cli_count(n[2], sh->missing.n_missing_hosts, "end port",
-				  "end ports"));
+			cli_count(n[2], sh->missing.n_missing_hosts, "host port",
+				  "host ports"));
 	fprintf(stderr, "%s: %s, %s without a path, shape %.1f ms, route %.1f ms\n",
 		engine, cli_count(n[0], sh->numbering.n_dest, "LID", "LIDs"),
 		cli_count(n[1], x->stats.no_path, "entry", "entries"),

@@ -218,6 +218,7 @@ static int run_save(int argc, char **argv)
 {
 	struct save o = { .conf = NULL };
 	struct cli_live live = { .f = NULL };
+	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX];
 
 	cli_parse(&cli_save, &o, argc, argv);
 #ifdef HAVE_IBMAD
@@ -233,8 +234,9 @@ static int run_save(int argc, char **argv)
 			live.missing);
 	save_all(&o, argv[0], &live);
 	cli_progress_end();
-	printf("saved in %s: %u switches, %u end ports\n", argv[0],
-	       live.f->n_sw, live.f->n_ep);
+	printf("saved in %s: %s, %s\n", argv[0],
+	       cli_count(a, live.f->n_sw, "switch", "switches"),
+	       cli_count(b, live.f->n_ep, "host port", "host ports"));
 	ftr_sl2vl_free(o.m);
 	ftr_tables_free(live.t);
 	ftr_fabric_free(live.f);
@@ -327,10 +329,10 @@ static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 
 	cli_must(ftr_check_tables(f, t, &opts, team, r, &cli_err));
-	/* in many valid tables switches of one rank do not reach each other */
+	/* with many valid tables, switches of one rank do not reach each other */
 	found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
 		r->bad[FTR_CHECK_HOST_HOST];
-	printf("tables    %s of %s pairs of end ports do not arrive; credit loops: %s\n",
+	printf("tables    pairs of host ports without a path: %s of %s; credit loops: %s\n",
 	       cli_num(a, r->bad[FTR_CHECK_HOST_HOST]),
 	       cli_num(b, r->pairs[FTR_CHECK_HOST_HOST]),
 	       r->cdg == FTR_CDG_CYCLE ? "FOUND" : "none");

@@ -26,7 +26,7 @@ static const struct cli_opt options[] = {
 	{ "pairs", CLI_FILE, offsetof(struct cli_sim, pairs), "FILE",
 	  "file with the pairs of --pattern pairs", NULL, 0, 0 },
 	{ "hot", CLI_LIST, offsetof(struct cli_sim, hot), "NAME",
-	  "hot spot: name or port GUID of an end port", NULL, 0, 0 },
+	  "hot spot: name or port GUID of a host port", NULL, 0, 0 },
 	{ "hot-percent", CLI_UINT, offsetof(struct cli_sim, hot_percent), "N",
 	  "percentage of packets sent to hot spots", "5", 0, 100 },
 	CLI_OPT_ORDER(struct cli_sim),

@@ -45,7 +45,7 @@ struct cli_sim_job {
 	ftr_ep hot[CLI_LIST_MAX];
 	struct ftr_sim_change *change;
 	uint32_t n_changes, cap_changes;
-	uint32_t n_links_down, n_links_up;	/* numbers of FTR_SIM_LINK_DOWN, _UP in change[] */
+	uint32_t n_links_down, n_links_up;	/* number in change[] */
 	struct ftr_tables *later[2 * CLI_LIST_MAX];	/* tables that the schedule uses */
 	unsigned int n_later;
 	struct ftr_sim_conf conf;
@@ -105,7 +105,7 @@ struct cli_sim_use {
 	double use;		/* mean over runs */
 };
 
-/* Simulated seconds that were measured in a run; fewer than configured if it was stopped. */
+/* Simulated seconds that were measured in a run; fewer than configured if the run was stopped. */
 double cli_sim_seconds(const struct cli_sim_job *j, const struct ftr_sim_result *r);
 bool cli_sim_between_switches(const struct cli_sim_job *j,
 			      const struct ftr_sim_channel_use *c);

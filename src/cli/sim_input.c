@@ -154,13 +154,13 @@ static ftr_ep find_host(const struct ftr_fabric *f, const char *name)
 		found = ftr_fabric_find_ep(f, guid);
 	if (n > 1 || found == FTR_EP_NONE)
 		cli_die("sim: --hot %s: %s", name, n ?
-			"several end ports have this name; give the port GUID of one" :
-			"no end port of the fabric has this name or port GUID");
+			"several host ports have this name; give the port GUID of one" :
+			"no host port of the fabric has this name or port GUID");
 	return found;
 }
 
 /* Reads the order from --order.  Without --order it is the host order of the shape: all hosts
- * except I/O nodes, those on leaves first.  If the fabric has no shape, no order is set. */
+ * except I/O nodes, first the hosts on leaves.  If the fabric has no shape, no order is set. */
 static void read_order(struct cli_sim_job *j)
 {
 	enum ftr_status st = FTR_OK;
@@ -172,7 +172,7 @@ static void read_order(struct cli_sim_job *j)
 	}
 	if (!j->sh)
 		st = ftr_shape_new(j->f, &j->shape_opts, j->team, &j->sh, &cli_err);
-	if (st == FTR_SHAPE)	/* without an order, all end ports send */
+	if (st == FTR_SHAPE)	/* without an order, all host ports send */
 		return;
 	cli_must(st);
 	j->order = cli_host_order(j->sh, &j->n_order);

@@ -208,7 +208,7 @@ static void show_class(const char *name, const struct cli_sim_class_sum *c,
 		return;
 	if (runs > 1)
 		snprintf(sd, sizeof(sd), " (sd %.2f)", 100 * c->accepted.sd);
-	printf("%-9s accepted %.2f %%%s of capacity, offered %.2f %%; %.0f Mbit/s each, %.1f Gbit/s in all\n",
+	printf("%-9s accepted %.2f %%%s of capacity, offered %.2f %%; %.0f Mbit/s per sender, %.1f Gbit/s in all\n",
 	       name, 100 * c->accepted.mean, sd, 100 * c->offered.mean,
 	       c->mbps.mean, c->total_gbps);
 	printf("          latency ns: mean %.0f, median %.0f, 95th percentile %.0f, 99th %.0f, greatest %.0f; in the fabric: mean %.0f\n",
@@ -234,6 +234,7 @@ static void show_deadlock(const struct cli_sim_job *j,
 {
 	const struct ftr_sim_result *r;
 	char link[CLI_LINK_MAX], runs[CLI_COUNT_MAX];
+	char buffers[CLI_COUNT_MAX], packets[CLI_COUNT_MAX];
 
 	if (!s->deadlocks) {
 		printf("deadlock  %snone%s\n", cli_colour(CLI_GOOD),
@@ -241,11 +242,12 @@ static void show_deadlock(const struct cli_sim_job *j,
 		return;
 	}
 	r = &j->result[s->first_deadlock];
-	printf("deadlock  %sFOUND%s in %u of %s; the first, with seed %" PRIu64 ", at %.3f us: %u buffers with %" PRIu64 " packets\n",
+	printf("deadlock  %sFOUND%s in %u of %s; the first, with seed %" PRIu64 ", at %.3f us: %s with %s\n",
 	       cli_colour(CLI_WRONG), cli_colour(CLI_PLAIN), s->deadlocks,
 	       cli_count(runs, j->conf.runs, "run", "runs"), r->seed,
 	       (double)r->deadlock_ps / 1e6,
-	       r->stuck_buffers, r->stuck_packets);
+	       cli_count(buffers, r->stuck_buffers, "buffer", "buffers"),
+	       cli_count(packets, r->stuck_packets, "packet", "packets"));
 	printf("          %u full buffers, each waits for the next:\n",
 	       r->cycle_len);
 	for (uint32_t i = 0; i < r->cycle_len && i < FTR_SIM_CYCLE_MAX; i++) {
@@ -299,11 +301,11 @@ static void show_series(const struct cli_sim_job *j)
 void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s)
 {
 	const struct ftr_sim_conf *c = &j->conf;
-	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], d[CLI_COUNT_MAX];
+	char a[CLI_COUNT_MAX], b[CLI_COUNT_MAX], d[CLI_COUNT_MAX], links[CLI_COUNT_MAX];
 
 	printf("fabric    %s: %s, %s\n", j->fabric,
 	       cli_count(a, j->f->n_sw, "switch", "switches"),
-	       cli_count(b, j->f->n_ep, "end port", "end ports"));
+	       cli_count(b, j->f->n_ep, "host port", "host ports"));
 	printf("tables    %s; function %s\n", j->source, c->function->name);
 	printf("traffic   %s, packets of %u bytes, buffers of %s bytes, %s\n",
 	       cli_count(a, j->result[0].host.sources, "sender", "senders"),
@@ -314,9 +316,9 @@ void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s)
 	       cli_count(a, c->runs, "run", "runs"), c->seed);
 	show_class("hosts", &s->host, c->runs);
 	show_class("ports 0", &s->sw, c->runs);
-	printf("packets   %s injected, %s delivered, %s in flight; longest path %u links\n",
+	printf("packets   %s injected, %s delivered, %s in flight; longest path %s\n",
 	       cli_num(a, s->injected), cli_num(b, s->delivered),
-	       cli_num(d, s->in_flight), s->max_hops);
+	       cli_num(d, s->in_flight), cli_count(links, s->max_hops, "link", "links"));
 	show_losses(s);
 	show_deadlock(j, s);
 	show_links(j, s);

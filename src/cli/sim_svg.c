@@ -128,8 +128,7 @@ static void series(const struct cli_sim_job *j, double *x)
 	save(j, "-series.svg", &p);
 }
 
-/* Plots, for each percentage of the packets, the latency that these packets do not exceed;
- * first run only. */
+/* Plots the percentiles of the latency; first run only. */
 static void latency(const struct cli_sim_job *j, double *x)
 {
 	double *y = x + 1001;

@@ -63,9 +63,9 @@ static bool same(const struct top_stamp *a, struct top_stamp b)
 }
 
 /* Returns the last max bytes of dir/name, NUL-terminated and malloc()ed; *whole: they are the
- * whole file.  Returns NULL after an error, with the reason in error, and if the file has not
- * changed, with "" in error.  *stamp must be the stamp of the file when it was last read, and
- * becomes the present one, or all zeros after an error. */
+ * whole file.  Returns NULL after an error, and stores the reason in error; also returns NULL if
+ * the file has not changed, and stores "".  *stamp must be the stamp of the file when it was last
+ * read.  It becomes the present stamp, or all zeros after an error. */
 static char *tail(const char *dir, const char *name, off_t max,
 		  struct top_stamp *stamp, size_t *len, bool *whole,
 		  char *error)

@@ -112,11 +112,11 @@ static void put_fabric(struct show *w)
 	say(w, CLI_PLAIN, "fabric", "%s, %s, %s",
 	    cli_count(a, count(w, "switches"), "switch", "switches"),
 	    cli_count(b, count(w, "links"), "link", "links"),
-	    cli_count(c, count(w, "end_ports"), "end port", "end ports"));
+	    cli_count(c, count(w, "end_ports"), "host port", "host ports"));
 	say(w, sw || links ? CLI_DOUBT : CLI_PLAIN, "missing", "%s, %s, %s",
 	    cli_count(a, sw, "switch", "switches"),
 	    cli_count(b, links, "link", "links"),
-	    cli_count(c, ends, "end port", "end ports"));
+	    cli_count(c, ends, "host port", "host ports"));
 	if (held)
 		say(w, CLI_DOUBT, "flapping", "%s not used",
 		    cli_count(a, held, "link", "links"));
@@ -127,15 +127,16 @@ static void put_paths(struct show *w)
 	struct cli_jval lost = cli_j_member(w->s, "unreachable_pairs");
 	uint64_t hosts = 0, mixed = 0, others = 0;
 	uint64_t no_sm = count(w, "switches_without_sm_path");
-	char a[CLI_NUM_MAX], b[CLI_NUM_MAX], c[CLI_NUM_MAX];
+	char a[CLI_COUNT_MAX], b[CLI_NUM_MAX], c[CLI_COUNT_MAX];
 
 	(void)cli_j_uint(cli_j_member(lost, "hosts"), UINT64_MAX, &hosts);
 	(void)cli_j_uint(cli_j_member(lost, "host_and_switch"), UINT64_MAX,
 			 &mixed);
 	(void)cli_j_uint(cli_j_member(lost, "others"), UINT64_MAX, &others);
 	say(w, hosts ? CLI_WRONG : CLI_PLAIN, "no path",
-	    "%s pairs of hosts, %s of host and switch, %s others",
-	    cli_num(a, hosts), cli_num(b, mixed), cli_num(c, others));
+	    "%s of hosts, %s of a host and a switch, %s",
+	    cli_count(a, hosts, "pair", "pairs"), cli_num(b, mixed),
+	    cli_count(c, others, "other", "others"));
 	if (no_sm)
 		say(w, CLI_WRONG, "no path to SM", "from %s",
 		    cli_count(a, no_sm, "switch", "switches"));

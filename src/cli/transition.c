@@ -11,9 +11,9 @@
  *			are not drained.  The graph then holds all dependencies that
  *			packets may cause.  A LID that closes a cycle is counted and
  *			keeps its old entries in the graph.
- *	missing entries	entries that the old or the new tables lack, and that a packet can
- *			reach over old and new entries, from a source that has a path
- *			before and after.
+ *	missing entries	over old and new entries a packet may reach a switch that has no
+ *			entry for its LID, in the old or in the new tables.  Only sources
+ *			with a path before and after count.
  *
  * All orders of writes are considered.  So every possible effect is found, and also some that
  * do not occur in a real run.  The repair planner (ftr_ddlr_transition) finds an order
@@ -77,12 +77,12 @@ static void change_all(const struct ftr_fabric *f, struct ftr_cdg *g,
 
 /* ---- any order: missing entries ---------------------------------------- */
 
-/* State for one LID: the switches that reach it, and the switches that its packets may reach. */
+/* State for one LID: the switches that reach this LID, and those that its packets may reach. */
 struct walk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *a, *b;
 	ftr_lid lid;
-	uint8_t *source;	/* [n_sw] the switch has an end port */
+	uint8_t *source;	/* [n_sw] the switch has a host port */
 	uint8_t *known[2];	/* [n_sw] with tables a and b: 0 unknown,
 				 * 1 arrives, 2 does not, 3 being walked */
 	uint8_t *met;		/* [n_sw] a packet may reach the switch over old and new entries */
@@ -91,7 +91,7 @@ struct walk {
 };
 
 /* The switch at the far end of port p of s.  FTR_SW_NONE: a packet that leaves by this port
- * reaches an end port or port 0 (*out_of_switches is true), or is dropped. */
+ * reaches a host port or port 0 (*out_of_switches is true), or is dropped. */
 static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 		   bool *out_of_switches)
 {

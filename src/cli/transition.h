@@ -12,8 +12,8 @@ struct json_object;
 struct cli_transition {
 	struct ftr_tables_diff d;
 	uint32_t lids;		/* LIDs with a changed entry */
-	/* the old, the new tables alone have a credit loop or a forwarding loop if all traffic
-	 * uses one VL; no order of writes can then avoid it */
+	/* the old tables (before_cycle) or the new ones (after_cycle) have a credit loop or a
+	 * forwarding loop if all traffic uses one VL, so that no order of writes is safe */
 	bool before_cycle, after_cycle;
 	/* For any order of writes, as OpenSM sends them: */
 	uint32_t closes;	/* LIDs whose change may close a credit loop

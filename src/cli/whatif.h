@@ -39,9 +39,9 @@ enum cli_metric {
 	CLI_M_PAIRS,		/* pairs of each class; not shown in the table */
 	/* unreachable pairs of each class */
 	CLI_M_LOST = CLI_M_PAIRS + FTR_N_CHECK_CLASSES,
-	/* pairs of end ports without a physical path */
+	/* pairs of host ports without a physical path */
 	CLI_M_CUT = CLI_M_LOST + FTR_N_CHECK_CLASSES,
-	CLI_M_NO_PATH,		/* pairs of end ports without an up/down path */
+	CLI_M_NO_PATH,		/* pairs of host ports without an up/down path */
 	CLI_M_FOUND,		/* number of findings of each kind (enum ftr_finding) */
 	CLI_M_CYCLE = CLI_M_FOUND + FTR_N_FINDINGS,
 	CLI_M_HOPS,
@@ -67,12 +67,12 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    const struct ftr_sl2vl *m, struct ftr_team *team,
 			    struct cli_measure *out, struct cli_reach *reach,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* Maximum number of shifts to count, which takes well below a second per set of tables at 11,664
- * hosts.  If the fabric has more, a random sample of this size is drawn with a fixed seed. */
+/* Maximum number of shifts to count; this takes well below a second per set of tables at 11,664
+ * hosts.  If there are more shifts, a random sample of this size is drawn with a fixed seed. */
 #define CLI_SHIFTS_MAX 1000
 
 /* Load of the patterns "all" and "shifts" in the host order place[n]: port GUIDs, 0 for
- * a gap.  End ports that are not in the fabric of sh are gaps, too. */
+ * a gap.  Host ports that are not in the fabric of sh are gaps, too. */
 enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 const struct ftr_tables *t,
 				 const uint64_t *place, uint32_t n,
@@ -89,7 +89,7 @@ struct cli_column {
 	unsigned int n;		/* runs: 1, or one per seed */
 	struct cli_measure *run;
 	/* The unreachable pairs in worst_run, the run with the most unreachable pairs
-	 * of end ports (if several, the first).  Nodes are numbered as in the undamaged
+	 * of host ports (if several, the first).  Nodes are numbered as in the undamaged
 	 * fabric. */
 	struct cli_reach worst;
 	unsigned int worst_run;

@@ -21,22 +21,22 @@ static const struct {
 	bool bad;		/* any value but 0 is a problem */
 } metric[CLI_N_METRICS] = {
 	[CLI_M_SWITCHES] = { "switches", "switches", COUNT, false },
-	[CLI_M_END_PORTS] = { "end ports", "end_ports", COUNT, false },
+	[CLI_M_END_PORTS] = { "host ports", "end_ports", COUNT, false },
 	[CLI_M_LINKS] = { "links between switches", "switch_cables", COUNT,
 			   false },
 	[CLI_M_PAIRS] = { NULL, "host_host_pairs", COUNT, false },
 	{ NULL, "host_switch_pairs", COUNT, false },
 	{ NULL, "switch_host_pairs", COUNT, false },
 	{ NULL, "switch_switch_pairs", COUNT, false },
-	[CLI_M_LOST] = { "unreachable: end port -> end port",
+	[CLI_M_LOST] = { "unreachable: host port -> host port",
 			 "host_host_not_arriving", COUNT, true },
-	{ "unreachable: end port -> switch", "host_switch_not_arriving", COUNT, false },
-	{ "unreachable: switch -> end port", "switch_host_not_arriving", COUNT, false },
+	{ "unreachable: host port -> switch", "host_switch_not_arriving", COUNT, false },
+	{ "unreachable: switch -> host port", "switch_host_not_arriving", COUNT, false },
 	{ "unreachable: switch -> switch", "switch_switch_not_arriving", COUNT,
 	  false },
-	[CLI_M_CUT] = { "end port pairs: no physical path",
+	[CLI_M_CUT] = { "host port pairs: no physical path",
 			"host_host_no_physical_path", COUNT, false },
-	[CLI_M_NO_PATH] = { "end port pairs: no up/down path",
+	[CLI_M_NO_PATH] = { "host port pairs: no up/down path",
 			    "host_host_no_updown_path", COUNT, false },
 	[CLI_M_FOUND] = { "missing entries", "holes", COUNT, false },
 	{ "dead ports", "dead_ports", COUNT, true },
@@ -81,7 +81,7 @@ static bool shown(const struct cli_whatif_view *v, int m)
 /* ---- the table --------------------------------------------------------- */
 
 #define CELL_MAX (3 * CLI_NUM_MAX)
-#define LABEL 33		/* longest text of a metric */
+#define LABEL 35		/* longest text of a metric */
 
 static int by_value(const void *va, const void *vb)
 {

@@ -582,7 +582,7 @@ static enum ftr_status lay_out(const struct ftr_builder *b, struct frozen *z,
 		if (ftr_map_get(&b->sw_by_guid, b->ep[i].node_guid) !=
 		    FTR_MAP_NONE)
 			return ftr_fail(err, FTR_INVAL, "node GUID 0x%016" PRIx64
-					" belongs to a switch and to the end port 0x%016"
+					" belongs to a switch and to the host port 0x%016"
 					PRIx64, b->ep[i].node_guid,
 					b->ep[i].guid);
 	if (!lay_switches(b, z) || !lay_endports(b, z))

@@ -102,7 +102,7 @@ enum ftr_status ftr_hosts_new(const struct ftr_fabric *f, bool full_names,
 	if (!ok) {
 		free(at);
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the names of %u end ports",
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the names of %u host ports",
 				f->n_ep);
 	}
 	if (n)

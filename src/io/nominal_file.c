@@ -357,7 +357,7 @@ static bool get_endport(struct body *x, struct ftr_cur c)
 	    !number(&c, FTR_PORT_MAX, &num) || !ftr_cur_char(&c, ' ') ||
 	    (!ftr_cur_char(&c, 'C') && !(router = ftr_cur_char(&c, 'R'))) ||
 	    !number(&c, FTR_LMC_MAX, &lmc) || !get_name(&c, name))
-		return ftr_text_expected(x->t, &c, "GUIDs, port, kind, LMC and name of an end port");
+		return ftr_text_expected(x->t, &c, "GUIDs, port, kind, LMC and name of a host port");
 	return ftr_text_ok(x->t, ftr_builder_add_endport(x->b, router ? FTR_NODE_ROUTER :
 							 FTR_NODE_CA, node, id,
 							 (unsigned int)num, 0,

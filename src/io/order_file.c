@@ -54,10 +54,10 @@ static bool place(void *ctx, struct ftr_cur *c)
 		return true;
 	w = lid <= o->f->max_lid ? &o->f->owner[lid] : NULL;
 	if (!w || w->kind != FTR_OWNER_EP)
-		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to no end port of the fabric",
+		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to no host port of the fabric",
 				     (unsigned int)lid);
 	if (o->reported[w->idx])
-		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to the end port that is on line %u already",
+		return ftr_text_fail(&o->t, FTR_INVAL, "LID %u belongs to the host port that is on line %u already",
 				     (unsigned int)lid, o->reported[w->idx]);
 	o->reported[w->idx] = o->t.line;
 	o->ep[o->n - 1] = w->idx;
@@ -74,7 +74,7 @@ enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 	o.reported = ftr_calloc((size_t)f->n_ep + 1, sizeof(*o.reported));
 	ok = ok && (o.reported || ftr_text_nomem(&o.t)) &&
 		ftr_text_each(&o.t, place, &o) &&
-		(o.n || ftr_text_fail(&o.t, FTR_PARSE, "the file contains no end port"));
+		(o.n || ftr_text_fail(&o.t, FTR_PARSE, "the file contains no host port"));
 	ftr_text_close(&o.t);
 	free(o.reported);
 	if (ok) {
@@ -161,10 +161,10 @@ static bool by_name(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 		 c->p);
 	*out = find_name(p, name, &many);
 	if (many)
-		return ftr_text_fail(&p->t, FTR_INVAL, "several end ports are named '%s': use a LID or a port GUID",
+		return ftr_text_fail(&p->t, FTR_INVAL, "several host ports are named '%s': use a LID or a port GUID",
 				     ftr_quote(name, strlen(name)).s);
 	if (*out == FTR_EP_NONE)
-		return ftr_text_fail(&p->t, FTR_INVAL, "no end port of the fabric is named '%s'",
+		return ftr_text_fail(&p->t, FTR_INVAL, "no host port of the fabric is named '%s'",
 				     ftr_quote(name, strlen(name)).s);
 	*c = at;
 	return true;
@@ -193,11 +193,11 @@ static bool by_number(struct pairs *p, struct ftr_cur *c, ftr_ep *out)
 				     " has several ports: name one by its port GUID or LID",
 				     v);
 	if (*out == FTR_EP_NONE && v <= UINT16_MAX)
-		return ftr_text_fail(&p->t, FTR_INVAL, "LID %u belongs to no end port of the fabric",
+		return ftr_text_fail(&p->t, FTR_INVAL, "LID %u belongs to no host port of the fabric",
 				     (unsigned int)v);
 	if (*out == FTR_EP_NONE)
 		return ftr_text_fail(&p->t, FTR_INVAL, "GUID 0x%016" PRIx64
-				     " belongs to no end port of the fabric", v);
+				     " belongs to no host port of the fabric", v);
 	*c = at;
 	return true;
 }
@@ -219,7 +219,7 @@ static bool pair(void *ctx, struct ftr_cur *c)
 		return false;
 	ftr_cur_blanks(c);
 	if (!ftr_cur_end(c) && *c->p != '#')
-		return ftr_text_expected(&p->t, c, "two end ports and nothing else");
+		return ftr_text_expected(&p->t, c, "two host ports and nothing else");
 	if (!FTR_GROW(p->pair, p->n, p->cap))
 		return ftr_text_nomem(&p->t);
 	p->pair[p->n++] = v;

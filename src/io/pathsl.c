@@ -233,7 +233,7 @@ enum ftr_status ftr_write_path_sl(FILE *out, const struct ftr_fabric *f,
 {
 	if (p->n_ep != f->n_ep || p->n_sw != f->n_sw ||
 	    p->max_lid != f->max_lid)
-		return ftr_fail(err, FTR_INVAL, "SLs of %u end ports, %u switches and LIDs up to %u do not fit a fabric of %u end ports, %u switches and LIDs up to %u",
+		return ftr_fail(err, FTR_INVAL, "SLs of %u host ports, %u switches and LIDs up to %u do not fit a fabric of %u host ports, %u switches and LIDs up to %u",
 				p->n_ep, p->n_sw, p->max_lid, f->n_ep, f->n_sw,
 				f->max_lid);
 	for (ftr_ep e = 0; e < f->n_ep; e++)

@@ -171,7 +171,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		/* the file of another manager on this host may belong to
 		 * another fabric */
 		if (file->own && !*nomem)
-			ibf_log(p, IBF_STATE_FILE, "state file not used: %s belongs to another fabric: %u of its %u switches and %u of its %u end ports are in the present fabric; it is replaced",
+			ibf_log(p, IBF_STATE_FILE, "state file not used: %s belongs to another fabric: %u of its %u switches and %u of its %u host ports are in the present fabric; it is replaced",
 				file->path, c.same_sw, c.old_sw, c.same_hosts,
 				c.old_hosts);
 		ftr_nominal_free(n);
@@ -218,13 +218,13 @@ static void log_change(struct ibf_plugin *p,
 	const struct ftr_fabric *f = p->nominal->n->f;
 
 	if (c->other)
-		ibf_log(p, IBF_NOMINAL, "this is another fabric: %u of %u switches and %u of %u end ports of the nominal fabric are present; the nominal fabric is replaced",
+		ibf_log(p, IBF_NOMINAL, "this is another fabric: %u of %u switches and %u of %u host ports of the nominal fabric are present; the nominal fabric is replaced",
 			c->same_sw, c->old_sw, c->same_hosts, c->old_hosts);
 	if (first || c->other)
 		ibf_log(p, IBF_NOMINAL, "the nominal fabric is the present fabric: %s, %s between switches, %s",
 			ibf_count(f->n_sw, "switch", "switches").s,
 			ibf_count(f->n_sw_links, "link", "links").s,
-			ibf_count(f->n_ep, "end port", "end ports").s);
+			ibf_count(f->n_ep, "host port", "host ports").s);
 	else
 		ibf_log(p, IBF_NOMINAL, "the nominal fabric has changed: new_switches=%u new_links=%u new_ports=%u replaced_switches=%u modified=%u removed_switches=%u removed_links=%u removed_ports=%u; first: %s%s",
 			c->new_sw, c->new_links, c->new_hosts, c->replaced_sw,

@@ -43,19 +43,19 @@ static enum ftr_status check_traffic(const struct ftr_sim_conf *c,
 				c->load >= 0 ? c->switch_load : c->load);
 	for (uint32_t i = 0; c->order && i < c->n_order; i++)
 		if (c->order[i] != FTR_EP_NONE && c->order[i] >= n_ep)
-			return ftr_fail(err, FTR_INVAL, "place %u of the order: end port %u, but the fabric has %u end ports",
+			return ftr_fail(err, FTR_INVAL, "place %u of the order: host port %u, but the fabric has %u host ports",
 					i, c->order[i], n_ep);
 	for (uint32_t i = 0; i < c->n_pairs; i++)
 		if (c->pair[i].from >= n_ep || c->pair[i].to >= n_ep)
-			return ftr_fail(err, FTR_INVAL, "pair %u: end port %u to %u, but the fabric has %u end ports",
+			return ftr_fail(err, FTR_INVAL, "pair %u: host port %u to %u, but the fabric has %u host ports",
 					i, c->pair[i].from, c->pair[i].to,
 					n_ep);
 	for (uint32_t i = 0; i < c->n_hot; i++)
 		if (c->hot[i] >= n_ep)
-			return ftr_fail(err, FTR_INVAL, "hot spot %u: end port %u, but the fabric has %u end ports",
+			return ftr_fail(err, FTR_INVAL, "hot spot %u: host port %u, but the fabric has %u host ports",
 					i, c->hot[i], n_ep);
 	if (c->pattern == FTR_SIM_HOTSPOT && !c->n_hot)
-		return ftr_fail(err, FTR_INVAL, "hot spots: no end port is given");
+		return ftr_fail(err, FTR_INVAL, "hot spots: no host port is given");
 	if (c->hot_percent > 100)
 		return ftr_fail(err, FTR_INVAL, "hot spots: more than 100 percent of the packets: %u",
 				c->hot_percent);

@@ -26,7 +26,7 @@ static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
 	    !FTR_NEW(m->arena, m->perm, n + 1u) ||
 	    !FTR_NEW(m->arena, m->place_of, f->n_ep + 1u) ||
 	    !FTR_ZNEW(m->arena, m->src, m->n_st + 1u))
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the traffic of %u end ports",
+		return ftr_fail(err, FTR_NOMEM, "out of memory for the traffic of %u host ports",
 				f->n_ep);
 	memset(m->place_of, 0xff, (f->n_ep + 1u) * sizeof(*m->place_of));
 	for (uint32_t i = 0; i < n; i++) {

@@ -113,7 +113,7 @@ static void check_routed(const struct ftr_shape *sh,
 		     "the tables cannot be checked");
 		must(!r.found[FTR_FIND_LOOP], "a loop");
 		must(!r.found[FTR_FIND_DEAD_PORT], "a port without a link");
-		must(!r.found[FTR_FIND_WRONG_END], "a delivery to the wrong end port");
+		must(!r.found[FTR_FIND_WRONG_END], "a delivery to the wrong host port");
 		must(r.cdg != FTR_CDG_CYCLE, "a credit loop");
 	}
 	ftr_tables_free(t);

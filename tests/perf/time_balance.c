@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 		least(&s, since, i);
 	}
 	print("shape", &s);
-	printf(", %u switches, %u end ports\n", f->n_sw, f->n_ep);
+	printf(", %u switches, %u host ports\n", f->n_sw, f->n_ep);
 	for (unsigned int i = 0; ftr_engine_at(i); i++)
 		if (argc < 4 || !strcmp(argv[3], ftr_engine_at(i)->name))
 			time_engine(sh, ftr_engine_at(i), team, runs, deepest);

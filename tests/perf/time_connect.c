@@ -94,7 +94,7 @@ static void measure(const char *what, struct ftr_fabric *f)
 	o.turn = stats.turn;
 	o.n_turns = stats.n_turns;
 	again = plan(sh, &o);
-	printf("%s: %u switches, %u ranks, %u end ports: planned in %.2f ms, again in %.2f ms; %u turns, %llu pairs%s\n",
+	printf("%s: %u switches, %u ranks, %u host ports: planned in %.2f ms, again in %.2f ms; %u turns, %llu pairs%s\n",
 	       what, f->n_sw, sh->tree.n_ranks, f->n_ep, first, again, stats.n_turns,
 	       (unsigned long long)stats.extra_pairs,
 	       stats.reordered ? ", REORDERED" : "");

@@ -7,7 +7,7 @@ shape='3;6,8,6;1,6,4;1,1,1' hosts=0 counts=(60)
 [[ -z $long ]] || shape='3;18,24,20;1,18,12;1,1,1' hosts=150 counts=(1000 3000)
 ibfattree gen "$shape" >whole.net
 {
-	echo links lost,placement,s,end port pairs,without a path,entries without a path
+	echo links lost,placement,s,host port pairs,without a path,entries without a path
 	for n in "${counts[@]}"; do
 		ibfattree gen --drop-hosts $hosts --drop-links "$n" --seed 1 \
 			"$shape" >t.net
@@ -24,7 +24,7 @@ ibfattree gen "$shape" >whole.net
 					if ($i == "route") ms += $(i + 1)
 				}
 			}
-			/end port -> end port/ {
+			/host port -> host port/ {
 				gsub(",", ""); pairs = $7
 				bad = /all arrive/ ? 0 : $9
 			}

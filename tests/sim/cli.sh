@@ -164,7 +164,7 @@ case_schedule() {
 	until_rest damaged	# some links have returned
 	local cut
 	cut=$(($(grep -c Unlink "$T/faults") - $(grep -c '^Link' "$T/faults")))
-	grep -q "end ports, $((648 - cut)) links" "$T/damaged.txt" ||
+	grep -q "host ports, $((648 - cut)) links" "$T/damaged.txt" ||
 		fail "$cut links are down, but $(sed -n 1p "$T/damaged.txt")"
 	down
 }
@@ -181,16 +181,16 @@ case_load() {
 		fail "shifts: $(cat "$T/out")"
 	printf '%s\n' '# all to one' '"host-1" "host-0"' '"host-2" "host-0"' \
 		'"host-53" "host-0"' >"$T/pairs"
-	expect 0 'most flows of one end port 3' load "$net" \
+	expect 0 'most flows of one host port 3' load "$net" \
 		--lfts "$T/a.lfts" --patterns "$T/pairs" --bisections 0
 	echo '"host-1" "nobody"' >"$T/pairs"
-	expect 2 "$T/pairs:1: no end port" load "$net" --lfts "$T/a.lfts" \
+	expect 2 "$T/pairs:1: no host port" load "$net" --lfts "$T/a.lfts" \
 		--patterns "$T/pairs"
 	# the order of hosts has a gap in place of the first host, which then sends nothing
 	awk '/Channel Adapter/ { print $1 "\tname" } /lids dumped/ { exit }' \
 		"$T/a.lfts" >"$T/order"
 	sed -i '1s/.*/0xFFFF\tDUMMY/' "$T/order"
-	expect 0 '53 end ports, without its 1 gap' load "$net" --lfts "$T/a.lfts" \
+	expect 0 '53 host ports, without its 1 gap' load "$net" --lfts "$T/a.lfts" \
 		--order "$T/order" --sample 3
 	grep -Eq '^shifts +3 ' "$T/out" || fail "sample: $(cat "$T/out")"
 	# an unreachable pair is a finding
@@ -261,7 +261,7 @@ case_ibdmchk_reads_our_vls() {
 	# ibdmchk also counts the two links of the hosts as hops
 	diff <(sed -n '/LFT ROUTE HOP HISTOGRAM/,/^---*$/p' "$T/ibdmchk.txt" |
 		awk '$1 ~ /^[0-9]+$/ { print $1 - 2, $2 }') \
-		<(sed -n 's/,//g; s/^hops  */ /; s/ pairs of end ports$//p' \
+		<(sed -n 's/,//g; s/^hops  */ /; s/ pairs of host ports$//p' \
 			"$T/out" | awk '{ print $1, $2 }') >&2
 	down
 }

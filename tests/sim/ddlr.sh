@@ -21,7 +21,7 @@ healed_locally() {
 	# with one VL, packets to switches may have no path until the transition has ended
 	live local || true
 	if ! grep -q '^loops *none' "$T/local.txt" || ! grep -q \
-		'^paths *end port -> end port .* all arrive' "$T/local.txt"; then
+		'^paths *host port -> host port .* all arrive' "$T/local.txt"; then
 		cat "$T/local.txt" >&2
 		fail "hosts are unreachable"
 	fi
@@ -144,7 +144,7 @@ halted_after_stage_one() {
 	live "$1" || true	# packets to switches may wait
 	osm_go_on
 	if ! grep -q '^loops *none' "$T/$1.txt" || ! grep -q \
-		'^paths *end port -> end port .* all arrive' "$T/$1.txt"; then
+		'^paths *host port -> host port .* all arrive' "$T/$1.txt"; then
 		cat "$T/$1.txt" >&2
 		fail "hosts are unreachable"
 	fi

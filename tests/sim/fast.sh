@@ -180,12 +180,12 @@ case_fast_sftree_root() {
 	cut_it
 	repaired 'down; .* \([0-9]* without a path now\)'
 	live mid || true	# paths to switches may still be missing
-	[[ $(grep -Ec 'end port -> end port .*, all arrive|^loops *none' \
+	[[ $(grep -Ec 'host port -> host port .*, all arrive|^loops *none' \
 		"$T/mid.txt") == 2 ]] || fail "hosts are unreachable: $(cat "$T/mid.txt")"
 	osm_wait sm "$patience" 'IBF005:'
 	osm_settled sm "$patience"
 	walk after --switch-sources
-	grep -Eq 'end port -> switch .*, all arrive' "$T/after.txt" ||
+	grep -Eq 'host port -> switch .*, all arrive' "$T/after.txt" ||
 		fail 'hosts do not reach all switches after the sweep'
 	quiet
 	down

@@ -17,7 +17,7 @@ plugin_sftree() {
 # Check that all lines of the report that count pairs say "all arrive".
 all_arrive() {
 	walk "$1" --switch-sources
-	! grep -E '^paths|^ +(end port|switch) ->' "$T/$1.txt" |
+	! grep -E '^paths|^ +(host port|switch) ->' "$T/$1.txt" |
 		grep -v 'all arrive' >&2 || fail "pairs are unreachable"
 	! grep -E '^ +.*->.*do not arrive' "$T/$1.txt" >&2 ||
 		fail "pairs are unreachable"

@@ -178,7 +178,7 @@ case_stable_other_fabric() {
 	cp "$SIM_DIR/sm/${was##*/}" "$own"
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
-	logged 'WRN IBF113: .* belongs to another fabric: 0 of its 12 switches and 0 of its 36 end ports are in the present fabric; it is replaced'
+	logged 'WRN IBF113: .* belongs to another fabric: 0 of its 12 switches and 0 of its 36 host ports are in the present fabric; it is replaced'
 	allow 'WRN IBF113: .* belongs to another fabric'
 	sim_until "$patience" has_switches 48 "$own" || fail "not 48 switches in $own"
 	walk second

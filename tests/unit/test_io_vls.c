@@ -272,18 +272,18 @@ static const struct {
 	const char *text, *msg;
 } pair_case[] = {
 	{ "4 0x5\n0x100000 0x10000003 # no newline", NULL },
-	{ "4 99\n", ":1: LID 99 belongs to no end port of the fabric" },
-	{ "4 1\n", ":1: LID 1 belongs to no end port of the fabric" },
+	{ "4 99\n", ":1: LID 99 belongs to no host port of the fabric" },
+	{ "4 1\n", ":1: LID 1 belongs to no host port of the fabric" },
 	{ "4 0x12345678\n",
-	  ":1: GUID 0x0000000012345678 belongs to no end port of the fabric" },
+	  ":1: GUID 0x0000000012345678 belongs to no host port of the fabric" },
 	{ "4 0x300000\n",
 	  ":1: node 0x0000000000300000 has several ports: name one by its port GUID or LID" },
 	{ "4 \"node1\"\n",
-	  ":1: several end ports are named 'node1': use a LID or a port GUID" },
-	{ "4 \"nobody\"\n", ":1: no end port of the fabric is named 'nobody'" },
+	  ":1: several host ports are named 'node1': use a LID or a port GUID" },
+	{ "4 \"nobody\"\n", ":1: no host port of the fabric is named 'nobody'" },
 	{ "4 \"node1\n", ":1: expected a node description and '\"', found 'node1'" },
 	{ "4\n", ":1: expected a LID, a GUID or a \"name\", found the end of the line" },
-	{ "4 5 6\n", ":1: expected two end ports and nothing else, found '6'" },
+	{ "4 5 6\n", ":1: expected two host ports and nothing else, found '6'" },
 	{ "# none\n", ":1: the file contains no pair" },
 };
 
@@ -366,11 +366,11 @@ static const struct {
 	{ PATH_SL, "0x99 1 1\n",
 	  ":1: no source of this file is in the fabric; the first is 0x0000000000000099" },
 
-	{ ORDER, "", ":1: the file contains no end port" },
+	{ ORDER, "", ":1: the file contains no host port" },
 	{ ORDER, "0x0004\tnode1\n0x0001\tleaf\n",
-	  ":2: LID 1 belongs to no end port of the fabric" },
+	  ":2: LID 1 belongs to no host port of the fabric" },
 	{ ORDER, "0x0004\tnode1\n0x0005\tnode1\n",
-	  ":2: LID 5 belongs to the end port that is on line 1 already" },
+	  ":2: LID 5 belongs to the host port that is on line 1 already" },
 	{ ORDER, "4\tnode1\n",
 	  ":1: expected a LID 0x0000..0xffff and a name, found '4\tnode1'" },
 };

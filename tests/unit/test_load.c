@@ -672,11 +672,11 @@ START_TEST(refused)
 	z.order[2] = 0;
 	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, 0, NULL,
 				      &ld, &err), FTR_INVAL);
-	ck_assert_str_eq(err.msg, "places 0 and 2 of the order name the same end port 0");
+	ck_assert_str_eq(err.msg, "places 0 and 2 of the order name the same host port 0");
 	z.order[2] = 6;
 	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, z.n, 0, NULL,
 				      &ld, &err), FTR_INVAL);
-	ck_assert_str_eq(err.msg, "place 2 of the order names end port 6, but the fabric has 6 end ports");
+	ck_assert_str_eq(err.msg, "place 2 of the order names host port 6, but the fabric has 6 host ports");
 	z.net.t->max_lid--;
 	ck_assert_int_eq(ftr_load_new(z.net.f, z.net.t, z.order, 0, 0, NULL,
 				      &ld, &err), FTR_INVAL);
@@ -685,7 +685,7 @@ START_TEST(refused)
 	z.order[2] = 2;
 	ld = must_new(&z, 0, NULL);
 	ck_assert_int_eq(ftr_load_pairs(ld, &pair, 1, NULL, &r, &err), FTR_INVAL);
-	ck_assert_str_eq(err.msg, "pair 0 names end ports 0 and 6, but the fabric has 6 end ports");
+	ck_assert_str_eq(err.msg, "pair 0 names host ports 0 and 6, but the fabric has 6 host ports");
 	ftr_load_free(ld);
 	net_free(&z.net);
 }

@@ -367,7 +367,7 @@ START_TEST(follows_the_files)
 	put_status("dmodc", "true", 0);
 	start(30, 100, "vt100");
 	until("engine         dmodc", true);
-	until("40 switches, 532 links, 582 end ports", true);
+	until("40 switches, 532 links, 582 host ports", true);
 	until("1.02 times the lower bound 629", true);
 	until("ms: snapshot 1.25, shape 3.50", true);
 	until("known 1.70, checked 1.80", true);

@@ -299,7 +299,7 @@ function drawSwitch(s) {
 		ctx.fillText(name, x, y, w - 4);
 }
 
-// The position of end port e: hosts below leaves, others above their switch.
+// The position of host port e: hosts below leaves, others above their switch.
 function epAt(e) {
 	const s = SW[e.sw], w = swWidth(s.i), shown = s.hosts;
 	const cell = Math.max(5, Math.min(11, w / 4)), cols = Math.max(1, Math.floor(w / cell));

@@ -40,7 +40,7 @@ function showCycle(d) {
 	show([SW[from(d)].x, SW[to(d)].x]);
 }
 
-// Sets end port e as end 'a' or 'b' of a path.  When both ends are set, the path is shown.
+// Sets host port e as end 'a' or 'b' of a path.  When both ends are set, the path is shown.
 function pathEnd(which, e) {
 	const { a, b } = state;
 	clearSelection();
@@ -333,7 +333,7 @@ function start() {
 	const f = D.fabric;
 	document.title = `ibfattree: ${D.title}`;
 	$('title').textContent = D.title;
-	$('summary').textContent = `${plural(f.switches, 'switch', 'switches')}, ${plural(f.ports, 'end port')}, ${plural(f.links, 'link')} between switches; ` +
+	$('summary').textContent = `${plural(f.switches, 'switch', 'switches')}, ${plural(f.ports, 'host port')}, ${plural(f.links, 'link')} between switches; ` +
 		`${plural(f.ranks, 'rank')}, ${plural(f.leaves, 'leaf', 'leaves')}, ${plural(f.pods, 'pod')}, ${plural(f.planes, 'plane')}` +
 		`${D.faults ? `; faults: ${D.faults}` : ''}. ibfattree ${D.version}`;
 	$('set').replaceChildren(...D.sets.map((s, i) => el('option', { value: String(i) }, s.name)));

@@ -117,12 +117,12 @@ const dirName = (d) => `${briefName(from(d))} port ${fromPort(d)} → ${briefNam
 // ---- tables -------------------------------------------------------------------
 
 // tables.get(k): the tables of set k; null: the page does not contain them.  Element
-// s * EP.length + e is the port by which switch s sends to end port e; 255: no entry.
+// s * EP.length + e is the port by which switch s sends to host port e; 255: no entry.
 const tables = new Map();
 const REF = 2, CODES = 256;
 
 // Decodes tables.  A row has 1 + the number of an earlier row, or 0; then the port of each code;
-// then the code of each end port, sorted by switch and port.  If the row names an earlier row, its
+// then the code of each host port, sorted by switch and port.  If the row names an earlier row, its
 // ports and codes are XORed with those of the earlier row (html_tables.c).
 function decode(bytes) {
 	const n = EP.length, t = new Uint8Array(SW.length * n);
@@ -157,7 +157,7 @@ async function tablesOf(k) {
 
 const deadLinks = D.sets.map((s) => new Set(s.dead));
 
-// The path of packets from end port a to end port b: its directed links, and the
+// The path of packets from host port a to host port b: its directed links, and the
 // reason if it does not arrive.
 function walk(t, k, a, b) {
 	const path = [], seen = new Set();

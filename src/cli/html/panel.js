@@ -229,7 +229,7 @@ async function linkDetails(l, box) {
 	if (all)
 		cost.push(`${num(all.load[2 * l.i] + all.load[2 * l.i + 1])} of ${num(all.flows)} host pairs lose their path until rerouting.`);
 	if (gone.length)
-		cost.push(`It is the only link to ${plural(gone.length, 'switch', 'switches')} with ${plural(gone.reduce((n, s) => n + s.hosts.length, 0), 'end port')}: these are cut off.`);
+		cost.push(`It is the only link to ${plural(gone.length, 'switch', 'switches')} with ${plural(gone.reduce((n, s) => n + s.hosts.length, 0), 'host port')}: these are cut off.`);
 	else {
 		const lo = lower(l), others = SW[lo].links.filter((m) => m !== l && lower(m) === lo &&
 			SW[m.a].rank !== SW[m.b].rank && !deadLinks[k].has(m.i)).length;
@@ -256,7 +256,7 @@ async function linkDetails(l, box) {
 
 function switchDetails(s, box) {
 	const rows = [['GUID', `0x${s.guid}`], ['Rank', String(s.rank)],
-		['Ports', `${num(s.ports)}: ${num(s.up)} upward, ${num(s.links.length - s.up)} other links, ${plural(s.hosts.length, 'end port')}`]];
+		['Ports', `${num(s.ports)}: ${num(s.up)} upward, ${num(s.links.length - s.up)} other links, ${plural(s.hosts.length, 'host port')}`]];
 	if (s.odd)
 		rows.push(['Unlike others', oddText(s)]);
 	if (s.state)
@@ -265,7 +265,7 @@ function switchDetails(s, box) {
 	box.replaceChildren(el('p', {}, el('strong', {}, swName(s.i))), facts(rows),
 		list(plural(s.links.length, 'link'), s.links.map((l) => () => el('span', {}, linkButton(l),
 			load ? `: ${num(load.load[2 * l.i])} / ${num(load.load[2 * l.i + 1])} flows` : ''))),
-		list(plural(s.hosts.length, 'end port'), s.hosts.map((e) => () => epButton(e.i))));
+		list(plural(s.hosts.length, 'host port'), s.hosts.map((e) => () => epButton(e.i))));
 }
 
 function epDetails(e, box) {
