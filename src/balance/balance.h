@@ -86,6 +86,8 @@ struct balance_net {
 	uint8_t *entry;
 	uint16_t *senders;
 	uint32_t *flows;	/* all-to-all flows by link; NULL: not counted */
+	uint32_t n_groups;	/* number of groups of sources that balance_count_tables has
+				 * followed; for tests */
 };
 
 /* Make a net without order, sweep_order and entry, which take longest. */

@@ -10,14 +10,14 @@
  * and send to every host that is on neither of them over corresponding links.  On a healthy tree
  * the leaves of a subtree are alike, whichever of their ports the links are connected to.  Flows
  * from sources that are alike (a group) take the same path behind their first link, so they are
- * followed as one.  All other sources are followed alone.  A healthy tree of 11,664 hosts has 36
- * groups of 18 leaves.
+ * followed as one.  A source that is like no other is a group of its own.  A healthy tree of 11,664
+ * hosts has 36 groups of 18 leaves.
  *
  *	1. Compare the rows of sources that have the same neighbours:
  *	   O(sources * LIDs) bytes, eight at a time.
  *	2. Follow the flows to each destination, group by group, until they end.  For each
  *	   group, count the destinations to which it sends over each of its links:
- *	   O(destinations * (groups + other sources) * hops).
+ *	   O(destinations * groups * hops).
  *	3. Multiply these counts by the hosts of each member of the group.
  *
  * The result is exact for any tables, because all evidence is in the tables, and because flows
@@ -34,21 +34,19 @@
 #include "balance/balance.h"
 #include "core/bytes.h"
 
-/* Sources with the same neighbours; after compare_rows() only those that are alike. */
+/* Sources that are alike, or a single source. */
 struct group {
-	ftr_sw lead;		/* the source with which the others are compared */
-	uint32_t next;		/* next group with the same first neighbour, or BALANCE_NONE */
-	uint32_t hosts;		/* hosts of all members; 0: the group has been dissolved */
-	uint32_t used;		/* see struct worker */
+	ftr_sw lead;		/* the source with which the others were compared */
+	uint32_t hosts;		/* hosts of all members */
 	struct balance_ports ports;	/* links of the lead */
 	const uint8_t *row;	/* entries of the lead */
 };
 
 struct worker {
 	struct balance_counter *link;	/* flows, except those of groups on their first link */
-	uint32_t *used;		/* used[group.used + p]: number of destinations, without those on
-				 * the lead, to which the group sends over port p of the lead and
-				 * the corresponding links of the others */
+	uint32_t *used;		/* used[x], for link x of a lead: number of destinations to which
+				 * the group sends over this link and the corresponding links of
+				 * its other members; without the destinations on the lead */
 	uint32_t *flows;	/* flows[s]: flows that wait at switch s. Not 0 where flows end: at
 				 * their destination, and at n_sw (no switch) */
 	uint32_t *at;		/* [n_sw + 1] list of the switches at which flows wait */
@@ -59,13 +57,12 @@ struct worker {
 struct job {
 	const struct balance_net *net;
 	const struct ftr_tables *t;
+	ftr_sw *lead;		/* lead[s]: the lead of the group of source s */
+	ftr_sw *next;		/* next[s]: the next member of the group of s, or FTR_SW_NONE. The
+				 * lead is the first. */
 	struct group *group;
 	uint32_t n_groups;
-	uint32_t *group_of;	/* group_of[s]: index of the group of s; BALANCE_NONE: none */
-	ftr_sw *after;		/* after[s]: next member of the group of s, or FTR_SW_NONE. The lead
-				 * is the first. */
-	ftr_sw *alone;		/* sources without a group */
-	uint32_t n_alone;
+	uint32_t *group_of;	/* group_of[s]: index of the group of s; BALANCE_NONE: no source */
 	struct worker *worker;
 };
 
@@ -105,46 +102,34 @@ static uint32_t list_ports(const struct job *j, ftr_sw s, ftr_port *port)
 	return n;
 }
 
-/* Add s to the group of the sources that have its neighbours. first[t]: the last group made whose
- * first neighbour is t. A switch with links that the shape does not use stays alone. */
-static void join_group(struct job *j, ftr_sw s, uint32_t *first)
+/* Find the lead of s: the last lead with the same first neighbour, first[neighbour], if all its
+ * neighbours are the same; else s itself. */
+static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 {
 	struct balance_ports ports = j->net->ports[s];
 	ftr_port port[FTR_PORT_MAX + 1];
-	uint32_t n = list_ports(j, s, port), k;
+	uint32_t n = list_ports(j, s, port);
 
+	j->lead[s] = s;
 	for (uint32_t p = 0; p <= ports.n; p++)
 		n -= j->net->peer[ports.first + p] != FTR_SW_NONE;
 	if (n || !ftr_shape_groups(j->net->in->shape, s))
-		return;
+		return;		/* the shape does not use all links of s */
 	first += groups_of(j, s)->remote;
-	for (k = *first; k != BALANCE_NONE; k = j->group[k].next) {
-		ftr_sw lead = j->group[k].lead;
-
-		if (!same_neighbours(j, lead, s))
-			continue;
-		j->group_of[s] = k;
-		j->after[s] = j->after[lead];
-		j->after[lead] = s;
-		return;
-	}
-	k = j->group_of[s] = j->n_groups++;
-	j->group[k] = (struct group){
-		.lead = s, .next = *first, .ports = ports,
-		.used = k ? j->group[k - 1].used + j->group[k - 1].ports.n + 1 : 0,
-		.row = ftr_tables_row(j->t, s),
-	};
-	*first = k;
+	if (*first != FTR_SW_NONE && same_neighbours(j, *first, s))
+		j->lead[s] = *first;
+	else
+		*first = s;
 }
 
-/* The row of s, with its ports replaced by the corresponding ones of a lead. row: room for it. */
-static const uint8_t *row_like(const struct job *j, ftr_sw s,
-			       const ftr_port *of_lead, uint8_t *row)
+/* The row of s, with its ports replaced by the corresponding ones of its lead. row: room for it. */
+static const uint8_t *row_like_lead(const struct job *j, ftr_sw s, uint8_t *row)
 {
-	ftr_port port[FTR_PORT_MAX + 1];
+	ftr_port port[FTR_PORT_MAX + 1], of_lead[FTR_PORT_MAX + 1];
 	uint32_t n = list_ports(j, s, port);
 	uint8_t map[256];
 
+	list_ports(j, j->lead[s], of_lead);
 	if (!memcmp(port, of_lead, n))
 		return ftr_tables_row(j->t, s);
 	memset(map, FTR_PORT_NONE, sizeof(map));
@@ -185,54 +170,44 @@ static bool rows_differ(const struct job *j, const uint8_t *a, const uint8_t *b,
 	return false;
 }
 
-/* Remove the sources that are not like the lead of their group. */
+/* Make the sources whose rows differ from that of their lead leads of their own. */
 static void compare_rows(void *ctx, unsigned int worker, uint32_t begin,
 			 uint32_t end)
 {
 	struct job *j = ctx;
 
-	for (uint32_t k = begin; k < end; k++) {
-		struct group *g = &j->group[k];
-		ftr_sw *next = &j->after[g->lead], s;
-		ftr_port port[FTR_PORT_MAX + 1];
+	for (uint32_t i = begin; i < end; i++) {
+		ftr_sw s = j->net->source[i].sw, t = j->lead[s];
 
-		list_ports(j, g->lead, port);
-		while ((s = *next) != FTR_SW_NONE) {
-			const uint8_t *row = row_like(j, s, port,
-						      j->worker[worker].row);
-
-			if (rows_differ(j, g->row, row, g->lead, s)) {
-				j->group_of[s] = BALANCE_NONE;
-				*next = j->after[s];
-			} else {
-				g->hosts += j->net->hosts[s];
-				next = &j->after[s];
-			}
-		}
-		if (g->hosts)
-			g->hosts += j->net->hosts[g->lead];
-		else
-			j->group_of[g->lead] = BALANCE_NONE;
+		if (t != s && rows_differ(j, ftr_tables_row(j->t, t),
+					  row_like_lead(j, s, j->worker[worker].row),
+					  t, s))
+			j->lead[s] = s;
 	}
 }
 
-/* Delete the groups that have been dissolved, and list the sources without a group. */
-static void settle_groups(struct job *j)
+static void make_groups(struct job *j)
 {
 	const struct balance_net *net = j->net;
-	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < j->n_groups; k++) {
-		if (!j->group[k].hosts)
+	memset(j->next, 0xff, net->f->n_sw * sizeof(*j->next));
+	memset(j->group_of, 0xff, net->f->n_sw * sizeof(*j->group_of));
+	for (uint32_t i = 0; i < net->n_sources; i++) {
+		ftr_sw s = net->source[i].sw, t = j->lead[s];
+
+		if (s == t) {
+			j->group_of[s] = j->n_groups;
+			j->group[j->n_groups++] = (struct group){
+				s, net->hosts[s], net->ports[s],
+				ftr_tables_row(j->t, s),
+			};
 			continue;
-		for (ftr_sw s = j->group[k].lead; s != FTR_SW_NONE; s = j->after[s])
-			j->group_of[s] = n;
-		j->group[n++] = j->group[k];
+		}
+		j->group_of[s] = j->group_of[t];
+		j->group[j->group_of[t]].hosts += net->hosts[s];
+		j->next[s] = j->next[t];
+		j->next[t] = s;
 	}
-	j->n_groups = n;
-	for (uint32_t i = 0; i < net->n_sources; i++)
-		if (j->group_of[net->source[i].sw] == BALANCE_NONE)
-			j->alone[j->n_alone++] = net->source[i].sw;
 }
 
 /* ---- following flows ---------------------------------------------------------------- */
@@ -247,7 +222,7 @@ static inline uint32_t wait_at(struct worker *w, uint32_t s, uint32_t flows,
 	return n;
 }
 
-/* Let the flows of `hosts` hosts of a group wait behind their first link. */
+/* Let the flows of a group with this number of hosts wait behind their first link. */
 static inline uint32_t start_group(struct worker *w, const struct group *g,
 				   ftr_lid lid, uint32_t hosts, uint32_t n)
 {
@@ -255,20 +230,18 @@ static inline uint32_t start_group(struct worker *w, const struct group *g,
 
 	if (port > g->ports.n)
 		return n;
-	w->used[g->used + port]++;
+	w->used[g->ports.first + port]++;
 	return wait_at(w, w->link[g->ports.first + port].peer, hosts, n);
 }
 
-/* Let all flows to a LID at switch `to` wait: those of groups behind their first link, the others at
- * their source. Returns the number of switches at which flows wait. */
+/* Let all flows to a LID at switch `to` wait behind their first link. Returns the number of switches
+ * at which flows wait. */
 static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 		      ftr_sw to)
 {
 	const uint32_t *hosts = j->net->hosts;
 	uint32_t n = 0, own = j->group_of[to];
 
-	for (uint32_t i = 0; i < j->n_alone; i++)
-		n = wait_at(w, j->alone[i], hosts[j->alone[i]], n);
 	for (uint32_t k = 0; k < j->n_groups; k++)
 		if (k != own)
 			n = start_group(w, &j->group[k], lid,
@@ -278,8 +251,8 @@ static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 	if (j->group[own].lead != to)
 		return start_group(w, &j->group[own], lid,
 				   j->group[own].hosts - hosts[to], n);
-	/* the entry of the lead is not that of the others */
-	for (ftr_sw s = j->after[to]; s != FTR_SW_NONE; s = j->after[s])
+	/* the lead itself: its entry is not that of the others, whose flows wait at their source */
+	for (ftr_sw s = j->next[to]; s != FTR_SW_NONE; s = j->next[s])
 		n = wait_at(w, s, hosts[s], n);
 	return n;
 }
@@ -335,26 +308,28 @@ static void count_lids(void *ctx, unsigned int worker, uint32_t begin,
 
 /* ---- all links -------------------------------------------------------------------- */
 
-/* Add the flows of the members of a group on their first links. used: by port of the lead. */
-static void add_members(const struct job *j, const struct group *g,
-			const uint32_t *used)
+/* Add the flows of the hosts of s on the links of s. used: as in struct worker, for all workers. */
+static void add_source(const struct job *j, ftr_sw s, const uint32_t *used)
 {
 	const struct balance_net *net = j->net;
+	const struct group *g = &j->group[j->group_of[s]];
 	ftr_port of_lead[FTR_PORT_MAX + 1], port[FTR_PORT_MAX + 1];
+	uint32_t l = net->in->shape->numbering.col[s], n;
+	uint32_t own[256] = { 0 };	/* own[p]: as used[], for destinations on s */
 
-	list_ports(j, g->lead, of_lead);
-	for (ftr_sw s = g->lead; s != FTR_SW_NONE; s = j->after[s]) {
-		uint32_t l = net->in->shape->numbering.col[s];
-		uint32_t n = list_ports(j, s, port);
-		uint32_t own[256] = { 0 };	/* as used[], for the destinations on s */
-
-		for (uint32_t d = net->first[l]; s != g->lead &&
-		     d < net->first[l + 1]; d++)
-			own[g->row[net->dest[d].lid]]++;
-		for (uint32_t i = 0; i < n; i++)
-			net->flows[balance_link(net, s, port[i])] +=
-				net->hosts[s] * (used[of_lead[i]] - own[of_lead[i]]);
+	used += g->ports.first;
+	if (s == g->lead) {
+		for (uint32_t p = 0; p <= g->ports.n; p++)
+			net->flows[g->ports.first + p] += net->hosts[s] * used[p];
+		return;
 	}
+	for (uint32_t d = net->first[l]; d < net->first[l + 1]; d++)
+		own[g->row[net->dest[d].lid]]++;
+	n = list_ports(j, s, port);
+	list_ports(j, g->lead, of_lead);
+	for (uint32_t i = 0; i < n; i++)
+		net->flows[balance_link(net, s, port[i])] += net->hosts[s] *
+			(used[of_lead[i]] - own[of_lead[i]]);
 }
 
 static void add_workers(const struct job *j, unsigned int n)
@@ -366,38 +341,33 @@ static void add_workers(const struct job *j, unsigned int n)
 	for (unsigned int i = 1; i < n; i++)
 		for (uint32_t x = 0; x < j->net->n_links; x++)
 			used[x] += j->worker[i].used[x];
-	for (uint32_t k = 0; k < j->n_groups; k++)
-		add_members(j, &j->group[k], used + j->group[k].used);
-}
-
-static bool worker_new(const struct job *j, struct worker *w, struct ftr_arena *a)
-{
-	uint32_t n_sw = j->net->f->n_sw;
-
-	w->loop = false;
-	w->link = balance_counters_new(j->net, a);
-	return w->link && FTR_ZNEW(a, w->used, j->net->n_links) &&
-		FTR_ZNEW(a, w->flows, n_sw + 1u) && FTR_NEW(a, w->at, n_sw + 1u) &&
-		FTR_NEW(a, w->row, j->t->stride);
+	for (uint32_t i = 0; i < j->net->n_sources; i++)
+		add_source(j, j->net->source[i].sw, used);
 }
 
 static bool job_new(struct job *j, unsigned int n_workers, struct ftr_arena *a)
 {
-	uint32_t n = j->net->n_sources, n_sw = j->net->f->n_sw, *first;
+	uint32_t n = j->net->n_sources, n_sw = j->net->f->n_sw;
+	ftr_sw *first;
 	bool ok;
 
 	ok = FTR_NEW(a, j->group, n) && FTR_NEW(a, j->group_of, n_sw) &&
-		FTR_NEW(a, j->after, n_sw) && FTR_NEW(a, j->alone, n) &&
-		FTR_NEW(a, j->worker, n_workers) && FTR_NEW(a, first, n_sw);
-	for (unsigned int i = 0; ok && i < n_workers; i++)
-		ok = worker_new(j, &j->worker[i], a);
+		FTR_NEW(a, j->lead, n_sw) && FTR_NEW(a, j->next, n_sw) &&
+		FTR_NEW(a, first, n_sw) && FTR_ZNEW(a, j->worker, n_workers);
+	for (unsigned int i = 0; ok && i < n_workers; i++) {
+		struct worker *w = &j->worker[i];
+
+		w->link = balance_counters_new(j->net, a);
+		ok = w->link && FTR_ZNEW(a, w->used, j->net->n_links) &&
+			FTR_ZNEW(a, w->flows, n_sw + 1u) &&
+			FTR_NEW(a, w->at, n_sw + 1u) &&
+			FTR_NEW(a, w->row, j->t->stride);
+	}
 	if (!ok)
 		return false;
 	memset(first, 0xff, n_sw * sizeof(*first));
-	memset(j->group_of, 0xff, n_sw * sizeof(*j->group_of));
-	memset(j->after, 0xff, n_sw * sizeof(*j->after));
 	for (uint32_t i = 0; i < n; i++)
-		join_group(j, j->net->source[i].sw, first);
+		find_lead(j, j->net->source[i].sw, first);
 	return true;
 }
 
@@ -416,8 +386,9 @@ enum ftr_status balance_count_tables(struct balance_net *net,
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for counting flows");
 	}
-	ftr_team_run(team, j.n_groups, 1, compare_rows, &j);
-	settle_groups(&j);
+	ftr_team_run(team, net->n_sources, 8, compare_rows, &j);
+	make_groups(&j);
+	net->n_groups = j.n_groups;
 	ftr_team_run(team, net->f->max_lid + 1u, 4 * FTR_LFT_BLOCK, count_lids,
 		     &j);
 	for (unsigned int i = 0; i < n; i++)

@@ -131,6 +131,76 @@ START_TEST(tables_of_engines)
 }
 END_TEST
 
+/* ---- healthy trees ------------------------------------------------------------- */
+
+static int u64_cmp(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The number of different sets of neighbours that sources have. */
+static uint32_t n_neighbourhoods(const struct world *w,
+				 const struct balance_net *net)
+{
+	uint64_t set[FTR_PORT_MAX];
+	uint32_t n = net->n_sources > 0;
+
+	for (uint32_t i = 0; i < net->n_sources; i++) {
+		ftr_sw s = net->source[i].sw;
+
+		set[i] = 0;
+		for (uint32_t p = 1; p <= w->f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port = ftr_fabric_port(w->f, s, p);
+
+			uint64_t x = (port->peer + 1u) * UINT64_C(0x9e3779b97f4a7c15);
+
+			if (port->peer_kind == FTR_PEER_SW)
+				set[i] += (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+		}
+	}
+	qsort(set, net->n_sources, sizeof(*set), u64_cmp);
+	for (uint32_t i = 1; i < net->n_sources; i++)
+		n += set[i] != set[i - 1];
+	return n;
+}
+
+/* On a healthy tree, leaves with the same neighbours are counted as one, even if they have more hosts
+ * than links. */
+START_TEST(healthy_trees_in_groups)
+{
+	uint64_t seed = trees_first_seed();
+	uint32_t fewer = 0;
+
+	for (uint32_t i = 0; i < trees_runs(500); i++, seed++) {
+		struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+		struct world w = { .seed = seed };
+		struct ftr_balance_input in = { 0 };
+		struct balance_net *net = NULL;
+		struct ftr_pgft g;
+
+		ftr_rng_seed(&w.r, seed);
+		trees_random_pgft(&w.r, &g, seed % 2, 150);
+		g.w[0] = g.p[0] = 1;
+		w.f = trees_grow(&g, seed, seed / 2 % 2);
+		ck_assert(!ftr_shape_new(w.f, NULL, NULL, &w.sh, &err));
+		ck_assert(!ftr_tables_new(w.f, false, &w.t, &err));
+		ck_assert(!ftr_engine_find("dmodc")->route(w.sh, &opts, NULL, w.t,
+							   NULL, &err));
+		in.shape = w.sh;
+		ck_assert_ptr_nonnull(count(&w, &in, NULL, &net));
+		ck_assert_msg(net->n_groups == n_neighbourhoods(&w, net),
+			      "seed %" PRIu64 ": %u groups, not %u", seed,
+			      net->n_groups, n_neighbourhoods(&w, net));
+		fewer += net->n_groups < net->n_sources;
+		balance_net_free(net);
+		world_free(&w);
+	}
+	runs_show(fewer > 0);
+}
+END_TEST
+
 /* ---- changed tables -------------------------------------------------------------- */
 
 /* Change an entry of s: to another entry of the row, to that of a switch that may be like s, or to
@@ -197,6 +267,19 @@ static bool has_loop(const struct world *w, const struct balance_net *net)
 	return false;
 }
 
+/* A shape that does not use some links: half of the switches lack their last group. */
+static struct ftr_shape without_groups(struct world *w, uint32_t *n_down)
+{
+	struct ftr_shape sh = *w->sh;
+
+	for (ftr_sw s = 0; s < w->f->n_sw; s++)
+		n_down[s] = sh.tree.n_down[s] -
+			(sh.tree.n_up[s] + sh.tree.n_down[s] > 1 &&
+			 ftr_rng_below(&w->r, 2));
+	sh.tree.n_down = n_down;
+	return sh;
+}
+
 START_TEST(changed_tables)
 {
 	uint64_t seed = trees_first_seed();
@@ -206,11 +289,14 @@ START_TEST(changed_tables)
 		struct ftr_team *team = ftr_team_new(1 + seed % 3);
 		struct ftr_balance_input in = { 0 };
 		struct balance_net *net = NULL;
+		uint32_t n_down[FTR_PORT_MAX];
+		struct ftr_shape cut;
 		struct world w;
 
 		world_new(&w, seed, "dmodc");
 		change_tables(&w);
-		in.shape = w.sh;
+		cut = without_groups(&w, n_down);
+		in.shape = seed % 5 ? w.sh : &cut;
 		if (count(&w, &in, team, &net)) {
 			struct recount *slow = recount_new(w.sh, w.t);
 
@@ -275,6 +361,7 @@ int main(void)
 	TCase *t = tcase_create("count");
 
 	tcase_add_test(t, tables_of_engines);
+	tcase_add_test(t, healthy_trees_in_groups);
 	tcase_add_test(t, changed_tables);
 	tcase_add_test(t, search_leaves_loops_alone);
 	suite_add_tcase(s, t);
