@@ -85,8 +85,9 @@ struct ftr_balance_report {
 };
 
 /*
- * Improve t in place.  report may be NULL.  Errors: FTR_NOMEM, with t unchanged;
- * FTR_INVAL: t has another number of switches or LIDs than the fabric of the shape.
+ * Improve t in place.  report may be NULL.  If a path in t has a loop, t is not changed, and
+ * only report->bound is set.  Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has another
+ * number of switches or LIDs than the fabric of the shape.
  */
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_tables *t, struct ftr_team *team,

@@ -148,7 +148,6 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 	struct balance_sweep s = { .target = w->target };
 	enum ftr_status st = FTR_OK;
 
-	/* a healthy tree needs no sweep, and so no senders */
 	if (w->now.max > w->limit && !w->net->senders)
 		st = balance_count_net(w->net, true, NULL, w->team, err);
 	w->c.senders = w->net->senders;
@@ -288,6 +287,22 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 	return st;
 }
 
+/* Prepare sweeps: the entries by destination, and the log. */
+static enum ftr_status prepare(struct work *w, struct ftr_err *err)
+{
+	enum ftr_status st = FTR_OK;
+
+	if (!FTR_ZNEW(w->arena, w->log.seen, (size_t)w->t->n_sw *
+		      (w->t->stride / 64)))
+		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
+	if (!w->net->entry)
+		st = balance_net_rows(w->net, w->t, w->team, err);
+	w->c.entry = w->net->entry;
+	return st;
+}
+
+/* Count the flows. Everything else is made only if they show that a sweep is needed: on a healthy
+ * tree it is not. */
 static enum ftr_status count(struct work *w, struct ftr_err *err)
 {
 	bool full = w->in->depth == FTR_BALANCE_FULL;
@@ -295,18 +310,18 @@ static enum ftr_status count(struct work *w, struct ftr_err *err)
 	enum ftr_status st = FTR_OK;
 
 	if (!net->flows)
-		st = balance_count_net(net, false, NULL, w->team, err);
-	if (st)
+		st = balance_count_tables(net, w->t, w->team, err);
+	if (st || !net->flows)
 		return st;
 	w->c.flows = net->flows;
-	w->c.entry = net->entry;
-	w->shifts = full || (w->paths < TINY &&
-			     balance_most(w->net, w->c.flows) > w->target);
-	if (w->shifts)
+	w->now.max = balance_most(net, net->flows);
+	w->shifts = full || (w->paths < TINY && w->now.max > w->target);
+	if (w->shifts || w->now.max > w->limit)
+		st = prepare(w, err);
+	if (!st && w->shifts)
 		st = balance_bins_new(&w->c, BINS_BYTES, w->arena, err);
 	if (!st && w->shifts)
 		st = balance_bins_count(&w->c, w->team, &w->now.sum, err);
-	w->now.max = balance_most(w->net, w->c.flows);
 	w->first = w->best = w->now;
 	return st;
 }
@@ -326,7 +341,7 @@ static enum ftr_status run_balance(struct work *w, struct ftr_err *err)
 	w->limit = r->bound + FTR_MAX(r->bound / LIMIT_SHARE, 1u);
 	w->paths = (uint64_t)w->net->n_sources * w->net->n_pos;
 	st = count(w, err);
-	if (st || w->net->n_pos < 2)
+	if (st || !w->net->flows || w->net->n_pos < 2)
 		return st;
 	if (w->in->depth == FTR_BALANCE_FULL) {
 		st = full_rounds(w, err);
@@ -372,19 +387,14 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 		return FTR_OK;
 	}
 	w.arena = ftr_arena_new();
-	if (w.arena)
-		w.log.seen = ftr_arena_zalloc(w.arena, (size_t)t->n_sw *
-					      (t->stride / 64),
-					      sizeof(*w.log.seen));
-	if (!w.log.seen) {
-		ftr_arena_free(w.arena);
+	if (!w.arena) {
 		balance_net_free(net);
 		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
 	}
 	w.c.t = t;
 	w.c.log = &w.log;
 	if (!net)
-		st = balance_net_new(in, t, team, &w.net, err);
+		st = balance_net_begin(in, &w.net, err);
 	if (!st) {
 		w.net->in = in;
 		w.c.net = w.net;

@@ -4,6 +4,7 @@
  *
  *	flow_net.c	links, sources and destinations of a shape
  *	count.c		flows on every link, all-to-all and by shift
+ *	count_alike.c	the same all-to-all flows, from the tables alone
  *	load_sweep.c	one sweep over entries, for all-to-all alone
  *	load_dest.c	its moves for one destination
  *	local_search.c	one sweep over entries, for shifts as well
@@ -80,21 +81,31 @@ struct balance_net {
 		uint32_t n;
 		uint8_t *cost, *down;	/* [n_sw] costs to the column, allocated together */
 	} *order;		/* [n_sw] */
-	/* entry: the entries of the tables by destination (see balance_entries). flows, senders:
-	 * the results of balance_count_net, which are the all-to-all flows by link and the senders
-	 * by destination (see balance_senders); NULL: not counted, or freed by
-	 * balance_net_free_rows */
+	/* entry: the entries of the tables by destination (see balance_entries); senders: as in
+	 * balance_senders. NULL: not made, or freed by balance_net_free_rows */
 	struct ftr_arena *rows;
 	uint8_t *entry;
-	uint32_t *flows;
 	uint16_t *senders;
+	uint32_t *flows;	/* all-to-all flows by link; NULL: not counted */
+	uint32_t n_groups;	/* number of groups of sources that balance_count_tables has
+				 * followed; for tests */
 };
 
+/* Make a net without order, sweep_order and entry, which take longest. */
+enum ftr_status balance_net_begin(const struct ftr_balance_input *in,
+				  struct balance_net **out,
+				  struct ftr_err *err) FTR_MUST_USE;
+/* Make order, sweep_order and entry for tables t. */
+enum ftr_status balance_net_rows(struct balance_net *net,
+				 const struct ftr_tables *t,
+				 struct ftr_team *team,
+				 struct ftr_err *err) FTR_MUST_USE;
+/* Both of these. */
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 				const struct ftr_tables *t,
 				struct ftr_team *team, struct balance_net **out,
 				struct ftr_err *err) FTR_MUST_USE;
-void balance_net_free(struct balance_net *net);
+void balance_net_free(struct balance_net *net);	/* NULL is accepted */
 /* Free net->entry and net->senders, the largest arrays of net. */
 void balance_net_free_rows(struct balance_net *net);
 
@@ -114,6 +125,12 @@ balance_shape(const struct balance_net *net, uint32_t l)
 	const struct ftr_balance_input *in = net->in;
 
 	return in->use_full && in->use_full[l] ? in->full : in->shape;
+}
+
+/* The switch of destination d. */
+static inline ftr_sw balance_switch(const struct balance_net *net, uint32_t d)
+{
+	return net->in->shape->numbering.col_sw[net->dest[d].col];
 }
 
 /* The costs to a column with destinations. */
@@ -186,6 +203,24 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 enum ftr_status balance_count_net(struct balance_net *net, bool senders,
 				  uint64_t *passed, struct ftr_team *team,
 				  struct ftr_err *err) FTR_MUST_USE;
+
+/* Count the all-to-all flows of tables t into net->flows, which stays NULL if a path has a loop. net
+ * needs neither entry nor order. */
+enum ftr_status balance_count_tables(struct balance_net *net,
+				     const struct ftr_tables *t,
+				     struct ftr_team *team,
+				     struct ftr_err *err) FTR_MUST_USE;
+
+/* The flows of a link, and the switch at its far end (n_sw: no switch), in one array because they are
+ * used together. link[n_links]: the link of entries that lead to no port. NULL: out of memory. */
+struct balance_counter {
+	uint32_t flows, peer;
+};
+struct balance_counter *balance_counters_new(const struct balance_net *net,
+					     struct ftr_arena *a);
+/* flows[x] += link[x].flows */
+void balance_counters_add(const struct balance_net *net,
+			  const struct balance_counter *link, uint32_t *flows);
 
 /* The row of destination d in entry[n_dests][n_sw]. The entries of one destination, a tree, are
  * consecutive. */

@@ -15,13 +15,22 @@
 
 #include "balance/balance.h"
 
+/* A link between two switches, and the lower and the higher tier of these. */
+struct cut_link {
+	uint16_t sw, peer;
+	uint8_t low, high;
+};
+
 struct cuts {
-	const struct ftr_shape *sh;
+	uint32_t n_sw;
 	const uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	uint32_t *all;		/* all[s]: number of hosts of the island of switch s */
-	uint32_t *uf, *inside, *links;	/* uf: union-find of switches, [n_sw]. inside[r], links[r]:
-					 * hosts in the set with representative r, and links that
-					 * leave the set */
+	uint32_t *uf, *set;	/* uf: union-find of switches, [n_sw]. set[s]: representative of the
+				 * set of s */
+	uint32_t *inside, *links;	/* inside[r], links[r]: hosts in the set with representative
+					 * r, and links that leave the set */
+	struct cut_link *link;
+	uint32_t n_links;
 	uint32_t bound;
 };
 
@@ -35,76 +44,47 @@ static void try_cut(struct cuts *c, uint64_t inside, uint64_t all,
 					     (flows + links - 1) / links);
 }
 
+/* Find the set of every switch, and the number of hosts in every set. */
+static void find_sets(struct cuts *c)
+{
+	memset(c->inside, 0, c->n_sw * sizeof(*c->inside));
+	for (ftr_sw s = 0; s < c->n_sw; s++) {
+		c->set[s] = ftr_uf_find(c->uf, s);
+		c->inside[c->set[s]] += c->hosts[s];
+	}
+}
+
 /* Try the cut around each set of switches in c->uf. */
 static void try_sets(struct cuts *c)
 {
-	const struct ftr_fabric *f = c->sh->f;
+	find_sets(c);
+	memset(c->links, 0, c->n_sw * sizeof(*c->links));
+	for (uint32_t i = 0; i < c->n_links; i++) {
+		uint32_t a = c->set[c->link[i].sw], b = c->set[c->link[i].peer];
 
-	memset(c->inside, 0, f->n_sw * sizeof(*c->inside));
-	memset(c->links, 0, f->n_sw * sizeof(*c->links));
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		uint32_t set = ftr_uf_find(c->uf, s);
-
-		c->inside[set] += c->hosts[s];
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, (ftr_port)p);
-
-			if (port->peer_kind == FTR_PEER_SW)
-				c->links[set] += ftr_uf_find(c->uf,
-							     port->peer) != set;
-		}
+		if (a == b)
+			continue;
+		c->links[a]++;
+		c->links[b]++;
 	}
-	for (ftr_sw s = 0; s < f->n_sw; s++)
+	for (ftr_sw s = 0; s < c->n_sw; s++)
 		if (c->inside[s])
 			try_cut(c, c->inside[s], c->all[s], c->links[s]);
 }
 
-/* Join the switches of ranks low .. high that are connected by links between switches of these
- * ranks. horizontal: horizontal links count. */
+/* Join the switches at both ends of each link between tiers low .. high. horizontal: horizontal
+ * links count. */
 static void join(struct cuts *c, uint32_t low, uint32_t high, bool horizontal)
 {
-	const struct ftr_shape *sh = c->sh;
-	const struct ftr_fabric *f = sh->f;
+	ftr_uf_init(c->uf, c->n_sw);
+	for (uint32_t i = 0; i < c->n_links; i++) {
+		const struct cut_link *l = &c->link[i];
 
-	ftr_uf_init(c->uf, f->n_sw);
-	for (ftr_sw s = 0; s < f->n_sw; s++) {
-		if (sh->tree.tier[s] < low || sh->tree.tier[s] > high)
-			continue;
-		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
-			const struct ftr_swport *port =
-				ftr_fabric_port(f, s, (ftr_port)p);
-
-			if (port->peer_kind == FTR_PEER_SW &&
-			    sh->tree.tier[port->peer] >= low &&
-			    sh->tree.tier[port->peer] <= high &&
-			    (horizontal ||
-			     sh->tree.tier[port->peer] != sh->tree.tier[s]))
-				ftr_uf_union(c->uf, s, port->peer);
-		}
+		if (l->low >= low && l->high <= high &&
+		    (horizontal || l->low != l->high) &&
+		    c->uf[l->sw] != c->uf[l->peer])
+			ftr_uf_union(c->uf, l->sw, l->peer);
 	}
-}
-
-/* Count the hosts of the island of every switch. */
-static void count_islands(struct cuts *c, uint32_t top)
-{
-	uint32_t n_sw = c->sh->f->n_sw;
-
-	join(c, 0, top, true);
-	memset(c->inside, 0, n_sw * sizeof(*c->inside));
-	for (ftr_sw s = 0; s < n_sw; s++)
-		c->inside[ftr_uf_find(c->uf, s)] += c->hosts[s];
-	for (ftr_sw s = 0; s < n_sw; s++)
-		c->all[s] = c->inside[ftr_uf_find(c->uf, s)];
-}
-
-static uint32_t top_tier(const struct ftr_shape *sh)
-{
-	uint32_t top = 0;
-
-	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
-		top = FTR_MAX(top, sh->tree.tier[s]);
-	return top;
 }
 
 void balance_count_hosts(const struct ftr_fabric *f, uint32_t *hosts)
@@ -114,14 +94,44 @@ void balance_count_hosts(const struct ftr_fabric *f, uint32_t *hosts)
 			hosts[f->ep[e].sw]++;
 }
 
-/* Try the pods and planes of every rank. */
+/* List the links between switches. Returns the highest tier. */
+static uint32_t list_links(struct cuts *c, const struct ftr_shape *sh)
+{
+	const struct ftr_fabric *f = sh->f;
+	const uint8_t *tier = sh->tree.tier;
+	uint32_t top = 0;
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		const struct ftr_swport *port = ftr_fabric_port(f, s, 0);
+
+		top = FTR_MAX(top, tier[s]);
+		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
+			ftr_sw t = port[p].peer;
+
+			if (port[p].peer_kind == FTR_PEER_SW && s < t)
+				c->link[c->n_links++] = (struct cut_link){
+					(uint16_t)s, (uint16_t)t,
+					FTR_MIN(tier[s], tier[t]),
+					FTR_MAX(tier[s], tier[t]),
+				};
+		}
+	}
+	return top;
+}
+
+/* Try the pods and planes of every rank. With all links, the highest pod and the lowest plane are
+ * islands, which no flow leaves. */
 static void try_ranks(struct cuts *c, uint32_t top, bool horizontal)
 {
 	for (uint32_t r = 0; r <= top; r++) {
-		join(c, 0, r, horizontal);
-		try_sets(c);
-		join(c, r, top, horizontal);
-		try_sets(c);
+		if (r < top || !horizontal) {
+			join(c, 0, r, horizontal);
+			try_sets(c);
+		}
+		if (r || !horizontal) {
+			join(c, r, top, horizontal);
+			try_sets(c);
+		}
 	}
 }
 
@@ -130,27 +140,37 @@ enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  struct ftr_err *err)
 {
 	const struct ftr_fabric *f = sh->f;
-	struct cuts c = { .sh = sh, .hosts = hosts };
-	uint32_t top = top_tier(sh), *own;
+	struct cuts c = { .n_sw = f->n_sw, .hosts = hosts };
+	uint32_t *own, top;
 
-	own = ftr_calloc(5 * (size_t)f->n_sw + 1, sizeof(*own));
-	if (!own)
+	own = ftr_calloc(6 * (size_t)f->n_sw + 1, sizeof(*own));
+	c.link = ftr_malloc(f->n_sw_links * sizeof(*c.link));
+	if (!own || !c.link) {
+		free(own);
+		free(c.link);
 		return ftr_fail(err, FTR_NOMEM, "out of memory for the bound");
+	}
 	c.uf = own + f->n_sw;
-	c.inside = c.uf + f->n_sw;
+	c.set = c.uf + f->n_sw;
+	c.inside = c.set + f->n_sw;
 	c.links = c.inside + f->n_sw;
 	c.all = c.links + f->n_sw;
 	if (!hosts) {
 		balance_count_hosts(f, own);
 		c.hosts = own;
 	}
-	count_islands(&c, top);
+	top = list_links(&c, sh);
+	join(&c, 0, top, true);
+	find_sets(&c);
+	for (ftr_sw s = 0; s < f->n_sw; s++)
+		c.all[s] = c.inside[c.set[s]];
 	ftr_uf_init(c.uf, f->n_sw);
 	try_sets(&c);
 	try_ranks(&c, top, true);
 	if (sh->tree.n_horizontal)
 		try_ranks(&c, top, false);
 	*bound = c.bound;
+	free(c.link);
 	free(own);
 	return FTR_OK;
 }

@@ -25,21 +25,10 @@
 			 * destination alone, each addition would have to wait for the one
 			 * before. */
 
-#define WORDS 5		/* words of AT_ONCE destinations that are counted at the same time if only
-			 * the flows are wanted */
-
-struct sums {
-	uint16_t word[WORDS][AT_ONCE];
-};
-
 struct flow_worker {
 	uint16_t *sum;		/* sum[k * (n_sw + 1) + s]: flows to the k-th destination that pass
 				 * s, as in balance_senders */
-	struct sums *only;	/* [n_sw + 1] flows of add_flows_only() */
-	struct {		/* in one array, because they are used together */
-		uint32_t flows;
-		uint32_t peer;	/* switch at the far end; n_sw: no switch */
-	} *link;		/* [n_links + 1]; link[n_links]: entries that lead to no port */
+	struct balance_counter *link;
 };
 
 struct flow_job {
@@ -47,7 +36,6 @@ struct flow_job {
 	struct flow_worker *worker;
 	const struct balance_counted *out;
 	uint16_t *hosts;	/* hosts[s]: number of hosts on switch s */
-	struct sums *only;	/* [n_sw + 1] the hosts of each switch, for every destination */
 };
 
 /* Add the flows to n destinations of a column to the links. entry[k][s]: entry of switch s for the
@@ -72,54 +60,6 @@ add_flows(const struct balance_net *net, struct flow_worker *w,
 			sum[k][peer] = (uint16_t)(sum[k][peer] + sum[k][s]);
 		}
 	}
-}
-
-/* As add_flows for n <= WORDS * AT_ONCE destinations; sum[s].word[i][k]: flows to destination
- * AT_ONCE * i + k that pass s. Words without flows are skipped; on a healthy tree these are most of
- * those of switches without hosts. */
-static void add_flows_only(const struct balance_net *net, struct flow_worker *w,
-			   const struct balance_order *o,
-			   const uint8_t *const *entry, uint32_t n)
-{
-	struct sums *sum = w->only;
-
-	for (uint32_t i = 0; i + 1 < o->n; i++) {
-		uint32_t s = o->sw[i];
-		struct balance_ports ports = net->ports[s];
-
-		for (uint32_t h = 0; h * AT_ONCE < n; h++) {
-			uint32_t end = FTR_MIN(AT_ONCE, n - h * AT_ONCE);
-			uint16_t *from = sum[s].word[h];
-			uint64_t any;
-
-			_Static_assert(sizeof(any) == sizeof(*sum->word),
-				       "one word");
-			memcpy(&any, from, sizeof(any));
-			for (uint32_t k = 0; any && k < end; k++) {
-				uint32_t port = entry[h * AT_ONCE + k][s];
-				uint32_t link = port <= ports.n ?
-					ports.first + port : net->n_links;
-				uint16_t *to = &sum[w->link[link].peer].word[h][k];
-
-				w->link[link].flows += from[k];
-				*to = (uint16_t)(*to + from[k]);
-			}
-		}
-	}
-}
-
-/* Count the flows to destinations d .. d + n - 1 of column l, n <= WORDS * AT_ONCE, and
- * nothing else. */
-static void count_only(const struct flow_job *j, struct flow_worker *w,
-		       uint32_t l, uint32_t d, uint32_t n)
-{
-	const struct balance_net *net = j->net;
-	const uint8_t *entry[WORDS * AT_ONCE];
-
-	for (uint32_t k = 0; k < n; k++)
-		entry[k] = balance_entries(net, net->entry, d + k);
-	memcpy(w->only, j->only, (net->f->n_sw + 1u) * sizeof(*w->only));
-	add_flows_only(net, w, &net->order[l], entry, n);
 }
 
 /* Set the bits of the switches that flows pass. sum[s]: number of flows that pass s. */
@@ -167,30 +107,31 @@ static void count_columns(void *ctx, unsigned int worker, uint32_t begin,
 {
 	const struct flow_job *j = ctx;
 	const uint32_t *first = j->net->first;
-	bool only = !j->out->senders && !j->out->passed;
-	uint32_t n = only ? WORDS * AT_ONCE : AT_ONCE;
 
 	for (uint32_t l = begin; l < end; l++)
-		for (uint32_t d = first[l]; d < first[l + 1]; d += n)
-			(only ? count_only : count_dests)
-				(j, &j->worker[worker], l, d,
-				 FTR_MIN(first[l + 1] - d, n));
+		for (uint32_t d = first[l]; d < first[l + 1]; d += AT_ONCE)
+			count_dests(j, &j->worker[worker], l, d,
+				    FTR_MIN(first[l + 1] - d, AT_ONCE));
 }
 
-static bool flow_worker_new(const struct balance_net *net,
-			    struct flow_worker *w, struct ftr_arena *a)
+struct balance_counter *balance_counters_new(const struct balance_net *net,
+					     struct ftr_arena *a)
 {
-	uint32_t n_sw = net->f->n_sw;
+	uint32_t n = net->n_links, n_sw = net->f->n_sw;
+	struct balance_counter *link = ftr_arena_alloc(a, n + 1u, sizeof(*link));
 
-	w->sum = ftr_arena_alloc(a, AT_ONCE, (n_sw + 1u) * sizeof(*w->sum));
-	w->link = ftr_arena_zalloc(a, net->n_links + 1u, sizeof(*w->link));
-	w->only = ftr_arena_alloc(a, n_sw + 1u, sizeof(*w->only));
-	if (!w->sum || !w->link || !w->only)
-		return false;
+	for (uint32_t x = 0; link && x <= n; x++)
+		link[x] = (struct balance_counter){
+			0, x < n ? FTR_MIN(net->peer[x], n_sw) : n_sw,
+		};
+	return link;
+}
+
+void balance_counters_add(const struct balance_net *net,
+			  const struct balance_counter *link, uint32_t *flows)
+{
 	for (uint32_t x = 0; x < net->n_links; x++)
-		w->link[x].peer = FTR_MIN(net->peer[x], n_sw);
-	w->link[net->n_links].peer = n_sw;
-	return true;
+		flows[x] += link[x].flows;
 }
 
 enum ftr_status balance_count_flows(const struct balance_net *net,
@@ -201,30 +142,26 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 	struct ftr_arena *a = ftr_arena_new();
 	struct flow_job j = { .net = net, .out = out };
 	unsigned int n = ftr_team_size(team);
-	bool ok = a && (j.worker = ftr_arena_alloc(a, n, sizeof(*j.worker)));
+	uint32_t n_sw = net->f->n_sw;
+	bool ok = a && FTR_NEW(a, j.worker, n) && FTR_NEW(a, j.hosts, n_sw);
 
-	j.hosts = ok ? ftr_arena_alloc(a, net->f->n_sw, sizeof(*j.hosts)) :
-		NULL;
-	j.only = ok ? ftr_arena_zalloc(a, net->f->n_sw + 1u,
-				       sizeof(*j.only)) : NULL;
-	ok = j.hosts && j.only;
-	for (ftr_sw s = 0; ok && s < net->f->n_sw; s++) {
+	for (ftr_sw s = 0; ok && s < n_sw; s++)
 		j.hosts[s] = (uint16_t)net->hosts[s];
-		for (uint32_t k = 0; k < WORDS * AT_ONCE; k++)
-			j.only[s].word[k / AT_ONCE][k % AT_ONCE] = j.hosts[s];
+	for (unsigned int i = 0; ok && i < n; i++) {
+		struct flow_worker *w = &j.worker[i];
+
+		w->link = balance_counters_new(net, a);
+		ok = w->link && FTR_NEW(a, w->sum, AT_ONCE * (n_sw + 1u));
 	}
-	for (unsigned int i = 0; ok && i < n; i++)
-		ok = flow_worker_new(net, &j.worker[i], a);
 	if (!ok) {
 		ftr_arena_free(a);
 		return ftr_fail(err, FTR_NOMEM,
 				"out of memory for counting flows");
 	}
-	ftr_team_run(team, net->f->n_sw, 4, count_columns, &j);
+	ftr_team_run(team, n_sw, 4, count_columns, &j);
 	memset(out->flows, 0, net->n_links * sizeof(*out->flows));
 	for (unsigned int i = 0; i < n; i++)
-		for (uint32_t x = 0; x < net->n_links; x++)
-			out->flows[x] += j.worker[i].link[x].flows;
+		balance_counters_add(net, j.worker[i].link, out->flows);
 	ftr_arena_free(a);
 	return FTR_OK;
 }

@@ -275,51 +275,38 @@ static bool set_orders(struct balance_net *net, struct ftr_team *team)
 	return true;
 }
 
-/* ---- entries by destination, and the bound --------------------------------- */
+/* ---- entries by destination ------------------------------------------------ */
 
 struct entry_job {
 	struct balance_net *net;
 	const struct ftr_tables *t;
-	enum ftr_status st;	/* status of ftr_balance_bound */
-	struct ftr_err *err;
 };
 
-static void read_block(const struct entry_job *j, uint32_t block)
-{
-	const struct balance_net *net = j->net;
-	uint32_t at = block * FTR_LFT_BLOCK;
-	uint8_t *entry[BYTES_COLUMNS] = { NULL };
-
-	for (uint32_t i = 0; i < FTR_LFT_BLOCK && at + i <= net->f->max_lid;
-	     i++)
-		if (net->dest_of[at + i] != BALANCE_NONE)
-			entry[i] = balance_entries(net, net->entry,
-						   net->dest_of[at + i]);
-	bytes_columns(entry, ftr_tables_row(j->t, 0) + at, j->t->stride,
-		      net->f->n_sw);
-}
-
-/* Step 0 computes the bound, which takes longest; step n > 0 reads a block of LIDs. */
-static void entry_steps(void *ctx, unsigned int worker, uint32_t begin,
+static void read_blocks(void *ctx, unsigned int worker, uint32_t begin,
 			uint32_t end)
 {
-	struct entry_job *j = ctx;
-	struct balance_net *net = j->net;
+	const struct entry_job *j = ctx;
+	const struct balance_net *net = j->net;
 
 	(void)worker;
-	for (uint32_t i = begin; i < end; i++)
-		if (i)
-			read_block(j, i - 1);
-		else
-			j->st = ftr_balance_bound(net->in->shape, net->hosts,
-						  &net->bound, j->err);
+	for (uint32_t b = begin; b < end; b++) {
+		uint32_t at = b * FTR_LFT_BLOCK;
+		uint8_t *entry[BYTES_COLUMNS] = { NULL };
+
+		for (uint32_t i = 0; i < FTR_LFT_BLOCK &&
+		     at + i <= net->f->max_lid; i++)
+			if (net->dest_of[at + i] != BALANCE_NONE)
+				entry[i] = balance_entries(net, net->entry,
+							   net->dest_of[at + i]);
+		bytes_columns(entry, ftr_tables_row(j->t, 0) + at, j->t->stride,
+			      net->f->n_sw);
+	}
 }
 
-static enum ftr_status set_entries(struct balance_net *net,
-				   const struct ftr_tables *t,
-				   struct ftr_team *team, struct ftr_err *err)
+static bool set_entries(struct balance_net *net, const struct ftr_tables *t,
+			struct ftr_team *team)
 {
-	struct entry_job j = { .net = net, .t = t, .err = err };
+	struct entry_job j = { .net = net, .t = t };
 	_Static_assert(BYTES_COLUMNS == FTR_LFT_BLOCK, "a block at a time");
 
 	net->rows = ftr_arena_new();
@@ -328,16 +315,21 @@ static enum ftr_status set_entries(struct balance_net *net,
 					     net->first[net->f->n_sw] + 1u,
 					     net->f->n_sw);
 	if (!net->entry)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
-	ftr_team_run(team, net->f->max_lid / FTR_LFT_BLOCK + 2, 1, entry_steps,
+		return false;
+	ftr_team_run(team, net->f->max_lid / FTR_LFT_BLOCK + 1, 1, read_blocks,
 		     &j);
-	return j.st;
+	return true;
 }
 
-enum ftr_status balance_net_new(const struct ftr_balance_input *in,
-				const struct ftr_tables *t,
-				struct ftr_team *team, struct balance_net **out,
-				struct ftr_err *err)
+/* ---- new and free ------------------------------------------------------------ */
+
+static enum ftr_status nomem(struct ftr_err *err)
+{
+	return ftr_fail(err, FTR_NOMEM, "out of memory for counting flows");
+}
+
+enum ftr_status balance_net_begin(const struct ftr_balance_input *in,
+				  struct balance_net **out, struct ftr_err *err)
 {
 	struct ftr_arena *a = ftr_arena_new();
 	struct balance_net *net = a ? ftr_arena_zalloc(a, 1, sizeof(*net)) :
@@ -349,22 +341,41 @@ enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 		net->in = in;
 		net->f = in->shape->f;
 	}
-	if (!net || !set_links(net) || !set_sources(net) || !set_dests(net) ||
-	    !set_sweep_order(net)) {
+	if (!net || !set_links(net) || !set_sources(net) || !set_dests(net)) {
 		ftr_arena_free(a);
-		return ftr_fail(err, FTR_NOMEM,
-				"out of memory for counting flows");
+		return nomem(err);
 	}
-	st = set_entries(net, t, team, err);
-	if (!st && !set_orders(net, team))
-		st = ftr_fail(err, FTR_NOMEM,
-			      "out of memory for counting flows");
-	if (st) {
+	st = ftr_balance_bound(in->shape, net->hosts, &net->bound, err);
+	if (st)
 		balance_net_free(net);
-		return st;
-	}
-	*out = net;
-	return FTR_OK;
+	else
+		*out = net;
+	return st;
+}
+
+enum ftr_status balance_net_rows(struct balance_net *net,
+				 const struct ftr_tables *t,
+				 struct ftr_team *team, struct ftr_err *err)
+{
+	return set_sweep_order(net) && set_entries(net, t, team) &&
+		set_orders(net, team) ? FTR_OK : nomem(err);
+}
+
+enum ftr_status balance_net_new(const struct ftr_balance_input *in,
+				const struct ftr_tables *t,
+				struct ftr_team *team, struct balance_net **out,
+				struct ftr_err *err)
+{
+	struct balance_net *net = NULL;
+	enum ftr_status st = balance_net_begin(in, &net, err);
+
+	if (!st)
+		st = balance_net_rows(net, t, team, err);
+	if (st)
+		balance_net_free(net);
+	else
+		*out = net;
+	return st;
 }
 
 void balance_net_free_rows(struct balance_net *net)

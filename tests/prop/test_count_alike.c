@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Checks the count of flows from the tables (src/balance/count_alike.c) on thousands of random
+ * fabrics, healthy and damaged, with the tables of engines and with tables in which entries have
+ * been changed at random.  The flows must equal those of a slow walk of every pair (lib/recount.h)
+ * and, for tables of engines, those of the count by destination.
+ *
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/balance.h"
+#include "lib/recount.h"
+#include "lib/suite.h"
+#include "lib/trees.h"
+
+static struct ftr_err err;
+
+/* A fabric and its tables. */
+struct world {
+	uint64_t seed;
+	struct ftr_rng r;
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	struct ftr_tables *t;
+	bool reordered;		/* the switches have another order than in sh */
+};
+
+/* Consecutive seeds give different kinds of fabrics; one in four is healthy. */
+static struct ftr_fabric *any_fabric(struct ftr_rng *r, uint64_t seed)
+{
+	struct ftr_pgft g;
+
+	switch (seed % 8) {
+	case 0:
+		return trees_irregular(r);
+	case 1:
+		return trees_chassis(r);
+	case 2:
+		return trees_damaged(trees_irregular(r), r, 30);
+	case 3:
+		return trees_damaged(trees_chassis(r), r, 20);
+	default:
+		trees_random_pgft(r, &g, seed / 8 % 2, 90);
+		g.w[0] = g.p[0] = 1;
+		return seed % 8 < 6 ? trees_grow(&g, seed, seed / 16 % 2) :
+			trees_damaged(trees_grow(&g, seed, 0), r, seed % 8 == 6 ? 5 : 60);
+	}
+}
+
+static void world_new(struct world *w, uint64_t seed, const char *engine)
+{
+	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_stats stats = { 0 };
+
+	*w = (struct world){ .seed = seed };
+	ftr_rng_seed(&w->r, seed);
+	w->f = any_fabric(&w->r, seed);
+	opts.paths = seed / 5 % 3 ? FTR_PATHS_ALL : FTR_PATHS_UPDOWN;
+	ck_assert_msg(!ftr_shape_new(w->f, NULL, NULL, &w->sh, &err), "%s", err.msg);
+	ck_assert(!ftr_tables_new(w->f, false, &w->t, &err));
+	ck_assert_msg(!ftr_engine_find(engine)->route(w->sh, &opts, NULL, w->t,
+						      &stats, &err),
+		      "seed %" PRIu64 ": %s", seed, err.msg);
+	w->reordered = stats.reordered || strcmp(engine, "dmodc") != 0;
+}
+
+static void world_free(struct world *w)
+{
+	ftr_tables_free(w->t);
+	ftr_shape_free(w->sh);
+	ftr_fabric_free(w->f);
+}
+
+/* The flows counted from the tables; NULL: a path has a loop. */
+static uint32_t *count(const struct world *w, const struct ftr_balance_input *in,
+		       struct ftr_team *team, struct balance_net **net)
+{
+	ck_assert(!balance_net_begin(in, net, &err));
+	ck_assert(!balance_count_tables(*net, w->t, team, &err));
+	return (*net)->flows;
+}
+
+static void same_flows(const struct world *w, const struct balance_net *net,
+		       const uint32_t *flows, const char *other)
+{
+	for (uint32_t x = 0; x < net->n_links; x++)
+		ck_assert_msg(net->peer[x] == FTR_SW_NONE ||
+			      net->flows[x] == flows[x], "seed %" PRIu64
+			      ": link %u: %u flows, %s finds %u", w->seed, x,
+			      net->flows[x], other, flows[x]);
+}
+
+/* ---- tables of engines -------------------------------------------------------- */
+
+START_TEST(tables_of_engines)
+{
+	static const char *const engines[] = { "dmodc", "sftree" };
+	uint64_t seed = trees_first_seed();
+	uint32_t n_lost = 0;
+
+	for (uint32_t i = 0; i < trees_runs(2000); i++, seed++) {
+		struct ftr_team *team = ftr_team_new(1 + seed % 3);
+		struct ftr_balance_input in = { 0 };
+		struct balance_net *net = NULL, *by_dest = NULL;
+		struct recount *slow;
+		struct world w;
+
+		world_new(&w, seed, engines[seed / 8 % 2]);
+		in.shape = w.sh;
+		ck_assert_ptr_nonnull(count(&w, &in, team, &net));
+		slow = recount_new(w.sh, w.t);
+		same_flows(&w, net, slow->flows, "a walk");
+		ck_assert_uint_eq(balance_most(net, net->flows), slow->max);
+		n_lost += slow->lost > 0;
+		recount_free(slow);
+		if (!w.reordered) {
+			in.longer = true;
+			ck_assert(!balance_net_new(&in, w.t, NULL, &by_dest, &err));
+			ck_assert(!balance_count_net(by_dest, false, NULL, NULL,
+						     &err));
+			same_flows(&w, net, by_dest->flows,
+				   "the count by destination");
+		}
+		balance_net_free(by_dest);
+		balance_net_free(net);
+		world_free(&w);
+		ftr_team_free(team);
+	}
+	runs_show(n_lost > 0);
+}
+END_TEST
+
+/* ---- healthy trees ------------------------------------------------------------- */
+
+static int u64_cmp(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The number of different sets of neighbours that sources have. */
+static uint32_t n_neighbourhoods(const struct world *w,
+				 const struct balance_net *net)
+{
+	uint64_t set[FTR_PORT_MAX];
+	uint32_t n = net->n_sources > 0;
+
+	for (uint32_t i = 0; i < net->n_sources; i++) {
+		ftr_sw s = net->source[i].sw;
+
+		set[i] = 0;
+		for (uint32_t p = 1; p <= w->f->sw[s].n_ports; p++) {
+			const struct ftr_swport *port = ftr_fabric_port(w->f, s, p);
+
+			uint64_t x = (port->peer + 1u) * UINT64_C(0x9e3779b97f4a7c15);
+
+			if (port->peer_kind == FTR_PEER_SW)
+				set[i] += (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+		}
+	}
+	qsort(set, net->n_sources, sizeof(*set), u64_cmp);
+	for (uint32_t i = 1; i < net->n_sources; i++)
+		n += set[i] != set[i - 1];
+	return n;
+}
+
+/* On a healthy tree, leaves with the same neighbours are counted as one, even if they have more hosts
+ * than links. */
+START_TEST(healthy_trees_in_groups)
+{
+	uint64_t seed = trees_first_seed();
+	uint32_t fewer = 0;
+
+	for (uint32_t i = 0; i < trees_runs(500); i++, seed++) {
+		struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
+		struct world w = { .seed = seed };
+		struct ftr_balance_input in = { 0 };
+		struct balance_net *net = NULL;
+		struct ftr_pgft g;
+
+		ftr_rng_seed(&w.r, seed);
+		trees_random_pgft(&w.r, &g, seed % 2, 150);
+		g.w[0] = g.p[0] = 1;
+		w.f = trees_grow(&g, seed, seed / 2 % 2);
+		ck_assert(!ftr_shape_new(w.f, NULL, NULL, &w.sh, &err));
+		ck_assert(!ftr_tables_new(w.f, false, &w.t, &err));
+		ck_assert(!ftr_engine_find("dmodc")->route(w.sh, &opts, NULL, w.t,
+							   NULL, &err));
+		in.shape = w.sh;
+		ck_assert_ptr_nonnull(count(&w, &in, NULL, &net));
+		ck_assert_msg(net->n_groups == n_neighbourhoods(&w, net),
+			      "seed %" PRIu64 ": %u groups, not %u", seed,
+			      net->n_groups, n_neighbourhoods(&w, net));
+		fewer += net->n_groups < net->n_sources;
+		balance_net_free(net);
+		world_free(&w);
+	}
+	runs_show(fewer > 0);
+}
+END_TEST
+
+/* ---- changed tables -------------------------------------------------------------- */
+
+/* Change an entry of s: to another entry of the row, to that of a switch that may be like s, or to
+ * any port. */
+static void change_entry(struct world *w, ftr_sw s, ftr_lid lid)
+{
+	uint8_t *row = ftr_tables_row(w->t, s);
+	ftr_sw t = ftr_rng_below(&w->r, w->f->n_sw);
+
+	switch (ftr_rng_below(&w->r, 8)) {
+	case 0:
+		row[lid] = (uint8_t)ftr_rng_below(&w->r, 256);
+		break;
+	case 1:
+		row[lid] = (uint8_t)ftr_rng_below(&w->r, w->f->sw[s].n_ports + 1u);
+		break;
+	case 2:
+		row[lid] = ftr_tables_get(w->t, t, lid);
+		break;
+	default:
+		row[lid] = row[ftr_rng_below(&w->r, w->f->max_lid + 1u)];
+	}
+}
+
+/* Change entries of one switch, of switches below one switch, or of any switches. */
+static void change_tables(struct world *w)
+{
+	uint32_t n = 1u << ftr_rng_below(&w->r, 7);
+	uint32_t how = ftr_rng_below(&w->r, 3);
+	ftr_sw s = ftr_rng_below(&w->r, w->f->n_sw);
+
+	while (n--) {
+		ftr_lid lid = (ftr_lid)ftr_rng_below(&w->r, w->f->max_lid + 1u);
+		const struct ftr_swport *port = ftr_fabric_port(
+			w->f, s, ftr_rng_below(&w->r, w->f->sw[s].n_ports + 1u));
+
+		if (how == 1)
+			s = ftr_rng_below(&w->r, w->f->n_sw);
+		if (how == 2 && port->peer_kind == FTR_PEER_SW)
+			change_entry(w, port->peer, lid);
+		else
+			change_entry(w, s, lid);
+	}
+}
+
+/* Does the path of any host have a loop? */
+static bool has_loop(const struct world *w, const struct balance_net *net)
+{
+	for (uint32_t d = 0; d < net->first[w->f->n_sw]; d++)
+		for (uint32_t k = 0; k < net->n_sources; k++) {
+			ftr_sw s = net->source[k].sw, to = balance_switch(net, d);
+
+			for (uint32_t hops = 0; s != to && s != FTR_SW_NONE; hops++) {
+				ftr_port port = ftr_tables_get(w->t, s,
+							       net->dest[d].lid);
+				uint32_t link = balance_link_to(net, s, port);
+
+				s = link == BALANCE_NONE ? FTR_SW_NONE :
+					net->peer[link];
+				if (hops > w->f->n_sw)
+					return true;
+			}
+		}
+	return false;
+}
+
+/* A shape that does not use some links: half of the switches lack their last group. */
+static struct ftr_shape without_groups(struct world *w, uint32_t *n_down)
+{
+	struct ftr_shape sh = *w->sh;
+
+	for (ftr_sw s = 0; s < w->f->n_sw; s++)
+		n_down[s] = sh.tree.n_down[s] -
+			(sh.tree.n_up[s] + sh.tree.n_down[s] > 1 &&
+			 ftr_rng_below(&w->r, 2));
+	sh.tree.n_down = n_down;
+	return sh;
+}
+
+START_TEST(changed_tables)
+{
+	uint64_t seed = trees_first_seed();
+	uint32_t n_loops = 0, n_lost = 0, n_whole = 0;
+
+	for (uint32_t i = 0; i < trees_runs(4000); i++, seed++) {
+		struct ftr_team *team = ftr_team_new(1 + seed % 3);
+		struct ftr_balance_input in = { 0 };
+		struct balance_net *net = NULL;
+		uint32_t n_down[FTR_PORT_MAX];
+		struct ftr_shape cut;
+		struct world w;
+
+		world_new(&w, seed, "dmodc");
+		change_tables(&w);
+		cut = without_groups(&w, n_down);
+		in.shape = seed % 5 ? w.sh : &cut;
+		if (count(&w, &in, team, &net)) {
+			struct recount *slow = recount_new(w.sh, w.t);
+
+			same_flows(&w, net, slow->flows, "a walk");
+			ck_assert(!has_loop(&w, net));
+			n_lost += slow->lost > 0;
+			n_whole += !slow->lost;
+			recount_free(slow);
+		} else {
+			ck_assert_msg(has_loop(&w, net), "seed %" PRIu64
+				      ": no path has a loop", seed);
+			n_loops++;
+		}
+		balance_net_free(net);
+		world_free(&w);
+		ftr_team_free(team);
+	}
+	runs_show(n_loops > 0);
+	runs_show(n_lost > 0);
+	runs_show(n_whole > 0);
+}
+END_TEST
+
+START_TEST(search_leaves_loops_alone)
+{
+	uint64_t seed = trees_first_seed();
+	uint32_t n_loops = 0;
+
+	for (uint32_t i = 0; i < trees_runs(1000); i++, seed++) {
+		struct ftr_balance_input in = {
+			.depth = seed % 2 ? FTR_BALANCE_LOAD : FTR_BALANCE_FULL,
+		};
+		struct balance_net *net = NULL;
+		struct world w;
+
+		world_new(&w, seed, "dmodc");
+		change_tables(&w);
+		in.shape = w.sh;
+		if (!count(&w, &in, NULL, &net)) {
+			size_t n = (size_t)w.t->n_sw * w.t->stride;
+			struct ftr_balance_report report;
+			uint8_t *before = malloc(n);
+
+			ck_assert_ptr_nonnull(before);
+			memcpy(before, w.t->lft, n);
+			ck_assert(!ftr_balance_tables(&in, w.t, NULL, &report, &err));
+			ck_assert(!memcmp(before, w.t->lft, n));
+			ck_assert(!report.hosts && !report.moved);
+			free(before);
+			n_loops++;
+		}
+		balance_net_free(net);
+		world_free(&w);
+	}
+	runs_show(n_loops > 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("flows counted from the tables");
+	TCase *t = tcase_create("count");
+
+	tcase_add_test(t, tables_of_engines);
+	tcase_add_test(t, healthy_trees_in_groups);
+	tcase_add_test(t, changed_tables);
+	tcase_add_test(t, search_leaves_loops_alone);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
