@@ -5,6 +5,9 @@
  * At every event SUBNET UP, lines "SOURCE-GUID LID SL" are written to opensm-psl.dump in the
  * dump directory; this is the format of ibfattree's option --psl.  The file is not written if the
  * engine assigns no SLs.
+ *
+ * dfsssp draws the SL of a path with rand() from those that have no cycle of dependencies.  opensm
+ * seeds rand() differently in each run, so it is seeded here again: the file is always the same.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +16,8 @@
 #include <opensm/osm_config.h>
 #include <opensm/osm_version.h>
 #include <opensm/osm_opensm.h>
+
+#define SEED 1
 
 static void put_from(FILE *out, const osm_opensm_t *osm, const osm_port_t *from)
 {
@@ -48,6 +53,7 @@ static void report(void *ctx, osm_epi_event_id_t id, void *data)
 	out = fopen(path, "w");
 	if (!out)
 		return;
+	srand(SEED);
 	for (const cl_map_item_t *i = cl_qmap_head(ports);
 	     i != cl_qmap_end(ports); i = cl_qmap_next(i))
 		put_from(out, osm, (const osm_port_t *)i);
