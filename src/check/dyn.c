@@ -12,7 +12,7 @@
  * already among those of the old base column and those that the changes added.
  *
  * When a link goes down, all LIDs whose entries lead onto it are opened
- * (dyn_open), so that a drain counts them again without the link. A link may come
+ * (dyn_open), so that a drain counts their edges again without the link. A link may come
  * up only when no LID is open. So when the edges of a column are subtracted, the
  * same links are up as when these edges were counted.
  */

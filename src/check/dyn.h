@@ -65,16 +65,15 @@ struct dyn_lid {
 	uint32_t n_edge, cap_edge;
 };
 
-/* An entry of dyn_lid.occ, or an index in count[], before a change, so that the change can be
- * undone. */
+/* Data to undo one change of dyn_lid.occ, or one increment of an element of count[]. */
 struct dyn_undo {
-	uint32_t key;
-	uint16_t vls;		/* old value in occ */
+	uint32_t key;		/* key in occ, or index in count[] */
+	uint16_t vls;		/* old value in occ; not used for count[] */
 };
 
 struct ftr_cdg {
 	const struct ftr_fabric *f;
-	bool switches;		/* true: switches send packets as well as hosts */
+	bool switches;		/* true: switches also send packets, not only end ports */
 	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
 	void *stop_ctx;
 	struct ftr_tables *now;	/* the current entries */
@@ -87,14 +86,14 @@ struct ftr_cdg {
 				 * to a switch */
 	uint8_t *link_vl;		/* [n_sl][vl_square] for each switch, a square of (index in,
 					 * index out): the VL, or FTR_VL_DROP */
-	uint64_t *vl_first;	/* vl_first[s]: index of the square of s, for the first SL */
+	uint64_t *vl_first;	/* vl_first[s]: index in link_vl[] of the square of s for the first SL */
 	bool plain;		/* all packets are on VL 0 */
 	bool drops;		/* SL2VL tables drop some packets */
 	uint64_t vl_square;	/* number of bytes of link_vl[] for one SL */
 	uint16_t *inject;	/* [n_sl][n_links] set of VLs on which packets enter the link from
 				 * hosts, or from the switch itself */
 	uint16_t *vls;	/* [n_sl][n_links] set of VLs on which any packets enter the link */
-	ftr_sw *source;		/* switches at which packets enter */
+	ftr_sw *source;		/* switches at which packets enter the fabric */
 	uint32_t n_sources;
 	uint32_t epoch;		/* number of times that a link went down */
 	uint32_t *epoch_of;	/* epoch_of[lid]: epoch in which the edges of the base entries were
