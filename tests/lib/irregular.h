@@ -2,7 +2,7 @@
 /*
  * Random irregular fabrics: layers of switches joined by 0 to 4 parallel links,
  * some links that skip a layer or stay inside one, hosts on leaf switches and
- * on some other switches, racks that are connected to two chips of each of two chassis.
+ * on some other switches; or racks that are connected to two chips of each of two chassis.
  */
 #ifndef FTR_TEST_IRREGULAR_H
 #define FTR_TEST_IRREGULAR_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slots and projections by a slow and simple algorithm, for small fabrics.
+ * Slots, and projections (shapes over a nominal shape), by a slow and simple algorithm, for
+ * small fabrics.
  *
  * Ranks and stubs are taken from the shape, planes from oracle.h. Everything else is
  * computed by scanning ports, pair by pair.

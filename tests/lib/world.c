@@ -20,7 +20,7 @@ static struct ftr_err err;
 
 /* ---- the slow computation -------------------------------------------- */
 
-/* The shape that contains all links. */
+/* The shape with all links that the incremental routing uses. */
 static const struct ftr_shape *reported(const struct world *w)
 {
 	return w->order ? w->order : w->whole;
@@ -429,8 +429,8 @@ static void invert(struct world *w)
 	w->sh = w->order;
 }
 
-/* Kill random links between ranks before the start; w->sh becomes a shape over the
- * complete shape. */
+/* Make random links between ranks dead before the start; w->sh becomes a shape of the
+ * damaged fabric over the complete shape. */
 static void damaged(struct world *w)
 {
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = w };
