@@ -8,8 +8,9 @@
  *	dynchange.c	the edges that a change adds
  *	dynorder.c	the order of the vertices that proves the graph acyclic
  *
- * Directed links between switches are numbered by the port that sends. Those of one switch are
- * consecutive: link i out of s is first_link[s] + i. Its reverse is link i into s.
+ * Directed links between switches are numbered in the order of the ports that send. The i-th link
+ * out of s is number first_link[s] + i. Its reverse is called the i-th link into s; i is the index
+ * of both.
  *
  *	vertex		link * n_vl + VL
  *	count[]		one square per switch: row = (index in, VL),

@@ -184,8 +184,8 @@ static bool is_allowed(const struct search *z, struct detour *d)
 	return !must || d->clean;
 }
 
-/* The detour has reached cur.sw[n]. Keep it if the entries from there lead to the LID and kept[] has
- * room, or a worse detour. */
+/* The detour has reached cur.sw[n]. Keep it if the entries from there lead to the LID, and kept[]
+ * has room or contains a worse detour. */
 static void judge(struct search *z)
 {
 	struct detour *d = &z->cur;
