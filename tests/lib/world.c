@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The slow computations of world.h, in two forms. First: groups without the
- * dead links, costs rank by rank for every pair, all tables routed from
- * scratch. Second, if the routing follows the ranks: the full shape of the fabric
- * without its dead links, over the nominal shape.
+ * The slow computations of world.h. The first one removes the dead links from the
+ * groups, computes the costs of every pair rank by rank, and routes all tables from
+ * scratch. The second one is done only if the routing follows the ranks: it makes the
+ * shape of the fabric without its dead links, over the nominal shape, and routes it.
  */
 #include <check.h>
 #include <inttypes.h>
