@@ -71,7 +71,8 @@ struct ftr_cdg_write {		/* the entry of sw (for a given LID) becomes port */
 /*
  * Make the graph of t over f.  f must outlive the graph; t is copied.  opts NULL: all
  * zero.  FTR_REFUSED: the graph has a cycle (a forwarding loop is one), or opts->stop
- * returned true; FTR_INVAL: t or the SL2VL tables do not fit f.  O(n_sw * LIDs).
+ * returned true; FTR_INVAL: t or the SL2VL tables do not fit f; FTR_LIMIT: more than 2^32 - 1
+ * pairs of VLs meet in the switches.  O(n_sw * LIDs).
  */
 enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 			    const struct ftr_tables *t,
