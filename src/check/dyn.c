@@ -153,7 +153,8 @@ static bool set_sources(struct ftr_cdg *g)
 }
 
 /* Assign to each switch its part of count[], and allocate count[]. *n: the number of elements. If
- * *n exceeds UINT32_MAX nothing is allocated, and the caller refuses. False: out of memory. */
+ * *n exceeds UINT32_MAX nothing is allocated, and the caller returns FTR_LIMIT. False: out of
+ * memory. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;

@@ -6,7 +6,7 @@
  *	dynwalk.c	the edges of one LID whose entries do not change
  *	dynall.c	the edges of all LIDs at once
  *	dynchange.c	the edges that a change adds
- *	dynorder.c	the order of the vertices that proves the graph acyclic
+ *	dynorder.c	an order of all vertices, which proves that the graph has no cycle
  *
  * Directed links between switches are numbered in the order of the ports that send. The i-th link
  * out of s is number first_link[s] + i. Its reverse is called the i-th link into s; i is the index
