@@ -17,7 +17,7 @@ struct world {
 	struct ftr_shape *whole;	/* the nominal shape: that of f */
 	struct ftr_fabric *damaged;	/* the fabric at the start, if it lacks links of f;
 					 * otherwise NULL */
-	struct ftr_shape *over;		/* shape of damaged over whole, or NULL */
+	struct ftr_shape *over;		/* shape of `damaged` over `whole`, or NULL */
 	struct ftr_shape *order;	/* reordered shape, or NULL */
 	const struct ftr_shape *sh;	/* the shape that the incremental routing uses */
 	struct ftr_route_opts opts;
