@@ -12,13 +12,14 @@
  * Edge		v -> w: a packet for some LID may hold v and wait for w.  Every
  *		edge counts the LIDs that cause it.
  *
- * A link is occupied for a LID from the moment an entry leads packets of some
- * source onto it until the caller drains the LID.  At each switch, every occupied link
+ * A link is occupied for a LID if an entry led packets of some source onto it at the
+ * last drain of the LID or later.  At each switch, every occupied link
  * that arrives there depends on the link of the present entry; while the writes of a step
- * are in progress, it depends on the links of the old and the new entry.  A dependency stays
- * in the graph until the LID is drained.  For a LID that changed, the graph is the union of all
- * entries that packets may still follow.  It does not contain combinations that never existed:
- * once the replacement of an entry is acknowledged, no later packet uses the old one.
+ * are in progress, it depends on the links of the old and the new entry.  A dependency that the
+ * entries no longer cause stays in the graph until the LID is drained.  So for a LID that
+ * changed, the graph contains the dependencies of all entries that packets may still follow.
+ * It does not contain combinations of entries that never existed: once the replacement of an
+ * entry is acknowledged, no later packet uses the old entry.
  *
  *	drain	       change	   change     drain
  *	 |-------------|-----------|----------|
@@ -29,7 +30,7 @@
  * that SL2VL gives.  The vertices of a link that is down lie on no cycle: a packet that
  * is routed to its port is dropped and waits for nothing.
  *
- * Memory: 1 byte per (switch, LID), and 4 bytes per pair of VLs that meet in a switch.
+ * Memory: mainly 1 byte per (switch, LID), and 4 bytes per pair of VLs that meet in a switch.
  * Cycles are found with an incrementally maintained topological order (Pearce and
  * Kelly 2006, "A dynamic topological sort algorithm").
  *
@@ -53,7 +54,7 @@ struct ftr_cdg;
 struct ftr_cdg_opts {
 	const struct ftr_sl2vl *sl2vl;	/* is copied; NULL: VL = SL */
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
-	bool switch_sources;	/* true: switches send packets as well as host ports */
+	bool switch_sources;	/* true: switches also send packets, not only host ports */
 	struct ftr_team *team;	/* for ftr_cdg_new; NULL: the calling thread alone */
 	/* Called from time to time while the graph is built, by the same thread;
 	 * true aborts with FTR_REFUSED.  NULL: never. */
@@ -69,8 +70,9 @@ struct ftr_cdg_write {		/* the entry of sw (for a given LID) becomes port */
 
 /*
  * Make the graph of t over f.  f must outlive the graph; t is copied.  opts NULL: all
- * members 0.  FTR_REFUSED: the graph has a cycle (a forwarding loop is one), or opts->stop
- * returned true; FTR_INVAL: t or the SL2VL tables do not fit f.  O(n_sw * LIDs).
+ * zero.  FTR_REFUSED: the graph has a cycle (a forwarding loop is one), or opts->stop
+ * returned true; FTR_INVAL: t or the SL2VL tables do not fit f; FTR_LIMIT: more than 2^32 - 1
+ * pairs of VLs meet in the switches.  O(n_sw * LIDs).
  */
 enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 			    const struct ftr_tables *t,
@@ -84,10 +86,11 @@ const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
 
 /*
  * Change entries of one LID: w[0 .. n-1] by ascending step, each switch at most
- * once per step.  If no intermediate state has a cycle, whatever the order of the writes of
- * one step, the change is made and *closes is false.  The dependencies of all LIDs that are not
- * drained count as well.  If some state has a cycle, *closes is true.  Then, and on failure
- * (FTR_NOMEM, FTR_INVAL for a port that the switch does not have), nothing is changed.
+ * once per step.  The change is made, and *closes is false, if no intermediate
+ * state has a cycle, in any order within a step and together with the dependencies of
+ * LIDs that are not drained.  Otherwise nothing is changed and *closes is true.  On failure
+ * (FTR_NOMEM; FTR_INVAL for a LID, switch or port that does not exist, or if the steps do not
+ * ascend) nothing is changed either.
  * O(entries on the new paths), O(n_sw) at worst, plus the search of the part of the
  * topological order that the new edges change.
  */
@@ -123,8 +126,8 @@ bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 
 /*
  * False only if no packet that a source of the graph sends for lid passes s by the current
- * entries.  True proves nothing: the look-up uses the entries of the last drain, and returns true
- * for every LID that was changed since, and for an entry onto a link that was down at that time.
+ * entries.  True proves nothing: the look-up uses the entries of the last drain.  For example, it
+ * returns true for every LID with an entry that was changed since then.
  * s and lid must be a switch and a LID of the fabric.  O(1).
  */
 bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid);

@@ -6,7 +6,7 @@
  *
  * Source: Sem-Jacobsen et al. 2006 (section 3.1, R_m) and Sem-Jacobsen et al. 2011
  * (sections V to VI, and the hybrid of section IX-A).  Up to k-1 faults are bypassed
- * by switches next to the fault, where k is the least number of switches above a switch.
+ * by switches next to the fault (k: struct ftr_guarantee).
  *
  * deviation: In the papers a switch sees a fault itself and tries one port after
  * the other.  The packet carries a vector of tried ports.  Failed links need one additional
@@ -23,27 +23,27 @@
  *	  b     s		the failed link is the diagonal from c to s
  *
  * A parallel link to the same switch is preferred.  The second choice is a neighbour that
- * already has a path, the third a detour.  A failed switch needs a detour that goes down two
- * tiers.  The search is the same in all cases: it finds the shortest path of working
- * links that leads first down, then up, to a switch whose entries lead to the LID.
- * The entries of the switches in between are rewritten as well.  If several detours
+ * already has a path, the third a detour.  A detour leads down, then up, over working
+ * links to a switch whose entries lead to the LID.  All switches before that switch get
+ * new entries.  A failed switch needs a detour that goes down two tiers.  If several detours
  * (b, t) are equally short, the load of their links decides, for each LID separately.
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
  * (components of the switches above rank m), that is an arc P -> Q.  A plane without
- * outgoing arcs is clean.  New arcs lead only to clean planes, as long as there is one.
+ * outgoing arcs is clean.  New arcs lead only to clean planes, as long as one is left.
  * Arcs then never form a cycle, and up/down paths with such detours have no cycle of
  * channel dependencies on one VL.  On k-ary trees each fault makes one plane
- * unclean, so k-1 faults leave one clean plane.  On other trees a fault may make
- * several unclean; then the dependency graph decides (docs/ddlr.md).
+ * unclean, so k-1 faults leave one clean plane.  On other trees a fault may make several
+ * planes unclean.  If no clean plane is left, repairs may lead into other planes if the
+ * dependency graph permits it (docs/ddlr.md).
  *
- * For packets from or to a switch this rule is binding, on any number of VLs: repairs
- * of their paths never make a clean plane unclean.  For host-to-host packets it is
- * only a preference.  The channel dependency graph (<ftr/cdg.h>), which holds all
+ * For packets from or to a switch this rule is binding, on any number of VLs: their
+ * repairs never make a clean plane unclean.  For host-to-host packets it is
+ * only a preference.  The channel dependency graph (<ftr/cdg.h>), which covers all
  * entries that packets may still follow, decides whether such a repair is made.  A
  * repair that would close a cycle is not made for that LID; the next
  * (b, t) is tried, and finally the LID's column of the inverted order (sftree on
- * the damaged fabric).  If all fail, the entry stays broken and is counted.
+ * the damaged fabric).  If all fail, the entry stays broken (plan.unrepaired counts it).
  *
  * Steps.  Writes of one step may be sent in any order.  Those of step i + 1 may be
  * sent only when all of step i are acknowledged.  Then, in every intermediate
@@ -75,14 +75,14 @@ extern "C" {
 #endif
 
 struct ftr_ddlr_opts {
-	/* the SL2VL tables in force (VL 1 after turns: ftr_ddlr_sl2vl); NULL: one
-	 * VL for all SLs */
+	/* the SL2VL tables in force (VL 1 after turns: ftr_ddlr_sl2vl); NULL:
+	 * VL = SL */
 	const struct ftr_sl2vl *sl2vl;
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
 	/* Packets that switches send count as well.  Do not set this with the
 	 * tables of sftree and one VL: hardly any detour would be free of cycles.
-	 * If detours of host-to-host packets into clean planes are refused because of packets
-	 * from switches, packets from switches are ignored from then on (plan.hosts_only).
+	 * If the dependency graph refuses detours of host-to-host packets, packets from
+	 * switches are ignored from then on (plan.hosts_only).
 	 * In that case make a new planner from the next full tables. */
 	bool switch_sources;
 	struct ftr_team *team;	/* as in struct ftr_cdg_opts */
@@ -130,17 +130,18 @@ struct ftr_ddlr_plan {
 	uint32_t n_steps;
 	uint32_t n_switches;	/* number of switches that get a write */
 	uint64_t how[FTR_N_HOWS];	/* number of writes by enum ftr_ddlr_how */
-	/* entries that still lead onto a link that is down, although the switch of
-	 * their LID is up */
+	/* number of entries that still lead onto a link that is down, although the
+	 * switch of their LID is up */
 	uint64_t unrepaired;
-	uint64_t unclean;	/* repairs that lead into a plane that is not clean */
-	uint64_t refused;	/* repairs not made because they close a cycle */
+	uint64_t unclean;	/* number of repairs that lead into an unclean plane */
+	uint64_t refused;	/* number of changes that were tried and not made, because they
+				 * would close a cycle */
 	bool hosts_only;	/* packets from switches are ignored: see
 				 * switch_sources */
-	/* transition, recovery: LIDs that keep old entries for now, because the
-	 * new ones would close a cycle with packets still in flight */
+	/* transition, recovery: number of LIDs that keep old entries for now, because
+	 * the new entries would close a cycle with packets still in flight */
 	uint32_t held;
-	/* transition: it is complete; LIDs that are still held keep their old
+	/* the transition is complete; LIDs that are still held keep their old
 	 * entries */
 	bool done;
 };
@@ -180,8 +181,8 @@ const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
  * that reports the current state has no effect.
  *
  * The original tables are those of ftr_ddlr_new or of the last transition.  After links
- * or switches came back, entries that a repair changed return to the original tables
- * wherever those have a path.  They are written in the opposite order: c first, then b.
+ * or switches came back, entries that a repair changed get their original ports again
+ * if the original path works.  They are restored in the opposite order: c first, then b.
  * Broken entries may lead onto a link that comes up, and close a cycle there.  Such
  * entries are removed first, by writes of kind FTR_HOW_NONE in step 1.  These writes must
  * be acknowledged before the subnet manager makes the link active.
@@ -210,9 +211,9 @@ uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
 /*
  * Plan the transition to t, full tables for the damaged fabric nf.  The faults of nf must have
  * been reported before by ftr_ddlr_to.  An entry stays as it is if t has no entry there, or if
- * the path in t does not arrive.  A LID is held if its change would close a cycle with
+ * the path in t does not reach the LID.  A LID is held if its change would close a cycle with
  * packets still in flight: send the plan, drain, and call again with the same
- * tables, until plan->done.  From then on, later events restore these tables.
+ * tables, until plan->done.  From then on t is the original table of ftr_ddlr_events.
  * FTR_INVAL if nf has a switch that the planner's fabric does not have.
  */
 enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
@@ -226,19 +227,21 @@ void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
 /*
  * The number of arbitrary faults (links between switches, switches without hosts)
  * that are repaired locally: Sem-Jacobsen et al. 2011, lemmas 2 and 4, which are
- * about k-ary trees; docs/ddlr.md lists the other trees on which it was verified.  k
- * is the least number of working switches above a switch that has hosts on or below it.
- * The weakest switch is one that has only k switches above it.
+ * about k-ary trees; docs/ddlr.md lists the other trees on which the number was verified.
+ *
+ * Switches that have hosts on or below them are examined, except roots: for each of them,
+ * the switches directly above it to which it has a working link are counted.  k is the
+ * least of these numbers.  A weakest switch is one with only k such switches above it.
  */
 struct ftr_guarantee {
-	uint32_t k;		/* number of working neighbours above the weakest
-				 * switch */
+	uint32_t k;
 	uint32_t faults;	/* min(k, clean) - 1, or 0 */
-	uint32_t planes;	/* number of planes above the weakest switch */
-	uint32_t clean;		/* least number of clean planes above a switch */
-	ftr_sw weakest;		/* lowest rank, then index; FTR_SW_NONE: no
-				 * switch with hosts has a switch above it */
-	uint32_t n_weakest;	/* switches with only k switches above them */
+	uint32_t planes;	/* least number of planes above a weakest switch */
+	uint32_t clean;		/* least number of clean planes above any examined
+				 * switch */
+	ftr_sw weakest;		/* the weakest switch with the lowest rank, then the lowest
+				 * index; FTR_SW_NONE: no switch was examined */
+	uint32_t n_weakest;	/* number of weakest switches */
 };
 void ftr_ddlr_guarantee(const struct ftr_ddlr *r,
 			struct ftr_guarantee *out);

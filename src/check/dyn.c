@@ -12,7 +12,7 @@
  * already among those of the old base column and those that the changes added.
  *
  * When a link goes down, all LIDs whose entries lead onto it are opened
- * (dyn_open), so that a drain counts them again without the link. A link may come
+ * (dyn_open), so that a drain counts their edges again without the link. A link may come
  * up only when no LID is open. So when the edges of a column are subtracted, the
  * same links are up as when these edges were counted.
  */
@@ -157,7 +157,8 @@ static bool set_sources(struct ftr_cdg *g)
 }
 
 /* Assign to each switch its part of count[], and allocate count[]. *n: the number of elements. If
- * *n exceeds UINT32_MAX nothing is allocated, and the caller refuses. False: out of memory. */
+ * *n exceeds UINT32_MAX nothing is allocated, and the caller returns FTR_LIMIT. False: out of
+ * memory. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;

@@ -6,10 +6,11 @@
  *	dynwalk.c	the edges of one LID whose entries do not change
  *	dynall.c	the edges of all LIDs at once
  *	dynchange.c	the edges that a change adds
- *	dynorder.c	the order of the vertices that proves the graph acyclic
+ *	dynorder.c	an order of all vertices, which proves that the graph has no cycle
  *
- * Directed links between switches are numbered by the port that sends. Those of one switch are
- * consecutive: link i out of s is first_link[s] + i. Its reverse is link i into s.
+ * Directed links between switches are numbered in the order of the ports that send. The i-th link
+ * out of s is number first_link[s] + i. Its reverse is called the i-th link into s; i is the index
+ * of both.
  *
  *	vertex		link * n_vl + VL
  *	count[]		one square per switch: row = (index in, VL),
@@ -65,16 +66,15 @@ struct dyn_lid {
 	uint32_t n_edge, cap_edge;
 };
 
-/* An entry of dyn_lid.occ, or an index in count[], before a change, so that the change can be
- * undone. */
+/* Data to undo one change of dyn_lid.occ, or one increment of an element of count[]. */
 struct dyn_undo {
-	uint32_t key;
-	uint16_t vls;		/* old value in occ */
+	uint32_t key;		/* key in occ, or index in count[] */
+	uint16_t vls;		/* old value in occ; not used for count[] */
 };
 
 struct ftr_cdg {
 	const struct ftr_fabric *f;
-	bool switches;		/* true: switches send packets as well as hosts */
+	bool switches;		/* true: switches also send packets, not only end ports */
 	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
 	void *stop_ctx;
 	struct ftr_tables *now;	/* the current entries */
@@ -88,13 +88,13 @@ struct ftr_cdg {
 	uint8_t *link_vl;		/* [n_sl][vl_square] for each switch, a square of (index in,
 					 * index out): the VL, or FTR_VL_DROP; NULL: all
 					 * packets are on VL 0 */
-	uint64_t *vl_first;	/* vl_first[s]: index of the square of s, for the first SL */
+	uint64_t *vl_first;	/* vl_first[s]: index in link_vl[] of the square of s for the first SL */
 	bool plain;		/* all packets are on VL 0 */
 	bool drops;		/* SL2VL tables drop some packets */
 	uint64_t vl_square;	/* number of bytes of link_vl[] for one SL */
 	uint16_t *inject;	/* [n_sl][n_links] set of VLs on which packets enter the link from
 				 * hosts, or from the switch itself */
-	ftr_sw *source;		/* switches at which packets enter */
+	ftr_sw *source;		/* switches at which packets enter the fabric */
 	uint32_t n_sources;
 	uint32_t epoch;		/* number of times that a link went down */
 	uint32_t *epoch_of;	/* epoch_of[lid]: epoch in which the edges of the base entries were

@@ -9,7 +9,7 @@
  * the entries that it has for these LIDs are counted by outgoing port. Only these counts are
  * converted into edges, because the VL of a packet depends on its ports and not on its LID.
  *
- * A walk LID by LID has scattered accesses to all memory. This one reads the
+ * A walk LID by LID would access scattered memory. This walk reads the
  * rows of a switch and of its neighbours, and little else.
  */
 #include <stdatomic.h>

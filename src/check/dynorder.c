@@ -4,7 +4,7 @@
  *
  * After D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm
  * for directed acyclic graphs", ACM JEA 11, 2006. An edge v -> w with v before
- * w costs nothing. Otherwise only vertices between the two are affected: those
+ * w needs no work. Otherwise only vertices between the two are affected: those
  * that w reaches, and those that reach v. If the two sets meet, the edge closes
  * a cycle.
  *
@@ -12,8 +12,8 @@
  * both sets alternate until one of them is complete. Only this set is moved: the vertices that w
  * reaches are moved behind v, or those that reach v are moved before w. One set is often very
  * small: a VL that no packet used before reaches no vertex, although many vertices may reach v. The
- * positions are labels with gaps in a list (Dietz and Sleator 1987), so that moving a vertex
- * changes no other position. All labels are assigned again when a gap is exhausted.
+ * vertices are a list whose labels have gaps (Dietz and Sleator 1987), so that moving a vertex
+ * changes no other label. All labels are assigned again when a gap is exhausted.
  *
  * The order stays valid when an edge is removed, so removal needs no work. Vertices of
  * links that are down are treated as if they had no edges.

@@ -4,9 +4,9 @@
  *
  * Every switch has one entry for the LID, so all packets leave s on one link,
  * and the VLs visited there are one small set: seen[s]. From each source the
- * path is followed until it reaches a VL that was visited before. Each visited VL has one
- * successor and so one edge. O(n_sw) per LID and SL; only switches that packets pass are
- * visited.
+ * path is followed until it ends or reaches a VL that was visited before. Each visited VL
+ * has at most one successor and so at most one edge. O(n_sw) per LID and SL; only switches
+ * that packets pass are visited.
  *
  * Counting is most of the work of a drain, so a separate version of the walk is compiled for
  * it (by != 0; with by == 0, fn is called instead). A third version is for graphs in which all
@@ -26,7 +26,8 @@ struct walk {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The link onto which the entry of s leads; DYN_NONE: there is none, or it is down. */
+/* The link onto which the entry of s leads; DYN_NONE: there is none, or it was down in the epoch of
+ * the walk. */
 INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
 {
 	uint32_t link = dyn_link_of(w->g, s, w->col[s]);

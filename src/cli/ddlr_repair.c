@@ -90,7 +90,8 @@ void cli_guarantee_text(const struct ftr_fabric *f,
 		printf("guarantee     none: no switch with hosts has a switch above it\n");
 		return;
 	}
-	printf("k             %u: each switch with hosts on or below it has at least %s above it\n",
+	printf("k             %u: each switch with hosts on or below it, except roots, has at least\n"
+	       "              %s above it\n",
 	       g->k, cli_count(a, g->k, "switch", "switches"));
 	printf("guarantee     %s%u%s arbitrary %s repaired locally (links between switches,\n"
 	       "              switches without hosts), for packets from hosts to hosts\n",

@@ -6,7 +6,7 @@
  * both ends of every dead link. The entries are sorted by four keys: whether packets
  * from hosts to hosts need them, class of the LID, LID, rank of the switch. They are repaired
  * LID by LID, low switches first. So entries that only need another upward port are
- * repaired before the entries of higher switches, and detours that turn may use them. A
+ * repaired before the entries of higher switches, whose detours may use them. A
  * broken entry for which no detour is found is tried again after other entries of its
  * LID are repaired.
  */
@@ -18,7 +18,8 @@
 struct broken {
 	ftr_sw sw;
 	ftr_lid lid;
-	uint8_t late;		/* 0: packets from hosts to a host, 1: all others */
+	uint8_t late;		/* 0: packets from hosts to a host need the entry; 1: only other
+				 * packets do */
 	uint8_t cls, rank;
 };
 
@@ -64,7 +65,7 @@ static bool list_port(const struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return true;
 }
 
-/* Prefetch what is read to repair the entry of s for lid: the entries of the neighbours of s. */
+/* Prefetch the entries of the neighbours of s for lid, which the repair of the entry of s reads. */
 static void expect(const struct ftr_ddlr *r, ftr_sw s, ftr_lid lid)
 {
 	const struct ftr_shape *sh = r->sh;
@@ -151,7 +152,7 @@ static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
 	return st;
 }
 
-/* Repair by detours, and the rest by the inverted order. */
+/* Repair by detours. If entries are still broken, use the inverted order. */
 static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 				struct ftr_err *err)
 {
@@ -164,10 +165,10 @@ static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 }
 
 /*
- * Repair entries that packets from hosts to a host use. As long as all their extra turns lead into
- * clean planes, there is a clean plane for each of the first k-1 faults. If a detour into a clean
- * plane is refused only because of packets from or to switches, these packets are ignored from now
- * on; this is better than a detour of hosts into a plane that is not clean.
+ * Repair entries that packets from hosts to a host use. As long as all extra turns of these packets
+ * lead into clean planes, there is a clean plane for each of the first k-1 faults. If a detour into
+ * a clean plane is refused, packets from switches are ignored from now on; this is better than a
+ * detour of packets from hosts into a plane that is not clean.
  */
 static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)
@@ -211,7 +212,7 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 	uint32_t n_off, end;
 
 	if (restore)
-		ddlr_sort_off(r);	/* remove_entries() may have added entries */
+		ddlr_sort_off(r);	/* remove_entries() may have added to off[] */
 	n_off = restore ? r->n_off : 0;
 	for (uint32_t i = 0; !st && i < n_off; i = end) {
 		for (end = i + 1; end < n_off && r->off[end].lid == r->off[i].lid;

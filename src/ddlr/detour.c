@@ -4,8 +4,8 @@
  *
  * The entry of switch s for one LID is broken if it leads onto a dead link. A
  * detour is a path s = y0, y1, .. yn over live links. The entries of y0 .. yn-1
- * are rewritten. Those from yn on already lead to the LID, without passing any
- * of y0 .. yn-1. Forms of detour, in the order in which they are tried:
+ * are rewritten. The entries from yn on already lead to the LID, without passing
+ * any of y0 .. yn-1. Forms of detour (search_repair() lists the order of the tries):
  *
  *	n = 1	parallel link to the switch where the entry leads now
  *	n = 1	any neighbour
@@ -76,8 +76,8 @@ struct search {
 	struct detour cur;	/* the detour being built */
 	struct detour kept[KEPT];
 	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
-	/* least number of hops of any detour, 0: unknown; and the set of k % 64 of the groups k of
-	 * cur.sw[0] with which the detours of that length begin */
+	/* least_hops: least number of hops of any detour, 0: unknown. least_first: bit k % 64 is set
+	 * if a detour of that length begins with group k of cur.sw[0] */
 	uint32_t least_hops;
 	uint64_t least_first;
 	uint32_t first;		/* the group of cur.sw[0] with which the current detour begins */
@@ -135,8 +135,8 @@ static ftr_port best_link(const struct ftr_ddlr *r, ftr_sw s,
 	return best;
 }
 
-/* search_carried() with a cache, which is valid during one search_repair(): no entry changes in
- * between. */
+/* search_carried() with a cache, which is valid during one search_repair(): no entry changes before
+ * the repair is made. */
 static bool is_carried(struct ftr_ddlr *r, ftr_sw s)
 {
 	if (r->carried[s] >> 1 != r->search_no)
@@ -145,7 +145,7 @@ static bool is_carried(struct ftr_ddlr *r, ftr_sw s)
 	return r->carried[s] & 1;
 }
 
-/* True if host packets pass a switch whose entry is rewritten. */
+/* True if packets from hosts pass a switch whose entry is rewritten. */
 static bool carries(struct ftr_ddlr *r, const struct detour *d)
 {
 	for (uint32_t i = 0; i < d->n; i++)
@@ -184,8 +184,8 @@ static bool is_allowed(const struct search *z, struct detour *d)
 	return !must || d->clean;
 }
 
-/* The detour has reached cur.sw[n]. Keep it if the entries from there lead to the LID and it is
- * good enough. */
+/* The detour has reached cur.sw[n]. Keep it if the entries from there lead to the LID, and kept[]
+ * has room or contains a worse detour. */
 static void judge(struct search *z)
 {
 	struct detour *d = &z->cur;
@@ -418,8 +418,8 @@ static void expect_switch(const struct ftr_ddlr *r, ftr_sw s)
 }
 
 /* Compute the shortest paths over live links from s to all switches: for each switch the number of
- * hops, and the groups of s with which the paths begin. The inner loop has only one branch, because
- * others would be mispredicted at every second link. */
+ * hops, and the groups of s with which the paths begin. The inner loop does not branch on whether a
+ * switch was found before: that branch would be mispredicted at every second link. */
 static void shortest_paths(struct ftr_ddlr *r, ftr_sw s, uint8_t *hops,
 			   uint64_t *first)
 {
@@ -429,7 +429,7 @@ static void shortest_paths(struct ftr_ddlr *r, ftr_sw s, uint8_t *hops,
 
 	memset(hops, 0, r->f->n_sw);
 	memset(first, 0, r->f->n_sw * sizeof(*first));
-	hops[s] = UINT8_MAX;	/* not found again */
+	hops[s] = UINT8_MAX;	/* so that s itself is not found */
 	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++) {
 		ftr_sw t = sh->tree.groups[k].remote;
 
@@ -602,7 +602,7 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	r->search_no++;
 	carried = is_carried(r, s);
 	z.for_hosts = host && carried;
-	/* is_allowed() would reject all other detours */
+	/* for packets of the other kinds, is_allowed() rejects all detours that are not clean */
 	clean_only |= !z.for_hosts && (host || carried);
 	w = z.for_hosts ? clean_paths : short_paths;
 	st = try_parallel(&z, s, repaired, err);

@@ -5,8 +5,8 @@
  * Some switches get new entries for a LID. They are written downstream first
  * (tables/write_order.h). If some entries have no such order, one switch is
  * written next: the first whose path reaches the LID while all other switches without
- * a step keep their old entries. Then the order of the rest is computed again. If there
- * is no such switch, the remaining entries are left unchanged.
+ * a step keep their old entries. Then the order of the remaining entries is computed again.
+ * If there is no such switch, the remaining entries are left unchanged.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -99,8 +99,8 @@ static enum ftr_status one_up(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	st = remove_entries(r, s, p, err);
 	if (!st)
 		st = remove_entries(r, port->peer, port->peer_port, err);
-	/* The link has carried no packets, so these writes are drained. All others come in a later
-	 * step. */
+	/* The link has carried no packets, so these writes need no drain. All other writes come in a
+	 * later step. */
 	ftr_ddlr_drained(r);
 	r->first_step = 1;
 	if (!st)

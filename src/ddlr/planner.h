@@ -18,8 +18,8 @@
 #include <ftr/ddlr.h>
 
 #define DETOUR_MAX 12		/* greatest number of entries that a detour rewrites */
-#define AHEAD 6			/* data are prefetched for this number of repairs, or switches,
-				 * after the current one */
+#define AHEAD 6			/* data are prefetched for the repair, or switch, that comes this
+				 * number of places after the current one */
 #define NEAR_MAX 64		/* greatest number of switches whose distances are stored in a
 				 * plan */
 
@@ -33,8 +33,8 @@ struct detour {
 	uint32_t key[3];	/* compared one after the other if hops are equal; less is better */
 	uint8_t end_step;	/* greatest step of the entries on the path from sw[n] to the LID */
 	bool clean;
-	bool counts;		/* planes_enter() must be called: host packets make the extra turns
-				 * of the detour */
+	bool counts;		/* packets from or to hosts make the extra turns of the detour, so
+				 * planes_enter() must be called */
 };
 
 /* An entry that was changed, and the port to which a repair restores it. */
@@ -42,15 +42,14 @@ struct changed {
 	ftr_sw sw;
 	ftr_lid lid;
 	ftr_port orig;
-	uint32_t at;		/* number of the change, in ascending order */
+	uint32_t at;		/* number of this change; later changes have higher numbers */
 };
 
 /* A new entry for the current LID, see lid_transition.c. */
 struct column_write {
 	ftr_sw sw;
 	ftr_port port;
-	uint8_t alone;		/* step of the write if one_alone() set it; 0: one_alone() did
-				 * not */
+	uint8_t alone;		/* step of the write if one_alone() set it, otherwise 0 */
 };
 
 struct ftr_ddlr {
@@ -67,7 +66,7 @@ struct ftr_ddlr {
 	uint16_t *n_down;	/* n_down[s]: number of ports of s with a dead link */
 	uint32_t most_groups;	/* the greatest number of groups of a switch */
 	uint8_t *dead_sw;	/* dead_sw[s]: switch s was reported down */
-	uint8_t *dead_link;	/* [n_ports] the link itself was reported down, at both ports */
+	uint8_t *dead_link;	/* [n_ports] 1 at both ports of a link that was reported down */
 	uint8_t *has_hosts;	/* has_hosts[s]: some host is connected to s */
 	uint8_t *cls;		/* cls[lid]: enum ftr_class */
 	uint32_t *load;		/* load[x]: number of LIDs with a detour over the link of port x */
@@ -101,8 +100,8 @@ struct ftr_ddlr {
 	uint32_t *carried;	/* carried[s]: cache of is_carried(): search number << 1 | result */
 	uint32_t search_no;	/* number of the current search_repair() */
 	/* near_hops[i * n_sw + s], i < n_near: number of hops over live links from near[i] to s; 0:
-	 * unknown. near_first[]: the set of k % 64 of the groups k of near[i] with which these
-	 * shortest paths begin */
+	 * unknown. near_first[], at the same index: bit k % 64 is set if one of these shortest
+	 * paths begins with group k of near[i] */
 	ftr_sw near[NEAR_MAX];
 	uint8_t *near_hops;
 	uint64_t *near_first;

@@ -4,8 +4,8 @@
  * resort of a repair, to tables of the inverted order.
  *
  * All three choose new entries for a LID. lid_transition.c divides the change into steps, and the
- * dependency graph decides whether it is allowed now. A change that is not allowed is held. It may
- * be allowed later, when packets that follow older entries have been drained. If all LIDs are
+ * dependency graph decides whether the change is allowed. If it is not, the LID is held: the change
+ * may be allowed later, when packets that follow older entries have been drained. If all LIDs are
  * drained and a round changes nothing, the held LIDs keep their current entries, which lead to
  * them.
  */

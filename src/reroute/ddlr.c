@@ -24,8 +24,8 @@
  * Building a planner takes longer than rerouting a fault without one.  So it is
  * built in a thread of its own, and a second one shares the work.  A fault that comes
  * before the planner is ready is rerouted without local repair, and the planner is then
- * useless. In this case the thread is asked to stop, as it is at the next routing and at
- * the end of OpenSM. It stops within milliseconds. At most one planner is built at a time:
+ * useless. The thread is then asked to stop; the next routing and the end of OpenSM stop it
+ * as well. It stops within milliseconds. At most one planner is built at a time:
  * the next thread is started after the previous one has ended.
  */
 #include <inttypes.h>
@@ -108,7 +108,7 @@ static void abandon(struct rr_view *v)
 	v->maker = NULL;
 }
 
-/* True if both maps give packets the same VLs between all connected ports of f. */
+/* True if both SL2VL tables give packets the same VLs between all connected ports of f. */
 static bool same_vls(const struct ftr_fabric *f, const struct ftr_sl2vl *a,
 		     const struct ftr_sl2vl *b)
 {
@@ -126,8 +126,8 @@ static bool same_vls(const struct ftr_fabric *f, const struct ftr_sl2vl *a,
 	return true;
 }
 
-/* With more LIDs to drain than this, a new planner takes less time (the drain of
- * one LID takes about 50 us with 1,620 switches). */
+/* If more LIDs than this must be drained, making a new planner takes less time (the
+ * drain of one LID takes about 50 us with 1,620 switches). */
 #define DRAINS_MAX 1000
 
 /* Take over the planner of the previous view if the routing of v confirms the
@@ -203,7 +203,7 @@ bool rr_ddlr_ready(struct rr *f)
 	struct rr_view *v = f->view;
 
 	take_planner(f, v);
-	abandon(v);	/* the fabric of the planner lacks the change that is handled now */
+	abandon(v);	/* this planner is built without the change that is handled now */
 	return v->planner != NULL;
 }
 
@@ -237,7 +237,7 @@ static struct rr_writes list_writes(const struct ftr_ddlr_plan *plan)
 	return out;
 }
 
-/* On an error the planner is dropped. */
+/* Write the plan. On an error the planner is dropped. */
 static enum ftr_status push_plan(struct rr *f,
 				 const struct ftr_ddlr_plan *plan,
 				 struct rr_repair *r, struct ftr_err *err)
@@ -355,11 +355,10 @@ static void list_dead_links(struct trial *c, const struct rr_repair *r)
 /*
  * Check the planned local repair by walking the tables that the switches hold,
  * as for every other repair.  During the check the plan is entered into view->sent,
- * because a copy of all tables would take longer than the check.  Credit loops were
- * excluded while the repair was planned, with the checker's dependency graph (<ftr/cdg.h>) and all
- * dependencies of packets that are still in flight; so turns are not a finding
- * here.  A walk may end at a dead port only if the plan declares entries that
- * it could not repair.
+ * because a copy of all tables would take longer than the check.  Turns are permitted
+ * here: the planner has already excluded credit loops with the checker's dependency graph
+ * (<ftr/cdg.h>), which includes all packets in flight.  A path may end at a dead port
+ * only if the plan reports entries that it could not repair.
  */
 static enum ftr_status check_plan(const struct rr_view *v,
 				  const struct rr_repair *r,

@@ -361,8 +361,8 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v);
 /* True if the view has a planner. A planner that is still being built is abandoned, and
  * the view then has none. */
 bool rr_ddlr_ready(struct rr *f);
-/* Report that a link has returned.  The planner does not know that link.  So if there is a
- * planner, a sweep is requested, after which a new planner is built. */
+/* Report that a link has returned.  The planner does not know that link.  So if the engine
+ * repairs locally, a sweep is requested, after which a new planner is built. */
 void rr_ddlr_returned(struct rr *f);
 /* Wait for the abandoned threads, and free what they have built. */
 void rr_ddlr_reap(struct rr *f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Channel dependencies of changing tables by a slow and simple algorithm, for small
- * fabrics: the functions of <ftr/cdg.h>, which here compute with sets and fixed points.
+ * fabrics: the functions of <ftr/cdg.h>, computed with sets and fixed points.
  *
  * For each LID there are two sets: the occupied combinations (link, VL, SL), and the edges. A
  * step gives its switches a second entry. All entries are then followed repeatedly until

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Fabrics from a short text, for tests that draw their fabric.
+ * Fabrics described by a short text.
  *
  * One switch per line: "NAME: PEER PEER*3 h4 an rt". A PEER is the name of
  * another switch (one link, or N links with *N). "hN" adds N hosts, "an" one
  * Aggregation Node, "rt" one router. A link is given at one end only. Node GUIDs
- * ascend with the lines (line i: (i + 1) << 16), and so do host GUIDs. Ports
- * are used in the order of the words, hosts last. LIDs are assigned.
+ * ascend with the lines (line i, from 0: (i + 1) << 16), and so do host GUIDs. Ports
+ * are used in the order of the lines and words. LIDs are assigned.
  */
 #ifndef FTR_TEST_DRAW_H
 #define FTR_TEST_DRAW_H

@@ -2,7 +2,7 @@
 /*
  * Random irregular fabrics: layers of switches joined by 0 to 4 parallel links,
  * some links that skip a layer or stay inside one, hosts on leaf switches and
- * on some other switches, racks that are connected to two chips of each of two chassis.
+ * on some other switches; or racks that are connected to two chips of each of two chassis.
  */
 #ifndef FTR_TEST_IRREGULAR_H
 #define FTR_TEST_IRREGULAR_H
@@ -12,7 +12,7 @@
 
 /* Two chassis of 8 leaf chips and 4 spines, joined only by rows of racks. A row has `racks`
  * rack switches, and one more switch for each chassis, which connects them to two chips of that
- * chassis. A rack switch has two hosts, a chip has `on_chips` hosts. `lost` percent of the links
+ * chassis. A rack switch has two hosts, a leaf chip `on_chips`. `lost` percent of the links
  * between switches are missing. root: the GUIDs of the spines. */
 #define IRREGULAR_ROOTS 8
 struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
@@ -29,8 +29,8 @@ struct ftr_fabric *irregular_two_trees(struct ftr_rng *r, uint32_t joints,
 struct ftr_fabric *irregular_small(struct ftr_rng *r);
 
 /* Two chassis of `chips` leaf chips and `spines` spines each, with `on_chips`
- * hosts on every chip; `racks` switches with hosts, each on two chips of both
- * chassis. */
+ * hosts on every leaf chip; `racks` switches with hosts, each connected to two leaf
+ * chips of each chassis. */
 struct ftr_fabric *irregular_chassis(struct ftr_rng *r, uint32_t chips,
 				     uint32_t spines, uint32_t racks,
 				     uint32_t on_chips);

@@ -5,8 +5,8 @@
  * the damaged fabric. Ranks, the index d and nominal data are taken from shapes
  * that have tests of their own; costs are those of oracle.h. The up path of a
  * host consists of the switches through which packets for this host would go
- * upward from its own leaf. Up paths are followed host by host, and numbered by
- * comparison with all earlier hosts. oracle_slots.h also checks the slots and
+ * upward from its own leaf. Up paths are followed host by host; the quotient q of
+ * each step is found by comparison with all earlier hosts. oracle_slots.h also checks the slots and
  * dividers of small fabrics.
  */
 #ifndef FTR_TEST_ORACLE_PLACE_H

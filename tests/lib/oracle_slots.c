@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Slots as defined in src/shape/slots.c, projections as defined in
- * <ftr/shape.h>.
+ * Slots as defined in src/shape/slots.c, projections (shapes over a nominal shape) as
+ * defined in <ftr/shape.h>.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -312,7 +312,7 @@ static void check_switches(const struct ftr_shape *sh,
 			hosts += sh->f->ep[e].sw == s &&
 				sh->numbering.ep_index[e].cls == FTR_CLASS_HOST;
 		ck_assert_msg(sh->tree.leaf_hosts[before] == hosts,
-			      "seed %" PRIu64 ": wrong number of hosts of leaf %u", seed, s);
+			      "seed %" PRIu64 ": wrong number of hosts on leaf %u", seed, s);
 	}
 	ck_assert_uint_eq(sh->tree.n_leaf, leaves);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slots and projections by a slow and simple algorithm, for small fabrics.
+ * Slots, and projections (shapes over a nominal shape), by a slow and simple algorithm, for
+ * small fabrics.
  *
  * Ranks and stubs are taken from the shape, planes from oracle.h. Everything else is
  * computed by scanning ports, pair by pair.
@@ -11,7 +12,8 @@
 #include <ftr/ftr.h>
 
 /* The number of nominal links between a and b; 0 if they are not nominal
- * neighbours. sh must infer missing links itself: it must not be a shape over a nominal one. */
+ * neighbours. sh must infer missing links itself: it must not be a shape over a nominal
+ * shape. */
 unsigned int oracle_nominal(const struct ftr_shape *sh, ftr_sw a, ftr_sw b);
 
 /* Store in slot[] the switches that are nominally above s, in the order of their slots; returns

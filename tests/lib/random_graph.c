@@ -33,7 +33,7 @@ static uint32_t wild_pick(struct wild *w, uint32_t n, uint32_t skip)
 
 static enum ftr_status wild_full(const struct wild *w)
 {
-	return ftr_fail(w->err, FTR_LIMIT, "all ports of %u switches are taken, %u each",
+	return ftr_fail(w->err, FTR_LIMIT, "all ports of %u switches are in use, %u each",
 			w->n_sw, FTR_PORT_MAX);
 }
 

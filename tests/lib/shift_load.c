@@ -70,7 +70,7 @@ enum ftr_status shift_load(const struct ftr_fabric *f,
 		return st;
 	for (uint32_t i = 0; i < n; i++)
 		if (order[i] != FTR_EP_NONE && order[i] >= f->n_ep)
-			return ftr_fail(err, FTR_INVAL, "place %u of the order names host port %u of %u",
+			return ftr_fail(err, FTR_INVAL, "place %u of the order names host port %u, but the fabric has %u host ports",
 					i, order[i], f->n_ep);
 	load = ftr_calloc(f->n_ports, sizeof(*load));
 	if (!load)

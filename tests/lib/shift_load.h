@@ -7,9 +7,9 @@
 #include <ftr/tables.h>
 
 /*
- * Switch-to-switch link load of one shift of the n host ports in order[] (their
- * base LIDs; FTR_EP_NONE is a gap, which sends and receives nothing): flow
- * order[i] -> order[(i + k) % n]. max_load: flows on the most loaded directed
+ * Load of the links between switches in one shift: host port order[i] sends to
+ * the base LID of order[(i + k) % n]. FTR_EP_NONE in order[] is a gap, which
+ * sends and receives nothing. max_load: flows on the most loaded directed
  * link between switches. A flow that does not arrive is not counted. The
  * paths are followed hop by hop. Returns FTR_INVAL if the size of the tables is
  * not that of f, or if order[] has a port that f does not have.

@@ -30,8 +30,8 @@ struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
 struct ftr_fabric *trees_chassis(struct ftr_rng *r);
 
 /* Three or four ranks with 0 to 4 links between any two switches of
- * neighbouring ranks. Some have hosts above the leaves, some have leaves with
- * two parents only. At most 27 switches, random GUIDs. */
+ * neighbouring ranks. Some fabrics have hosts above the leaves, some have leaves
+ * with two parents only. At most 27 switches, random GUIDs. */
 struct ftr_fabric *trees_irregular(struct ftr_rng *r);
 
 /* Racks as in tests/seeds/racks.awk: 42 rack switches of 12 hosts below a

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The slow computations of world.h, in two forms. First: groups without the
- * dead links, costs rank by rank for every pair, all tables routed from
- * scratch. Second, if the routing follows the ranks: the full shape of the fabric
- * without its dead links, over the nominal shape.
+ * The slow computations of world.h. The first one removes the dead links from the
+ * groups, computes the costs of every pair rank by rank, and routes all tables from
+ * scratch. The second one is done only if the routing follows the ranks: it makes the
+ * shape of the fabric without its dead links, over the nominal shape, and routes it.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static struct ftr_err err;
 
 /* ---- the slow computation -------------------------------------------- */
 
-/* The shape that contains all links. */
+/* The shape with all links that the incremental routing uses. */
 static const struct ftr_shape *reported(const struct world *w)
 {
 	return w->order ? w->order : w->whole;
@@ -429,8 +429,8 @@ static void invert(struct world *w)
 	w->sh = w->order;
 }
 
-/* Kill random links between ranks before the start; w->sh becomes a shape over the
- * complete shape. */
+/* Make random links between ranks dead before the start; w->sh becomes a shape of the
+ * damaged fabric over the complete shape. */
 static void damaged(struct world *w)
 {
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = w };

@@ -17,7 +17,7 @@ struct world {
 	struct ftr_shape *whole;	/* the nominal shape: that of f */
 	struct ftr_fabric *damaged;	/* the fabric at the start, if it lacks links of f;
 					 * otherwise NULL */
-	struct ftr_shape *over;		/* shape of damaged over whole, or NULL */
+	struct ftr_shape *over;		/* shape of `damaged` over `whole`, or NULL */
 	struct ftr_shape *order;	/* reordered shape, or NULL */
 	const struct ftr_shape *sh;	/* the shape that the incremental routing uses */
 	struct ftr_route_opts opts;
@@ -61,7 +61,7 @@ void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n);
 void world_check(const struct world *w);
 
 void world_copy_tables(struct ftr_tables *to, const struct ftr_tables *from);
-/* A copy of the tables from, which belong to f. */
+/* A copy of the tables `from`, which belong to f. */
 struct ftr_tables *world_copy_of_tables(const struct ftr_fabric *f, const struct ftr_tables *from);
 /* Clear the entries whose bits are set in bits ([n_sw][stride / 64], as written by dmodc_tables());
  * returns their number. */
