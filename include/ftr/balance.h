@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Balance: choosing among the candidates of every entry by counting flows.
+ * Balance: for every entry, choose among the candidates by counting flows.
  *
  * For each entry an engine finds the candidates, the ports that lead closer to the
  * destination (equation (1) of Gliksberg et al. 2020), and selects one of them by a formula.
@@ -13,14 +13,15 @@
  *
  *	FTR_BALANCE_OFF		leave the tables as they are
  *	FTR_BALANCE_LOAD	even out all-to-all traffic: no link above the
- *				target, if possible; changes only entries whose
- *				path is overloaded
+ *				target (slightly above the lower bound), if
+ *				possible; changes only entries whose path is
+ *				overloaded (on very small fabrics also in shifts)
  *	FTR_BALANCE_FULL	also even out shift permutations: the most loaded
  *				link of each shift
  *
  * Positions.  Position p is the p-th host of the host order (ftr_shape_host_order); gaps are
- * not counted.  The ranks of a job are best placed in this order.  In shift k, position p sends
- * to position (p + k) mod n, of n positions.
+ * not counted.  The processes (MPI ranks) of a job are best placed in this order.  In shift k,
+ * position p sends to position (p + k) mod n, where n is the number of positions.
  *
  * The load of the most loaded link under all-to-all never grows.  With FTR_BALANCE_FULL
  * the mean over the shifts of the load of the most loaded link does not grow either, with one
@@ -59,12 +60,13 @@ struct ftr_balance_input {
 	/* Called for the entries of column l at switch s.  If extra turns decide which
 	 * candidates these entries have, the function stores the candidates in cand[], by
 	 * ascending pos, and returns their number.  If the costs decide, it returns
-	 * FTR_BALANCE_BY_COST.  Every choice among the candidates must be allowed, and all must
-	 * be equally far from the column.  NULL: the costs decide for all entries. */
+	 * FTR_BALANCE_BY_COST.  Every choice among the candidates must be allowed, and all
+	 * candidates must be equally far from the column.  NULL: the costs decide for all
+	 * entries. */
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;
-	bool longer;		/* the paths of some entries have more hops than their cost */
+	bool longer;		/* some paths have more hops than the cost of their first switch */
 	enum ftr_balance depth;
 	/* Called every few milliseconds; returns true to stop the search early.  NULL: the
 	 * search is not stopped. */
@@ -85,9 +87,9 @@ struct ftr_balance_report {
 };
 
 /*
- * Improve t in place.  report may be NULL.  If a path in t has a loop, t is not changed, and
- * only report->bound is set.  Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has another
- * number of switches or LIDs than the fabric of the shape.
+ * Improve t in place.  report may be NULL.  If a path in t has a loop, or if fewer than two hosts
+ * have a position, t is not changed, and only report->bound is set.  Errors: FTR_NOMEM, with t
+ * unchanged; FTR_INVAL: t has another number of switches or LIDs than the fabric of the shape.
  */
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_tables *t, struct ftr_team *team,
@@ -106,8 +108,8 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
  *
  * ftr_balance_bound_dual: bounds from weights of the links, which every round improves.
  * Under any routing the most loaded link carries at least *least flows.  *most is the load of
- * the most loaded link if flows are divided among several paths, which forwarding tables
- * cannot do.  O(rounds * switches with hosts * links).
+ * the most loaded link of a routing that the rounds have found.  It divides flows among several
+ * paths, which forwarding tables cannot do.  O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  const uint32_t *hosts, uint32_t *bound,

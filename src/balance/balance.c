@@ -12,9 +12,9 @@
  * from sweep to sweep.  While it is low, flows that collide in shifts move apart, beyond
  * the target if necessary.  When it is high, the all-to-all load is evened out with the
  * least damage to shifts.  A high cost from the beginning leads to a worse optimum: on the
- * two-level fabric of the test data that lacks 26 links, the mean over the shifts of the most
- * loaded link is then 2.5 flows instead of 2.07.  On small fabrics all sweeps are repeated,
- * beginning with the low cost, which lowers that figure to 2.05.
+ * two-level fabric of the test data that lacks 26 links, the mean over the shifts of the load
+ * of the most loaded link is then 2.5 flows instead of 2.07.  On small fabrics all sweeps are
+ * repeated, beginning with the low cost, which lowers that figure to 2.05.
  *
  * On large fabrics a sweep takes a second.  So there are only two sweeps, at a medium cost, and
  * each sweep examines an entry only once, even if later moves make its path worse.  Links
@@ -25,7 +25,7 @@
  * (6.64 -> 6.59 on the fabric of tests/perf/chassis.awk in BENCHMARKS.md).
  *
  * If the most loaded link is still above the limit after these sweeps, the sweeps of depth load
- * even out the all-to-all load, and then sweeps at a high cost improve the shifts again.  With
+ * even out the all-to-all load, and then sweeps at a high cost reduce the load of shifts.  With
  * this step, depth full is worse than depth load (by the product of both loads) on 29 of the 3,093
  * routings of tests/prop/test_balance_recount; without it, on 167.
  *
@@ -44,17 +44,18 @@
 #define LOAD_SWEEPS 10
 #define COARSE 6		/* the first sweep examines entries with at least 1 / 2^COARSE of
 				 * all flows to the LID */
-#define FINER 4
-#define SHARES 2		/* shares of a shared sweep, see load_sweep.c. Only the first
-				 * SHARED_SWEEPS of these sweeps are shared, which make nearly all
-				 * moves, and only at depth load: shared sweeps change more entries,
-				 * which increases the load of shifts. */
+#define FINER 4			/* the second sweep: at least 1 / 2^(COARSE + FINER); further sweeps
+				 * examine all entries */
+#define SHARES 2		/* number of shares, see load_sweep.c. Only the first SHARED_SWEEPS
+				 * load sweeps, which make nearly all moves, are divided into
+				 * shares, and only at depth load: sweeps in shares change more
+				 * entries, which increases the load of shifts. */
 #define SHARED_SWEEPS 2
-#define SHARED_HOSTS 2000	/* with fewer hosts no sweep is shared, because all take little
+#define SHARED_HOSTS 2000	/* with fewer hosts no sweep is divided, because all take little
 				 * time */
 #define FULL_SWEEPS 6
 #define FULL_OVER 16		/* cost of a flow above the target in the first sweep */
-#define FULL_RISE 16
+#define FULL_RISE 16		/* factor of this cost from one sweep to the next */
 #define EVEN_OVER (1 << 20)	/* cost of a flow above the target in even_out() */
 #define ROUNDS 4
 #define ROUNDS_PATHS 100000	/* With fewer paths there are ROUNDS rounds, with more only one:
@@ -66,13 +67,14 @@
 				 * cost */
 #define LARGE 2000000		/* with more paths, LARGE_SWEEPS quick sweeps */
 #define LARGE_SWEEPS 2
-#define FIRST_MEET 7 / 10	/* factor of the limit of bad links in the first of these sweeps */
+#define FIRST_MEET 7 / 10	/* factor of balance_sweep.meet in the first of these sweeps */
 #define LARGE_OVER (1 << 12)
-#define GAIN_SHARE 500		/* A sweep that reduces the load of shifts by less than 1 /
-				 * GAIN_SHARE is the last one. */
-#define MOVED_SHARE 20		/* On fabrics that are not small: a sweep with fewer moves than the
-				 * most moves of any sweep / MOVED_SHARE is the last one and is not
-				 * evaluated. */
+/* The next two apply only if no link is above the limit. */
+#define GAIN_SHARE 500		/* In the second half of the sweeps, one that reduces the load of
+				 * shifts by less than 1 / GAIN_SHARE is the last one. */
+#define MOVED_SHARE 20		/* On fabrics that are not small, a sweep with less than 1 /
+				 * MOVED_SHARE of the most moves of any sweep is the last one, and
+				 * its tables are not compared with the best ones. */
 #define BINS_BYTES ((size_t)96 << 20)
 
 struct work {
@@ -171,8 +173,8 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 }
 
 /* The number of flows that is too many on a link in one shift: about the mean over the shifts
- * of the most loaded link.  Links with fewer flows are not examined.  Two flows are too many
- * on small fabrics only.  On larger fabrics that lack links, some link has two flows in every
+ * of the load of the most loaded link.  Links with fewer flows are not examined.  Two flows are too
+ * many on small fabrics only.  On larger fabrics that lack links, some link has two flows in every
  * shift; moving these takes long, and often leads to a link with three. */
 static uint32_t too_many(const struct work *w)
 {
@@ -188,8 +190,8 @@ static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };
 	enum ftr_status st = FTR_OK;
-	bool even = false;	/* the all-to-all load is below the target, or cannot be made more
-				 * even */
+	bool even = false;	/* the all-to-all load is not above the target, or cannot be made
+				 * more even */
 
 	while (!st && !s.cancelled && w->r->sweeps < TINY_SWEEPS) {
 		even |= w->now.max <= w->target;
@@ -267,8 +269,8 @@ static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 }
 
 /* A full sweep moves an entry only if that reduces the total excess of all links (the flows above
- * the target).  So it cannot remove an excess that needs several moves.  Even out such a
- * load without regard to shifts, and then improve the shifts at a high cost. */
+ * the target).  So it cannot remove an excess that needs several moves.  Remove such an excess
+ * without regard to shifts, and then reduce the load of shifts again, at a high cost. */
 static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st;
@@ -301,8 +303,8 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Count the flows. Everything else is made only if they show that a sweep is needed: on a healthy
- * tree it is not. */
+/* Count the flows. The other data are made only if the flows show that a sweep is needed. On a
+ * healthy tree no sweep is needed. */
 static enum ftr_status count(struct work *w, struct ftr_err *err)
 {
 	bool full = w->in->depth == FTR_BALANCE_FULL;

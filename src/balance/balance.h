@@ -6,7 +6,7 @@
  *	count.c		flows on every link, all-to-all and by shift
  *	count_alike.c	the same all-to-all flows, from the tables alone
  *	load_sweep.c	one sweep over entries, for all-to-all alone
- *	load_dest.c	its moves for one destination
+ *	load_dest.c	the moves of such a sweep for one destination
  *	local_search.c	one sweep over entries, for shifts as well
  *	move.c		candidates of entries, and the log of changes
  *	worst.c		the most loaded link of every shift, exactly
@@ -55,7 +55,8 @@ struct balance_net {
 	uint32_t n_links;	/* number of links, f->n_ports */
 	ftr_sw *peer;		/* peer[x]: switch at the far end of link x; FTR_SW_NONE: no
 				 * switch */
-	uint32_t *row;		/* row[x]: index of link x among the links to switches */
+	uint32_t *row;		/* row[x]: index of link x among the links to switches;
+				 * BALANCE_NONE: it leads to no switch */
 	uint32_t n_rows;	/* number of links to switches */
 	struct balance_ports *ports;	/* ports[s]: the links of switch s */
 	uint32_t n_sources;
@@ -81,17 +82,19 @@ struct balance_net {
 		uint32_t n;
 		uint8_t *cost, *down;	/* [n_sw] costs to the column, allocated together */
 	} *order;		/* [n_sw] */
-	/* entry: the entries of the tables by destination (see balance_entries); senders: as in
-	 * balance_senders. NULL: not made, or freed by balance_net_free_rows */
+	/* rows: the memory of entry and senders. entry: the entries of the tables by destination,
+	 * see balance_entries. senders: see balance_senders. NULL: not made, or freed by
+	 * balance_net_free_rows */
 	struct ftr_arena *rows;
 	uint8_t *entry;
 	uint16_t *senders;
-	uint32_t *flows;	/* all-to-all flows by link; NULL: not counted */
+	uint32_t *flows;	/* flows[x]: all-to-all flows on link x; NULL: not counted, or a
+				 * path has a loop */
 	uint32_t n_groups;	/* number of groups of sources that balance_count_tables has
 				 * followed; for tests */
 };
 
-/* Make a net without order, sweep_order and entry, which take longest. */
+/* Make a net without order, sweep_order and entry, which take the most time. */
 enum ftr_status balance_net_begin(const struct ftr_balance_input *in,
 				  struct balance_net **out,
 				  struct ftr_err *err) FTR_MUST_USE;
@@ -100,7 +103,7 @@ enum ftr_status balance_net_rows(struct balance_net *net,
 				 const struct ftr_tables *t,
 				 struct ftr_team *team,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Both of these. */
+/* Do the work of both functions. */
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
 				const struct ftr_tables *t,
 				struct ftr_team *team, struct balance_net **out,
@@ -177,8 +180,8 @@ struct balance_count {
 	uint32_t n_bins;	/* number of bins per link; 0: shifts are not counted */
 	uint16_t *bins;		/* [net->n_rows][n_bins], then BALANCE_LANES more, because the last
 				 * vector is read beyond the end */
-	/* full: one bit per bin, set if the bin contains more than `many` flows; words: 64-bit
-	 * words per row */
+	/* full: one bit per bin, set if the bin contains more than `many` flows; words: number of
+	 * 64-bit words in a row of full */
 	uint32_t many, words;
 	uint64_t *full;		/* [net->n_rows][words] */
 	uint32_t *n_full;	/* n_full[r]: number of bits set in row r of full */
@@ -199,7 +202,7 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 				    struct ftr_err *err) FTR_MUST_USE;
 
 /* As balance_count_flows, but store the results in net: flows and, if wanted, senders, which take
- * more time and memory than all else. passed: as in struct balance_counted. */
+ * more time and memory than everything else. passed: as in struct balance_counted. */
 enum ftr_status balance_count_net(struct balance_net *net, bool senders,
 				  uint64_t *passed, struct ftr_team *team,
 				  struct ftr_err *err) FTR_MUST_USE;
@@ -212,17 +215,19 @@ enum ftr_status balance_count_tables(struct balance_net *net,
 				     struct ftr_err *err) FTR_MUST_USE;
 
 /* The flows of a link, and the switch at its far end (n_sw: no switch), in one array because they are
- * used together. link[n_links]: the link of entries that lead to no port. NULL: out of memory. */
+ * used together. */
 struct balance_counter {
 	uint32_t flows, peer;
 };
+/* New counters link[n_links + 1]; entries that lead to no port use the last one. NULL: out of
+ * memory. */
 struct balance_counter *balance_counters_new(const struct balance_net *net,
 					     struct ftr_arena *a);
 /* flows[x] += link[x].flows */
 void balance_counters_add(const struct balance_net *net,
 			  const struct balance_counter *link, uint32_t *flows);
 
-/* The row of destination d in entry[n_dests][n_sw]. The entries of one destination, a tree, are
+/* The row of destination d in entry[n_dests][n_sw]. The entries of one destination are
  * consecutive. */
 static inline uint8_t *balance_entries(const struct balance_net *net,
 				       uint8_t *entry, uint32_t d)
@@ -247,8 +252,8 @@ static inline uint16_t *balance_senders_new(const struct balance_net *net,
 			       (net->f->n_sw + 1u) * sizeof(uint16_t));
 }
 
-/* The 64-bit words of a row of passed[max_lid + 1]; a row has one bit for each switch that flows to
- * the LID pass or reach. */
+/* The number of 64-bit words in a row of passed[max_lid + 1]. The row of a LID has one bit for each
+ * switch, set if flows to the LID pass or reach the switch. */
 static inline size_t balance_passed_words(const struct balance_net *net)
 {
 	return net->f->n_sw / 64 + 1u;
@@ -260,7 +265,7 @@ static inline uint64_t *balance_passed(const struct balance_net *net,
 	return passed + lid * balance_passed_words(net);
 }
 
-/* Allocate the bins; bytes: limit of their memory, which decides c->width. */
+/* Allocate the bins. bytes: limit of their memory, which determines c->width. */
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 				 struct ftr_arena *a,
 				 struct ftr_err *err) FTR_MUST_USE;
@@ -304,7 +309,7 @@ static inline uint32_t balance_shifts_of(const struct balance_net *net,
 	return end > net->n_pos ? 2 : src->n > 0;
 }
 
-/* Add (by 1) or remove (by -1) flows in these shifts on a link. */
+/* Add a flow (by: 1) on a link in each of these shifts, or remove one (by: -1). */
 void balance_bins_add(struct balance_count *c, uint32_t link,
 		      struct balance_shifts of, int by);
 
@@ -315,12 +320,12 @@ uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Like balance_worst; also count all flows in the bins, without searching for bins that have too
- * many flows. */
+/* Like balance_worst; also count all flows in the bins. The marks of balance_bins_full are not
+ * updated. */
 enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,
 				   struct ftr_err *err) FTR_MUST_USE;
-/* The sum of balance_worst, computed from bins of one shift each. */
+/* The sum of balance_worst, computed from the bins, which must have one shift each. */
 uint64_t balance_bins_worst(const struct balance_count *c,
 			    struct ftr_team *team);
 
@@ -391,15 +396,15 @@ struct balance_sweep {
 	uint64_t over;		/* cost of each flow above the target */
 	uint32_t meet;		/* A link is bad if some shift has at least this number of flows on
 				 * the link, or if the link has more flows than target. */
-	bool quick;		/* examine only entries whose path had a bad link before the first
-				 * move for a destination of their batch */
+	bool quick;		/* examine only entries whose path had a bad link before any entry
+				 * for their batch of destinations moved */
 	uint32_t least;		/* balance_load_sweep: examine only entries through which at least
 				 * this number of hosts sends */
 	/* balance_load_sweep: The destinations are divided into `shares` shares; 0 means 1. A batch
 	 * has share_dests * shares destinations, which are consecutive in sweep_order: first those
-	 * of share 0, then those of share 1, and so on. 0: the usual number. */
+	 * of share 0, then those of share 1, and so on. share_dests 0: the default. */
 	uint32_t shares, share_dests;
-	uint64_t moved;		/* number of changed entries */
+	uint64_t moved;		/* number of moves */
 	bool cancelled;
 };
 
@@ -410,7 +415,7 @@ enum ftr_status balance_sweep(struct balance_count *c, struct balance_sweep *w,
 /* In batch b a share knows its own moves, and those that other shares made up to batch
  * b - BALANCE_LAG. */
 #define BALANCE_LAG 2u
-/* One sweep with all-to-all flows alone. The senders must have been counted. The tables depend on
+/* One sweep for all-to-all flows alone. The senders must have been counted. The tables depend on
  * w->shares and w->share_dests, but not on the number of threads. Logs the moves of share 0, then
  * those of share 1, and so on. */
 enum ftr_status balance_load_sweep(struct balance_count *c,

@@ -233,7 +233,7 @@ static void add_bin(struct balance_count *c, uint32_t row, uint32_t bin, int by)
 }
 
 /* As add_bin for the shifts `of`, if each bin has one shift; by: 1 or -1. Few bins cross the limit
- * `many`; only for these are the marks visited. */
+ * `many`, and only their marks are changed. */
 static void add_single(struct balance_count *c, uint32_t row,
 		       struct balance_shifts of, int by)
 {

@@ -3,13 +3,13 @@
  * All-to-all flows on every link, counted from the tables as they are.
  *
  * The search needs these flows to find out whether it has anything to do.  On a healthy tree it has
- * not, so the count must be fast, and must not need the copy of the tables by destination or the
- * order of the switches: making these takes longer than routing.
+ * nothing to do, so the count must be fast.  It must do without the copy of the tables by
+ * destination and without the order of the switches: making these takes longer than routing.
  *
  * Two sources are alike if they have the same neighbours, with the same number of links to each,
  * and send to every host that is on neither of them over corresponding links.  On a healthy tree
  * the leaves of a subtree are alike, whichever of their ports the links are connected to.  Flows
- * from sources that are alike (a group) take the same path behind their first link, so they are
+ * from sources that are alike (a group) take the same path after their first link, so they are
  * followed as one.  A source that is like no other is a group of its own.  A healthy tree of 11,664
  * hosts has 36 groups of 18 leaves.
  *
@@ -18,16 +18,17 @@
  *	2. Follow the flows to each destination, group by group, until they end.  For each
  *	   group, count the destinations to which it sends over each of its links:
  *	   O(destinations * groups * hops).
- *	3. Multiply these counts by the hosts of each member of the group.
+ *	3. Multiply these numbers by the number of hosts of each member of the group.
  *
- * The result is exact for any tables, because all evidence is in the tables, and because flows
- * add up: a member of a group may pass on flows of others.
+ * The numbers are exact for any tables without loops: sources are in one group only if their
+ * entries correspond.  If a member of a group also forwards flows of other sources, these are
+ * counted in step 2.
  *
  * Two other designs were considered.  On a complete tree with the tables of the closed form, all
- * loads follow from the numbers of switches, links and hosts.  But then the count would trust the
- * engine that it serves, and one missing leaf would make the tree incomplete.  Or the flows could
- * be added up in the order of the switches for 64 LIDs at a time, which fit into the cache.  That
- * saves the copy of the tables, but still visits nearly all switches for every destination.
+ * loads follow from the numbers of switches, links and hosts.  That would rely on the engine to
+ * write these tables, and would fail if one leaf is missing.  The other design adds up the flows in
+ * the order of the switches, for 64 LIDs at a time, which fit into the cache.  That saves the copy
+ * of the tables, but still visits nearly all switches for every destination.
  */
 #include <string.h>
 
@@ -44,11 +45,13 @@ struct group {
 
 struct worker {
 	struct balance_counter *link;	/* flows, except those of groups on their first link */
-	uint32_t *used;		/* used[x], for link x of a lead: number of destinations to which
-				 * the group sends over this link and the corresponding links of
-				 * its other members; without the destinations on the lead */
-	uint32_t *flows;	/* flows[s]: flows that wait at switch s. Not 0 where flows end: at
-				 * their destination, and at n_sw (no switch) */
+	uint32_t *used;		/* used[x], for link x of a lead: number of destinations, except
+				 * those on the lead, to which it sends over this link; the other
+				 * members send to them over the corresponding links */
+	uint32_t *flows;	/* flows[s]: flows that wait at switch s: they have reached s and
+				 * are not forwarded yet. At the destination and at n_sw (no
+				 * switch), where flows end, flows[] is never 0, so that these do
+				 * not enter at[]. */
 	uint32_t *at;		/* [n_sw + 1] list of the switches at which flows wait */
 	uint8_t *row;		/* [stride] scratch of compare_rows() */
 	bool loop;		/* some path has a loop */
@@ -102,8 +105,8 @@ static uint32_t list_ports(const struct job *j, ftr_sw s, ftr_port *port)
 	return n;
 }
 
-/* Find the lead of s: the last lead with the same first neighbour, first[neighbour], if all its
- * neighbours are the same; else s itself. */
+/* Set lead[s]. first[t]: the last lead whose first neighbour is t. It is also the lead of s if it
+ * has the same neighbours; otherwise s is a lead. */
 static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 {
 	struct balance_ports ports = j->net->ports[s];
@@ -122,7 +125,8 @@ static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 		*first = s;
 }
 
-/* The row of s, with its ports replaced by the corresponding ones of its lead. row: room for it. */
+/* The row of s, with its ports replaced by the corresponding ones of its lead. row: memory for
+ * it. */
 static const uint8_t *row_like_lead(const struct job *j, ftr_sw s, uint8_t *row)
 {
 	ftr_port port[FTR_PORT_MAX + 1], of_lead[FTR_PORT_MAX + 1];
@@ -170,7 +174,7 @@ static bool rows_differ(const struct job *j, const uint8_t *a, const uint8_t *b,
 	return false;
 }
 
-/* Make the sources whose rows differ from that of their lead leads of their own. */
+/* If the row of a source differs from that of its lead, make the source a lead. */
 static void compare_rows(void *ctx, unsigned int worker, uint32_t begin,
 			 uint32_t end)
 {
@@ -222,7 +226,7 @@ static inline uint32_t wait_at(struct worker *w, uint32_t s, uint32_t flows,
 	return n;
 }
 
-/* Let the flows of a group with this number of hosts wait behind their first link. */
+/* Let the flows of a group with this number of hosts wait at the far end of their first link. */
 static inline uint32_t start_group(struct worker *w, const struct group *g,
 				   ftr_lid lid, uint32_t hosts, uint32_t n)
 {
@@ -234,8 +238,8 @@ static inline uint32_t start_group(struct worker *w, const struct group *g,
 	return wait_at(w, w->link[g->ports.first + port].peer, hosts, n);
 }
 
-/* Let all flows to a LID at switch `to` wait behind their first link. Returns the number of switches
- * at which flows wait. */
+/* Let all flows to a LID at switch `to` wait at the far end of their first link. Returns the number
+ * of switches at which flows wait. */
 static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 		      ftr_sw to)
 {
@@ -251,7 +255,8 @@ static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 	if (j->group[own].lead != to)
 		return start_group(w, &j->group[own], lid,
 				   j->group[own].hosts - hosts[to], n);
-	/* the lead itself: its entry is not that of the others, whose flows wait at their source */
+	/* the LID is on the lead, whose entry the other members do not share: let their flows wait
+	 * at their source */
 	for (ftr_sw s = j->next[to]; s != FTR_SW_NONE; s = j->next[s])
 		n = wait_at(w, s, hosts[s], n);
 	return n;
@@ -265,7 +270,7 @@ static bool follow(const struct job *j, struct worker *w, ftr_lid lid,
 	const struct balance_ports *ports = j->net->ports;
 
 	for (uint32_t hops = 0; n && hops < j->net->f->n_sw; hops++) {
-		uint32_t m = 0;	/* never exceeds i, so no element is lost */
+		uint32_t m = 0;	/* not above i: overwrites only elements that were read */
 
 		for (uint32_t i = 0; i < n; i++) {
 			ftr_sw s = w->at[i];
@@ -308,7 +313,8 @@ static void count_lids(void *ctx, unsigned int worker, uint32_t begin,
 
 /* ---- all links -------------------------------------------------------------------- */
 
-/* Add the flows of the hosts of s on the links of s. used: as in struct worker, for all workers. */
+/* Add the flows of the hosts of s on the links of s. used: as in struct worker, the sum of all
+ * workers. */
 static void add_source(const struct job *j, ftr_sw s, const uint32_t *used)
 {
 	const struct balance_net *net = j->net;

@@ -7,16 +7,16 @@
  * links of
  *
  *	OVER		for each flow above the target
- *	(N + 1)^POWER - N^POWER - 1
+ *	SCALE * ((N + 1)^POWER - N^POWER - 1)
  *			for each shift in which a flow shares the link with N flows
  *			that have also passed a displaced entry
  *
- * The first candidate with cost 0 is taken, else the cheapest.  The search starts at a
+ * The first port with cost 0 is taken, or else the cheapest.  The search starts at a
  * candidate that differs between neighbouring destinations and switches.  So entries that no
  * counted flow passes are distributed over the candidates as well.
  *
  * The counters are kept up to date: flows that pass a changed entry are subtracted from the links
- * behind it on their old path and added to those on the new one. All flows that pass an entry take
+ * of their old path after it, and added to those of the new one. All flows that pass an entry take
  * the same links from there on, so they are counted together, as one stream. The work for one fault
  * grows with the number of displaced entries, not with the size of the fabric. A flow that reaches
  * a missing entry is counted on the links before it.
@@ -28,7 +28,7 @@
 
 #define OVER 65536
 #define POWER 3
-#define SCALE 16
+#define SCALE 16		/* factor of the prices of shifts, which are integers */
 #define LINE_BINS 32		/* bins in a cache line */
 #define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
 
@@ -315,7 +315,7 @@ static void place(struct displaced *z, const struct column *c, ftr_lid lid,
 		from += z->first[i];
 		m = z->first[i + 1] - z->first[i];
 	} else {
-		z->known = false;	/* gather overwrites z->source */
+		z->known = false;	/* displaced_gather() overwrites z->source */
 		z->n_sources = 0;
 		if (z->pos[lid] != NOT_COUNTED)
 			displaced_gather(z, sh, c->turns, e->sw, up, lid);
@@ -368,7 +368,8 @@ static bool leads_on(const struct displaced_entry *e)
 	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;
 }
 
-/* Count the flows that pass entry i on the links behind it; by: 1 or -1. */
+/* Add the flows that pass entry i to the links of their path from there on (by: 1), or subtract
+ * them (by: -1). */
 static void walk_from(struct displaced *z, ftr_lid lid,
 		      const struct displaced_entry *e, uint32_t i, int by)
 {
@@ -379,9 +380,9 @@ static void walk_from(struct displaced *z, ftr_lid lid,
 		     displaced_streams(z, z->source + z->first[i], m, lid), by);
 }
 
-/* Find the sources whose flows pass each of the n entries. If no entry leads to a switch before the
- * placement, the same sources pass them after it: the entries placed earlier are nearer to the
- * destination. */
+/* Find the sources whose flows pass each of the n entries. If all entries are still to be placed or
+ * are removed (z->known), the flows of the same sources pass an entry when it is placed: entries
+ * that are placed before it are nearer to the destination. */
 static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
 		       const struct displaced_entry *e, uint32_t n)
 {
@@ -446,9 +447,9 @@ bool displaced_stream_new(const struct displaced *z, struct stream *of,
 
 /* Allocate the bins of all links.  For each link they are divided into lines of LINE_BINS bins.
  * The first lines of all links come first, then the second lines, and so on.  Flows to neighbouring
- * destinations are in the same or neighbouring bins, so they use few pages of this memory, which is
- * not touched before it is used.  If there are too many bins for index_of, each link gets bins of
- * its own when they are needed. */
+ * destinations are in the same or neighbouring bins, so they use few pages of this memory; pages
+ * that are never used take no memory.  If there are too many bins for index_of, each link gets bins
+ * of its own when they are needed. */
 static bool all_bins_new(struct displaced *z)
 {
 	uint32_t line = z->net->n_rows * LINE_BINS;
@@ -479,7 +480,7 @@ static bool bit_sets_new(struct displaced *z, bool once)
 						sizeof(*z->displaced));
 	if ((passed && !z->passed) || (displaced && !z->displaced))
 		return false;
-	/* LID 0 is not used: its row is the pattern that the other rows get */
+	/* LID 0 is not used: its row holds the initial value of the other rows */
 	for (uint32_t k = 0; k < net->n_sources; k++)
 		set_bit(z, z->passed, net->source[k].sw, 0, true);
 	for (uint32_t i = 0; passed && i < net->first[net->f->n_sw]; i++)
@@ -576,7 +577,7 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 	enum ftr_status st;
 
 	if (once) {
-		/* at depth load, the senders show which switches are passed */
+		/* at depth load, the senders show which switches flows pass */
 		bool senders = net->in->depth == FTR_BALANCE_LOAD;
 
 		st = balance_count_net(net, senders,

@@ -10,7 +10,7 @@
  *	  displaced_change(...)			one fault: a call for each LID
  *	displaced_free(z)
  *
- * Two counters are kept for each directed link.  They depend on the tables only:
+ * Counted for each directed link:
  *
  *	flows		all-to-all flows
  *	bins		for each bin of shift permutations, the number of flows on the link
@@ -34,7 +34,7 @@ struct displaced;
 
 /*
  * t: the tables, which the calls below change.  prefer: the preferred tables; NULL: only
- * entries that are placed here count as displaced.  Of in, only shape, full, use_full, longer
+ * entries that are placed here count as displaced.  in: only shape, full, use_full, longer
  * and (with once) depth are used.  t and prefer must outlive *out; the shapes and use_full must
  * outlive the last call of displaced_place_all.  once: only displaced_place_all is called; it
  * reads a copy of the entries by destination.  O(destinations * switches), more with
@@ -51,7 +51,7 @@ size_t displaced_bytes(const struct displaced *z);
 /* Add a nominal link that this fabric lacks: it leads from port `port` of s to switch t. */
 void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t);
 
-/* Set the target for the links of sh. A link with more flows than the target is too full. */
+/* Compute the target from the links of sh. A link with more flows than the target is overloaded. */
 void displaced_target(struct displaced *z, const struct ftr_shape *sh);
 
 /* Place the entries whose bit is set, LID by LID in the order of destinations. Before the call they

@@ -4,13 +4,14 @@
  *
  * The choice of a port depends on the loads that all earlier choices have caused, so the ports
  * are chosen one after the other, in the order of destinations.  The rest of the work depends on
- * the tree of one LID only: its candidates, and the sources whose flows reach the entry.  Without
- * extra turns these are known before any entry of the LID is placed, because entries nearer to the
- * destination do not change who sends through a switch.  So the destinations are divided into
- * blocks.  One thread chooses the ports of a block while the other threads prepare the next block.
- * The tables do not depend on the number of threads.
+ * the entries of one LID only: find the candidates of an entry, and the sources whose flows reach
+ * it.  Without extra turns these are known before any entry of the LID is placed, because entries
+ * nearer to the destination do not change who sends through a switch.  So the destinations are
+ * divided into blocks.  One thread chooses the ports of a block while the other threads prepare the
+ * next block. The tables do not depend on the number of threads.
  *
- * An entry that no counted flow reaches gets the first port to be tried when it is prepared.
+ * An entry that no counted flow reaches is placed while it is prepared: it gets the port that would
+ * be tried first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +21,15 @@
 #define TASKS 16		/* tasks that prepare a block */
 #define TASK_DESTS 8		/* destinations of one task */
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
-#define AHEAD 8			/* entries between two steps of loading counters */
-#define PATH_LINKS 4		/* links whose counters are loaded in advance */
+#define AHEAD 8			/* entries between two steps of place_slot() */
+#define PATH_LINKS 4		/* links of a path whose counters are requested in advance */
 #define PAGE 4096		/* bytes */
-#define PATH_PORTS 2u		/* ports to be tried whose paths are loaded in advance */
-#define WORDS 8			/* words of 64 LIDs that a thread takes at once: a cache line */
+#define PATH_PORTS 2u		/* ports of an entry for whose paths this is done */
+#define WORDS 8			/* 64-bit words (a bit per LID) that a thread takes at once: a cache
+				 * line */
 
-/* A group of a switch. Those of s are near[sh->tree.group_first[s]] .. in the order of candidates
- * (pos), without horizontal groups. */
+/* A port group of a switch. Those of s begin at near[sh->tree.group_first[s]], in the order of
+ * candidates (pos), without horizontal groups. */
 struct near {
 	uint32_t first;		/* ports: tree.group_ports[first ..] */
 	uint16_t remote;
@@ -39,9 +41,11 @@ struct near {
 struct todo {
 	struct displaced_entry *e;
 	uint32_t hosts;		/* number of hosts whose flows reach the entry */
-	uint32_t n_shares;	/* their stream: the next n_shares elements of slot.share */
+	uint32_t n_shares;	/* the stream of these flows is the next n_shares elements of
+				 * slot.share */
 	ftr_lid lid;
-	uint8_t n_ports;	/* the next n_ports elements of slot.port, in the order to be tried */
+	uint8_t n_ports;	/* its ports are the next n_ports elements of slot.port, in the
+				 * order to be tried */
 };
 
 /* The result of one task. */
@@ -55,7 +59,8 @@ struct slot {
 
 /* What a thread needs for preparing entries. */
 struct worker {
-	struct displaced z;	/* a copy with scratch of its own; nothing in it is counted */
+	struct displaced z;	/* a copy with scratch memory of its own. Its counters are those of
+				 * whole.z and are not used. */
 	struct displaced_entry *sorted;	/* [n_sw] */
 	uint8_t cand[FTR_PORT_MAX + 1];
 };
@@ -171,8 +176,8 @@ static void touch_pages(void *ctx, unsigned int worker, uint32_t begin,
 		__atomic_fetch_or(bins + (size_t)i * PAGE, 0, __ATOMIC_RELAXED);
 }
 
-/* If there are many entries, nearly all pages of the bins will be used. Let all threads get them
- * from the system; displaced flows that were counted before remain. */
+/* If there are many entries, nearly all pages of the bins will be used. Touch them in all threads,
+ * so that the kernel allocates them in parallel. Flows that were counted before remain. */
 static void get_bins(struct whole *w, struct ftr_team *team)
 {
 	size_t pages = w->z->all_bytes / PAGE;
@@ -295,7 +300,7 @@ static bool add_todo(struct slot *to, const struct displaced *z,
 	return true;
 }
 
-/* Sort entries of ascending switches from the nearest switch to the farthest. */
+/* Sort entries from the nearest switch to the farthest. Entries of equal cost keep their order. */
 static void sort_by_cost(struct displaced_entry *e, uint32_t n,
 			 const struct ftr_cost_column *c,
 			 struct displaced_entry *sorted)
@@ -311,7 +316,7 @@ static void sort_by_cost(struct displaced_entry *e, uint32_t n,
 	memcpy(e, sorted, n * sizeof(*e));
 }
 
-/* Use the entries and senders of a LID, if they are known. */
+/* Set z->row and z->senders to those of a LID; NULL: unknown. */
 static void use_lid(struct displaced *z, ftr_lid lid)
 {
 	struct balance_net *net = z->net;
@@ -460,7 +465,9 @@ static void place_one(struct displaced *z, const struct todo *todo,
 }
 
 /* Choose the ports of the entries of a slot. The memory of the counters is large; without requests
- * in advance most of the time is spent waiting for it. */
+ * in advance most of the time is spent waiting for it. Each entry goes through three steps, each
+ * AHEAD entries after the one before: find its links (far), request their bins (mid), place it
+ * (now). */
 static void place_slot(struct displaced *z, const struct slot *from)
 {
 	struct cursor now = { 0, from->port, from->share }, mid = now, far = now;

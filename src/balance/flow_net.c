@@ -3,8 +3,8 @@
  * Links, sources and destinations of a shape.
  *
  * In all-to-all traffic every host sends to every other. Hosts are the channel adapters on any
- * switch, except Aggregation Nodes and routers. Shifts are those of the hosts that have a place in
- * the host order. The hosts of a switch have consecutive positions.
+ * switch, except Aggregation Nodes and routers. In shifts only the hosts that have a place in
+ * the host order send. The hosts of a switch have consecutive positions.
  *
  * The order of the switches towards a column follows from the costs.  Switches without a
  * cost (on a detour) are ordered by the hops of their present path, because the search moves
@@ -152,9 +152,9 @@ struct order_job {
 	uint16_t *key;		/* [workers][n_sw] sort keys of the switches */
 };
 
-/* The number of hops from s to column l by the present entries; KEYS: no path. The path is followed
- * up to the first switch whose entry follows from the costs, or is not placed yet. The cost of that
- * switch is the number of hops that remain. */
+/* The number of hops from s to the column by the present entries; KEYS: no path. The path is
+ * followed up to the first switch whose entry follows from the costs, or is not placed yet. The
+ * cost of that switch is the number of hops that remain. */
 static uint16_t path_key(const struct balance_net *net, const uint8_t *cost,
 			 const uint8_t *entry, ftr_sw s)
 {

@@ -9,8 +9,8 @@
  * to fine.
  *
  * The excess of a link is its load above the target.  An entry moves if that reduces the
- * sum of the squares of all excesses.  Among such candidates it takes the one with the
- * smallest sum of squares, then the one whose path has the fewest flows.
+ * sum of the squares of all excesses.  It takes the candidate with the smallest sum of squares; of
+ * several such candidates, the one whose path has the fewest flows.
  */
 #include <string.h>
 
@@ -60,8 +60,8 @@ static void add_ports(struct share *z, ftr_sw s, uint32_t to, uint32_t first,
 			   z->near->sh->tree.group_ports[first + i]);
 }
 
-/* Add the choices that ftr_shape_candidates_at allows, except that upward groups are considered if
- * and only if `up` is set. False: s must route downward, but an upward choice was added. */
+/* Add the choices that ftr_shape_candidates_at allows. up: consider upward groups, too. False: s
+ * must route downward, but an upward choice was added. */
 static bool add_by_cost(struct share *z, ftr_sw s, bool up)
 {
 	const uint8_t *costs[] = { z->costs.down, z->costs.cost };
@@ -351,8 +351,8 @@ static inline bool sends_to(const struct share *z, const struct near *t,
 		z->link[link_at(z, t->sw)].peer == s;
 }
 
-/* Add the switches that send to s, through which enough hosts send, to the queue, which has n
- * elements; returns the new number. */
+/* Append to the queue the switches that send to s and through which at least w->least hosts send.
+ * n: number of elements in the queue. Returns the new number. */
 static uint32_t add_senders(struct share *z, ftr_sw s, uint32_t n)
 {
 	const struct near *t = z->near->at + z->near->first[s];

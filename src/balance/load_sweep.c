@@ -6,19 +6,19 @@
  * The destinations are divided into w->shares shares, which threads process at the same time.  The
  * order of the sweep is cut into batches, and each share gets w->share_dests destinations of each
  * batch, whatever the number of threads.  A share has its own counters of the flows.  Before batch
- * b it adds the changes that the other shares made in batch b - BALANCE_LAG.  So the tables do not
- * depend on the number of threads, and a thread seldom waits for another one.  A destination
+ * b it adds to them the changes that the other shares made in batch b - BALANCE_LAG.  So the tables
+ * do not depend on the number of threads, and a thread seldom waits for another one.  A destination
  * belongs to one share, so entries and senders need no lock.  At the end the changes of all shares
  * are added up, so the flows are exact.
  *
  * Two shares may move flows to the same link, which then carries more than either of them expected.
  * Later sweeps with one share correct that.
  *
- * The alternative is to let all threads propose moves, computed from the same flows, and to let one
- * thread test the moves again before it makes them.  But about 40 % of the entries that are priced
- * move, so this thread would still do a large part of the work.  Another one is to let the shares
- * wait for each other after each batch (a lag of 0).  That took a third longer, because the work for
- * a destination varies.
+ * One alternative is to let all threads propose moves, computed from the same flows, and to let one
+ * thread test the moves again before it makes them.  But about 40 % of the entries whose price
+ * is computed move, so this thread would still do a large part of the work.  Another alternative is
+ * to let the shares wait for each other after each batch.  That took a third longer, because the
+ * work for a destination varies.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static void load_dest(const struct load *w, uint32_t d, uint32_t column)
 	__asm__ volatile ("" ::: "memory");
 	load_row(balance_entries(net, w->c->entry, d), n_sw);
 	if (w->w->least == 1)
-		return;	/* a last sweep: few destinations use a link above the target */
+		return;	/* one of the last sweeps: few destinations use a link above the target */
 	load_row(balance_senders(net, w->c->senders, d),
 		 n_sw * sizeof(*w->c->senders));
 	if (l != column) {
@@ -112,7 +112,7 @@ static bool is_ready(const struct load *w, const struct share *z)
 	return ready;
 }
 
-/* A share that is ready, the last one of this thread if possible; NULL: none. */
+/* A share that is ready, if possible the one that this thread worked on last; NULL: none. */
 static struct share *pick(struct load *w, struct share *last)
 {
 	if (last && is_ready(w, last))
@@ -168,9 +168,9 @@ static void work(struct load *w, bool caller)
 	pthread_cond_broadcast(&w->sweep_done);
 }
 
-/* One item for each thread.  As many threads work as there are shares, one of them the caller,
- * because only the caller asks whether to cancel.  The others wait: a thread that returned could
- * take the item of the caller. */
+/* Each thread gets one item.  At most n_shares threads work.  The calling thread is one of them,
+ * because only it asks whether to cancel.  The other threads wait: a thread that returned could
+ * take the item of the calling thread. */
 static void sweep_shares(void *ctx, unsigned int worker, uint32_t begin,
 			 uint32_t end)
 {

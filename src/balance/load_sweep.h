@@ -9,15 +9,16 @@
 
 #include "balance/balance.h"
 
-/* The changes of so many batches are kept: while one share reads those of batch b - BALANCE_LAG,
- * others may write those of batches up to b + BALANCE_LAG - 1. */
+/* Number of batches whose changes are kept. While one share reads the changes of batch
+ * b - BALANCE_LAG, others may write those of batches up to b + BALANCE_LAG - 1. */
 #define KEPT (2 * BALANCE_LAG)
 
 /* A port group of a switch. */
 struct near {
 	uint32_t first;		/* ports: tree.group_ports[first ..] */
 	uint16_t sw;		/* the neighbour */
-	uint8_t n;		/* number of links; 0: horizontal, no candidate by cost */
+	uint8_t n;		/* number of links; 0: the group is horizontal, and no candidate by
+				 * cost */
 	bool up;
 	ftr_port port;		/* the first port */
 	ftr_port peer_port;	/* port of the neighbour on the only link; 0: several links */
@@ -45,11 +46,11 @@ struct change {
 	int32_t n;
 };
 
-/* Of a path or a part of it, for the flows of an entry. */
+/* The price of a path, or of a part of it, for the flows of an entry. */
 struct price {
 	uint64_t square;	/* sum of the squares of the excesses with the flows of the entry,
 				 * minus that sum without them */
-	uint64_t flows;		/* sum of the flows */
+	uint64_t flows;		/* sum over the links of their flows, with those of the entry */
 };
 
 /* A share of the destinations, with counters and scratch memory of its own. */
@@ -67,10 +68,10 @@ struct share {
 	const struct near_groups *near;
 	struct ftr_cost_column costs;
 	ftr_sw *over;		/* [n_over] load->over, the nearest switches first */
-	/* The entries of s may take choice[first] .. choice[first + n - 1]. A sweep visits a column
-	 * only once. */
+	/* The entries of s may take choice[first] .. choice[first + n - 1]. */
 	struct choices {
-		uint32_t column;	/* known if this is the current column */
+		uint32_t column;	/* first and n are valid if this is the current column; a
+					 * sweep does not return to an earlier column */
 		uint32_t first, n;
 	} *of;			/* [n_sw] */
 	struct choice *choice;	/* [n_links] */
@@ -83,8 +84,8 @@ struct share {
 	uint8_t *entry;		/* [n_sw] entry[s]: entry of s */
 	uint16_t *hosts;	/* [n_sw] hosts[s]: number of hosts that send through s */
 	struct load_path {
-		uint64_t excess;	/* excess of the path from s, or NO_PATH; valid if known ==
-					 * stamp */
+		uint64_t excess;	/* sum of the excesses of the links on the path from s, or
+					 * NO_PATH; valid if known == stamp */
 		uint32_t known;
 		uint32_t tried;		/* The entry was tried if tried == stamp. */
 	} *path;		/* [n_sw] */
@@ -96,7 +97,7 @@ struct share {
 	uint64_t first_mark;
 	struct price *part;	/* [n_sw] */
 
-	struct balance_moved *moved;	/* [n_moved] all moves */
+	struct balance_moved *moved;	/* [n_moved] all moves of this share */
 	uint32_t n_moved, cap_moved;
 	struct changes {
 		struct change *at;
@@ -109,7 +110,7 @@ struct share {
 	uint32_t done;		/* number of batches that are done */
 } __attribute__((aligned(64)));	/* a cache line: two threads must not write to the same one */
 
-/* A sweep. Only what is guarded by lock, and the shares, changes while it runs. */
+/* A sweep. While it runs, only the shares and the members guarded by lock change. */
 struct load {
 	struct balance_count *c;
 	const struct balance_net *net;
@@ -127,7 +128,8 @@ struct load {
 	pthread_mutex_t lock;
 	pthread_cond_t batch_done, sweep_done;
 	/* guarded by lock */
-	uint32_t n_helpers;	/* number of threads, without the caller, that have come to work */
+	uint32_t n_helpers;	/* number of threads that have entered sweep_shares(), without the
+				 * calling thread */
 	bool stop;		/* The sweep was cancelled, or memory is exhausted. */
 };
 

@@ -17,13 +17,13 @@
  *
  * Flows to one destination never share a shift.  So the flows of an entry add one to N in
  * each of their shifts, on every link of its path.  From the point where the path through a
- * candidate meets the present path, both have the same cost.
+ * candidate meets the present path, both paths have the same cost.
  *
  * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries
  * whose whole path is below the target and shares no shift with w->meet flows are not
  * examined: they are not on the most loaded link.  This test reads one bit for each bin, not
- * the bins.  It takes about a third of the time of a sweep, so in a quick sweep a team makes
- * it for a batch of destinations, before an entry for the first of them moves.
+ * the bins.  It takes about a third of the time of a sweep, so in a quick sweep several
+ * threads test a batch of destinations before an entry for any of these moves.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -10,18 +10,19 @@
 #define PRICES 1024
 #define NOT_COUNTED (UINT32_MAX - 1)	/* pos[lid]: flows to lid are not counted at all */
 
-/* A source whose flows pass an entry. displaced: they have passed a displaced entry before. */
+/* A source whose flows pass an entry. displaced: they pass a displaced entry before this one. */
 struct passing {
 	uint32_t source;
 	bool displaced;
 };
 
+/* A switch whose flows reach an entry. displaced: they pass a displaced entry before this one. */
 struct passing_at {
 	ftr_sw sw;
 	bool displaced;
 };
 
-/* n shifts of a stream are in one bin; bin: its index in the bins of a link. */
+/* A share of a stream: n of its shifts are in one bin. bin: index in the bins of a link. */
 struct share {
 	uint32_t bin, n;
 };
@@ -30,8 +31,8 @@ struct share {
 struct stream {
 	uint32_t n;
 	struct share *share;	/* [n_bins] */
-	uint32_t *at;		/* at[bin] < n: index of the share of the bin, if that share has this
-				 * bin */
+	uint32_t *at;		/* at[b]: index of the share of bin b; valid only if it is < n and
+				 * that share has bin b */
 };
 
 struct displaced {
@@ -44,21 +45,22 @@ struct displaced {
 	 * from t) */
 	uint8_t *row;		/* [n_sw] */
 	uint16_t *senders;	/* [n_sw] */
-	uint32_t *pos;		/* pos[lid]: position of the host, or BALANCE_NONE */
-	/* by link. flows: all-to-all flows; bins: displaced flows, bin b is bins[x][index_of[b]];
-	 * NULL: there are none */
+	uint32_t *pos;		/* pos[lid]: position of the host; BALANCE_NONE: it has none and
+				 * counts in all-to-all traffic only; or NOT_COUNTED */
+	/* flows[x]: all-to-all flows on link x. bins[x]: the flows on link x that have passed a
+	 * displaced entry; bin b is bins[x][index_of[b]]; NULL: no such flow was counted */
 	uint32_t *flows;	/* [n_links] */
 	uint16_t **bins;	/* [n_links] */
 	/* two bit sets of switches for each LID, `words` words each. passed: switches that flows
-	 * pass (a superset); NULL: the senders show them. displaced: switches with a displaced
-	 * entry; NULL: only those placed here count */
+	 * pass, or passed before an entry changed; NULL: the senders show them. displaced: switches
+	 * with a displaced entry; NULL: only entries that are placed here count as displaced */
 	uint64_t *passed, *displaced;
 	size_t words;
 	uint32_t width, n_bins;	/* width: shifts per bin; n_bins: number of bins */
 	uint16_t *bin_of;	/* bin_of[k]: the bin of shift k */
 	uint32_t *index_of;	/* index_of[b]: index of bin b in the bins of a link */
-	uint16_t *all_bins;	/* the bins of all links if the tables are placed as a whole; NULL:
-				 * each link has its own */
+	uint16_t *all_bins;	/* the bins of all links, for a whole routing; NULL: the bins of
+				 * each link are allocated when they are needed */
 	size_t all_bytes;	/* size of all_bins */
 	uint32_t target;
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
@@ -92,7 +94,7 @@ uint32_t displaced_streams(struct displaced *z, const struct passing *from,
 			   uint32_t n, ftr_lid lid);
 
 /* Add to z->source the sources whose flows to lid pass s, except those that pass another changed
- * entry first. up: the entry of s leads up; without extra turns the flows come from below. */
+ * entry first. up: the entry of s leads up, so without extra turns its flows come from below. */
 void displaced_gather(struct displaced *z, const struct ftr_shape *sh,
 		      bool turns, ftr_sw s, bool up, ftr_lid lid);
 

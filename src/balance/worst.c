@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The exact load of the most loaded link of every shift, by which the search is judged.
+ * The exact load of the most loaded link of every shift, by which the search compares tables.
  *
- * Shifts are processed in slices that fit into the cache.  For each slice the flows of all
- * links are counted, and the maximum of every shift is added to the sum.  The bins of the
+ * Shifts are processed in slices, which usually fit into the cache.  For each slice the flows of
+ * all links are counted, and the maximum of every shift is added to the sum.  The bins of the
  * search are filled in the same pass.
  */
 #include <string.h>
@@ -17,14 +17,14 @@
 
 #define SLICE_BYTES ((size_t)2 << 20)	/* a larger slice does not fit into the cache of a core */
 #define MOST_BYTES ((size_t)8 << 20)
-#define SLICE_SOURCES 16		/* A slice should have at least this number of times as many
-					 * shifts as a source has hosts (mean), because every path is
-					 * followed once per slice. */
+#define SLICE_SOURCES 16		/* Because every path is followed once per slice, a slice
+					 * has at least SLICE_SOURCES times as many shifts as a
+					 * source has hosts on average, up to MOST_BYTES. */
 #define BLOCK 256u		/* shifts whose maxima are computed together */
 
 struct slice_worker {
 	uint16_t *n;		/* [rows][shifts of a slice] flows */
-	uint64_t sum;
+	uint64_t sum;		/* flows on the most loaded link of each shift, added up */
 };
 
 struct slices {
@@ -148,8 +148,8 @@ static uint32_t shifts_in(const struct balance_net *net, size_t bytes)
 	return (uint32_t)(bytes / sizeof(uint16_t) / (net->n_rows + 1u));
 }
 
-/* The number of shifts in a slice. It is a multiple of the width of a bin, so small that a slice
- * fits into the cache and every worker gets a slice. */
+/* The number of shifts in a slice: a multiple of the width of a bin, and small enough for every
+ * worker to get a slice. */
 static uint32_t slice_shifts(const struct slices *z, uint32_t workers)
 {
 	const struct balance_net *net = z->net;

@@ -90,7 +90,7 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 		for (uint32_t k = bin * c->width;
 		     k < (bin + 1) * c->width && k < n; k++)
 			sum += slow->shift[(size_t)link * n + k];
-		/* a host's flow to itself uses no link */
+		/* also in shift 0, in which hosts send to themselves and use no link */
 		ck_assert_msg(sum == is, "seed %" PRIu64
 			      ": link %u, bin %u: the search counts %u flows, there are %u", seed,
 			      link, bin, is, sum);
@@ -459,8 +459,8 @@ static double is_better(const struct routed *r, enum ftr_balance depth,
 	return p;
 }
 
-/* Check that entries that follow the ranks are candidates of equation (1), Gliksberg et al. 2020.
- * Other entries follow extra turns, because there is no up/down path; is_sound() checks them. */
+/* Check that the entries that the search changed hold candidates of equation (1), Gliksberg et al.
+ * 2020. Entries without an up/down path follow extra turns; is_sound() checks them. */
 static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];

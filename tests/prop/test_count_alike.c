@@ -3,7 +3,7 @@
  * Checks the count of flows from the tables (src/balance/count_alike.c) on thousands of random
  * fabrics, healthy and damaged, with the tables of engines and with tables in which entries have
  * been changed at random.  The flows must equal those of a slow walk of every pair (lib/recount.h)
- * and, for tables of engines, those of the count by destination.
+ * and, for tables of engines, those of the count by destination (src/balance/count.c).
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -26,10 +26,10 @@ struct world {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
 	struct ftr_tables *t;
-	bool reordered;		/* the switches have another order than in sh */
+	bool reordered;		/* the engine may have used another order of the switches than sh */
 };
 
-/* Consecutive seeds give different kinds of fabrics; one in four is healthy. */
+/* Consecutive seeds give different kinds of fabrics; one in four is a healthy tree. */
 static struct ftr_fabric *any_fabric(struct ftr_rng *r, uint64_t seed)
 {
 	struct ftr_pgft g;
@@ -206,8 +206,8 @@ END_TEST
 
 /* ---- changed tables -------------------------------------------------------------- */
 
-/* Change an entry of s: to another entry of the row, to that of a switch that may be like s, or to
- * any port. */
+/* Change an entry of s: to another entry of the row, to the entry of another switch, or to any
+ * port. */
 static void change_entry(struct world *w, ftr_sw s, ftr_lid lid)
 {
 	uint8_t *row = ftr_tables_row(w->t, s);
@@ -228,7 +228,7 @@ static void change_entry(struct world *w, ftr_sw s, ftr_lid lid)
 	}
 }
 
-/* Change entries of one switch, of switches below one switch, or of any switches. */
+/* Change entries of one switch, of one switch and its neighbours, or of any switches. */
 static void change_tables(struct world *w)
 {
 	uint32_t n = 1u << ftr_rng_below(&w->r, 7);
@@ -270,7 +270,8 @@ static bool has_loop(const struct world *w, const struct balance_net *net)
 	return false;
 }
 
-/* A shape that does not use some links: half of the switches lack their last group. */
+/* A shape that does not use some links: half of the switches with several groups lack the last
+ * group. */
 static struct ftr_shape without_groups(struct world *w, uint32_t *n_down)
 {
 	struct ftr_shape sh = *w->sh;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Displaced entries over random fabrics and random sequences of faults and repairs:
- * the entries that change, the counted flows, and the return of all entries when the links
- * are repaired.  In a whole routing, several threads must place displaced entries as one
+ * Checks displaced entries on random fabrics with random sequences of faults and repairs: which
+ * entries change, the counted flows, and that all entries have their preferred ports again when
+ * the links are repaired.  In a whole routing, several threads must place displaced entries as one
  * thread does.
  *
- * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
- * multiplies the number of fabrics.
+ * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
+ * of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -127,7 +127,7 @@ static void check_entries(const struct kept *k)
 
 /* ---- counts ------------------------------------------------------------------ */
 
-/* Positions of hosts by base LID, and the number of hosts. */
+/* Positions of hosts by base LID, and the number of hosts with a position. */
 struct hosts {
 	uint32_t *pos;		/* [max_lid + 1] UINT32_MAX: none */
 	uint32_t n;
@@ -156,7 +156,8 @@ static struct hosts number_hosts(const struct ftr_shape *sh)
 
 struct recount {
 	uint32_t *flows;	/* [n_ports] */
-	uint32_t *shift;	/* [n_ports][number of hosts] */
+	uint32_t *shift;	/* [n_ports][number of hosts] by shift: flows that have passed a
+				 * displaced entry */
 };
 
 static void follow_flow(const struct kept *k, const struct hosts *h,
@@ -380,8 +381,9 @@ END_TEST
 /* Tables in which some entries are to be placed. */
 struct marked {
 	struct ftr_fabric *f;
-	struct ftr_shape *sh, *order;
-	struct ftr_balance_input in;	/* shape of the columns: sh, order, or both in turn */
+	struct ftr_shape *sh, *order;	/* order: see random_order() */
+	struct ftr_balance_input in;	/* routes by sh, by order, or by each for every other
+					 * column */
 	uint8_t *use_full;
 	struct ftr_tables *t;		/* marked entries hold FTR_PORT_NONE */
 	struct ftr_tables *prefer;	/* or NULL */
@@ -389,7 +391,7 @@ struct marked {
 	uint32_t n;			/* their number */
 };
 
-/* The racks, and the fabrics with seed % 5 == 1, have several blocks of destinations
+/* trees_racks(), and the fabrics with seed % 5 == 1, have several blocks of destinations
  * (displaced_all.c). */
 static struct ftr_fabric *marked_fabric(uint64_t seed, struct ftr_rng *r)
 {

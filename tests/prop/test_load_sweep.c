@@ -131,8 +131,8 @@ static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *
 	return n;
 }
 
-/* The first port with the lowest price, if that lowers the sum of squares; flows[] does not
- * include the flows of the entry. */
+/* The first port with the lowest price, if it lowers the sum of squares, or else the present port.
+ * flows[] does not include the flows of the entry. */
 static ftr_port best_port(const struct counted *x, const struct ftr_tables *t,
 			  const uint32_t *flows, ftr_sw s,
 			  const struct balance_dest *to, uint32_t n,
@@ -168,7 +168,7 @@ struct replayed {
 	const struct balance_moved *m;
 	const struct balance_dest *to;
 	uint32_t batch, share, hosts;
-	int32_t *change;	/* [n_links] of the flows */
+	int32_t *change;	/* [n_links] flows that the move adds to a link; < 0: removes */
 };
 
 static void add_change(uint32_t *flows, const struct replayed *r, uint32_t n)
@@ -177,8 +177,8 @@ static void add_change(uint32_t *flows, const struct replayed *r, uint32_t n)
 		flows[x] += (uint32_t)r->change[x];
 }
 
-/* Make the moves in the log again.  t: the tables before the sweep; after: the tables after it.
- * Returns the moves with their changes of the flows. */
+/* Make the moves in the log again.  t: the tables before the sweep, which this function changes;
+ * after: the tables after the sweep. */
 static struct replayed *make_again(const struct counted *x, struct ftr_tables *t,
 				   const struct ftr_tables *after,
 				   const struct balance_sweep *w)
@@ -208,14 +208,15 @@ static struct replayed *make_again(const struct counted *x, struct ftr_tables *t
 	return r;
 }
 
-/* Check the moves r[0 .. n - 1] of a share.  flows: those before the sweep; t: the tables before
- * it, except that entries of earlier shares have moved. */
+/* Check the moves of a share; r: all moves in the log.  flows: those before the sweep; t: the
+ * tables before it, except that entries of earlier shares have moved. */
 static void replay_share(const struct counted *x, struct ftr_tables *t,
 			 uint32_t *flows, const struct replayed *r,
 			 uint32_t share, const struct balance_sweep *w,
 			 uint64_t seed)
 {
-	uint32_t known = 0;	/* The moves of other shares in batches below `known` are known. */
+	uint32_t known = 0;	/* flows[] includes the moves of other shares in batches below
+				 * `known` */
 
 	for (uint32_t i = 0; i < x->c.log->n; i++) {
 		const struct balance_moved *m = r[i].m;
@@ -242,8 +243,8 @@ static void replay_share(const struct counted *x, struct ftr_tables *t,
 	}
 }
 
-/* Each move was the best one for the flows that its share knew. before: the tables before the
- * sweep. */
+/* Check that each move was the best one for the flows that its share knew. before: the tables
+ * before the sweep. */
 static void replay(const struct counted *x, const struct ftr_tables *before,
 		   const struct balance_sweep *w, uint64_t seed)
 {
@@ -263,7 +264,7 @@ static void replay(const struct counted *x, const struct ftr_tables *before,
 	ftr_tables_free(t);
 }
 
-/* A sweep of t, whose moves are logged. */
+/* Make a sweep of t, and log its moves. */
 static void logged_sweep(struct counted *x, struct ftr_tables *t,
 			 struct balance_sweep *s, struct ftr_team *team,
 			 uint64_t seed)
@@ -358,7 +359,7 @@ END_TEST
 
 /* ---- memory -------------------------------------------------------------------- */
 
-/* If memory is exhausted, the log still has all moves that were made. */
+/* If memory is exhausted, all moves that are in the tables are also in the log. */
 START_TEST(load_sweeps_without_memory)
 {
 	struct ftr_team *team = ftr_team_new(2);
