@@ -85,7 +85,8 @@ struct ftr_balance_report {
 };
 
 /*
- * Improve t in place.  report may be NULL.  If a path in t has a loop, t is not changed, and
+ * Improve t in place.  report may be NULL.  If a path in t has a loop, or if t needs a search
+ * but its paths do not follow the costs of the shape, or end early, t is not changed, and
  * only report->bound is set.  Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has another
  * number of switches or LIDs than the fabric of the shape.
  */
