@@ -87,9 +87,10 @@ struct ftr_balance_report {
 };
 
 /*
- * Improve t in place.  report may be NULL.  If a path in t has a loop, or if fewer than two hosts
- * have a position, t is not changed, and only report->bound is set.  Errors: FTR_NOMEM, with t
- * unchanged; FTR_INVAL: t has another number of switches or LIDs than the fabric of the shape.
+ * Improve t in place.  report may be NULL.  t is not changed, and only report->bound is set, in
+ * three cases: a path in t has a loop; fewer than two hosts have a position; or t needs a search,
+ * but a path in t ends early or does not follow the costs of the shape.  Errors: FTR_NOMEM, with
+ * t unchanged; FTR_INVAL: t has another number of switches or LIDs than the fabric of the shape.
  */
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_tables *t, struct ftr_team *team,

@@ -87,6 +87,7 @@ struct work {
 	struct ftr_arena *arena;
 	uint32_t target, limit;
 	uint64_t paths;		/* number of pairs of a source and a position */
+	bool check;		/* The tables may be of any origin. */
 	bool shifts;		/* the load of shifts is counted, too */
 	bool trade;		/* compare tables by the product of both loads, see is_best() */
 	/* load of the present tables, of the input, and of the best tables so far */
@@ -289,17 +290,22 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Prepare sweeps: the entries by destination, and the log. */
+/* Prepare sweeps: the entries by destination, and the log. Sets net->flows to NULL if the tables do
+ * not follow the shape, because sweeps could then leave the arrays, or not end. */
 static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
+	uint32_t *scratch;
 
 	if (!FTR_ZNEW(w->arena, w->log.seen, (size_t)w->t->n_sw *
-		      (w->t->stride / 64)))
+		      (w->t->stride / 64)) ||
+	    !FTR_NEW(w->arena, scratch, w->t->n_sw))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for balancing");
 	if (!w->net->entry)
 		st = balance_net_rows(w->net, w->t, w->team, err);
 	w->c.entry = w->net->entry;
+	if (!st && w->check && !balance_net_follows(w->net, scratch))
+		w->net->flows = NULL;
 	return st;
 }
 
@@ -320,7 +326,9 @@ static enum ftr_status count(struct work *w, struct ftr_err *err)
 	w->shifts = full || (w->paths < TINY && w->now.max > w->target);
 	if (w->shifts || w->now.max > w->limit)
 		st = prepare(w, err);
-	if (!st && w->shifts)
+	if (st || !net->flows)
+		return st;
+	if (w->shifts)
 		st = balance_bins_new(&w->c, BINS_BYTES, w->arena, err);
 	if (!st && w->shifts)
 		st = balance_bins_count(&w->c, w->team, &w->now.sum, err);
@@ -372,14 +380,17 @@ static bool fits(const struct ftr_balance_input *in, const struct ftr_tables *t)
 		t->max_lid == in->shape->f->max_lid;
 }
 
-enum ftr_status balance_run(const struct ftr_balance_input *in,
-			    struct balance_net *net, struct ftr_tables *t,
-			    struct ftr_team *team,
-			    struct ftr_balance_report *report,
-			    struct ftr_err *err)
+/* As balance_run. check: t may be of any origin. */
+static enum ftr_status run(const struct ftr_balance_input *in,
+			   struct balance_net *net, bool check,
+			   struct ftr_tables *t, struct ftr_team *team,
+			   struct ftr_balance_report *report,
+			   struct ftr_err *err)
 {
 	struct ftr_balance_report unused, *r = report ? report : &unused;
-	struct work w = { .in = in, .t = t, .team = team, .r = r, .net = net };
+	struct work w = {
+		.in = in, .t = t, .team = team, .r = r, .net = net, .check = check,
+	};
 	uint64_t moved;
 	enum ftr_status st = FTR_OK;
 
@@ -411,6 +422,15 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 	return st;
 }
 
+enum ftr_status balance_run(const struct ftr_balance_input *in,
+			    struct balance_net *net, struct ftr_tables *t,
+			    struct ftr_team *team,
+			    struct ftr_balance_report *report,
+			    struct ftr_err *err)
+{
+	return run(in, net, false, t, team, report, err);
+}
+
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_tables *t, struct ftr_team *team,
 				   struct ftr_balance_report *report,
@@ -420,5 +440,5 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a shape of %u switches and LIDs up to %u",
 				t->n_sw, t->max_lid, in->shape->f->n_sw,
 				in->shape->f->max_lid);
-	return balance_run(in, NULL, t, team, report, err);
+	return run(in, NULL, true, t, team, report, err);
 }

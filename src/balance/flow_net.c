@@ -275,6 +275,36 @@ static bool set_orders(struct balance_net *net, struct ftr_team *team)
 	return true;
 }
 
+/* Does the entry of every switch with a path to destination d lead to a switch that comes later in
+ * the order, and that of every other source to no switch? at: [n_sw] scratch */
+static bool follows_order(const struct balance_net *net, uint32_t d, uint32_t *at)
+{
+	const struct balance_order *o = &net->order[net->dest[d].col];
+	const uint8_t *entry = balance_entries(net, net->entry, d);
+
+	memset(at, 0, net->f->n_sw * sizeof(*at));
+	for (uint32_t i = 0; i < o->n; i++)
+		at[o->sw[i]] = i + 1;
+	for (ftr_sw s = 0; s < net->f->n_sw; s++) {
+		uint32_t link = balance_link_to(net, s, entry[s]);
+
+		if (!at[s] && net->hosts[s] && link != BALANCE_NONE)
+			return false;
+		if (at[s] && at[s] < o->n &&
+		    (link == BALANCE_NONE || at[net->peer[link]] <= at[s]))
+			return false;
+	}
+	return true;
+}
+
+bool balance_net_follows(const struct balance_net *net, uint32_t *at)
+{
+	for (uint32_t d = 0; d < net->first[net->f->n_sw]; d++)
+		if (!follows_order(net, d, at))
+			return false;
+	return true;
+}
+
 /* ---- entries by destination ------------------------------------------------ */
 
 struct entry_job {
