@@ -11,9 +11,8 @@
  * (duality of linear programs).  To find good weights, every round routes all flows over
  * lightest paths.  The weights of the next round make loaded links heavier, so that the mean
  * load over all rounds becomes even: the weight of a link grows exponentially with its mean
- * load so far (Plotkin, Shmoys and Tardos, "Fast approximation algorithms for fractional
- * packing and covering problems", 1995), and with a slope that rises with the square root of
- * the number of the round.
+ * load so far (Plotkin et al. 1995, see docs/references.md), and with a slope that rises with
+ * the square root of the number of the round.
  */
 #include <math.h>
 

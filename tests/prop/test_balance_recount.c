@@ -537,7 +537,7 @@ START_TEST(results_are_sound_and_never_worse)
 		ftr_shape_free(sh);
 		ftr_fabric_free(f);
 	}
-	printf("depth full is worse than depth load on %u of %u fabrics\n", behind, n);
+	printf("depth full is worse than depth load in %u of %u routings\n", behind, n);
 	runs_show(behind * 40 < n);
 	for (int k = 0; k < 3; k++)
 		runs_show(moved[k] > 0);
