@@ -111,9 +111,9 @@ void html_set_fini(struct html_set *s);
 /* ---- the page (html_write.c) -------------------------------------------- */
 
 struct html_page {
-	const char *title;	/* file of the fabric */
-	const char *faults;	/* the faults, as text, or NULL */
-	const char *pairs;	/* file of the traffic, or NULL */
+	const char *title;	/* name of the fabric's file, without directory */
+	const char *faults;	/* the values of --fail, as text, or NULL */
+	const char *pairs;	/* path of the file of --patterns, or NULL */
 	const struct cli_jval *doctor;	/* output of doctor --json, or NULL */
 	const struct html_map *map;
 	const struct html_set *set;
@@ -126,8 +126,8 @@ enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err);
 
 /* ---- tables (html_tables.c) ---------------------------------------------- */
 
-/* Writes the tables of s as a JSON string, which is empty if they have more than *room
- * bytes; reduces *room by their size. */
+/* Writes the tables of s as a JSON string.  If the string would be longer than *room bytes, it is
+ * empty; otherwise *room is reduced by its length. */
 void html_put_tables(FILE *out, const struct html_map *m,
 		     const struct html_set *s, size_t *room);
 

@@ -218,8 +218,9 @@ static void put_cycle(FILE *out, const struct html_map *m,
 	fputs("],", out);
 }
 
-/* Writes, for each kind of finding, {kind: [count, and of the first one: source switch, switch
- * with the faulty entry, name of the destination]}. */
+/* Writes, for each kind of finding, {kind: [count, from, at, to]}.  The last three describe the
+ * first finding: its source switch, the switch with the faulty entry, and the name of the
+ * destination. */
 static void put_found(FILE *out, const struct html_map *m,
 		      const struct html_set *s)
 {

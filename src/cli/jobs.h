@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* jobs: "ibfattree load --jobs", links that jobs share. */
+/* jobs: "ibfattree load --jobs" shows which links the jobs of a cluster share. */
 #ifndef FTR_CLI_JOBS_H
 #define FTR_CLI_JOBS_H
 

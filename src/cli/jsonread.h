@@ -30,7 +30,7 @@ struct cli_jval {
 
 /* Parses the text as one value surrounded by white space (RFC 8259).  Returns false if
  * it is not JSON, nested too deeply, or followed by anything else; *v then has type
- * CLI_J_NONE.  All other functions take values obtained from here. */
+ * CLI_J_NONE.  All other functions take *v, or a value inside it. */
 bool cli_j_parse(const char *text, size_t len, struct cli_jval *v);
 enum cli_jtype cli_j_type(struct cli_jval v);
 /* The first member of that name (without escapes); type CLI_J_NONE if o has no such member or

@@ -122,7 +122,7 @@ static void summary(const struct route *r, const struct result *x)
 			cli_count(n[1], x->stats.n_turns, "extra turn",
 				  "extra turns"));
 	if (x->stats.longer_pairs)
-		fprintf(stderr, "%s: %s of host ports with a longer path, because their switch must be a gateway\n",
+		fprintf(stderr, "%s: %s of host ports with a longer path, because a host port is on a gateway\n",
 			engine,
 			cli_count(n[0], x->stats.longer_pairs, "pair", "pairs"));
 	if (x->stats.reordered)

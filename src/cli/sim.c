@@ -172,7 +172,7 @@ static int run_sim(int argc, char **argv)
 
 const struct cli_cmd cli_sim = {
 	.name = "sim",
-	.summary = "simulate packets under tables: throughput, loss, deadlock",
+	.summary = "simulate packets: throughput, latency, loss, deadlock",
 	.args = "FABRIC",
 	.text =
 "Simulates traffic in the data plane (packets, buffers, credits, VLs) with an\n"

@@ -45,8 +45,8 @@ struct cli_sim_job {
 	ftr_ep hot[CLI_LIST_MAX];
 	struct ftr_sim_change *change;
 	uint32_t n_changes, cap_changes;
-	uint32_t n_links_down, n_links_up;	/* number in change[] */
-	struct ftr_tables *later[2 * CLI_LIST_MAX];	/* tables that the schedule uses */
+	uint32_t n_links_down, n_links_up;	/* numbers of such changes in change[] */
+	struct ftr_tables *later[2 * CLI_LIST_MAX];	/* tables of --tables and --reroute */
 	unsigned int n_later;
 	struct ftr_sim_conf conf;
 	struct ftr_sim_result *result;	/* [conf.runs] */
@@ -74,16 +74,16 @@ enum ftr_status cli_sim_add(struct cli_sim_job *j,
 
 /* ---- results ----------------------------------------------------------- */
 
-/* Mean and standard deviation (n - 1) over runs. */
+/* Mean and sample standard deviation over the runs. */
 struct cli_sim_mean {
 	double mean, sd;
 };
 
 struct cli_sim_class_sum {
 	bool any;
-	struct cli_sim_mean accepted;	/* fraction of capacity */
-	struct cli_sim_mean offered;
-	struct cli_sim_mean mbps;	/* per source */
+	struct cli_sim_mean accepted;	/* load that arrived, as a fraction of capacity */
+	struct cli_sim_mean offered;	/* load that was generated, as a fraction of capacity */
+	struct cli_sim_mean mbps;	/* accepted Mbit/s per source */
 	double total_gbps;
 	double latency_ns[5];	/* mean; 50th, 95th and 99th percentile; maximum */
 	double network_ns;	/* mean latency since the packet entered its first channel */
@@ -102,7 +102,7 @@ struct cli_sim_sum {
 #define CLI_SIM_WORST_MAX 64
 struct cli_sim_use {
 	const struct ftr_sim_channel_use *c;
-	double use;		/* mean over runs */
+	double use;		/* fraction of the time in which it was busy, mean over runs */
 };
 
 /* Simulated seconds that were measured in a run; fewer than configured if the run was stopped. */

@@ -11,13 +11,13 @@ struct json_object;
 
 struct cli_transition {
 	struct ftr_tables_diff d;
-	uint32_t lids;		/* LIDs with a changed entry */
+	uint32_t lids;		/* number of LIDs with a changed entry */
 	/* the old tables (before_cycle) or the new ones (after_cycle) have a credit loop or a
 	 * forwarding loop if all traffic uses one VL, so that no order of writes is safe */
 	bool before_cycle, after_cycle;
 	/* For any order of writes, as OpenSM sends them: */
-	uint32_t closes;	/* LIDs whose change may close a credit loop
-				 * together with the change of other LIDs */
+	uint32_t closes;	/* number of LIDs whose change may close a credit loop,
+				 * alone or together with the change of other LIDs */
 	ftr_lid first_closing;	/* the lowest of these LIDs */
 	uint64_t gaps;		/* number of pairs (switch, LID): a packet with a path before
 				 * and after may find no entry for the LID at the switch */
@@ -27,8 +27,8 @@ struct cli_transition {
 	bool ordered;
 	uint32_t rounds;	/* number of rounds; packets must drain between two rounds */
 	uint32_t steps, writes;
-	uint32_t held;		/* LIDs that keep old entries */
-	double seconds;		/* estimated time for the MADs; 0: not known */
+	uint32_t held;		/* number of LIDs that keep old entries */
+	double seconds;		/* estimated time to write all blocks; 0: not known */
 };
 
 /*
