@@ -219,9 +219,9 @@ const struct cli_cmd cli_check = {
 "or xz), or from the switches (--live, without FABRIC).  Nothing is written to\n"
 "the switches.  With --sl2vl or --psl, credit loops are checked per VL.\n"
 "Every pair of physically connected host ports must be reachable.  A pair that\n"
-"includes a switch must be reachable if it has an up/down path.  Nodes that are not\n"
-"physically connected to most hosts are listed, but are not a finding.  With\n"
-"--strict, all pairs must be reachable.\n"
+"includes a switch must be reachable if it has an up/down path.  Nodes without a\n"
+"physical path to the largest part of the fabric are listed, but are not a\n"
+"finding.  With --strict, all pairs must be reachable.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,

@@ -35,13 +35,13 @@ enum cli_exit {
 enum cli_kind {
 	CLI_FLAG,		/* bool */
 	CLI_STRING,		/* const char * */
-	CLI_FILE,		/* like CLI_STRING, completed as a file */
+	CLI_FILE,		/* like CLI_STRING; bash completes names of files */
 	CLI_UINT,		/* unsigned int, min .. max */
 	CLI_U64,		/* uint64_t, decimal or 0x... */
 	CLI_WORD,		/* unsigned int: index of the given word in arg ("one|two") */
 	CLI_ENGINE,		/* const struct ftr_engine_ops * */
 	CLI_LIST,		/* struct cli_list; may be given more than once */
-	CLI_FILES		/* like CLI_LIST, completed as files */
+	CLI_FILES		/* like CLI_LIST; bash completes names of files */
 };
 
 #define CLI_LIST_MAX 64
@@ -68,7 +68,7 @@ struct cli_cmd {
 	const char *text;	/* description for --help, a few lines */
 	const struct cli_opt *opts;	/* ends with an entry whose name is NULL */
 	int min_args, max_args;
-	int (*run)(int argc, char **argv);	/* argv[0] is the name */
+	int (*run)(int argc, char **argv);	/* argv[0] is the command's name */
 };
 
 extern const struct cli_cmd cli_gen, cli_route, cli_check, cli_load;
@@ -126,7 +126,7 @@ _Noreturn void cli_exit(int status);
 	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
 	  "inverted|paper", "variant of sftree", "inverted", 0, 0 }, \
 	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
-	  "sftree: switch of the subnet manager; 0: any", "0", 0, 0 }
+	  "sftree: switch of the subnet manager; 0: not given", "0", 0, 0 }
 #define CLI_OPT_ROOTS(s) \
 	{ "roots", CLI_FILE, offsetof(s, files.roots), "FILE", \
 	  "node GUIDs of the root switches", NULL, 0, 0 }
@@ -226,7 +226,8 @@ enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 			       struct ftr_team *team, struct ftr_shape **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Prints a note on stderr if --cn or --io had no effect. */
+/* Prints a note on stderr for each of --roots, --cn and --io that names nothing in the fabric, and
+ * for each root switch that --roots lacks. */
 void cli_note_files(const struct ftr_shape *sh);
 
 /* The host order of sh, malloc()ed: [*n] host ports; FTR_EP_NONE: a gap. */

@@ -87,7 +87,7 @@ struct doc_sm {
 
 #define DOC_SM_MAX 32
 
-/* A link whose far end does not answer. */
+/* A link whose far end does not answer: the switch port at its near end. */
 struct doc_silent {
 	uint64_t guid;
 	unsigned int port;
@@ -109,7 +109,7 @@ struct doc_fabric {
 	uint32_t n_sm;
 	struct doc_silent silent[DOC_DETAILS];
 	uint32_t n_silent;
-	uint32_t no_counters;	/* switches whose counters could not be read */
+	uint32_t no_counters;	/* number of switches whose counters were not read */
 	uint64_t m_key;		/* M_Key of the local port; 0: it has none or does not show it */
 	bool m_key_known;	/* m_key was read */
 };

@@ -5,7 +5,7 @@
 
 #include <ftr/ftr.h>
 
-/* Reads the jobs from path, computes and prints; returns the exit status. */
+/* Reads the jobs from path, and prints the links that they share; returns the exit status. */
 int cli_load_jobs(const char *path, const struct ftr_fabric *f,
 		  const struct ftr_tables *t, const char *tables, bool json,
 		  struct ftr_team *team);

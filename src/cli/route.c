@@ -129,7 +129,7 @@ static void summary(const struct route *r, const struct result *x)
 		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed in an order like that of sftree\n",
 			engine);
 	if (x->stats.root != FTR_SW_NONE)
-		fprintf(stderr, "%s: root %s, %s of hosts on detours\n", engine,
+		fprintf(stderr, "%s: root leaf %s, %s of hosts on detours\n", engine,
 			cli_sw_name(name, sh->f, x->stats.root),
 			cli_count(n[0], x->stats.detours, "pair", "pairs"));
 	if (x->local)

@@ -62,7 +62,7 @@ char *cli_sim_at(const char *option, const char *text, uint64_t *ps);
 void cli_sim_read(struct cli_sim_job *j);
 void cli_sim_free(struct cli_sim_job *j);
 
-/* Returns the tables of the engine for f; *sh becomes their shape. */
+/* Returns the tables of the engine for f, and stores the shape of f in *sh. */
 struct ftr_tables *cli_sim_route(const struct cli_sim_job *j,
 				 const struct ftr_fabric *f, struct ftr_shape **sh);
 void cli_sim_schedule(struct cli_sim_job *j);
@@ -94,7 +94,7 @@ struct cli_sim_sum {
 	uint64_t injected, delivered, in_flight, lost[FTR_SIM_N_LOSSES];
 	uint64_t all_lost, hops, events, memory;
 	uint32_t deadlocks;	/* number of runs with a deadlock */
-	uint32_t first_deadlock;	/* the first of these runs; UINT32_MAX: none */
+	uint32_t first_deadlock;	/* index of the first of these runs; UINT32_MAX: none */
 	uint32_t max_hops;
 	double max_use, mean_use;	/* utilisation of links between switches, 0 to 1 */
 };

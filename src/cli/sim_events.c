@@ -25,8 +25,8 @@ struct reader {
 	const char *path;
 	unsigned int line;
 	bool started;
-	double first;		/* time of the first event in the file */
-	uint64_t at;		/* simulated time of the first event */
+	double first;		/* time of the first event in the file, seconds */
+	uint64_t at;		/* simulated time of the first event, ps */
 };
 
 /* Maximum number of changes; far more than any simulation needs. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Transition from the tables in use to new ones: is every intermediate state sound?
+ * Transition from the tables in use to new ones: can a credit loop close, or an entry be
+ * missing, while the switches change their tables?
  *
  * OpenSM writes the 64-entry blocks of all switches without waiting for one write to be
  * acknowledged before it sends the next.  The writes for one LID may therefore take effect
