@@ -111,7 +111,7 @@ static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 	return lid;
 }
 
-/* Writes one row per switch.  No row refers to an earlier one yet. */
+/* Writes one row per switch, without a reference to an earlier row. */
 static void fill_rows(const struct html_map *m, const struct html_set *s,
 		      uint8_t *to, size_t width)
 {

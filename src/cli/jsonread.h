@@ -43,10 +43,10 @@ bool cli_j_real(struct cli_jval v, double *out);
 /* Returns false if v is not an integer from 0 to max, written without point or
  * exponent. */
 bool cli_j_uint(struct cli_jval v, uint64_t max, uint64_t *out);
-/* The bytes between the quotes, escapes unchanged, truncated to fit; "" if v is not a
- * string. */
+/* Copies the bytes between the quotes of string v to buf, escapes unchanged, truncated to fit;
+ * "" if v is not a string.  Returns buf. */
 const char *cli_j_text(struct cli_jval v, char *buf, size_t size);
-/* Any value as written, truncated to fit. */
+/* Copies the text of value v to buf, truncated to fit.  Returns buf. */
 const char *cli_j_raw(struct cli_jval v, char *buf, size_t size);
 
 #endif

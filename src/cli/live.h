@@ -26,8 +26,8 @@ struct cli_live_opts {
 struct cli_live {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
-	uint32_t missing;	/* switches whose table could not be read */
-	uint32_t silent;	/* ports with a link whose far end does not answer */
+	uint32_t missing;	/* number of switches whose table could not be read */
+	uint32_t silent;	/* number of ports with a link whose far end does not answer */
 	uint32_t blocks;	/* number of blocks of tables that were read */
 	double table_seconds;	/* time to read these blocks */
 };
