@@ -220,8 +220,8 @@ const struct cli_cmd cli_check = {
 "the switches.  With --sl2vl or --psl, credit loops are checked per VL.\n"
 "Every pair of physically connected host ports must be reachable.  A pair that\n"
 "includes a switch must be reachable if it has an up/down path.  Nodes without a\n"
-"physical path to the rest are listed but are not a finding.  With --strict, all\n"
-"pairs must be reachable.\n"
+"physical path to the largest part of the fabric are listed, but are not a\n"
+"finding.  With --strict, all pairs must be reachable.\n"
 "Exit status: 0 clean, 1 findings, 2 bad input.\n",
 	.opts = options,
 	.min_args = 0,

@@ -35,13 +35,13 @@ enum cli_exit {
 enum cli_kind {
 	CLI_FLAG,		/* bool */
 	CLI_STRING,		/* const char * */
-	CLI_FILE,		/* like CLI_STRING, completed as a file */
+	CLI_FILE,		/* like CLI_STRING; bash completes names of files */
 	CLI_UINT,		/* unsigned int, min .. max */
 	CLI_U64,		/* uint64_t, decimal or 0x... */
-	CLI_WORD,		/* unsigned int: index of the word in arg ("one|two") */
+	CLI_WORD,		/* unsigned int: index of the given word in arg ("one|two") */
 	CLI_ENGINE,		/* const struct ftr_engine_ops * */
 	CLI_LIST,		/* struct cli_list; may be given more than once */
-	CLI_FILES		/* like CLI_LIST, completed as files */
+	CLI_FILES		/* like CLI_LIST; bash completes names of files */
 };
 
 #define CLI_LIST_MAX 64
@@ -68,7 +68,7 @@ struct cli_cmd {
 	const char *text;	/* description for --help, a few lines */
 	const struct cli_opt *opts;	/* ends with an entry whose name is NULL */
 	int min_args, max_args;
-	int (*run)(int argc, char **argv);	/* argv[0] is the name */
+	int (*run)(int argc, char **argv);	/* argv[0] is the command's name */
 };
 
 extern const struct cli_cmd cli_gen, cli_route, cli_check, cli_load;
@@ -90,8 +90,8 @@ int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv);
 int cli_error(const char *fmt, ...) FTR_PRINTF(1, 2);
 /* Prints an error and ends the program with CLI_BAD. */
 _Noreturn void cli_die(const char *fmt, ...) FTR_PRINTF(1, 2);
-/* Makes cli_die call fn before it prints.  A function that is given several times is called
- * once. */
+/* Makes cli_die call fn before it prints the error.  Further calls with the same fn have no
+ * effect. */
 void cli_before_death(void (*fn)(void));
 /* The error of a library call whose status is passed to cli_must. */
 extern struct ftr_err cli_err;
@@ -126,7 +126,7 @@ _Noreturn void cli_exit(int status);
 	{ "sftree-mode", CLI_WORD, offsetof(s, engine.sftree_mode), \
 	  "inverted|paper", "variant of sftree", "inverted", 0, 0 }, \
 	{ "sm-switch", CLI_U64, offsetof(s, engine.sm_switch), "GUID", \
-	  "sftree: switch of the subnet manager; 0: any", "0", 0, 0 }
+	  "sftree: switch of the subnet manager; 0: not given", "0", 0, 0 }
 #define CLI_OPT_ROOTS(s) \
 	{ "roots", CLI_FILE, offsetof(s, files.roots), "FILE", \
 	  "node GUIDs of the root switches", NULL, 0, 0 }
@@ -177,7 +177,7 @@ struct cli_engine {
 	unsigned int balance;
 	unsigned int paths;	/* enum ftr_paths */
 	unsigned int sftree_mode;
-	uint64_t sm_switch;	/* GUID or 0 */
+	uint64_t sm_switch;	/* node GUID; 0: not given */
 };
 
 /* Options for a damaged fabric: sm_switch is ignored if f does not contain it. */
@@ -202,16 +202,16 @@ enum ftr_status cli_read_guids(const struct cli_guid_files *files,
 void cli_free_guids(struct ftr_shape_opts *opts);
 
 /*
- * The nominal fabric for opts->nominal: the union of f and the file (a state file or
- * any fabric).  Prints a note on stderr if f has parts that the file lacks.  Without a path
- * (NULL), f itself is the nominal fabric if faults is true, because faults will be applied to
- * f; otherwise *out is NULL.  *out is also NULL with opts->no_slots.
+ * Makes the nominal fabric for opts->nominal: the union of f and the file at path (a state
+ * file of the plugin, or any fabric file).  Prints a note on stderr if f has parts that the
+ * file lacks.  With path NULL, the nominal fabric is f itself if the caller will apply faults
+ * to f (faults is true); otherwise *out is NULL.  *out is also NULL with opts->no_slots.
  */
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
 			    struct ftr_team *team, struct ftr_nominal **out,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* The shape of f, made over the nominal fabric that cli_nominal returns for path, with faults
+/* Makes the shape of f.  Its nominal fabric is made from path by cli_nominal, with faults
  * false. */
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  const struct ftr_shape_opts *opts,
@@ -226,15 +226,16 @@ enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 			       struct ftr_team *team, struct ftr_shape **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Prints a note on stderr if --cn or --io had no effect. */
+/* Prints a note on stderr for each of --roots, --cn and --io that names nothing in the fabric, and
+ * for each root switch that --roots lacks. */
 void cli_note_files(const struct ftr_shape *sh);
 
 /* The host order of sh, malloc()ed: [*n] host ports; FTR_EP_NONE: a gap. */
 ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
-/* The host order as port GUIDs, which are the same in other states of the fabric; 0: a gap.
+/* The host order as port GUIDs, which identify the ports in a damaged fabric, too; 0: a gap.
  * with_gaps false: gaps are removed, as by cli_drop_gaps. */
 uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
-/* Removes gaps and host ports without a LID or a link from the order, since the ranks
+/* Removes gaps, and host ports without a LID or a link, from the order, since the MPI ranks
  * of a job are numbered without them.  Returns the number removed. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
 /* Computes a lower bound, valid for any routing, for the number of flows on the most loaded
@@ -256,9 +257,9 @@ typedef enum ftr_status (*cli_write_fn)(FILE *out, const void *ctx,
 					struct ftr_err *err);
 void cli_write(const char *path, cli_write_fn fn, const void *ctx);
 /*
- * Files written between these two calls appear together: cli_write_end renames all of
- * them, cli_die removes them.  stdout, pipes and devices are written directly, so write
- * to them last.
+ * Files written between cli_write_begin and cli_write_end appear together: cli_write_end
+ * renames all of them, cli_die removes them.  stdout, pipes and devices are written directly,
+ * so write to them last.
  */
 void cli_write_begin(void);
 void cli_write_end(void);
@@ -296,7 +297,7 @@ enum ftr_status cli_write_fabric_fn(FILE *out, const void *fabric,
 enum ftr_status cli_write_tables_fn(FILE *out, const void *tables_of,
 				    struct ftr_err *err);
 
-/* gzip and xz (unpack.c), for ftr_set_unpacker. */
+/* Unpacks gzip and xz files (unpack.c); passed to ftr_set_unpacker. */
 extern const struct ftr_unpacker cli_unpacker;
 
 double cli_now(void);		/* seconds of the monotonic clock */
@@ -328,8 +329,8 @@ const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 			  unsigned int port);
 
-/* Finds a switch (find.c) by its name, its GUID, or a part of its name that is unique.
- * *part: true if the word was only a part of the name. */
+/* Finds a switch (find.c) by its name, its GUID, or a part of its name that occurs in no other
+ * switch's name.  *part: true if word is only a part of the name. */
 enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
 				ftr_sw *out, bool *part,
 				struct ftr_err *err) FTR_MUST_USE;
@@ -343,9 +344,9 @@ enum cli_colour { CLI_PLAIN = 0, CLI_GOOD, CLI_WRONG, CLI_DOUBT };
 const char *cli_colour(enum cli_colour c);
 
 /*
- * Progress line on stderr: current step, elapsed time, fraction done.  Shown only if
- * stderr is a terminal, after two seconds.  what must be a constant string.
- * cli_progress_end removes the line; it may also be called if there is none.
+ * Progress line on stderr: current step, elapsed time, fraction done.  It appears after two
+ * seconds, and only if stderr is a terminal.  `what` must be a constant string.
+ * cli_progress_end removes the line; it may also be called if there is no line.
  */
 void cli_progress(const char *what);
 void cli_progress_step(unsigned int done, unsigned int of);
@@ -369,8 +370,9 @@ struct cli_report_opts {
 /* Content of a report, computed once for text and JSON. */
 struct cli_verdict {
 	struct cli_reach reach;	/* unreachable pairs */
-	bool class_bad[FTR_N_CHECK_CLASSES];	/* unreachable pairs of the class are a finding */
-	bool found;		/* there is any finding */
+	bool class_bad[FTR_N_CHECK_CLASSES];	/* the class has unreachable pairs that are a
+						 * finding */
+	bool found;		/* there is at least one finding */
 };
 
 extern const char *const cli_finding_key[FTR_N_FINDINGS];

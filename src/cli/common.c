@@ -119,7 +119,7 @@ enum ftr_status cli_read_guids(const struct cli_guid_files *files,
 
 static void free_one(struct ftr_guids *g)
 {
-	/* allocated by ftr_read_guids; the pointer is const for readers only */
+	/* allocated by ftr_read_guids; const only because no user of the list changes it */
 	free((void *)(uintptr_t)g->guid);
 	g->guid = NULL;
 	g->n = 0;
@@ -247,7 +247,7 @@ ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n)
 	ftr_ep *order;
 
 	*n = sh->numbering.n_places;
-	order = cli_calloc(*n, sizeof(*order), "an order of %u places", *n);
+	order = cli_calloc(*n, sizeof(*order), "a host order of %u places", *n);
 	ftr_shape_host_order(sh, order);
 	return order;
 }

@@ -2,8 +2,8 @@
 /*
  * ibfattree diff: compares two sets of tables for one fabric, in the units that
  * determine the time of an update: entries, 64-entry blocks (one SMP each), switches.
- * It also lists the destinations for which the entry of some switch differs, each with the
- * number of these switches.
+ * It also lists each destination whose entries differ, with the number of switches at which
+ * they differ.
  */
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-/* Number of changes of one LID or switch. */
+/* Number of changed entries for one LID, or of one switch. */
 struct moved {
 	uint32_t idx;		/* LID or switch */
 	uint32_t n;
@@ -61,7 +61,7 @@ static int by_count(const void *va, const void *vb)
 	return a->idx < b->idx ? -1 : a->idx > b->idx;
 }
 
-/* Sorts m; returns the number of entries that are not zero. */
+/* Sorts m by n, descending; returns the number of elements with n > 0. */
 static uint32_t rank(struct moved *m, uint32_t n)
 {
 	uint32_t k = 0;

@@ -9,8 +9,8 @@
  *	doctor_links.c	links, switches and subnet managers
  *	doctor_paths.c	forwarding tables: unreachable pairs, loops, balance
  *
- * A check reads struct doctor and fills one struct doc_result.  It writes
- * nothing, to the fabric or elsewhere.
+ * A check reads struct doctor and fills one struct doc_result.  It changes neither the fabric
+ * nor any file.
  */
 #ifndef FTR_CLI_DOCTOR_H
 #define FTR_CLI_DOCTOR_H
@@ -62,9 +62,9 @@ void doc_at(struct doc_result *r, uint64_t guid, unsigned int port);
 /* PortInfo of a switch port and of the port at the far end; 0: not known. */
 struct doc_port {
 	uint8_t state;		/* 1 Down, 2 Init, 3 Armed, 4 Active */
-	uint8_t max_width;	/* lanes that both ends support */
-	uint8_t max_speed;	/* enum ftr_speed that both ends support */
-	uint8_t op_vls;		/* operational data VLs */
+	uint8_t max_width;	/* greatest number of lanes that both ends support */
+	uint8_t max_speed;	/* enum ftr_speed: highest speed that both ends support */
+	uint8_t op_vls;		/* number of operational data VLs */
 	bool counted;		/* link_downed is known */
 	uint32_t link_downed;	/* link failures since the counters were cleared */
 };
@@ -87,7 +87,7 @@ struct doc_sm {
 
 #define DOC_SM_MAX 32
 
-/* A link whose far end does not answer. */
+/* A link whose far end does not answer: the switch port at its near end. */
 struct doc_silent {
 	uint64_t guid;
 	unsigned int port;
@@ -109,7 +109,7 @@ struct doc_fabric {
 	uint32_t n_sm;
 	struct doc_silent silent[DOC_DETAILS];
 	uint32_t n_silent;
-	uint32_t no_counters;	/* switches whose counters could not be read */
+	uint32_t no_counters;	/* number of switches whose counters were not read */
 	uint64_t m_key;		/* M_Key of the local port; 0: it has none or does not show it */
 	bool m_key_known;	/* m_key was read */
 };
@@ -122,7 +122,7 @@ struct doc_column {
 };
 #define DOC_COLUMNS 8
 
-/* Keys of opensm.conf that the checks use; strings are malloc()ed or NULL. */
+/* Values of the keys of opensm.conf that the checks use; strings are malloc()ed or NULL. */
 struct doc_conf {
 	char *path;		/* NULL: no file found */
 	char *plugins, *engines, *roots, *cn, *io;
@@ -169,7 +169,7 @@ enum doc_need {			/* prerequisites of a check; bit mask */
 struct doc_check {
 	const char *id;
 	unsigned int needs;	/* enum doc_need */
-	doc_fn run;		/* NULL: its libraries were missing at the build */
+	doc_fn run;		/* NULL: ibfattree was built without the libraries it needs */
 };
 
 #define DOC_N_CHECKS 28

@@ -30,8 +30,8 @@
 
 #define CAS_MAX 32
 
-/* If the kernel has no adapter, libibumad may return a made-up name; count only names
- * that can be queried. */
+/* If the kernel has no adapter, libibumad may return a made-up name.  So only adapters that can
+ * be queried are counted. */
 static int adapters(char names[CAS_MAX][UMAD_CA_NAME_LEN])
 {
 	int n = umad_get_cas_names(names, CAS_MAX), found = 0;
@@ -79,7 +79,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 		doc_remedy(r, "give the name of one of the listed adapters with --ca");
 }
 
-/* True if this node has no adapter; sets the verdict. */
+/* True if this node has no adapter; the verdict is then "not checked". */
 static bool no_adapter(struct doc_result *r)
 {
 	char names[CAS_MAX][UMAD_CA_NAME_LEN];
@@ -121,7 +121,7 @@ void doc_module(struct doctor *d, struct doc_result *r)
 	}
 	doc_say(r, DOC_FAILURE, "cannot open a management port: %s",
 		strerror(error));
-	doc_remedy(r, "modprobe ib_umad; then a port must be up, see \"port\"");
+	doc_remedy(r, "run \"modprobe ib_umad\"; if that does not help, see check \"port\"");
 }
 
 void doc_permission(struct doctor *d, struct doc_result *r)
@@ -459,8 +459,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* The first engine of ibfattree in the list; with second_vl, the first that uses a second
- * VL.  NULL if there is none. */
+/* Returns the name of an engine of ibfattree that the list contains; with second_vl, of an
+ * engine that uses a second VL.  NULL if there is none. */
 static const char *our_engine(const char *list, bool second_vl)
 {
 	const struct ftr_engine_ops *e;

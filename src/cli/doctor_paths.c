@@ -3,8 +3,8 @@
  * doctor: forwarding tables in use, and those that each engine would compute.
  *
  * Ranks are computed once, from the GUID files and the nominal fabric that the options
- * or opensm.conf name.  The tables are checked once.  All checks below use these two
- * results.
+ * or opensm.conf name.  The tables are checked once.  All checks of doctor in this file use
+ * these ranks and the report of this check.
  */
 #include <glob.h>
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 
 #include "cli/doctor.h"
 
-/* The balance is a warning if the load with the tables in use, divided by that with the best
- * engine, is more than this.  The load is that of the most loaded link, as a mean over the shifts. */
+/* Check "balance" warns if the load with the tables in use is more than this number times the load
+ * with the best engine.  Both are loads of the most loaded link, as a mean over the shifts. */
 #define BALANCE_TOLERANCE 1.1
 
 /* ---- computed once ----------------------------------------------------- */
@@ -84,7 +84,7 @@ void doc_free_paths(struct doctor *d)
 
 /* ---- files of this fabric ---------------------------------------------- */
 
-/* Add a detail if the file has no GUIDs, or GUIDs that are not in the fabric. */
+/* Adds a detail if the file has no GUIDs, or GUIDs that are not in the fabric. */
 static void one_file(const struct doctor *d, struct doc_result *r,
 		     const char *what, const char *path, bool switches)
 {
@@ -134,9 +134,9 @@ static bool is_state_of(const struct doctor *d, const char *path,
 }
 
 /*
- * Examines the plugin's state files: the file of --nominal, or all files in OpenSM's cache
- * directory on this node.  A node may have subnet managers of several fabrics, so one file of
- * this fabric is enough.  Returns the number of files.
+ * Examines the plugin's state files: the file of --nominal, or all files ibfattree-nominal* in
+ * OpenSM's cache directory on this node.  Adds a detail unless one of them belongs to this
+ * fabric: a node can run subnet managers of several fabrics.  Returns the number of files.
  */
 static unsigned int state_files(const struct doctor *d, struct doc_result *r)
 {
@@ -348,8 +348,8 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Lists the host ports that cannot be reached from all others, each with the number of others that
- * do not reach it. */
+/* Lists each host port that one or more other host ports do not reach, with the number of these
+ * other ports. */
 static void name_hosts(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
@@ -486,8 +486,9 @@ static enum ftr_status engine_column(struct doctor *d,
 	return st;
 }
 
-/* The engine to recommend: that with the fewest unreachable pairs of host ports; of several, that
- * with the lowest load of the most loaded link, as a mean over the shifts; then the first. */
+/* Returns the column of the engine to recommend.  Criteria, in this order: the fewest unreachable
+ * pairs of host ports; the lowest load of the most loaded link, as a mean over the shifts (a
+ * difference below 0.005 does not count); the first column. */
 static const struct doc_column *best_engine(const struct doctor *d)
 {
 	const struct doc_column *best = NULL;

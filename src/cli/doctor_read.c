@@ -6,8 +6,8 @@
  * and SwitchInfo), SMInfo of every port with the IsSM capability, the error counters
  * of every switch, and the forwarding tables.
  *
- * SMInfo uses directed routes, because a fabric may not have LIDs yet.  Counters use
- * LIDs: one Get with AllPortSelect per switch, which returns the sum over all ports.
+ * SMInfo is read over directed routes, because the ports may have no LIDs yet.  Counters are
+ * read by LID: one Get with AllPortSelect per switch, which returns the sum over all ports.
  * Single ports are read only if this sum shows link failures, or if the switch does not
  * support AllPortSelect.
  */
@@ -63,7 +63,8 @@ static uint8_t least(uint8_t a, uint8_t b)
 	return a < b ? a : b;
 }
 
-/* OperationalVLs, IBA 14.2.5.6: 1 VL0, 2 VL0-1, ... 5 VL0-14. */
+/* Number of data VLs.  OperationalVLs, IBA 14.2.5.6: 1 means VL0, 2 means VL0-1, 3 VL0-3,
+ * 4 VL0-7, 5 VL0-14. */
 static uint8_t vls(const ibnd_port_t *p)
 {
 	static const uint8_t n[] = { 0, 1, 2, 4, 8, 15 };

@@ -49,7 +49,7 @@ static uint32_t count_removable(const struct ftr_fabric *f)
 }
 
 /* Parses "5links", "2.5%links", "3switches", "10%switches"; returns -1 if the word has
- * none of these forms.  A percentage above 0 selects at least one. */
+ * none of these forms.  A percentage above 0 selects at least one link or switch. */
 static int parse_random(const struct ftr_fabric *f, const char *spec,
 			struct cli_faults *z, struct ftr_err *err)
 {

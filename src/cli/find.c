@@ -14,7 +14,7 @@
 
 #include "cli/cli.h"
 
-#define LISTED 3		/* names in an error message */
+#define LISTED 3		/* greatest number of names in an error message */
 
 /* "0x...", "S-...", or 16 hex digits. */
 static bool parse_guid(const char *s, uint64_t *guid)
@@ -43,8 +43,8 @@ static bool contains(const char *name, const char *word)
 	return false;
 }
 
-/* Edit distance: letters to insert, delete or replace, ignoring case; a and b have at
- * most FTR_NAME_MAX letters. */
+/* Edit distance: the number of letters to insert, delete or replace, ignoring case.  a and b
+ * have at most FTR_NAME_MAX letters. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[FTR_NAME_MAX + 1], diagonal, above;
@@ -71,7 +71,8 @@ static unsigned int distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* "\"a\", \"b\" and 4 more"; buf holds LISTED + 1 names. */
+/* Writes the names of the n switches in sw to buf, and "and N more" if all > n.  Example:
+ * "a", "b" and 4 more.  buf should have room for LISTED + 1 names. */
 static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
 		       const ftr_sw *sw, unsigned int n, unsigned int all)
 {

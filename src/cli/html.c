@@ -65,10 +65,10 @@ const struct cli_cmd cli_html = {
 	.args = "[OLD] FABRIC",
 	.text =
 "Writes one self-contained HTML file: the tree by ranks and pods, missing and\n"
-"slow links, hosts and switches unlike the others, the load of every link\n"
-"compared with the lower bound, findings of the checker, and the path between any\n"
-"two hosts.  --engine, --lfts and --fail may be given more than once; all sets of\n"
-"tables are shown side by side.\n"
+"slow links, hosts and switches that differ from the others, the load of every\n"
+"link compared with the lower bound, findings of the checker, and the path between\n"
+"any two hosts.  --engine, --lfts and --fail may be given more than once; all sets\n"
+"of tables are shown side by side.\n"
 "With --diff OLD FABRIC, the page shows two states of one fabric.\n"
 "Exit status: 0 clean, 1 \"check\" reports findings for some of the tables, 2 bad\n"
 "input.\n",

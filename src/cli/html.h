@@ -21,9 +21,10 @@
 
 /* ---- the map (html_map.c) ---------------------------------------------- */
 
-enum html_state {		/* of a switch, host port or link; bit mask */
-	HTML_OLD = 1,		/* only in the old one of two fabrics */
-	HTML_NEW = 2		/* only in the new one */
+enum html_state {		/* of a switch, host port or link; 0: in both fabrics, or only one
+				 * fabric is shown */
+	HTML_OLD = 1,		/* only in the old fabric */
+	HTML_NEW = 2		/* only in the new fabric */
 };
 
 struct html_link {
@@ -96,9 +97,9 @@ struct html_set {
 	uint64_t shift_max;
 };
 
-/* The traffic for which loads are computed: a host order, as port GUIDs. */
+/* The traffic for which loads are computed. */
 struct html_traffic {
-	const uint64_t *place;	/* 0: a gap */
+	const uint64_t *place;	/* [n] host order, as port GUIDs; 0: a gap */
 	uint32_t n;
 	const struct ftr_load_pair *pair;	/* pairs of host ports of m->f, or NULL */
 	uint32_t n_pairs;
@@ -111,14 +112,14 @@ void html_set_fini(struct html_set *s);
 /* ---- the page (html_write.c) -------------------------------------------- */
 
 struct html_page {
-	const char *title;	/* file of the fabric */
-	const char *faults;	/* the faults, as text, or NULL */
-	const char *pairs;	/* file of the traffic, or NULL */
+	const char *title;	/* name of the fabric's file, without directory */
+	const char *faults;	/* the values of --fail, as text, or NULL */
+	const char *pairs;	/* path of the file of --patterns, or NULL */
 	const struct cli_jval *doctor;	/* output of doctor --json, or NULL */
 	const struct html_map *map;
 	const struct html_set *set;
 	unsigned int n_sets;
-	uint32_t n_missing_sw;	/* missing switches of the nominal fabric */
+	uint32_t n_missing_sw;	/* number of switches that only the nominal fabric has */
 };
 
 /* A cli_write_fn; ctx is a struct html_page. */
@@ -126,8 +127,8 @@ enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err);
 
 /* ---- tables (html_tables.c) ---------------------------------------------- */
 
-/* Writes the tables of s as a JSON string, which is empty if they have more than *room
- * bytes; reduces *room by their size. */
+/* Writes the tables of s as a JSON string.  If the string would be longer than *room bytes, it is
+ * empty; otherwise *room is reduced by its length. */
 void html_put_tables(FILE *out, const struct html_map *m,
 		     const struct html_set *s, size_t *room);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reads the output of "ibfattree doctor --json" from a file and writes it as JSON of
- * the page.  Locations are GUIDs and ports, which the page looks up in its map.  If the map
+ * Reads the output of "ibfattree doctor --json" from a file and writes it in the format of the
+ * page's data.  Locations are GUIDs and ports, which the page looks up in its map.  If the map
  * does not contain the location of a detail, the detail is shown as plain text.
  */
 #include <errno.h>

@@ -4,7 +4,7 @@
  * independent of the fabric that a set of tables belongs to.
  *
  * Links are sorted by (switch, port) of the end whose switch has the lower number,
- * so a link of any fabric is found by bisection.
+ * so a link of any fabric is found by binary search.
  */
 #include <stdlib.h>
 
@@ -63,8 +63,9 @@ static int by_ends(const void *x, const void *y)
 	return (a->pb > b->pb) - (a->pb < b->pb);
 }
 
-/* Stores the link at port p of switch s of g in *out, its lower end first; *swapped: s is not the
- * lower end.  False if there is no link, or if an end is not on the map. */
+/* Stores the link at port p of switch s of g in *out.  The end whose switch has the lower number on
+ * the map comes first; *swapped: this is not the end at s.  Returns false if the port has no link
+ * to a switch, or if an end is not on the map. */
 static bool link_at(const struct html_map *m, const struct ftr_fabric *g,
 		    ftr_sw s, ftr_port p, struct html_link *out, bool *swapped)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The tables of a set, from which the page finds paths: a matrix with one row per switch
- * and one byte per host port, compressed (RFC 1950) and written in base64.
+ * The tables of a set, from which the page finds paths: one row per switch, compressed
+ * (RFC 1950) and written in base64.  In a row, ports are replaced by codes (make_codes):
  *
  *	row	number of an earlier row + 1, or 0 (2 bytes, the low one first)
- *		port of each code (CODES bytes)
- *		code of each host port, sorted by switch and port
+ *		the port for each code (CODES bytes)
+ *		the code of the entry for each host port (1 byte each); host ports are
+ *		sorted by their switch and its port
  *
  * Codes and ports are written as their XOR with the earlier row.  Most entries are equal
  * to those of another switch of the same pod or plane, so nearly all bytes are 0.  The
@@ -22,7 +23,8 @@
 #define REF 2			/* bytes of a row for the number of an earlier row */
 #define CODES 256		/* bytes of a row for the ports of the codes */
 
-/* Position of switch s inside its block, from 0. */
+/* Position of switch s inside its block (a group of switches in the picture, see <ftr/picture.h>),
+ * from 0; 0 for a switch that only the old fabric has. */
 static unsigned int place_of(const struct html_map *m, uint32_t s)
 {
 	const struct ftr_picture_block *b;
@@ -36,10 +38,11 @@ static unsigned int place_of(const struct html_map *m, uint32_t s)
 
 /*
  * Assigns a code to each port of a switch, so that switches with the same routing have
- * similar rows even if they are cabled differently; such rows compress well.  The code of an
- * upward port is the position of the switch at its far end (place_of); that of a downward port
- * is this position plus 64.  A port that leads to a host port gets the highest free code.
- * port_of[code] is the port.
+ * similar rows even if they are cabled differently; such rows compress well.  The preferred code
+ * of an upward port is the position of the switch at its far end (place_of), modulo 64; that of
+ * any other port to a switch is this value plus 64; that of a port without a switch behind it is
+ * 253.  If the preferred code is taken, the port gets the next free code; 0 follows 254.  Port 0
+ * has code 254.  port_of[code] is the port.
  */
 static void make_codes(const struct html_map *m, const struct ftr_fabric *f,
 		       const uint8_t *rank, ftr_sw s, uint8_t *code,
@@ -108,7 +111,7 @@ static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 	return lid;
 }
 
-/* Writes one row per switch.  No row refers to an earlier one yet. */
+/* Writes one row per switch, without a reference to an earlier row. */
 static void fill_rows(const struct html_map *m, const struct html_set *s,
 		      uint8_t *to, size_t width)
 {

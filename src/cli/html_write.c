@@ -103,8 +103,8 @@ static void put_blocks(FILE *out, const struct ftr_picture *pic)
 	fputs("],\n", out);
 }
 
-/* Writes an array for each switch: [name, guid, rank, x, block, pod, ports, odd, upward links,
- * most frequent number of upward links in its rank, state, leaf].  odd: see <ftr/picture.h>. */
+/* Writes an array for each switch: [name, guid, rank, x, block, pod, number of ports, odd, number of
+ * upward links, mode_up, state, leaf].  odd and mode_up: see <ftr/picture.h>. */
 static void put_switches(FILE *out, const struct html_map *m)
 {
 	fputs("\"sw\":[", out);
@@ -156,8 +156,9 @@ static void put_ends(FILE *out, const struct html_map *m)
 	fputs("],\n", out);
 }
 
-/* Writes an array for each link: [switch a, its port, switch b, its port, Gbit/s, slow, state];
- * then the missing links. */
+/* Writes an array for each link: [switch a, its port, switch b, its port, Gbit/s, slow, state].
+ * Then writes one for each pair of switches with missing links: [lower switch, upper switch, number
+ * of missing links, inferred]. */
 static void put_links(FILE *out, const struct html_map *m)
 {
 	fputs("\"links\":[", out);
@@ -218,8 +219,9 @@ static void put_cycle(FILE *out, const struct html_map *m,
 	fputs("],", out);
 }
 
-/* Writes, for each kind of finding, {kind: [count, and of the first one: source switch, switch
- * with the faulty entry, name of the destination]}. */
+/* Writes, for each kind of finding, {kind: [count, from, at, to]}.  The last three describe the
+ * first finding: its source switch, the switch with the faulty entry, and the name of the
+ * destination. */
 static void put_found(FILE *out, const struct html_map *m,
 		      const struct html_set *s)
 {

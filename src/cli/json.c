@@ -2,9 +2,9 @@
 /*
  * Builds and prints JSON.
  *
- * json-c returns NULL when memory is exhausted.  This is recorded: calls with a NULL
- * object do nothing, and cli_json_end prints an error instead of an incomplete object.
- * Callers therefore need not check.
+ * json-c returns NULL when memory is exhausted.  The functions here accept a NULL object, but
+ * record the failure; cli_json_end then prints an error instead of an incomplete object.
+ * Callers therefore need not check for NULL.
  *
  * Names come from the fabric and may contain any bytes, but JSON text is UTF-8, so
  * every string is sanitised when it is added.
@@ -53,7 +53,7 @@ int cli_json_end(struct json_object *o, int status)
 	const char *text = NULL;
 
 	cli_json_num(o, "status", (uint64_t)status);
-	/* when memory is exhausted json-c drops text without reporting it */
+	/* when memory is exhausted, json-c drops text and sets only errno */
 	errno = 0;
 	if (o && !no_memory)
 		text = json_object_to_json_string_ext(o,

@@ -32,17 +32,18 @@ void cli_json_bool(struct json_object *o, const char *key, bool b);
 /* text NULL: the value null.  Bytes that are not UTF-8 become '?'. */
 void cli_json_str(struct json_object *o, const char *key, const char *text);
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
-/* An object with "guid" and "name" of a switch */
+/* Adds an object with "guid" and "name" of a switch. */
 void cli_json_switch(struct json_object *o, const char *key,
 		     const struct ftr_fabric *f, ftr_sw s);
 /* Adds "from", "from_port", "to" and "to_port" to o: the link at that port of s, which leads to
- * another switch */
+ * another switch. */
 void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s,
 		   ftr_port port);
-/* Adds "lid", "kind", "guid" and "name" of a destination to o */
+/* Adds "lid", "kind", "guid" and "name" of a destination to o. */
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
 		  ftr_lid lid);
-/* "fabric": counts of f, and of sh if there is one */
+/* Adds "fabric": the numbers of switches, host ports and links of f and, unless sh is NULL, of
+ * ranks, leaves, planes, pods and missing parts. */
 void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f,
 		     const struct ftr_shape *sh);
 

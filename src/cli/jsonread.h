@@ -30,7 +30,7 @@ struct cli_jval {
 
 /* Parses the text as one value surrounded by white space (RFC 8259).  Returns false if
  * it is not JSON, nested too deeply, or followed by anything else; *v then has type
- * CLI_J_NONE.  All other functions take values obtained from here. */
+ * CLI_J_NONE.  All other functions take *v, or a value inside it. */
 bool cli_j_parse(const char *text, size_t len, struct cli_jval *v);
 enum cli_jtype cli_j_type(struct cli_jval v);
 /* The first member of that name (without escapes); type CLI_J_NONE if o has no such member or
@@ -43,10 +43,10 @@ bool cli_j_real(struct cli_jval v, double *out);
 /* Returns false if v is not an integer from 0 to max, written without point or
  * exponent. */
 bool cli_j_uint(struct cli_jval v, uint64_t max, uint64_t *out);
-/* The bytes between the quotes, escapes unchanged, truncated to fit; "" if v is not a
- * string. */
+/* Copies the bytes between the quotes of string v to buf, escapes unchanged, truncated to fit;
+ * "" if v is not a string.  Returns buf. */
 const char *cli_j_text(struct cli_jval v, char *buf, size_t size);
-/* Any value as written, truncated to fit. */
+/* Copies the text of value v to buf, truncated to fit.  Returns buf. */
 const char *cli_j_raw(struct cli_jval v, char *buf, size_t size);
 
 #endif

@@ -6,10 +6,11 @@
  * tables are then read with SMPs over the directed routes that it found, so neither
  * step depends on correct tables.
  *
- * Several Gets are in flight at once, one per slot.  The lower half of the transaction
- * ID, which the response repeats, holds the slot number and the use count of the slot, so
- * a late answer to an earlier Get of the slot is recognised and dropped.  Block 0 is read from
- * all switches, then block 1, and so on, so that no switch receives a burst.
+ * Several Gets are in flight at once, one per slot (struct slot).  The lower half of the
+ * transaction ID holds the number of the slot and the number of Gets that this slot has sent.
+ * The response repeats the ID, so a late answer to an earlier Get of the slot is recognised and
+ * dropped.  Block 0 is read from all switches, then block 1, and so on, so that no switch
+ * receives a burst.
  * A Get without an answer is repeated.  If a switch still does not answer, it is
  * reported and skipped.
  *
@@ -332,7 +333,7 @@ static void read_all(struct reader *r)
 	}
 }
 
-/* Clears entries above LinearFDBTop: they are not valid, whatever was read. */
+/* Clears the entries above LinearFDBTop, because the switch does not use them. */
 static void cut_at_top(struct reader *r, const uint32_t *top)
 {
 	for (ftr_sw s = 0; s < r->f->n_sw; s++)

@@ -12,7 +12,7 @@ struct ibmad_port;
 
 struct cli_live_opts {
 	bool on;		/* --live */
-	const char *ca;		/* local adapter, NULL: the first that is up */
+	const char *ca;		/* local adapter; NULL: the first with a port that is up */
 	unsigned int port;	/* port of that adapter; 0: the first that is up */
 	uint64_t m_key;
 	/* If not NULL, called when f is known and before tables are read, with the
@@ -26,19 +26,19 @@ struct cli_live_opts {
 struct cli_live {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
-	uint32_t missing;	/* switches whose table could not be read */
-	uint32_t silent;	/* ports with a link whose far end does not answer */
+	uint32_t missing;	/* number of switches whose table could not be read */
+	uint32_t silent;	/* number of ports with a link whose far end does not answer */
 	uint32_t blocks;	/* number of blocks of tables that were read */
 	double table_seconds;	/* time to read these blocks */
 };
 
-/* Options for the table of a command.  s: the command's struct, whose member "from" is a
- * struct cli_live_opts. */
+/* Entries for a command's table of options (struct cli_opt).  s: the command's struct, whose member
+ * "from" is a struct cli_live_opts. */
 #define CLI_OPTS_LIVE(s) \
 	{ "live", CLI_FLAG, offsetof(s, from.on), NULL, \
 	  "read fabric and tables from the switches", NULL, 0, 0 }, \
 	CLI_OPTS_LOCAL(s, "--live: ")
-/* Options that choose the local port.  when: text before each description. */
+/* Entries for the options that choose the local port.  when: text before each description. */
 #define CLI_OPTS_LOCAL(s, when) \
 	{ "ca", CLI_STRING, offsetof(s, from.ca), "NAME", \
 	  when "local adapter; if not given, the first with a port that is up", NULL, 0, 0 }, \
@@ -47,11 +47,12 @@ struct cli_live {
 	{ "m-key", CLI_U64, offsetof(s, from.m_key), "KEY", \
 	  when "M_Key of the switches", "0", 0, 0 }
 
-/* Dies if the options do not agree with the number of arguments.  least: least number of
+/* Dies if --ca, --port or --m-key is given without --live, or if there are fewer than `least`
  * arguments without --live. */
 void cli_live_args(const char *cmd, const struct cli_live_opts *from,
 		   int n_args, int least);
-/* Reads the fabric: from the switches, with tables, or from path, without tables. */
+/* With --live, reads the fabric and the tables in use from the switches; otherwise reads only the
+ * fabric, from the file at path. */
 struct cli_live cli_input(const struct cli_live_opts *from, const char *path,
 			  unsigned int lmc, bool tolerant);
 /* Mean time to read one block, in milliseconds; 0: unknown. */

@@ -15,7 +15,7 @@
 
 struct result {
 	const char *name;	/* kind of pattern */
-	const char *which;	/* text before the number of the worst pattern, "k =" or "no." */
+	const char *which;	/* text before the number of the worst pattern: "k =" or "no." */
 	bool done;
 	double seconds;
 	struct ftr_load_report r;

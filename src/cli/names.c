@@ -32,7 +32,8 @@ static size_t quote(char *buf, const char *name)
 _Static_assert(CLI_NAME_MAX > 4 * FTR_NAME_MAX + 64,
 	       "room for a name of which every byte is escaped, and its GUID");
 
-/* The name, with the GUID if the name is not unique; without a name, kind and GUID. */
+/* Writes the name, with the GUID if other nodes have the same name (shared is true).  If the name
+ * is empty, writes kind and GUID.  Returns the length. */
 static size_t put_node(char *buf, const char *name, bool shared,
 		       const char *kind, uint64_t guid)
 {

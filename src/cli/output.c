@@ -25,7 +25,8 @@ static enum ftr_status sys_fail(struct ftr_err *err, const char *path,
 			strerror(errno));
 }
 
-/* Writes the content.  fn does not know the file name, so it is added to the message here. */
+/* Writes the content by calling fn.  The error messages of fn do not contain the file name, so it
+ * is added here. */
 static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 			    const void *ctx, struct ftr_err *err)
 {
@@ -43,7 +44,7 @@ static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 
 /* ---- the unfinished file and signals ------------------------------------ */
 
-/* Files written but not yet renamed. */
+/* Greatest number of files that are written, but not yet renamed. */
 #define STAGED_MAX 8
 
 static struct {
@@ -120,7 +121,7 @@ static enum ftr_status write_beside(int fd, const char *path,
 	if (old) {
 		mode = old->st_mode & 0777;
 		if (fchown(fd, old->st_uid, old->st_gid))
-			mode &= 0700 | (0666 & ~mask);	/* the owner has changed */
+			mode &= 0700 | (0666 & ~mask);	/* the new file has another owner */
 	}
 	if (!st && (fchmod(fd, mode) || fsync(fd)))
 		st = sys_fail(err, path, "write");

@@ -3,9 +3,9 @@
  * Unreachable pairs, their causes, and the nodes that they affect: see reach.h.
  *
  * The checker reports every (switch, LID) whose packets do not arrive, in ascending order of
- * LIDs.  Each of them is classified, and counted once for every host port of the switch.  The
- * LIDs of one owner are consecutive, so all sources of one destination are collected
- * before the next destination begins.
+ * LIDs.  Each of them is classified, and counted once for the switch and once for every host
+ * port of the switch.  The LIDs of one owner are consecutive, so all sources of one destination
+ * are collected before the next destination begins.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,8 @@ struct build {
 	struct cli_reach *r;
 	uint32_t *part;		/* [n_sw] connected component, see ftr_check_parts */
 	uint32_t *hosts;	/* [n_sw] number of host ports that are sources */
-	uint32_t *seen;		/* [n_sw] value of dest when the switch was last counted */
+	uint32_t *seen;		/* [n_sw] last destination (see dest) for which the switch was
+				 * counted; 0: none */
 	/* [n_sw] numbers of host ports and switches that are the destination of an unreachable,
 	 * due pair from the switch */
 	uint32_t *to_ep, *to_sw;
@@ -61,7 +62,7 @@ static bool has_updown(const struct ftr_shape *sh, ftr_sw s, ftr_sw t)
 				FTR_COST_INF;
 }
 
-/* Records that n_ep host ports and n_sw switches at s do not reach o. */
+/* Records that n_ep host ports of switch s do not reach o; with n_sw 1, nor does s itself. */
 static void enter(struct build *b, const struct ftr_lid_owner *o, ftr_sw s,
 		  uint32_t n_ep, uint32_t n_sw)
 {

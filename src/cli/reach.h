@@ -2,7 +2,9 @@
 /*
  * reach: unreachable pairs, their causes, and the nodes that they affect.
  *
- * An unreachable pair (source, LID) is of one of three kinds:
+ * A pair belongs to one of four classes (enum ftr_check_class), because its source and its
+ * destination can each be a host port or a switch.  An unreachable pair (source, LID) is of one
+ * of three kinds:
  *
  *	cut		no physical path connects source and destination; not a fault
  *			of the tables
@@ -11,9 +13,8 @@
  *			entry.  Known only if the fabric has ranks
  *	missed		an up/down path exists, or the ranks are not known
  *
- * A pair is due if the tables have to route it.  Pairs of host ports are due if they
- * are physically connected; pairs of the other classes if they are not cut and not
- * "no up/down".
+ * A pair is due if the tables have to route it.  Unreachable pairs of host ports are due if
+ * they are physically connected; those of the other classes are due if they are "missed".
  */
 #ifndef FTR_CLI_REACH_H
 #define FTR_CLI_REACH_H

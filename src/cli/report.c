@@ -167,7 +167,7 @@ static void put_cdg(const struct ftr_fabric *f,
 
 	switch (r->cdg) {
 	case FTR_CDG_PROVED:
-		printf("credit loops  none among packets of %s: entries in use go up by rank, then down\n",
+		printf("credit loops  none among packets of %s: all paths go up by rank, then down\n",
 		       who);
 		break;
 	case FTR_CDG_ACYCLIC:

@@ -122,14 +122,14 @@ static void summary(const struct route *r, const struct result *x)
 			cli_count(n[1], x->stats.n_turns, "extra turn",
 				  "extra turns"));
 	if (x->stats.longer_pairs)
-		fprintf(stderr, "%s: %s of host ports with a longer path, because their switch must be a gateway\n",
+		fprintf(stderr, "%s: %s of host ports with a longer path, because a host port is on a gateway\n",
 			engine,
 			cli_count(n[0], x->stats.longer_pairs, "pair", "pairs"));
 	if (x->stats.reordered)
 		fprintf(stderr, "%s: extra turns cannot connect all host ports of this fabric: it is routed in an order like that of sftree\n",
 			engine);
 	if (x->stats.root != FTR_SW_NONE)
-		fprintf(stderr, "%s: root %s, %s of hosts on detours\n", engine,
+		fprintf(stderr, "%s: root leaf %s, %s of hosts on detours\n", engine,
 			cli_sw_name(name, sh->f, x->stats.root),
 			cli_count(n[0], x->stats.detours, "pair", "pairs"));
 	if (x->local)

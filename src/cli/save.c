@@ -329,7 +329,7 @@ static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 
 	cli_must(ftr_check_tables(f, t, &opts, team, r, &cli_err));
-	/* with many valid tables, switches of one rank do not reach each other */
+	/* many valid tables do not connect switches of one rank, so only host ports count */
 	found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
 		r->bad[FTR_CHECK_HOST_HOST];
 	printf("tables    pairs of host ports without a path: %s of %s; credit loops: %s\n",

@@ -4,9 +4,9 @@
  * switches down (Unlink) or restores one that is down (Link).
  *
  * The links are in one array, those that are up first, so a draw is one random index
- * and a swap.  A command takes a link down with probability 3/4, always if
- * no link is down, and never if none is up; otherwise it restores a link.  The draws
- * depend on the seed only, so the same fabric and seed give the same lines on any machine.
+ * and a swap.  If some links are up and others down, a command takes a link down with probability
+ * 3/4, and restores one with probability 1/4.  The draws depend on the seed only, so the same
+ * fabric and seed give the same lines on any machine.
  */
 #include <inttypes.h>
 #include <stdlib.h>

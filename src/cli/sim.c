@@ -33,15 +33,15 @@ static const struct cli_opt options[] = {
 	{ "load", CLI_STRING, offsetof(struct cli_sim, load), "PERCENT",
 	  "injected load of hosts; 100 or more: saturation", "100", 0, 0 },
 	{ "switch-load", CLI_STRING, offsetof(struct cli_sim, switch_load),
-	  "PERCENT", "injected load between ports 0 of switches", "0", 0, 0 },
+	  "PERCENT", "injected load of port 0 of each switch", "0", 0, 0 },
 	{ "switch-rate", CLI_UINT, offsetof(struct cli_sim, switch_rate),
-	  "MBIT", "data rate of ports 0", "2000", 1, 1 << 24 },
+	  "MBIT", "data rate of port 0 of each switch", "2000", 1, 1 << 24 },
 	{ "arrivals", CLI_WORD, offsetof(struct cli_sim, arrivals),
 	  "random|periodic", "distribution of gaps between packets", "random", 0, 0 },
 	{ "host-sl", CLI_UINT, offsetof(struct cli_sim, host_sl), "N",
 	  "SL of hosts if not in --psl", "0", 0, 15 },
 	{ "switch-sl", CLI_UINT, offsetof(struct cli_sim, switch_sl), "N",
-	  "SL of ports 0 if not in --psl", "0", 0, 15 },
+	  "SL of packets from port 0 of a switch if not in --psl", "0", 0, 15 },
 	{ "packet", CLI_UINT, offsetof(struct cli_sim, packet), "BYTES",
 	  "packet size on the wire", "2048", 1, 65535 },
 	{ "rate", CLI_UINT, offsetof(struct cli_sim, rate), "MBIT",
@@ -51,7 +51,7 @@ static const struct cli_opt options[] = {
 	  "buffer per input port and VL; 0: 51200, divided among VLs", "0", 0,
 	  1 << 28 },
 	{ "switch-buffer", CLI_UINT, offsetof(struct cli_sim, switch_buffer),
-	  "BYTES", "buffer for traffic of ports 0; 0: as --buffer", "0", 0,
+	  "BYTES", "buffer for packets from port 0 of a switch; 0: as --buffer", "0", 0,
 	  1 << 28 },
 	{ "speedup", CLI_UINT, offsetof(struct cli_sim, speedup), "N",
 	  "outputs that an input feeds at a time; 0: no limit", "0", 0, 255 },
@@ -172,7 +172,7 @@ static int run_sim(int argc, char **argv)
 
 const struct cli_cmd cli_sim = {
 	.name = "sim",
-	.summary = "simulate packets under tables: throughput, loss, deadlock",
+	.summary = "simulate packets: throughput, latency, loss, deadlock",
 	.args = "FABRIC",
 	.text =
 "Simulates traffic in the data plane (packets, buffers, credits, VLs) with an\n"

@@ -45,8 +45,8 @@ struct cli_sim_job {
 	ftr_ep hot[CLI_LIST_MAX];
 	struct ftr_sim_change *change;
 	uint32_t n_changes, cap_changes;
-	uint32_t n_links_down, n_links_up;	/* number in change[] */
-	struct ftr_tables *later[2 * CLI_LIST_MAX];	/* tables that the schedule uses */
+	uint32_t n_links_down, n_links_up;	/* numbers of such changes in change[] */
+	struct ftr_tables *later[2 * CLI_LIST_MAX];	/* tables of --tables and --reroute */
 	unsigned int n_later;
 	struct ftr_sim_conf conf;
 	struct ftr_sim_result *result;	/* [conf.runs] */
@@ -62,7 +62,7 @@ char *cli_sim_at(const char *option, const char *text, uint64_t *ps);
 void cli_sim_read(struct cli_sim_job *j);
 void cli_sim_free(struct cli_sim_job *j);
 
-/* Returns the tables of the engine for f; *sh becomes their shape. */
+/* Returns the tables of the engine for f, and stores the shape of f in *sh. */
 struct ftr_tables *cli_sim_route(const struct cli_sim_job *j,
 				 const struct ftr_fabric *f, struct ftr_shape **sh);
 void cli_sim_schedule(struct cli_sim_job *j);
@@ -74,16 +74,16 @@ enum ftr_status cli_sim_add(struct cli_sim_job *j,
 
 /* ---- results ----------------------------------------------------------- */
 
-/* Mean and standard deviation (n - 1) over runs. */
+/* Mean and sample standard deviation over the runs. */
 struct cli_sim_mean {
 	double mean, sd;
 };
 
 struct cli_sim_class_sum {
 	bool any;
-	struct cli_sim_mean accepted;	/* fraction of capacity */
-	struct cli_sim_mean offered;
-	struct cli_sim_mean mbps;	/* per source */
+	struct cli_sim_mean accepted;	/* load that arrived, as a fraction of capacity */
+	struct cli_sim_mean offered;	/* load that was generated, as a fraction of capacity */
+	struct cli_sim_mean mbps;	/* accepted Mbit/s per source */
 	double total_gbps;
 	double latency_ns[5];	/* mean; 50th, 95th and 99th percentile; maximum */
 	double network_ns;	/* mean latency since the packet entered its first channel */
@@ -94,7 +94,7 @@ struct cli_sim_sum {
 	uint64_t injected, delivered, in_flight, lost[FTR_SIM_N_LOSSES];
 	uint64_t all_lost, hops, events, memory;
 	uint32_t deadlocks;	/* number of runs with a deadlock */
-	uint32_t first_deadlock;	/* the first of these runs; UINT32_MAX: none */
+	uint32_t first_deadlock;	/* index of the first of these runs; UINT32_MAX: none */
 	uint32_t max_hops;
 	double max_use, mean_use;	/* utilisation of links between switches, 0 to 1 */
 };
@@ -102,7 +102,7 @@ struct cli_sim_sum {
 #define CLI_SIM_WORST_MAX 64
 struct cli_sim_use {
 	const struct ftr_sim_channel_use *c;
-	double use;		/* mean over runs */
+	double use;		/* fraction of the time in which it was busy, mean over runs */
 };
 
 /* Simulated seconds that were measured in a run; fewer than configured if the run was stopped. */

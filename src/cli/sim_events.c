@@ -25,8 +25,8 @@ struct reader {
 	const char *path;
 	unsigned int line;
 	bool started;
-	double first;		/* time of the first event in the file */
-	uint64_t at;		/* simulated time of the first event */
+	double first;		/* time of the first event in the file, seconds */
+	uint64_t at;		/* simulated time of the first event, ps */
 };
 
 /* Maximum number of changes; far more than any simulation needs. */
@@ -76,7 +76,8 @@ static enum ftr_status wrong(const struct reader *r, const char *what,
 			what, cli_j_raw(v, text, sizeof(text)));
 }
 
-/* Stores the member `key` of o, an array, in *list; type NONE if there is no such member. */
+/* Stores the array that is member `key` of o in *list.  If there is no such member, *list has type
+ * CLI_J_NONE. */
 static enum ftr_status read_list(const struct reader *r, struct cli_jval o,
 				 const char *key, struct cli_jval *list,
 				 struct ftr_err *err)
@@ -214,7 +215,7 @@ static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 		r->first = t;
 	r->started = true;
 	if (!(t >= r->first && t - r->first < 1e5))
-		return wrong(r, "the time is before that of the first event, or a day or more after it",
+		return wrong(r, "the time is before that of the first event, or 100000 s or more after it",
 			     time, err);
 	at = r->at + (uint64_t)((t - r->first) * 1e12);
 	cli_j_text(cli_j_member(o, "event"), event, sizeof(event));
@@ -231,8 +232,8 @@ static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 	return st;
 }
 
-/* Limit of a line.  The plugin writes at most 16 KiB; before that limit existed, it wrote
- * lines of several hundred KiB. */
+/* Maximum length of a line.  The plugin writes lines of at most 16 KiB; older versions wrote lines
+ * of several hundred KiB. */
 #define LINE_MAX_BYTES (4u << 20)
 
 /* Reads the next line into buf, which holds LINE_MAX_BYTES; *len excludes the newline.

@@ -4,9 +4,9 @@
  * tables are recomputed.
  *
  * The options are sorted by time (at equal times: --fail, --recover, --tables,
- * --reroute) and applied once in that order.  Random faults are therefore drawn from
- * the links and switches that are up at that time, and an engine routes the fabric of that
- * time.
+ * --reroute) and applied in that order.  Random faults are therefore drawn from the links and
+ * switches that are up at the time of the fault, and --reroute routes the fabric as it is at
+ * that time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum step_kind { STEP_FAIL, STEP_RECOVER, STEP_TABLES, STEP_REROUTE };
 struct step {
 	uint64_t at;
 	enum step_kind kind;
-	unsigned int nth;	/* index among the values of its option */
+	unsigned int nth;	/* index among the values of the option, from 0 */
 	char *what;
 };
 

@@ -68,7 +68,7 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 					     &c, err);
 
 	if (!st && c.split)
-		cli_error("note: hosts whose ports are on leaves that no other host shares: %u; each is listed at its first leaf",
+		cli_error("note: hosts on several leaves, without another host on the same leaves: %u; each is listed at its first leaf",
 			  c.split);
 	if (!st && c.block_max > c.block_min)
 		cli_error("note: blocks have %u to %u hosts; BlockSizes is the smallest of these numbers, so Slurm does not use larger blocks completely",

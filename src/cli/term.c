@@ -49,7 +49,7 @@ static struct {
 	.wake = PTHREAD_COND_INITIALIZER,
 };
 
-/* Waits for ms milliseconds, or until the thread is to stop; the lock is held. */
+/* Waits for ms milliseconds, or until line.stop is set.  The caller holds line.lock. */
 static void nap(unsigned int ms)
 {
 	struct timespec until;

@@ -48,7 +48,7 @@ static void events_title(const struct top_data *d, struct top_line *l)
 		top_print(l, CLI_PLAIN, "  repairs        none: %s",
 			  d->events_error);
 	else if (d->bad_lines)
-		top_print(l, CLI_DOUBT, "! repairs        %s; lines that are not records: %zu",
+		top_print(l, CLI_DOUBT, "! repairs        %s; invalid lines in the file: %zu",
 			  cli_num(n, d->n_events), d->bad_lines);
 	else
 		top_print(l, CLI_PLAIN, "  repairs        %s, the newest first",
@@ -145,7 +145,8 @@ static void put_bars(const struct top_data *d)
 	attroff(A_REVERSE);
 }
 
-/* *first: index of the repair in the first row of the list. */
+/* Draws the screen.  *first: index of the repair in the first row of the list; it is reduced if
+ * the list would end too early.  Returns true if a line needs attention. */
 static bool draw(struct top_data *d, size_t *first)
 {
 	struct top_line line[TOP_LINES_MAX], title;
@@ -250,11 +251,12 @@ const struct cli_cmd cli_top = {
 	.summary = "show status and repairs of the plugin in a terminal",
 	.args = "[DIR]",
 	.text =
-"Shows ibfattree-status.json and ibfattree-events.jsonl, which the plugin writes\n"
-"to DIR, OpenSM's dump_files_dir (/var/log), and follows their changes.  Keys:\n"
-"arrow and page keys scroll through the repairs, q quits.  Without a terminal it\n"
-"prints once.\n"
-"Exit status: 0 nothing needs attention, 1 something does, 2 no status to show.\n",
+"Shows ibfattree-status.json and ibfattree-events.jsonl, and follows their changes.\n"
+"The plugin writes these files to OpenSM's dump_files_dir, which is DIR (default:\n"
+"/var/log).  Arrow and page keys scroll through the repairs, q quits.  Without a\n"
+"terminal, status and repairs are printed once.\n"
+"Exit status: 0 nothing needs attention, 1 a line needs attention, 2 there is no\n"
+"status to show.\n",
 	.opts = options,
 	.min_args = 0,
 	.max_args = 1,

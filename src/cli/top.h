@@ -24,7 +24,7 @@ struct top_line {
 	enum cli_colour colour;
 };
 
-/* A file is read again if any of these has changed. */
+/* Identifies the state of a file: the file is read again if one of these values has changed. */
 struct top_stamp {
 	dev_t dev;
 	ino_t ino;
@@ -43,7 +43,7 @@ struct top_data {
 	struct top_stamp events_stamp;
 	struct top_line *event;	/* [n_events], malloc()ed */
 	size_t n_events, events_cap;
-	size_t bad_lines;	/* number of lines that are not records */
+	size_t bad_lines;	/* number of lines that are not valid JSON objects with a time */
 	char events_error[TOP_TEXT_MAX];
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Transition from the tables in use to new ones: is every intermediate state sound?
+ * Transition from the tables in use to new ones: can a credit loop close, or an entry be
+ * missing, while the switches change their tables?
  *
  * OpenSM writes the 64-entry blocks of all switches without waiting for one write to be
  * acknowledged before it sends the next.  The writes for one LID may therefore take effect
@@ -11,14 +12,14 @@
  *			are not drained.  The graph then holds all dependencies that
  *			packets may cause.  A LID that closes a cycle is counted and
  *			keeps its old entries in the graph.
- *	missing entries	over old and new entries a packet may reach a switch that has no
- *			entry for its LID, in the old or in the new tables.  Only sources
- *			with a path before and after count.
+ *	missing entries	a packet that follows old and new entries may reach a switch that
+ *			has no entry for its LID in the old or in the new tables.  Only
+ *			sources with a path before and after count.
  *
  * All orders of writes are considered.  So every possible effect is found, and also some that
  * do not occur in a real run.  The repair planner (ftr_ddlr_transition) finds an order
- * that avoids both effects.  It has steps, each of which begins when the previous one is
- * acknowledged, and rounds, between which packets drain.
+ * that avoids both effects.  This order consists of rounds, between which packets drain, and a
+ * round consists of steps, each of which begins when the previous one is acknowledged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ struct walk {
 	uint8_t *source;	/* [n_sw] the switch has a host port */
 	uint8_t *known[2];	/* [n_sw] with tables a and b: 0 unknown,
 				 * 1 arrives, 2 does not, 3 being walked */
-	uint8_t *met;		/* [n_sw] a packet may reach the switch over old and new entries */
+	uint8_t *met;		/* [n_sw] a packet that follows old and new entries may reach it */
 	ftr_sw *queue;		/* [n_sw] the switches that are marked in met */
 	ftr_sw *path;		/* [n_sw] the path that is being walked */
 };
@@ -109,7 +110,8 @@ static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 	return x->peer_kind == FTR_PEER_SW ? x->peer : FTR_SW_NONE;
 }
 
-/* True if s has a path by table t.  Each switch is walked once per LID. */
+/* True if s has a path to w->lid in the tables t.  known: the results for t so far, which are
+ * used and extended, so that each switch is visited once per LID. */
 static bool arrives(struct walk *w, const struct ftr_tables *t,
 		    uint8_t *known, ftr_sw s)
 {

@@ -11,30 +11,30 @@ struct json_object;
 
 struct cli_transition {
 	struct ftr_tables_diff d;
-	uint32_t lids;		/* LIDs with a changed entry */
+	uint32_t lids;		/* number of LIDs with a changed entry */
 	/* the old tables (before_cycle) or the new ones (after_cycle) have a credit loop or a
 	 * forwarding loop if all traffic uses one VL, so that no order of writes is safe */
 	bool before_cycle, after_cycle;
-	/* For any order of writes, as OpenSM sends them: */
-	uint32_t closes;	/* LIDs whose change may close a credit loop
-				 * together with the change of other LIDs */
+	/* If the writes take effect in any order, as those of OpenSM: */
+	uint32_t closes;	/* number of LIDs whose change may close a credit loop,
+				 * alone or together with the change of other LIDs */
 	ftr_lid first_closing;	/* the lowest of these LIDs */
 	uint64_t gaps;		/* number of pairs (switch, LID): a packet with a path before
 				 * and after may find no entry for the LID at the switch */
 	ftr_sw gap_sw;		/* the first of these pairs, in the order of LIDs */
 	ftr_lid gap_lid;
-	/* In the order that ddlr's planner found, if it found one: */
-	bool ordered;
+	/* If the writes take effect in the order that ddlr's planner found: */
+	bool ordered;		/* the planner found an order; if not, the next four are invalid */
 	uint32_t rounds;	/* number of rounds; packets must drain between two rounds */
 	uint32_t steps, writes;
-	uint32_t held;		/* LIDs that keep old entries */
-	double seconds;		/* estimated time for the MADs; 0: not known */
+	uint32_t held;		/* number of LIDs that keep old entries */
+	double seconds;		/* estimated time to write all blocks; 0: not known */
 };
 
 /*
  * Examines the transition from tables a to b, both of the fabric of sh.  ms_per_block:
- * time of one MAD in milliseconds, 0 if unknown.  O(LIDs * switches), plus two runs
- * over the graph of <ftr/cdg.h>.
+ * time of one MAD in milliseconds, 0 if unknown.  O(LIDs * switches), plus the operations on
+ * the channel dependency graph (<ftr/cdg.h>).
  */
 void cli_transition(const struct ftr_shape *sh, const struct ftr_tables *a,
 		    const struct ftr_tables *b, double ms_per_block,

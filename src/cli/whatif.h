@@ -16,12 +16,12 @@
 struct cli_faults {
 	uint8_t *dead_sw;	/* [n_sw] 1: the switch fails */
 	uint8_t *dead_port;	/* [n_ports] 1: the link at this port fails; set for both ends */
-	uint32_t links, switches;	/* numbers of random links and switches, which each seed
-					 * draws again */
+	uint32_t links, switches;	/* numbers of random faults; the seed decides which links
+					 * and switches fail */
 };
 
-/* Parses the faults in specs; dies if one is not valid.  option: the option that gave them, for
- * error messages. */
+/* Parses the faults in specs; dies if one is not valid.  option: name of the option whose values
+ * they are, for error messages. */
 struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
 				   const char *option,
 				   const struct cli_list *specs);
@@ -67,12 +67,13 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    const struct ftr_sl2vl *m, struct ftr_team *team,
 			    struct cli_measure *out, struct cli_reach *reach,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* Maximum number of shifts to count; this takes well below a second per set of tables at 11,664
- * hosts.  If there are more shifts, a random sample of this size is drawn with a fixed seed. */
+/* Maximum number of shifts to count.  With 11,664 hosts, 1000 shifts take well below a second per
+ * set of tables.  If there are more shifts, a random sample of this size is drawn with a fixed
+ * seed. */
 #define CLI_SHIFTS_MAX 1000
 
-/* Load of the patterns "all" and "shifts" in the host order place[n]: port GUIDs, 0 for
- * a gap.  Host ports that are not in the fabric of sh are gaps, too. */
+/* Counts the load of all-to-all traffic and of shifts in the host order place[n] (port GUIDs; 0: a
+ * gap).  Host ports that are not in the fabric of sh are gaps, too. */
 enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 const struct ftr_tables *t,
 				 const uint64_t *place, uint32_t n,
@@ -86,7 +87,7 @@ void cli_measure_churn(struct cli_measure *out, const struct ftr_tables_diff *d)
 struct cli_column {
 	const char *title;	/* a constant, or the path of the given tables */
 	const char *kind;	/* "before", "not_rerouted", ... for JSON */
-	unsigned int n;		/* runs: 1, or one per seed */
+	unsigned int n;		/* number of runs: 1, or one per seed */
 	struct cli_measure *run;
 	/* The unreachable pairs in worst_run, the run with the most unreachable pairs
 	 * of host ports (if several, the first).  Nodes are numbered as in the undamaged
@@ -106,11 +107,11 @@ struct cli_whatif_view {
 	const struct cli_column *col;
 	unsigned int n_col;
 	uint32_t places;	/* length of the host order for which loads are computed */
-	bool vl_map;		/* turns have a VL of their own */
+	bool vl_map;		/* packets are on VL 1 on the link after a turn, see --vls */
 	bool list;		/* list all affected nodes */
 };
 
-/* Both print the columns and return status, or CLI_BAD on failure. */
+/* Both functions print the columns and return status, or CLI_BAD on failure. */
 int cli_whatif_table(const struct cli_whatif_view *v, int status);
 int cli_whatif_json(const struct cli_whatif_view *v, int status);
 

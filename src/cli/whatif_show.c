@@ -81,7 +81,7 @@ static bool shown(const struct cli_whatif_view *v, int m)
 /* ---- the table --------------------------------------------------------- */
 
 #define CELL_MAX (3 * CLI_NUM_MAX)
-#define LABEL 35		/* longest text of a metric */
+#define LABEL 35		/* width of the first column: the longest text in metric[] */
 
 static int by_value(const void *va, const void *vb)
 {

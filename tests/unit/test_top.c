@@ -427,7 +427,7 @@ START_TEST(missing_and_torn_files)
 	until("not a status of ibfattree", true);
 	ck_assert(shown("engine         dmodc"));	/* the last valid status */
 	append(path_events, "garbage\n");
-	until("lines that are not records: 1", true);
+	until("invalid lines in the file: 1", true);
 	put_status("dmodc", "true", 0);
 	unlink(path_events);
 	until("! status", false);
@@ -484,7 +484,7 @@ START_TEST(hostile_names)
 	add_event(1, "\033[2Jbell\007\302\233x");
 	append(path_events, "\n");
 	start(30, 100, "vt100");
-	until("lines that are not records: 1", true);
+	until("invalid lines in the file: 1", true);
 	add_event(2, "\\u001b[2J\303\251t\303\251\302\2335n");
 	append(path_events, "\n");
 	until("\\u001b[2J?t??5n port 2", true);
