@@ -2,8 +2,9 @@
 /*
  * ftr_check_tables: set-up, division over the team, sum of the results.
  *
- * The set-up derives three things from the fabric: hop[] (the meaning of each byte of each
- * row), the number of sources at each switch and, with claimed ranks, the order of the switches.
+ * The set-up derives three things from the fabric: hop[] (the meaning of each value of an entry at
+ * each switch), the number of hosts of each switch and, with claimed ranks, the switches in the
+ * order of their ranks.
  * Blocks of 128 LIDs are then divided over the team. With claimed ranks, updown.c walks a
  * block first, and only the LIDs that it cannot decide take the general walk (walk.c).
  * Without ranks, every LID takes the general walk.

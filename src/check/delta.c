@@ -5,14 +5,15 @@
  * The changes are sorted by LID, and the LIDs are divided over the team. For
  * one LID the paths from all changed entries are followed as in walk.c; visited
  * switches are remembered, so that none is visited twice. Then the changed entries are
- * compared with those of neighbouring switches, by claimed rank, to find these faults:
+ * compared with those of neighbouring switches, by claimed rank, to find these faults
+ * (x and y are neighbouring switches):
  *
- *	new tables	x leads down to y, and y leads up. If x changed, the
- *			walk finds this. Otherwise y changed, and the
- *			switches above y are examined.
- *	old and new	x leads down to y by one table, and y leads up by the other. Only
- *			pairs in which both changed are compared: otherwise the turn is also
- *			in one of the two tables alone.
+ *	new tables	The entry of x leads down to y, and the entry of y leads up. If the
+ *			entry of x changed, the walk finds this. Otherwise the entry of y
+ *			changed, and the switches above y are examined.
+ *	old and new	In one of the tables the entry of x leads down to y, in the other the
+ *			entry of y leads up. Only pairs in which both entries changed are
+ *			compared: if one changed, the turn is also in one of the tables alone.
  *	missing entry	Entries that still lead to a switch whose new entry is missing are
  *			counted (stranded).
  *
@@ -197,7 +198,7 @@ static uint8_t follow(const struct delta_check *c, struct worker_state *j, ftr_s
 		j->horizontal |= rank[next] == rank[y] && !is_strict(c);
 		y = next;
 	}
-	if (fate == ST_PENDING) {	/* a switch whose fate is known, or which is on this path */
+	if (fate == ST_PENDING) {	/* the fate of y is known, or y is on this path */
 		if (depth &&
 		    illegal(c, j->stack[depth - 1], y, entry(c, y, lid)))
 			turn(j, j->stack[depth - 1], y, lid);
@@ -341,7 +342,7 @@ static void check_some(void *ctx, unsigned int worker, uint32_t begin,
 		check_lid(c, &c->worker_state[worker], c->lid[i]);
 }
 
-/* ---- all together ---------------------------------------------------- */
+/* ---- the whole check ------------------------------------------------- */
 
 static uint64_t count_named(const struct delta_check *c, ftr_sw s, ftr_port p)
 {
@@ -354,7 +355,7 @@ static uint64_t count_named(const struct delta_check *c, ftr_sw s, ftr_port p)
 	return n;
 }
 
-/* Count the entries that still use a port of a removed link. */
+/* Count the entries that still use a port of a link that went down. */
 static uint64_t count_missed(const struct delta_check *c)
 {
 	uint64_t n = 0;

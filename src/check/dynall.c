@@ -55,7 +55,8 @@ struct part {
 	uint64_t *set;		/* scratch: a set of LIDs */
 	uint16_t *lid;		/* scratch: [PORTS][FEW] lists of LIDs by port */
 	/* last: for each switch, the set of LIDs that count_entries() last counted there; count:
-	 * the number of their entries for each port; counted[s] 0: nothing was counted at s yet */
+	 * for each port, the number of LIDs of this set whose entry is that port; counted[s] 0:
+	 * nothing was counted at s yet */
 	uint64_t *last;
 	uint8_t *counted;
 	uint32_t *count;	/* [n_sw][PORTS] */
@@ -164,10 +165,10 @@ static void reach_one(struct part *w, uint32_t at, uint32_t lid)
 	reached_set(w, at)[lid / 64] |= bit;
 }
 
-/* At switch t, count the entries of the LIDs in w->set for each port. In a regular
- * tree all switches below t send it nearly the same LIDs. So the counts of the
- * previous set are updated if that is less work than counting again. The number of words that are
- * not 0 is the estimate of the work. */
+/* For each port of switch t, count the LIDs in w->set whose entry is that port. In a regular
+ * tree, all switches below t pass on nearly the same LIDs to t. So the counts of the
+ * previous set are updated if that is less work than counting again. Updating is estimated by the
+ * number of words that differ, counting again by the number of words that are not 0. */
 static const uint32_t *count_entries(struct part *w, ftr_sw t)
 {
 	const struct all *a = w->a;
@@ -262,7 +263,8 @@ static void forward_list(struct part *w, uint32_t link, unsigned int link_vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s as one set for each link; faster for many LIDs. */
+/* Pass on the LIDs in todo from s as one set for each link. For many LIDs this is faster than
+ * pass_list(). */
 static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 		     const uint64_t *todo)
 {
@@ -281,7 +283,8 @@ static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s as one list for each port of the entries; faster for few LIDs. */
+/* Pass on the LIDs in todo from s as one list for each port. For few LIDs this is faster than
+ * pass_set(). */
 static void pass_list(struct part *w, ftr_sw s, unsigned int vl,
 		      const uint64_t *todo)
 {

@@ -167,8 +167,8 @@ static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 /*
  * Repair entries that packets from hosts to a host use. As long as all extra turns of these packets
  * lead into clean planes, there is a clean plane for each of the first k-1 faults. If a detour into
- * a clean plane is refused, packets from switches are ignored from now on; this is better than a
- * detour of packets from hosts into a plane that is not clean.
+ * a clean plane is refused because it would close a cycle, packets from switches are ignored from
+ * now on; this is better than a detour of packets from hosts into a plane that is not clean.
  */
 static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)
