@@ -50,7 +50,8 @@ enum rr_link_state {
 };
 
 struct rr_link_entry {
-	struct rr_ends ends;	/* guid, port: the smaller end, which is the key */
+	struct rr_ends ends;	/* guid, port: the end with the smaller (GUID, port), which is the
+				 * key */
 	enum rr_link_state state;
 	double died;		/* time of a failure that a discovery may have missed;
 				 * negative: none */

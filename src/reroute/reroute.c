@@ -8,9 +8,9 @@
  * undone in the view, so that the view always equals the tables that the
  * switches hold.
  *
- * Besides the worker, the snapshot of a routing reads the view, to decide which
- * links to leave out (returns.c).  view_lock is held while the view is changed,
- * and never during a wait.
+ * Besides the worker, the thread that routes reads the view, to decide which links to
+ * leave out (returns.c).  view_lock is held while the view is changed, and never during
+ * a wait.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -129,9 +129,9 @@ static enum ftr_status refuse_findings(const struct rr_view *v,
 					 "the computed entries lead to", rep,
 					 (enum ftr_finding)i, err);
 	if (rep->missed || rep->stranded)
-		return ftr_fail(err, FTR_REFUSED, "%" PRIu64
-				" entries still use a dead link, %" PRIu64
-				" lead to a switch without an entry", rep->missed, rep->stranded);
+		return ftr_fail(err, FTR_REFUSED, "entries that still use a dead link: %" PRIu64
+				"; entries that lead to a switch without an entry: %" PRIu64,
+				rep->missed, rep->stranded);
 	/* the planner of a transition checks this itself */
 	if (!rep->proved && !v->planner)
 		return ftr_fail(err, FTR_REFUSED, "old and new entries together may form a credit loop (%"

@@ -49,7 +49,8 @@ struct rr_routing {
 	const struct ftr_route_opts *opts;
 	const uint8_t *order;	/* [n_sw] level of each switch in the up/down
 				 * order */
-	const struct ftr_sl2vl *sl2vl;	/* ddlr's turn bit; NULL: not in use */
+	const struct ftr_sl2vl *sl2vl;	/* SL2VL tables for ddlr's turn bit; NULL: not in
+					 * use */
 	bool improvable;	/* a sweep may route better when links return */
 };
 
@@ -159,7 +160,9 @@ struct rr_repair {
 	uint32_t held;		/* transition: LIDs that still use older entries */
 	/* pairs of leaf switches that have lost or regained their path */
 	uint64_t lost_pairs, regained_pairs;
-	/* ms since the first trap; negative: not reached */
+	/* ms since the first trap; negative: not reached.  known_ms: the switches were probed;
+	 * first_ms, last_ms: the first and the last block was acknowledged; reconciled_ms: the
+	 * tables of the next sweep were ready */
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
 	bool reconciled;
@@ -311,7 +314,7 @@ enum rr_note {
 bool rr_note(struct rr *f, enum rr_note what, const struct rr_link *c);
 bool rr_is_damped(struct rr *f, const struct rr_link *c);
 /* End the RETURNING state of at most max links.  Those that the view contains are stored in
- * out; returns their number.  *lost: true if other links were RETURNING, too. */
+ * out; returns their number.  *lost: true if there were RETURNING links that are not in out. */
 uint32_t rr_take_returns(struct rr *f, struct rr_link *out, uint32_t max,
 			 bool *lost);
 /* True if a routing must leave this link out.  active: true if both ports of the link are

@@ -26,7 +26,7 @@ void rr_state_init(struct rr_state *s)
 	s->transition = -1;
 }
 
-/* ---- when ---------------------------------------------------------------- */
+/* ---- times --------------------------------------------------------------- */
 
 static double earlier(double a, double b)
 {
@@ -74,7 +74,7 @@ double rr_timer(const struct rr_state *s)
 		       earlier(gathered(s), transition_due(s)));
 }
 
-/* ---- questions ----------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------- */
 
 bool rr_may_write(const struct rr_state *s, uint32_t epoch)
 {

@@ -132,7 +132,7 @@ static bool settle(struct push *p, uint32_t epoch)
 	return rewrite;
 }
 
-/* ---- the wire ----------------------------------------------------------- */
+/* ---- requests ----------------------------------------------------------- */
 
 static void make_job(struct push *p, uint32_t i)
 {
@@ -425,9 +425,9 @@ static bool allocate(struct push *p)
 		p->cut_off && p->late && p->block && p->dead;
 }
 
-/* True if the worker may write now; then OpenSM begins no routing after a discovery before
- * end_write is called.  False also if a routing has begun and ended while the switches were
- * probed: changes that are based on older tables must not overwrite the tables of that routing. */
+/* True if the worker may write now.  After a discovery, OpenSM then waits for end_write before it
+ * routes.  False also if a routing has begun and ended while the switches were probed: changes
+ * that are based on older tables must not overwrite the tables of that routing. */
 static bool begin_write(struct rr *f, uint32_t *epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_WRITE_BEGIN };
