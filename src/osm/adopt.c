@@ -25,7 +25,7 @@
 
 extern volatile unsigned int osm_exit_flag;
 
-/* Time after which no more blocks are read, in milliseconds. */
+/* Time limit for reading the tables of all switches, in milliseconds. */
 #define READ_LIMIT_MS 10000
 /* Number of requests that are prepared and sent together. */
 #define BATCH 1024

@@ -91,7 +91,7 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 	enum ftr_status st;
 
 	if (!j.sw)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the commit");
+		return ftr_fail(err, FTR_NOMEM, "out of memory for copying the tables to OpenSM");
 	st = find_all(p, f, j.sw, err);
 	if (!st)
 		ftr_team_run(p->team, f->n_sw, 16, put_switches, &j);

@@ -180,8 +180,8 @@ static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- a record ------------------------------------------------------------ */
 
-/* Names were cleaned when they entered the fabric: valid UTF-8, no control
- * characters. */
+/* Names are valid UTF-8 without control characters: they were cleaned when the fabric was
+ * made. */
 static void add_name(FILE *t, const char *key, const char *s)
 {
 	fprintf(t, "\"%s\":\"", key);

@@ -6,8 +6,8 @@
  * lock.  Before the call it has cleared the MLID in the tables of all switches and made
  * the tables long enough; after the call it sends our entries to the switches.  Several
  * groups may share an MLID.  A group of fewer than two ports gets no entries, as in
- * OpenSM's own code.  Nothing but its destructor reads OpenSM's tree object
- * (mbox->root), so none is built; one that another engine left is purged.
+ * OpenSM's own code.  OpenSM's tree object (mbox->root) is not built, because only its
+ * destructor reads it; a tree object that another engine left is freed.
  *
  * The trees are made for the fabric of the last routing (struct ibf_generation).  With
  * use_ucast_cache OpenSM may sweep without calling the engine.  The fabric of the last

@@ -8,7 +8,7 @@
  * a file in OpenSM's cache directory, beside guid2lid.
  *
  * Each manager writes a file of its own, ibfattree-nominal-PORTGUID: one host
- * may run several managers, each on a port of another fabric.  At its first
+ * may run several managers, each for a different fabric.  At its first
  * routing as master a manager reads all of these files, the newest first, and
  * uses the first that belongs to this fabric, whichever manager wrote it; so a
  * standby that shares or copies the directory takes over with the same tables.
@@ -46,7 +46,7 @@ static char *own_path(const struct ibf_plugin *p)
 			    cl_ntoh64(p->osm->subn.sm_port_guid));
 }
 
-/* ---- which file --------------------------------------------------------- */
+/* ---- choice of the file -------------------------------------------------- */
 
 struct state_file {
 	char *path;
@@ -155,8 +155,8 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	bool reshaped;
 
 	st = ftr_nominal_read_own(file->path, opts, team, &n, &reshaped, &err);
-	if (st == FTR_SHAPE)	/* f has the same problem, which the engine
-				 * reports */
+	if (st == FTR_SHAPE)	/* no ranks can be assigned to the stored fabric, nor
+				 * to f; the engine reports this */
 		return false;
 	*nomem = st == FTR_NOMEM;
 	if (*nomem)

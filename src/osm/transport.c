@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Management packets of our own: slots for the packets in flight, and the loop that runs jobs.
+ * A job is one request (struct rr_smp), for which several packets may be sent.
  *
  * Every packet in flight holds a slot.  The slot's number and its sequence
  * number are in the context of the MAD wrapper, which OpenSM keeps with the
@@ -129,7 +130,7 @@ static void on_failed_at_host(void *context, void *data)
 	cl_atomic_inc(&s->osm->stats.qp0_mads_outstanding_on_wire);
 }
 
-/* ---- life --------------------------------------------------------------- */
+/* ---- new and free ------------------------------------------------------- */
 
 static bool register_failures(struct ibf_smp *s)
 {

@@ -6,9 +6,9 @@
  * refused if a path ends anywhere but at its destination or at an empty entry,
  * if a path has a turn that the engine has not declared,
  * if the channel dependencies have a cycle, or if an entry is empty where the
- * engine promises a path (enum ftr_promise).  Unreachable pairs for which it promises no
- * path only cause a warning: if the engine refused to route because of them, the whole
- * subnet would have no routes.
+ * engine promises a path (enum ftr_promise).  Unreachable pairs for which the engine
+ * promises no path only cause a warning: if the engine refused to route because of them,
+ * the whole subnet would have no routes.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -199,7 +199,7 @@ bool ibf_writer_flush(struct ibf_writer *w, unsigned int ms)
 	return idle;
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- new and free -------------------------------------------------------- */
 
 struct ibf_writer *ibf_writer_new(struct ibf_plugin *p)
 {
@@ -272,7 +272,7 @@ void ibf_writer_free(struct ibf_writer *w)
 	}
 	pthread_mutex_unlock(&w->mutex);
 	if (!done)
-		return;		/* the thread frees it */
+		return;		/* the thread frees w */
 	ibf_thread_join(w->thread);
 	pthread_cond_destroy(&w->cond);
 	pthread_mutex_destroy(&w->mutex);
