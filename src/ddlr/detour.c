@@ -557,8 +557,8 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 }
 
 /* True if the current entries lead packets from hosts to the LID through s. All entries that lead
- * to s form a tree; it is searched up to `depth` hops from s, except behind switches that no packets
- * from hosts pass according to the dependency graph. */
+ * to s form a tree; it is searched up to `depth` hops from s, except behind switches that, by the
+ * dependency graph, no packets from hosts pass. */
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 {
 	if (r->has_hosts[s])
