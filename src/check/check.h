@@ -176,7 +176,7 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
  * *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
-/* The finding that corresponds to a state. */
+/* The finding that corresponds to state st, ST_... */
 enum ftr_finding chk_finding(uint8_t st);
 /* True if the bit of a port is set in `dead`; port: index in ftr_fabric.ports; dead == NULL: no bit
  * is set. */

@@ -2,7 +2,7 @@
 /*
  * ftr_check_changes: check of the changed entries only.
  *
- * The changes are sorted by LID, and the LIDs are divided over the team. For
+ * The changes are sorted by LID, and the LIDs are divided among the threads. For
  * one LID the paths from all changed entries are followed as in walk.c; visited
  * switches are remembered, so that none is visited twice. Then the changed entries are
  * compared with those of neighbouring switches, by claimed rank, to find these faults
@@ -13,7 +13,7 @@
  *			changed, and the switches above y are examined.
  *	old and new	In one of the tables the entry of x leads down to y, in the other the
  *			entry of y leads up. Only pairs in which both entries changed are
- *			compared: if one changed, the turn is also in one of the tables alone.
+ *			compared: if only one changed, one of the tables contains the same turn.
  *	missing entry	Entries that still lead to a switch whose new entry is missing are
  *			counted (stranded).
  *
@@ -27,7 +27,8 @@
 
 struct worker_state {
 	struct ftr_delta_report r;
-	bool horizontal;	/* an entry uses a horizontal link that the claims exclude */
+	bool horizontal;	/* an entry uses a horizontal link, which the claims exclude (see
+				 * ftr_check_delta.horizontal) */
 	uint32_t *at;		/* at[s]: index of the change of s for the current LID, or NONE */
 	uint32_t *seen;		/* seen[s] == stamp: the fate and the hops of s are known */
 	uint32_t stamp;
@@ -386,7 +387,7 @@ static enum ftr_status validate(const struct delta_check *c, struct ftr_err *err
 	for (uint32_t i = 0; !st && i < d->n_gone; i++)
 		if (d->gone[i].sw >= c->f->n_sw ||
 		    d->gone[i].peer >= c->f->n_sw)
-			st = ftr_fail(err, FTR_INVAL, "removed link between switches %u and %u, but the fabric has %u switches",
+			st = ftr_fail(err, FTR_INVAL, "the link that went down between switches %u and %u is not in the fabric, which has %u switches",
 				      d->gone[i].sw, d->gone[i].peer,
 				      c->f->n_sw);
 	return st;

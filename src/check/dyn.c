@@ -63,8 +63,8 @@ static bool number_links(struct ftr_cdg *g)
 	return true;
 }
 
-/* The set that contains only this VL; for FTR_VL_DROP the empty set. Also updates n_vl, plain and
- * drops for this VL. */
+/* The set that contains only this VL; for FTR_VL_DROP the empty set. The function also updates
+ * n_vl, plain and drops for this VL. */
 static uint16_t vl_bit(struct ftr_cdg *g, unsigned int vl)
 {
 	if (vl == FTR_VL_DROP) {

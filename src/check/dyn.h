@@ -75,7 +75,7 @@ struct dyn_undo {
 
 struct ftr_cdg {
 	const struct ftr_fabric *f;
-	bool switches;		/* true: switches also send packets, not only end ports */
+	bool switches;		/* true: switches also send packets, not only host ports */
 	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
 	void *stop_ctx;
 	struct ftr_tables *now;	/* the current entries */
@@ -121,7 +121,8 @@ struct ftr_cdg {
 	struct dyn_found {
 		uint64_t label;
 		uint32_t v;
-	} *fwd, *back;		/* [n_vertices] vertices found by the two searches */
+	} *fwd, *back;		/* [n_vertices] vertices found by the forward search, and by the
+				 * backward search */
 	/* LIDs that are not drained */
 	struct dyn_lid **open;
 	uint32_t n_open, cap_open;

@@ -76,7 +76,7 @@ static uint64_t *set_at(const struct all *a, uint64_t *sets, uint32_t at)
 	return sets + (size_t)at * a->words;
 }
 
-/* The set of this VL in reached; it is initialised if necessary. */
+/* The set of reached[] for the VL with index `at`; the set is initialised if necessary. */
 static uint64_t *reached_set(struct part *w, uint32_t at)
 {
 	uint64_t *reached = set_at(w->a, w->reached, at);
@@ -167,8 +167,9 @@ static void reach_one(struct part *w, uint32_t at, uint32_t lid)
 
 /* For each port of switch t, count the LIDs in w->set whose entry is that port. In a regular
  * tree, all switches below t pass on nearly the same LIDs to t. So the counts of the
- * previous set are updated if that is less work than counting again. Updating is estimated by the
- * number of words that differ, counting again by the number of words that are not 0. */
+ * previous set are updated if that is less work than counting again. The work of updating is
+ * estimated by the number of words that differ, that of counting again by the number of words that
+ * are not 0. */
 static const uint32_t *count_entries(struct part *w, ftr_sw t)
 {
 	const struct all *a = w->a;

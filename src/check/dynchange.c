@@ -235,7 +235,7 @@ static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 	return r;
 }
 
-/* Follow all packets that may be at s, and leave it by the new entry of s. */
+/* Follow all packets that may be at s and that the new entry of s sends to `port`. */
 static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 			  ftr_port port)
 {

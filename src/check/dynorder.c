@@ -100,8 +100,8 @@ static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 	return n;
 }
 
-/* Set list[] to the vertices in topological order. in[], scratch, must be all 0. Returns the number
- * of vertices in the list, which is less than n_vertices if there is a cycle. */
+/* Set list[] to the vertices in topological order. in[] is scratch and must be all 0. Returns the
+ * number of vertices in the list, which is less than n_vertices if there is a cycle. */
 static uint32_t sort(struct ftr_cdg *g, uint32_t *in, uint32_t *list,
 		     uint32_t *w)
 {

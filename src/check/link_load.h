@@ -4,7 +4,7 @@
  *
  *	load_model.c	struct ftr_load: order, links, all paths; new and free
  *	loadtree.c	paths to one destination, a single path, all-to-all load
- *	loadrun.c	many patterns, divided over the team
+ *	loadrun.c	many patterns, divided among threads
  *	loadsum.c	from link loads to a report
  *	job_load.c	load of several jobs that share links
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The load of families of patterns (shifts, or random permutations), divided over the team, and of
- * pairs given by the caller.
+ * The load of families of patterns (shifts, or random permutations), which are divided among the
+ * threads of a team; and the load of pairs given by the caller.
  *
  * A worker takes a pattern, adds up its flows in an array of loads, stores the maximum in
  * max[number of the pattern], and clears the array for the next pattern:

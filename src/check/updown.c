@@ -38,7 +38,7 @@
 #include "check/check.h"
 
 #define BATCH CHK_BATCH
-#define AHEAD 8			/* number of rows by which prefetching is ahead */
+#define AHEAD 8			/* number of switches by which prefetching is ahead of reading */
 
 struct batch {
 	uint32_t base;		/* first LID of the block */
