@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Steps from one column of entries to another.
+ * The write steps by which the entries for one LID change to new ones.
  *
  * Some switches get new entries for a LID. The entries are written downstream first
  * (tables/write_order.h). If this order exists only for some of them, one of the others is
