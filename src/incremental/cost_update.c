@@ -14,7 +14,7 @@
  * Every change also lists the entries that depend on it: those of s, and those of the
  * switches above s (for a down-cost) or below s (for a cost). Both passes process a rank
  * only when all values on which the rank depends are final.
- * Columns are computed in segments of SEGMENT, by the functions that compute the rows of
+ * Columns are computed in segments of SEGMENT columns, by the functions that compute the rows of
  * a whole shape.
  *
  * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP, the down-cost of some pairs (s, l) is

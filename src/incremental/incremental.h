@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by the parts of the incremental routing.
+ * Declarations shared by the files of the incremental tables.
  *
  *	incremental.c		creation; the steps of an apply; undo
  *	view.c			links, and the groups with a link that is up
