@@ -9,7 +9,7 @@
  * The other entries are held until packets that follow older entries have left,
  * one packet lifetime later; meanwhile the worker does other jobs.
  *
- *	trap -> links -> local repair: plan, write	(known to be loop-free)
+ *	trap -> links -> local repair: plan, check, write
  *	              -> new tables -> transition: plan, write
  *	              -> one lifetime later: the held entries, until none is left
  *

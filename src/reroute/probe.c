@@ -546,7 +546,7 @@ static bool is_known(const struct probe *p, const struct rr_link *found,
 	return listed(found, n, c);
 }
 
-/* Add a request about each link of s to q, which goes to the neighbour at the far end.  Links to
+/* Add to q one request for each link of s, to be sent to the neighbour at the far end.  Links to
  * silent neighbours, and links whose state is known, are left out.  False: out of memory. */
 static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 			   const struct probe *p,

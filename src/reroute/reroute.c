@@ -139,7 +139,7 @@ static enum ftr_status refuse_findings(const struct rr_view *v,
 	return FTR_OK;
 }
 
-/* The checker is independent of the incremental routing. */
+/* Check the new entries.  The checker shares no code with the incremental tables. */
 static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 {
 	struct ftr_check_delta delta;

@@ -144,13 +144,14 @@ struct rr_repair {
 	uint32_t n_links;
 	struct rr_link *link;	/* [n_links] */
 	uint32_t n_changes;
-	uint32_t lids;		/* LIDs with a changed entry */
-	uint32_t pathless;	/* entries changed to "no path" */
+	uint32_t lids;		/* number of LIDs with a changed entry */
+	uint32_t pathless;	/* number of entries changed to "no path" */
 	uint32_t switches, blocks, write_steps;
-	uint32_t failed;	/* blocks that were not acknowledged */
-	uint32_t resent;	/* blocks sent more than once */
-	uint32_t unsettled;	/* blocks that a sweep must write again */
-	uint32_t drained;	/* entries that were written after old packets had left */
+	uint32_t failed;	/* number of blocks that were not acknowledged */
+	uint32_t resent;	/* number of blocks sent more than once */
+	uint32_t unsettled;	/* number of blocks that a sweep must write again */
+	uint32_t drained;	/* number of entries that were written in drain steps, that is,
+				 * after packets that follow old entries had left the fabric */
 	bool local;		/* the repair is reported as a local repair by ddlr */
 	bool swept;		/* this is not a repair: a sweep brought a switch back */
 	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
@@ -343,8 +344,8 @@ void rr_mark_link(const struct ftr_fabric *f, uint64_t *set, const struct rr_lin
 /* A copy of the set of dead ports of v, with the links of r that died; NULL: no memory. */
 uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_repair *r);
 
-/* probe.c.  Links between s and other switches, dead or alive; returns their
- * number.  out: room for FTR_PORT_MAX. */
+/* probe.c.  Store the links between s and other switches, dead or alive, in out,
+ * which has room for FTR_PORT_MAX; returns their number. */
 uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 /* Probe n links, and further links of switches that turn out to be dead.
  * Writes the links whose state differs from the view to *out, which has room

@@ -41,9 +41,10 @@ struct rr_smp {
 };
 
 struct rr_smp_policy {
-	unsigned int window;	/* packets in flight at a time, at least 1 */
+	unsigned int window;	/* maximum number of packets in flight, at least 1 */
 	double timeout;		/* ms after which a packet counts as lost */
-	unsigned int tries;	/* packets per request, over its routes in turn */
+	unsigned int tries;	/* maximum number of packets per request, which are sent over its
+				 * routes in turn */
 	/* ms after which an unanswered request is sent over its next route as
 	 * well; 0: only when a packet is lost */
 	double hedge;

@@ -153,7 +153,8 @@ struct rr_state {
 	enum rr_tables tables;
 	enum rr_job job;
 	uint32_t epoch;
-	uint32_t held;		/* epoch of the tables that the switches hold; 0: FOREIGN */
+	uint32_t held;		/* epoch of the tables that the switches hold; 0: the tables are
+				 * FOREIGN */
 	uint32_t view;		/* epoch of the worker's view; 0: there is none */
 	struct rr_links links;
 	struct rr_damp want;	/* the sweep that is wanted */
