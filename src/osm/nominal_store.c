@@ -15,8 +15,8 @@
  * The manager then writes its own file, which becomes the newest.  The file without a
  * GUID was written by older versions; it is read and not changed.
  *
- * The file affects only the number of entries that change.  If the manager's own file
- * is damaged or belongs to another fabric, this is logged, and the file is replaced.
+ * If the file is lost, the only consequence is that more entries change.  If the manager's
+ * own file is damaged or belongs to another fabric, this is logged, and the file is replaced.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -335,7 +335,7 @@ void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active);
 
 /* status_file.c: metrics and status files.  ibf_status_new returns NULL if out of memory; the
- * other functions accept a plugin without status.  Each of them reports one event:
+ * other functions do nothing if the plugin's status is NULL.  Each of them reports one event:
  *  sweep	a sweep begins
  *  routed	a routing is done; exclusive lock held
  *  refused	a routing is refused; exclusive lock held

@@ -13,7 +13,7 @@
  * once more.
  *
  * The whole transition is made with OpenSM's lock held, as for adopt, and within a time
- * limit. If no such order exists, or a write fails, OpenSM writes the remaining entries,
+ * limit. If there is no such order, or a write fails, OpenSM writes the remaining entries,
  * and a warning is logged.  A switch may process a repeated SMP late, so after such an
  * SMP the plugin waits for the packet lifetime before it writes anything else.
  */
@@ -29,7 +29,7 @@
 
 extern volatile unsigned int osm_exit_flag;
 
-/* Time after which planning and writing stop, in milliseconds. */
+/* Time limit for planning and writing, in milliseconds. */
 #define WRITE_LIMIT_MS 10000
 #define TRIES 3
 

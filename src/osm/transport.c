@@ -64,7 +64,7 @@ struct ibf_smp {
 	bool stop;
 	bool fresh;		/* a slot has changed since the runner last
 				 * looked */
-	unsigned int out;	/* wrappers held by OpenSM's transport */
+	unsigned int out;	/* number of MAD wrappers that OpenSM's transport holds */
 	unsigned int timeout_ms;
 	struct slot slot[IBF_SMP_WINDOW_MAX];
 };
