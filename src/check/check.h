@@ -3,7 +3,7 @@
  * Internal interfaces of the checker.
  *
  *	check_tables.c	set-up, division of the work, sum of the results
- *	updown.c	128 LIDs at a time, two passes along the ranks
+ *	updown.c	128 LIDs at a time, two passes over the switches by rank
  *	walk.c		one LID, any tables: follow paths, find loops
  *	cdg.c		channel dependencies of one LID
  *	vl_cdg.c	channel dependencies of one LID over (link, VL)
@@ -30,7 +30,7 @@
  *
  *	updown.c, walk.c	the result of the walk for every (switch, LID), by hop[]
  *	delta.c			the same for changed entries, with links that went down or came up
- *	dyn*.c, vl_cdg.c	links and VLs instead of switches
+ *	dyn*.c, vl_cdg.c	the links and VLs of the path instead of its switches
  *	loadtree.c		all sources of one destination at once
  *	balance/displaced.c	also counts flows, and follows paths backwards to their sources
  *	incremental/write_steps.c	the next changed entry on a path over the new entries

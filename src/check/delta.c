@@ -148,7 +148,7 @@ static bool goes_up(const struct delta_check *c, ftr_sw s, ftr_port p)
 	return peer_of(c, s, p, &y, &q) && c->d->rank[y] > c->d->rank[s];
 }
 
-/* Must every turn that is not up-then-down be claimed? */
+/* True if every turn that is not up-then-down must be claimed. */
 static bool is_strict(const struct delta_check *c)
 {
 	return c->claims.n || c->d->horizontal;

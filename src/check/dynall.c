@@ -60,7 +60,8 @@ struct part {
 	uint64_t *last;
 	uint8_t *counted;
 	uint32_t *count;	/* [n_sw][PORTS] */
-	uint32_t few[PORTS];	/* scratch of forward_list(); all 0 between two uses */
+	uint32_t few[PORTS];	/* few[p]: number of LIDs whose entry is port p; scratch of
+				 * forward_list(), all 0 between two uses */
 };
 
 /* Fewer LIDs than this number are passed on as lists, more as sets. */

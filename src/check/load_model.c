@@ -13,9 +13,9 @@
  *	leaf 1    g h i d     . . . .     (gap) . .
  *
  * The loads of a pattern are then a sum over parts of this array (loadrun.c).
- * The length of the longest path is first taken from some destinations; if a path to
- * another destination is longer, the array is written again. If the array is larger
- * than the caller allows, path stays NULL and flows are followed through the tables.
+ * The length of the longest path is first estimated from the paths to some destinations;
+ * if a path to another destination is longer, the array is written again. If the array is
+ * larger than the caller allows, path stays NULL and flows are followed through the tables.
  */
 #include <stdlib.h>
 #include <string.h>

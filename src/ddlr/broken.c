@@ -125,7 +125,7 @@ static uint32_t count_left(const struct ftr_ddlr *r, const struct broken *b,
 	return left;
 }
 
-/* The broken entries of one LID. */
+/* The broken entries of one LID with the same value of `late`. */
 struct job {
 	const struct broken *b;
 	uint32_t n;

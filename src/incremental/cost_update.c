@@ -19,7 +19,7 @@
  *
  * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP, the down-cost of some pairs (s, l) is
  * infinite although a switch below s leads to l. This keeps the switches above s from routing
- * downward through s. These pairs are found from the down-costs when the incremental routing is
+ * downward through s. These pairs are found from the down-costs when the incremental tables are
  * made, and do not change afterwards.
  */
 #include <inttypes.h>

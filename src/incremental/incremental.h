@@ -79,7 +79,7 @@ struct incr_work {
 				 * last */
 };
 
-/* The connections of pairs without an up/down path. */
+/* A plan: the connections of pairs without an up/down path. */
 struct incr_plan {
 	struct ftr_arena *arena;	/* holds c */
 	struct connect c;

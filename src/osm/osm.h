@@ -275,7 +275,8 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
 /* True if all switches of the nominal fabric and all links between them are present. */
 bool ibf_is_complete(const struct ibf_generation *gen);
-/* To be called after gen was routed. */
+/* To be called after gen was routed: prefer its tables if they are the first ones or its fabric is
+ * complete, and queue the write of the displaced entries. */
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
 /* To be called when a sweep is done: start a search for better tables if one is due. */
 void ibf_prefer_search(struct ibf_engine *e);

@@ -240,7 +240,7 @@ static void warn_flapping(struct rr *f, const struct ftr_fabric *fab,
 	const struct ftr_switch *a = &fab->sw[c->sw], *b = &fab->sw[c->peer];
 
 	rr_warn(f, RR_WARN_FLAPPING, "the link %s (0x%016" PRIx64
-		") port %u - %s (0x%016" PRIx64 ") port %u fails repeatedly; it is not used until it has not failed for %.0f ms; replace the cable",
+		") port %u - %s (0x%016" PRIx64 ") port %u fails repeatedly; it is used again after %.0f ms without a failure; replace the cable",
 		a->name, a->guid, c->port, b->name, b->guid, c->peer_port,
 		f->state.links.hold);
 }
