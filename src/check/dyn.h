@@ -46,7 +46,7 @@ struct dyn_link {
 /* A hash table with open addressing. The value of a key that is not in the table is 0. */
 struct dyn_map {
 	struct dyn_slot {
-		uint32_t key;	/* key + 1; 0: free */
+		uint32_t key;	/* 1 + the key; 0: the slot is free */
 		uint16_t value;
 	} *slot;
 	uint32_t cap, n;

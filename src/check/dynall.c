@@ -32,7 +32,7 @@ struct all {
 	struct ftr_cdg *g;
 	struct ftr_team *team;
 	uint32_t sl;
-	uint32_t words;		/* 64-bit words in a set of LIDs */
+	uint32_t words;		/* number of 64-bit words of a set of LIDs */
 	uint64_t *owned;	/* set of the LIDs with an owner */
 	/* One set of LIDs for each VL out of a switch, at s * n_vl + VL. todo: LIDs to be passed on
 	 * in this round. met: all LIDs that reached the VL before this round; this is base_set[] of

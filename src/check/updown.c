@@ -44,8 +44,8 @@ struct batch {
 	uint32_t base;		/* first LID of the block */
 	uint32_t n;		/* number of entries of each switch that are in the block */
 	uint8_t own[BATCH];	/* own[i]: 0xff: the i-th LID has an owner */
-	uint8_t next[BATCH];	/* next[i]: 1 + index of the next LID owned at the same switch; 0:
-				 * none */
+	uint8_t next[BATCH];	/* next[i]: 1 + index of the next LID whose owner is the same
+				 * switch, or is connected to it; 0: none */
 	ftr_port port[BATCH];	/* port[i]: port to the owner, at the owner's switch */
 	bool any;		/* some LID has an owner */
 };

@@ -138,7 +138,7 @@ struct ftr_incr {
 	uint32_t *col_of;	/* col_of[lid]: column of the LID */
 	struct displaced_entry *entry;	/* [n_sw] scratch of placement_update.c */
 
-	uint32_t words;		/* 64-bit words that hold one bit for each switch */
+	uint32_t words;		/* number of 64-bit words that hold one bit for each switch */
 	struct incr_work work[N_JOBS];
 	uint8_t *row[2];	/* [cost_stride] scratch */
 	uint32_t *at;		/* [n_sw] scratch: index of the change of a switch; all NONE between

@@ -3,10 +3,10 @@
  * Copies checked tables into OpenSM's buffers.
  *
  * OpenSM has made new_lft of every switch lft_size bytes long and filled it with "no
- * path"; it sends the contents to the switches after the engine has returned 0.  First every
- * switch is looked up and the size of its buffers is checked; then all buffers are written,
- * which cannot fail.  An entry counts as changed if it differs from lft, the table that the
- * switch acknowledged last.  OpenSM will write the blocks with changed entries.
+ * path".  OpenSM sends the contents to the switches after the engine has returned 0.  First
+ * every switch is looked up and the size of its buffers is checked; then all buffers are
+ * written, which cannot fail.  An entry counts as changed if it differs from lft, the table
+ * that the switch acknowledged last.  OpenSM will write the blocks with changed entries.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  * once, where the failure is detected, and kept for message IBF210, which names
  * the engine that routes instead.
  *
- * build_lid_matrices returns 0 and does nothing: OpenSM uses its min-hop
- * matrices for its min-hop engines, for its multicast, which mcast.c replaces,
+ * build_lid_matrices returns 0 and does nothing.  OpenSM uses its min-hop matrices for
+ * three purposes: for its min-hop engines; for its multicast, which mcast.c replaces;
  * and for the hop columns of its dumps, which then show that hops are unknown.
  */
 #include "osm/osm.h"

@@ -23,7 +23,8 @@ struct seat {			/* a switch port that leads to a member */
 struct seats {
 	struct seat *seat;
 	uint32_t n, cap;
-	uint32_t n_outside;	/* members that are not connected to a switch of the fabric */
+	uint32_t n_outside;	/* number of members that are not connected to a switch of the
+				 * fabric */
 };
 
 static bool add_seat(struct seats *list, const struct ftr_fabric *f,

@@ -109,8 +109,8 @@ struct ibf_changes {
 
 /* The cost of reading the switches' tables, see adopt.c. */
 struct ibf_adopted {
-	uint64_t blocks;	/* blocks requested */
-	uint64_t failed;	/* blocks that were not answered */
+	uint64_t blocks;	/* number of blocks requested */
+	uint64_t failed;	/* number of blocks that were not answered */
 	double ms;
 };
 
@@ -148,12 +148,13 @@ struct ibf_engine {
 	struct ibf_generation *gen;	/* the published generation; NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
-	bool took_over;		/* the engine has routed since this manager became master */
+	bool took_over;		/* option takeover ordered: since this manager became master, the
+				 * engine has replaced the tables in the switches, or tried to */
 	bool turn_bit;		/* ddlr: the turn bit is in use, see ddlr_vls.c */
 	bool reported_vls;	/* ddlr: the use of VLs was logged */
 	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes */
 	struct ibf_stree *stree;	/* builds multicast trees for gen; NULL: not allocated */
-	uint32_t n_trees;	/* multicast trees built since the last message IBF003 */
+	uint32_t n_trees;	/* number of multicast trees built since the last message IBF003 */
 	double trees_ms;
 };
 

@@ -182,9 +182,9 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	return NULL;
 }
 
-/* On exit OpenSM first frees its MAD wrappers, and then the table of requests in flight; it
- * crashes if that table still refers to a wrapper.  So wait until all our requests are
- * answered or have timed out in OpenSM's transport. */
+/* On exit OpenSM first frees its MAD wrappers, and then the table of requests in flight.
+ * OpenSM crashes if that table still refers to a wrapper.  So wait until all our requests
+ * are answered or have timed out in OpenSM's transport. */
 static void wait_for_all(struct ibf_smp *s)
 {
 	double end = ibf_now_ms() + 2.5 * s->timeout_ms + 50;

@@ -34,8 +34,8 @@ struct ibf_writer {
 	bool busy;		/* a job is running */
 	bool stop;		/* no more jobs are accepted */
 	bool abandoned;		/* see the comment at the top */
-	uint64_t series[IBF_N_MSG];	/* jobs of each kind that were lost since the last one
-					 * of that kind succeeded */
+	uint64_t series[IBF_N_MSG];	/* number of jobs of each kind that were lost since the
+					 * last one of that kind succeeded */
 };
 
 /* ---- the thread ---------------------------------------------------------- */

@@ -19,7 +19,7 @@ struct list {
 	struct drawing *z;
 	struct ftr_missing *m;
 	uint32_t n, cap;
-	uint32_t *open;		/* [n_sw] ports without a link */
+	uint32_t *open;		/* [n_sw] number of ports without a link */
 	uint8_t *known;		/* [n_sw] 1: linked to the current switch, or in found[] */
 	ftr_sw *found;		/* [n_sw] possible far ends */
 };

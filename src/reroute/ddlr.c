@@ -4,7 +4,7 @@
  *
  * When a link dies, the planner (<ftr/ddlr.h>) provides the local repair: a few
  * entries at the switches next to the fault, written before anything else is
- * computed.  A transition then leads to the new tables of the whole fabric.  It
+ * computed.  A transition then leads to the new tables of the whole fabric.  The transition
  * changes an entry only where old and new paths together form no credit loop.
  * The other entries are held until packets that follow older entries have left,
  * one packet lifetime later; meanwhile the worker does other jobs.

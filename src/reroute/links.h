@@ -55,7 +55,7 @@ struct rr_link_entry {
 	enum rr_link_state state;
 	double died;		/* time of a failure that a discovery may have missed;
 				 * negative: none */
-	uint32_t deaths;	/* failures counted since `window` */
+	uint32_t deaths;	/* number of failures counted since `window` */
 	double window, last;	/* window: time at which counting began; last: time of the last
 				 * failure */
 };

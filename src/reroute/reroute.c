@@ -540,8 +540,8 @@ void rr_repair_returns(struct rr *f, bool swept)
 	if (n)
 		leave_to_sweep(f, ask, n,
 			       probe_and_repair(f, ask, n, NULL, 0) && swept);
-	/* a sweep may improve the tables: it may find a better order of switches, restore extra
-	 * turns to their earlier places, or prefer the tables of the complete fabric */
+	/* a sweep may improve the tables: it may find a better order of switches, use earlier extra
+	 * turns again, or prefer the tables of the complete fabric */
 	if (lost || (n && f->view && f->view->gen.improvable))
 		rr_want_sweep(f);
 	free(ask);

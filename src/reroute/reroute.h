@@ -17,7 +17,7 @@
  *	returns.c	links that a routing leaves out although OpenSM has found them
  *	dr.c, smp.h	directed routes, requests
  *
- * Threads.  Any thread may call rr_post; it only takes the mutex.  Only the
+ * Threads.  Any thread may call rr_post, which takes no lock except the mutex.  Only the
  * worker calls rr_take and rr_do.  The thread that routes calls rr_left_out.
  * No lock is held during an operation of rr_ops, except now, posted and is_master.
  */
@@ -156,14 +156,14 @@ struct rr_repair {
 	bool swept;		/* this is not a repair: a sweep brought a switch back */
 	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
-	uint64_t unrepaired;	/* local repair: entries that still lead to a
+	uint64_t unrepaired;	/* local repair: number of entries that still lead to a
 				 * dead port */
-	uint32_t held;		/* transition: LIDs that still use older entries */
+	uint32_t held;		/* transition: number of LIDs that still use older entries */
 	/* pairs of leaf switches that have lost or regained their path */
 	uint64_t lost_pairs, regained_pairs;
 	/* ms since the first trap; negative: not reached.  known_ms: the switches were probed;
 	 * first_ms, last_ms: the first and the last block was acknowledged; reconciled_ms: the
-	 * tables of the next sweep were ready */
+	 * confirming sweep had written its tables */
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
 	bool reconciled;

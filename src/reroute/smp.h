@@ -28,7 +28,7 @@ struct rr_smp {
 	uint32_t mod;
 	uint64_t m_key;		/* in network byte order */
 	struct rr_dr route[2];
-	unsigned int n_routes;	/* 0: the request fails immediately */
+	unsigned int n_routes;	/* number of routes; 0: the request fails immediately */
 	const uint8_t *payload;	/* RR_SMP_DATA bytes of a Set; NULL: the request is a Get */
 	bool skip;		/* do not send this request, and leave its results as they are */
 	/* results */

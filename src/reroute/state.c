@@ -267,9 +267,9 @@ static unsigned int on_write_end(struct rr_state *s, bool rewrite)
 	return 0;
 }
 
-/* While OpenSM is still setting up links, a port that is in Init now may stay
- * in Init, because OpenSM does not set a port that it believes to be Active.
- * So the port is probed again. */
+/* While OpenSM is still setting up links, a port that is in Init now may stay in
+ * Init: OpenSM does not set a port that it believes to be Active.  So the port is
+ * probed again. */
 static void keep_for_later(struct rr_state *s)
 {
 	uint32_t n = FTR_MIN(s->n_asked, RR_TRAPS_MAX - s->n_later);

@@ -7,7 +7,7 @@
  * when all earlier steps have been acknowledged.  A block that was not
  * acknowledged holds up only the blocks whose entries lead to the switch of
  * that block.  A switch that did not answer the probe (probe.c), or that is
- * reached only through such switches, is probably dead.  It is written last in
+ * reached only through such switches, is probably dead.  Such a switch is written last in
  * its step, and its answer is awaited for a short time only.
  *
  * The entries are sorted by (step, switch, LID); consecutive entries with the
