@@ -259,7 +259,8 @@ static void mixed(struct worker_state *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 		   (struct ftr_check_sample){ from, at, lid });
 }
 
-/* Compare change i with the change of the switch to which its old or new entry leads. */
+/* Compare change i with the change of the switch to which its old or new entry leads, to find turns
+ * that only a mixture of both tables has. Also find out if change i is written too early. */
 static void check_below(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -289,7 +290,7 @@ static void check_below(const struct delta_check *c, struct worker_state *j, uin
 }
 
 /* If the new entry of change i is missing or leads up, examine the neighbours whose unchanged entry
- * leads to the switch of change i. */
+ * leads to the switch of change i, to find stranded entries and turns. */
 static void check_above(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;

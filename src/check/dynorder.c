@@ -86,7 +86,7 @@ static void make_list(struct ftr_cdg *g, const uint32_t *v, uint32_t n)
 }
 
 /* Set w[] to the vertices to which edges from v were noted; returns their number. w[] must have
- * room for words * 64. */
+ * room for 64 * g->words vertices. */
 static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 {
 	uint32_t first = g->first_link[g->link[v / g->n_vl].to] * g->n_vl;

@@ -132,7 +132,7 @@ struct job {
 	struct inverted *inverted;
 };
 
-/* Repair by detours until no further detour is found. */
+/* Repair the entries of j by detours, until no further detour is found. */
 static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
 				 bool clean_only, struct ftr_err *err)
 {
@@ -152,7 +152,7 @@ static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
 	return st;
 }
 
-/* Repair by detours. If entries are still broken, use the inverted order. */
+/* Repair the entries of j by detours. If entries are still broken, use the inverted order. */
 static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 				struct ftr_err *err)
 {

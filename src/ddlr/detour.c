@@ -487,7 +487,7 @@ static void set_least(struct search *z, ftr_sw s)
 	z->least_first = r->near_first[at];
 }
 
-/* True if the search for detours of this form cannot exceed PATHS_MAX. */
+/* True if the search for detours of this form cannot examine more than PATHS_MAX paths. */
 static bool is_small(const struct ftr_ddlr *r, const struct form *form)
 {
 	return form->n <= 2 && r->most_groups * (r->most_groups + 1) < PATHS_MAX;

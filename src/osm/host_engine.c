@@ -116,7 +116,7 @@ static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
 	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
 }
 
-/* The switches of all subnet managers that OpenSM knows, including itself. */
+/* Find the switches of all subnet managers that OpenSM knows, its own included. */
 static enum ftr_status find_managers(const struct ibf_plugin *p,
 				     const struct ftr_fabric *f,
 				     struct ibf_routes *r, struct ftr_err *err)
@@ -153,7 +153,7 @@ static bool is_repaired(const struct ibf_engine *e,
 
 /*
  * Stores the extra turns of the previous routing in r, with the switch numbers of gen's fabric.
- * If the fabric is complete again, no turns are stored: they are planned from the start, so that
+ * If the fabric is complete again, no turns are stored: all turns are planned anew, so that
  * the tables are the same as before the fault.  The turns of the complete fabric are a subset of
  * those of the damaged fabric, because planning for the damaged fabric began with them.  So a
  * mixture of old and new entries has no credit loops.

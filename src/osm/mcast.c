@@ -98,7 +98,8 @@ static void unite(struct seats *list)
 	list->n = n;
 }
 
-/* A switch without a multicast table, or with one that ends before mlid, is left out. */
+/* Add the port to the entry of s for mlid; without effect if s has no multicast table, or one that
+ * ends before mlid. */
 static void set_port(const struct ibf_plugin *p, const struct ftr_fabric *f,
 		     ftr_sw s, uint16_t mlid, ftr_port port)
 {

@@ -69,7 +69,7 @@ static int newer(const void *x, const void *y)
 	return strcmp(a->path, b->path);
 }
 
-/* "ibfattree-nominal", or "ibfattree-nominal-" and 16 hex digits. */
+/* True if the name is "ibfattree-nominal", or "ibfattree-nominal-" and 16 hex digits. */
 static bool is_state_name(const char *name)
 {
 	const size_t len = sizeof(STATE_FILE) - 1;
@@ -248,7 +248,7 @@ static void release(void *nominal)
 	ibf_nominal_put(nominal);
 }
 
-/* path: malloc()ed; belongs to the job. */
+/* Queue the write of the nominal fabric.  path: malloc()ed; belongs to the job. */
 static void write_state(struct ibf_plugin *p, char *path)
 {
 	const struct ibf_job job = {

@@ -314,7 +314,7 @@ static void put_job(struct ibf_engine *e, enum file which, const struct content 
 		ibf_log(e->plugin, IBF_STATE_FILE, "preferred tables are not stored: out of memory");
 }
 
-/* Remove the files of a nominal fabric that no longer exists. */
+/* Queue jobs that remove the files of a nominal fabric that no longer exists. */
 static void remove_files(struct ibf_engine *e, const struct ftr_stored_id *id)
 {
 	const struct content none = { .id = *id, .remove = true };

@@ -458,7 +458,8 @@ static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 	return kept;
 }
 
-/* Probe and repair.  False: OpenSM has begun to route; try again after its routing. */
+/* Probe the links in ask, and repair the tables.  False: OpenSM has begun to route; try again after
+ * its routing. */
 static bool probe_and_repair(struct rr *f, const struct rr_link *ask,
 		    uint32_t n_ask, const struct rr_trap *trap,
 		    uint32_t n_traps)

@@ -204,7 +204,7 @@ static unsigned int update_view(struct rr_state *s)
 	return s->held ? RR_ACT_NEW_VIEW : RR_ACT_DROP_VIEW;
 }
 
-/* Actions that are allowed only while OpenSM does not route. */
+/* The actions that are due now, of those that are allowed only while OpenSM does not route. */
 static unsigned int between_routings(struct rr_state *s, bool master,
 				     double now)
 {

@@ -219,7 +219,8 @@ static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 	return true;
 }
 
-/* Send the unanswered packets again, over both routes in turn. */
+/* Send the unanswered packets again, in turn over a route of search_around_lost() and over the
+ * previous route. */
 static void second_try(struct push *p, uint32_t first, uint32_t end,
 		       const struct rr_smp_policy *policy)
 {
