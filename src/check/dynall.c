@@ -5,9 +5,9 @@
  * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch has the set of LIDs
  * whose packets have reached it. In each round, every VL passes on to the neighbours of its switch
  * the LIDs that first reached it in the previous round. Several threads share a round; each has its
- * own sets of the LIDs that it passed on. All threads then merge these sets. For each neighbour,
- * the entries that it has for these LIDs are counted by outgoing port. Only these counts are
- * converted into edges, because the VL of a packet depends on its ports and not on its LID.
+ * own sets of the LIDs that it passed on. All threads then merge these sets. At each neighbour,
+ * the LIDs are counted by the outgoing port of their entries. Only these counts are converted
+ * into edges, because the VL of a packet depends on its ports and not on its LID.
  *
  * A walk LID by LID would access scattered memory. This walk reads the
  * rows of a switch and of its neighbours, and little else.
