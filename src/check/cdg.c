@@ -8,7 +8,8 @@
  * only: the next hop that s has for the packet's LID. For one LID it is therefore enough to know
  * which switches are on a path from a source. Each path is followed until it reaches a switch of an
  * earlier path, so that a LID costs O(n_sw). Paths that do not arrive count up to their end,
- * because their packets hold links until they are dropped. A loop is a cycle by itself.
+ * because their packets hold links until they are dropped. A forwarding loop is a cycle of the
+ * graph.
  *
  * Workers share the bits of the graph. A bit is set by an atomic OR, and only if it is not set yet;
  * the result does not depend on the order of the workers.

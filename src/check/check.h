@@ -3,7 +3,7 @@
  * Internal interfaces of the checker.
  *
  *	check_tables.c	set-up, division of the work, sum of the results
- *	updown.c	128 LIDs at a time, two passes along the ranks
+ *	updown.c	128 LIDs at a time, two passes over the switches by rank
  *	walk.c		one LID, any tables: follow paths, find loops
  *	cdg.c		channel dependencies of one LID
  *	vl_cdg.c	channel dependencies of one LID over (link, VL)
@@ -15,13 +15,14 @@
  *	dyn*.c		<ftr/cdg.h>, see dyn.h
  *	load*.c		<ftr/load.h>, see link_load.h
  *
- * The walks read the fabric from hop[] only. For each switch s and each of the 256 values
- * that an entry can have, hop[] holds the next row of the walk. So any byte of a table is
- * a valid index. Rows 0 .. n_sw-1 are the switches; the END_ values below follow them:
+ * The walks read the fabric from hop[] only. hop[] has an element for each switch s and each of
+ * the 256 values p that an entry can have, so that any byte of a table is a valid index. The
+ * element is the row to which the entry leads. Rows 0 .. n_sw-1 are the switches; the END_
+ * values below follow them:
  *
  *	hop[s * 256 + p] = CHK_BATCH * (peer switch | n_sw + END_...)
  *
- * The factor CHK_BATCH makes the value an offset into the states of updown.c.
+ * The factor CHK_BATCH makes the value an index in chk_part.state.
  *
  * Several parts of the program follow paths through tables, each with a function of its
  * own. The checker shares none of these functions with the code that it checks. The other
@@ -29,7 +30,7 @@
  *
  *	updown.c, walk.c	the result of the walk for every (switch, LID), by hop[]
  *	delta.c			the same for changed entries, with links that went down or came up
- *	dyn*.c, vl_cdg.c	links and VLs instead of switches
+ *	dyn*.c, vl_cdg.c	the links and VLs of the path instead of its switches
  *	loadtree.c		all sources of one destination at once
  *	balance/displaced.c	also counts flows, and follows paths backwards to their sources
  *	incremental/write_steps.c	the next changed entry on a path over the new entries
@@ -56,9 +57,9 @@ enum {
 	ST_ON_PATH
 };
 
-/* Rows that are not switches: results of entries that do not lead to a switch. */
+/* Rows n_sw + END_...: entries that lead to no switch, or to a switch of equal claimed rank. */
 enum {
-	END_SIDE = 0,	/* a switch of equal claimed rank; ports[] has its index */
+	END_SIDE = 0,	/* a switch of equal claimed rank; its index is in ports[] */
 	END_MISSING,
 	END_DEAD,
 	END_WRONG,	/* a host port; wrong, except for the LIDs of that port */
@@ -78,8 +79,8 @@ struct chk_exit {
 
 /* The dependency graph. A vertex is a VL of a directed link. Its number is port * n_vl + VL, where
  * port is the index of the sending port in ftr_fabric.ports. Edges are stored at the switch
- * between the two links: bit `out * n_vl + VL` of row (switch, in port, VL) is set if some packet
- * enters by `in port` on VL of the row, and leaves by `out` on VL of the bit. */
+ * between the two links: bit out * n_vl + vl_out of row (switch, in, vl_in) is set if some packet
+ * enters the switch by port `in` on VL vl_in, and leaves it by port `out` on VL vl_out. */
 struct chk_cdg {
 	uint64_t *dep;
 	uint64_t *first;	/* first[s]: index in dep[] of row (s, 0, 0) */
@@ -91,9 +92,9 @@ struct chk_part {
 	bool unproved;		/* an entry on a path violates the proof by ranks (cdg.c) */
 	uint8_t *state;		/* state[row * CHK_BATCH + i]: result for the i-th LID of the block
 				 * at this row */
-	uint8_t *head;		/* head[s]: 1 + number, within the block, of the first LID owned at
-				 * s; 0: s owns no LID of the block. batch.next has the further
-				 * LIDs */
+	uint8_t *head;		/* head[s]: 1 + index in the block of the first LID whose owner is s
+				 * or is connected to s; 0: there is none. The further LIDs of s
+				 * are in batch.next (updown.c) */
 	/* for one LID, [n_sw] each */
 	uint8_t *col;		/* col[s]: entry of s */
 	uint16_t *nxt;		/* nxt[s]: row of the next hop of s */
@@ -175,7 +176,7 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
  * *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
-/* The finding that corresponds to a state. */
+/* The finding that corresponds to state st, ST_... */
 enum ftr_finding chk_finding(uint8_t st);
 /* True if the bit of a port is set in `dead`; port: index in ftr_fabric.ports; dead == NULL: no bit
  * is set. */

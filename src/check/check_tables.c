@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ftr_check_tables: set-up, division over the team, sum of the results.
+ * ftr_check_tables: set-up, division among the threads of the team, sum of the results.
  *
- * The set-up derives three things from the fabric: hop[] (the meaning of each byte of each
- * row), the number of sources at each switch and, with claimed ranks, the order of the switches.
- * Blocks of 128 LIDs are then divided over the team. With claimed ranks, updown.c walks a
- * block first, and only the LIDs that it cannot decide take the general walk (walk.c).
- * Without ranks, every LID takes the general walk.
+ * The set-up derives three things from the fabric: hop[] (the meaning of each value of an entry at
+ * each switch), the number of hosts of each switch and, with claimed ranks, the switches in the
+ * order of their ranks. Blocks of 128 LIDs are then divided among the threads. With claimed
+ * ranks, updown.c walks a block first, and only the LIDs that it cannot decide take the general
+ * walk (walk.c). Without ranks, every LID takes the general walk.
  *
  *	part[0]  part[1] ...	counts, samples, scratch: one per worker
  *	    \     /
  *	     sum		sums, maxima, first samples
  *
  * A first sample is the one with the least (LID, switch). Sums and first samples do not depend on
- * the assignment of blocks to workers, so the report is the same for every team. All memory
- * is allocated before the team runs; workers allocate nothing.
+ * the assignment of blocks to workers, so the report is the same for any number of threads. All
+ * memory is allocated before the workers run; workers allocate nothing.
  *
  * The tables are proved free of credit loops if every LID passed updown.c or the test in
  * the general walk. Otherwise the LIDs whose dependencies are not yet in the graph are

@@ -3,9 +3,9 @@
  * Test of the claimed turns.
  *
  * The graph has one vertex for each ordered pair of neighbouring switches
- * (parallel links together) and one edge for each turn. Vertices without a
- * predecessor are removed as long as there are any (Kahn 1962). If vertices
- * remain at the end, there is a cycle.
+ * (parallel links together) and one edge for each turn of the relation (claims.h).
+ * Vertices without a predecessor are removed as long as there are any (Kahn 1962). If
+ * vertices remain at the end, there is a cycle.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ struct graph {
 	const struct ftr_link *extra;
 	uint32_t n_extra;
 	uint32_t *first;	/* first[s]: index in nbr[] of the first neighbour of s */
-	ftr_sw *nbr;		/* neighbours of all switches, without duplicates; the index is the
-				 * vertex */
+	ftr_sw *nbr;		/* neighbours of all switches, without duplicates; the index in
+				 * nbr[] is the number of the vertex */
 	uint32_t *in;		/* in[v]: number of predecessors of vertex v that remain */
 	uint32_t *queue;
 	ftr_sw *own;		/* own[v]: switch from which vertex v leads */
@@ -120,7 +120,7 @@ static void remove_vertex(struct graph *g, uint32_t v, uint32_t *n)
 	for (uint32_t w = g->first[at]; w < g->first[at + 1]; w++)
 		if (by_rank(g, from, at, g->nbr[w]) && --g->in[w] == 0)
 			g->queue[(*n)++] = w;
-	/* find the first claim of (from, at) */
+	/* find the first claimed turn that begins with from, at */
 	FTR_LOWER_BOUND(i, g->c->n, turn[i].from < from ||
 			(turn[i].from == from && turn[i].at < at));
 	for (; i < g->c->n && turn[i].from == from && turn[i].at == at; i++) {

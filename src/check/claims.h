@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Claimed turns: turns that tables may make although they are not up-then-down.
+ * Claimed turns: turns that are not up-then-down, but that tables may make.
  *
  * The relation consists of the claimed turns and of all turns that are
  * up-then-down by rank, except turns back to the previous switch. It must have

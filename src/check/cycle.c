@@ -57,7 +57,8 @@ static void successors(struct search *z, uint32_t v, visit_fn fn)
 		}
 }
 
-/* Visit the predecessors of v: each (in port, VL) whose row at the switch of v has the bit of v. */
+/* Visit the predecessors of v. At the switch that sends on v, these are the pairs (in port, VL)
+ * whose row has the bit of v set. */
 static void predecessors(struct search *z, uint32_t v, visit_fn fn)
 {
 	const struct ftr_fabric *f = z->c->f;
@@ -253,7 +254,7 @@ enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,
 	    !FTR_NEW(a, z.dist, n) || !FTR_NEW(a, z.via, n) ||
 	    !FTR_NEW(a, z.best, n))
 		return ftr_fail(err, FTR_NOMEM,
-				"out of memory to search %u links for cycles",
+				"out of memory to search %u channels for cycles",
 				n);
 	search(&z, r);
 	return FTR_OK;

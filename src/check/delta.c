@@ -2,17 +2,18 @@
 /*
  * ftr_check_changes: check of the changed entries only.
  *
- * The changes are sorted by LID, and the LIDs are divided over the team. For
+ * The changes are sorted by LID, and the LIDs are divided among the threads. For
  * one LID the paths from all changed entries are followed as in walk.c; visited
  * switches are remembered, so that none is visited twice. Then the changed entries are
- * compared with those of neighbouring switches, by claimed rank, to find these faults:
+ * compared with those of neighbouring switches, by claimed rank, to find these faults
+ * (x and y are neighbouring switches):
  *
- *	new tables	x leads down to y, and y leads up. If x changed, the
- *			walk finds this. Otherwise y changed, and the
- *			switches above y are examined.
- *	old and new	x leads down to y by one table, and y leads up by the other. Only
- *			pairs in which both changed are compared: otherwise the turn is also
- *			in one of the two tables alone.
+ *	new tables	The entry of x leads down to y, and the entry of y leads up. If the
+ *			entry of x changed, the walk finds this. Otherwise the entry of y
+ *			changed, and the switches above y are examined.
+ *	old and new	In one of the tables the entry of x leads down to y, in the other the
+ *			entry of y leads up. Only pairs in which both entries changed are
+ *			compared: if only one changed, one of the tables contains the same turn.
  *	missing entry	Entries that still lead to a switch whose new entry is missing are
  *			counted (stranded).
  *
@@ -26,7 +27,8 @@
 
 struct worker_state {
 	struct ftr_delta_report r;
-	bool horizontal;	/* an entry uses a horizontal link that the claims exclude */
+	bool horizontal;	/* an entry uses a horizontal link, which the claims exclude (see
+				 * ftr_check_delta.horizontal) */
 	uint32_t *at;		/* at[s]: index of the change of s for the current LID, or NONE */
 	uint32_t *seen;		/* seen[s] == stamp: the fate and the hops of s are known */
 	uint32_t stamp;
@@ -146,7 +148,7 @@ static bool goes_up(const struct delta_check *c, ftr_sw s, ftr_port p)
 	return peer_of(c, s, p, &y, &q) && c->d->rank[y] > c->d->rank[s];
 }
 
-/* Must every turn that is not up-then-down be claimed? */
+/* True if every turn that is not up-then-down must be claimed. */
 static bool is_strict(const struct delta_check *c)
 {
 	return c->claims.n || c->d->horizontal;
@@ -197,7 +199,7 @@ static uint8_t follow(const struct delta_check *c, struct worker_state *j, ftr_s
 		j->horizontal |= rank[next] == rank[y] && !is_strict(c);
 		y = next;
 	}
-	if (fate == ST_PENDING) {	/* a switch whose fate is known, or which is on this path */
+	if (fate == ST_PENDING) {	/* the fate of y is known, or y is on this path */
 		if (depth &&
 		    illegal(c, j->stack[depth - 1], y, entry(c, y, lid)))
 			turn(j, j->stack[depth - 1], y, lid);
@@ -257,7 +259,8 @@ static void mixed(struct worker_state *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 		   (struct ftr_check_sample){ from, at, lid });
 }
 
-/* Compare change i with the change of the switch to which its old or new entry leads. */
+/* Compare change i with the change of the switch to which its old or new entry leads, to find turns
+ * that only a mixture of both tables has. Also find out if change i is written too early. */
 static void check_below(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -287,7 +290,7 @@ static void check_below(const struct delta_check *c, struct worker_state *j, uin
 }
 
 /* If the new entry of change i is missing or leads up, examine the neighbours whose unchanged entry
- * leads to the switch of change i. */
+ * leads to the switch of change i, to find stranded entries and turns. */
 static void check_above(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -341,7 +344,7 @@ static void check_some(void *ctx, unsigned int worker, uint32_t begin,
 		check_lid(c, &c->worker_state[worker], c->lid[i]);
 }
 
-/* ---- all together ---------------------------------------------------- */
+/* ---- the whole check ------------------------------------------------- */
 
 static uint64_t count_named(const struct delta_check *c, ftr_sw s, ftr_port p)
 {
@@ -354,7 +357,7 @@ static uint64_t count_named(const struct delta_check *c, ftr_sw s, ftr_port p)
 	return n;
 }
 
-/* Count the entries that still use a port of a removed link. */
+/* Count the entries that still use a port of a link that went down. */
 static uint64_t count_missed(const struct delta_check *c)
 {
 	uint64_t n = 0;
@@ -385,7 +388,7 @@ static enum ftr_status validate(const struct delta_check *c, struct ftr_err *err
 	for (uint32_t i = 0; !st && i < d->n_gone; i++)
 		if (d->gone[i].sw >= c->f->n_sw ||
 		    d->gone[i].peer >= c->f->n_sw)
-			st = ftr_fail(err, FTR_INVAL, "removed link between switches %u and %u, but the fabric has %u switches",
+			st = ftr_fail(err, FTR_INVAL, "the link that went down between switches %u and %u is not in the fabric, which has %u switches",
 				      d->gone[i].sw, d->gone[i].peer,
 				      c->f->n_sw);
 	return st;

@@ -13,8 +13,8 @@
  *
  * When a link goes down, all LIDs whose entries lead onto it are opened
  * (dyn_open), so that a drain counts their edges again without the link. A link may come
- * up only when no LID is open. So when the edges of a column are subtracted, the
- * same links are up as when these edges were counted.
+ * up only when no LID is open. So when the edges of a column are subtracted, epoch_of
+ * still shows which links were up when these edges were counted.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -63,8 +63,8 @@ static bool number_links(struct ftr_cdg *g)
 	return true;
 }
 
-/* The set that contains only this VL; for FTR_VL_DROP the empty set. The VL is noted in n_vl, plain
- * and drops. */
+/* The set that contains only this VL; for FTR_VL_DROP the empty set. The function also updates
+ * n_vl, plain and drops for this VL. */
 static uint16_t vl_bit(struct ftr_cdg *g, unsigned int vl)
 {
 	if (vl == FTR_VL_DROP) {
@@ -85,7 +85,7 @@ static bool is_source(const struct ftr_cdg *g, ftr_sw s, ftr_port p)
 	return port->peer_kind == FTR_PEER_EP && g->f->ep[port->peer].lid;
 }
 
-/* Set the VLs on the links out of s, for one SL. */
+/* Set the VLs on which packets of one SL leave s over its links. sl: index in g->sl[]. */
 static void set_vls_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
 		       ftr_sw s, uint32_t sl)
 {
@@ -157,7 +157,7 @@ static bool set_sources(struct ftr_cdg *g)
 }
 
 /* Assign to each switch its part of count[], and allocate count[]. *n: the number of elements. If
- * *n exceeds UINT32_MAX nothing is allocated, and the caller returns FTR_LIMIT. False: out of
+ * *n exceeds UINT32_MAX, count[] is not allocated, and the caller returns FTR_LIMIT. False: out of
  * memory. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
@@ -206,7 +206,8 @@ static bool set_rest(struct ftr_cdg *g)
 	return true;
 }
 
-/* The large arrays are initialised by all threads, because page faults take most of the time. */
+/* The large arrays are initialised by all threads, because most of the time for this is spent on
+ * page faults. */
 struct init {
 	struct ftr_cdg *g;
 	const struct ftr_tables *t;

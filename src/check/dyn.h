@@ -13,12 +13,12 @@
  * of both.
  *
  *	vertex		link * n_vl + VL
- *	count[]		one square per switch: row = (index in, VL),
+ *	count[]		one square matrix per switch: row = (index in, VL),
  *			column = (index out, VL)
  *
  * The base entries of a LID are its entries at its last drain, or those with which the graph
- * was made. A LID is open if it is not drained: an entry of it was changed since then, or leads
- * onto a link that went down since then.
+ * was made. A LID is open if, since its last drain, an entry for it was changed, or a link went
+ * down onto which an entry for it leads.
  */
 #ifndef FTR_CHECK_DYN_H
 #define FTR_CHECK_DYN_H
@@ -34,10 +34,11 @@ struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
 	uint8_t from_index, to_index;
-	uint32_t row, row_len;	/* row: index in count[] of its row for VL 0; row_len: length of a
-				 * row */
-	uint32_t vl_at;	/* index in link_vl[] of its row: the VL of a packet by the index of the
-			 * link on which the packet leaves switch `to` */
+	uint32_t row, row_len;	/* row: index in count[] of this link's row for VL 0; row_len:
+				 * length of a row */
+	uint32_t vl_at;		/* index in link_vl[], for the first SL, of this link's row. Element
+				 * i of the row: the VL on which a packet leaves switch `to` over
+				 * the i-th link out of it */
 	uint32_t down_since;	/* epoch in which the link went down, or DYN_ALIVE */
 	uint32_t unused;
 };
@@ -45,11 +46,11 @@ struct dyn_link {
 /* A hash table with open addressing. The value of a key that is not in the table is 0. */
 struct dyn_map {
 	struct dyn_slot {
-		uint32_t key;	/* key + 1; 0: free */
+		uint32_t key;	/* 1 + the key; 0: the slot is free */
 		uint16_t value;
 	} *slot;
 	uint32_t cap, n;
-	uint64_t filter;	/* set of key % 64 of all keys */
+	uint64_t filter;	/* bit i is set if the table has a key with key % 64 == i */
 };
 
 /* A LID that is not drained. */
@@ -74,7 +75,7 @@ struct dyn_undo {
 
 struct ftr_cdg {
 	const struct ftr_fabric *f;
-	bool switches;		/* true: switches also send packets, not only end ports */
+	bool switches;		/* true: switches also send packets, not only host ports */
 	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
 	void *stop_ctx;
 	struct ftr_tables *now;	/* the current entries */
@@ -85,10 +86,11 @@ struct ftr_cdg {
 	struct dyn_link *link;
 	uint32_t *link_of;	/* link_of[s << 8 | p]: link out of port p of s; DYN_NONE: no link
 				 * to a switch */
-	uint8_t *link_vl;		/* [n_sl][vl_square] for each switch, a square of (index in,
-					 * index out): the VL, or FTR_VL_DROP; NULL: all
-					 * packets are on VL 0 */
-	uint64_t *vl_first;	/* vl_first[s]: index in link_vl[] of the square of s for the first SL */
+	uint8_t *link_vl;	/* [n_sl][vl_square] for each switch, a square matrix of (index in,
+				 * index out): the VL, or FTR_VL_DROP; NULL: all packets are on
+				 * VL 0 */
+	uint64_t *vl_first;	/* vl_first[s]: index in link_vl[] of the matrix of s for the first
+				 * SL */
 	bool plain;		/* all packets are on VL 0 */
 	bool drops;		/* SL2VL tables drop some packets */
 	uint64_t vl_square;	/* number of bytes of link_vl[] for one SL */
@@ -103,11 +105,11 @@ struct ftr_cdg {
 	 * on the link out of a switch under the base entries */
 	uint64_t *base_set;
 	uint32_t lid_words;
-	uint64_t *count_first;	/* count_first[s]: index in count[] of the square of s */
+	uint64_t *count_first;	/* count_first[s]: index in count[] of the matrix of s */
 	uint32_t *count;	/* for each edge: number of times that it was counted */
 	/* dynorder.c */
 	uint32_t n_vertices;
-	/* the vertices in order, as a list; label[v] ascends along the list */
+	/* the vertices in topological order, as a list; label[v] ascends along the list */
 	uint64_t *label;
 	uint32_t *next, *prev, first;	/* DYN_NONE: end of the list */
 	/* [n_vertices][words] sets of present and former edges: out_bits from v, in_bits to v. The
@@ -119,7 +121,8 @@ struct ftr_cdg {
 	struct dyn_found {
 		uint64_t label;
 		uint32_t v;
-	} *fwd, *back;		/* [n_vertices] vertices found by the two searches */
+	} *fwd, *back;		/* [n_vertices] vertices found by the forward search, and by the
+				 * backward search */
 	/* LIDs that are not drained */
 	struct dyn_lid **open;
 	uint32_t n_open, cap_open;

@@ -5,9 +5,9 @@
  * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch has the set of LIDs
  * whose packets have reached it. In each round, every VL passes on to the neighbours of its switch
  * the LIDs that first reached it in the previous round. Several threads share a round; each has its
- * own sets of the LIDs that it passed on. All threads then merge these sets. For each neighbour,
- * the entries that it has for these LIDs are counted by outgoing port. Only these counts are
- * converted into edges, because the VL of a packet depends on its ports and not on its LID.
+ * own sets of the LIDs that it passed on. All threads then merge these sets. At each neighbour,
+ * the LIDs are counted by the outgoing port of their entries. Only these counts are converted
+ * into edges, because the VL of a packet depends on its ports and not on its LID.
  *
  * A walk LID by LID would access scattered memory. This walk reads the
  * rows of a switch and of its neighbours, and little else.
@@ -32,7 +32,7 @@ struct all {
 	struct ftr_cdg *g;
 	struct ftr_team *team;
 	uint32_t sl;
-	uint32_t words;		/* 64-bit words in a set of LIDs */
+	uint32_t words;		/* number of 64-bit words of a set of LIDs */
 	uint64_t *owned;	/* set of the LIDs with an owner */
 	/* One set of LIDs for each VL out of a switch, at s * n_vl + VL. todo: LIDs to be passed on
 	 * in this round. met: all LIDs that reached the VL before this round; this is base_set[] of
@@ -55,11 +55,13 @@ struct part {
 	uint64_t *set;		/* scratch: a set of LIDs */
 	uint16_t *lid;		/* scratch: [PORTS][FEW] lists of LIDs by port */
 	/* last: for each switch, the set of LIDs that count_entries() last counted there; count:
-	 * the number of their entries for each port; counted[s] 0: nothing was counted at s yet */
+	 * for each port, the number of LIDs of this set whose entry is that port; counted[s] 0:
+	 * nothing was counted at s yet */
 	uint64_t *last;
 	uint8_t *counted;
 	uint32_t *count;	/* [n_sw][PORTS] */
-	uint32_t few[PORTS];	/* scratch of forward_list(); all 0 between two uses */
+	uint32_t few[PORTS];	/* few[p]: number of LIDs whose entry is port p; scratch of
+				 * forward_list(), all 0 between two uses */
 };
 
 /* Fewer LIDs than this number are passed on as lists, more as sets. */
@@ -75,7 +77,7 @@ static uint64_t *set_at(const struct all *a, uint64_t *sets, uint32_t at)
 	return sets + (size_t)at * a->words;
 }
 
-/* The set of this VL in reached; it is initialised if necessary. */
+/* The set of reached[] for the VL with index `at`; the set is initialised if necessary. */
 static uint64_t *reached_set(struct part *w, uint32_t at)
 {
 	uint64_t *reached = set_at(w->a, w->reached, at);
@@ -164,10 +166,11 @@ static void reach_one(struct part *w, uint32_t at, uint32_t lid)
 	reached_set(w, at)[lid / 64] |= bit;
 }
 
-/* At switch t, count the entries of the LIDs in w->set for each port. In a regular
- * tree all switches below t send it nearly the same LIDs. So the counts of the
- * previous set are updated if that is less work than counting again. The number of words that are
- * not 0 is the estimate of the work. */
+/* For each port of switch t, count the LIDs in w->set whose entry is that port. In a regular
+ * tree, all switches below t pass on nearly the same LIDs to t. So the counts of the
+ * previous set are updated if that is less work than counting again. The work of updating is
+ * estimated by the number of words that differ, that of counting again by the number of words that
+ * are not 0. */
 static const uint32_t *count_entries(struct part *w, ftr_sw t)
 {
 	const struct all *a = w->a;
@@ -262,7 +265,8 @@ static void forward_list(struct part *w, uint32_t link, unsigned int link_vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s as one set for each link; faster for many LIDs. */
+/* Pass on the LIDs in todo from s as one set for each link. For many LIDs this is faster than
+ * pass_list(). */
 static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 		     const uint64_t *todo)
 {
@@ -281,7 +285,8 @@ static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s as one list for each port of the entries; faster for few LIDs. */
+/* Pass on the LIDs in todo from s as one list for each port. For few LIDs this is faster than
+ * pass_set(). */
 static void pass_list(struct part *w, ftr_sw s, unsigned int vl,
 		      const uint64_t *todo)
 {

@@ -4,7 +4,7 @@
  *
  * First all writes of one step are entered as second entries of their switches
  * (alt[]). At each written switch, every occupied incoming link then depends on
- * the new entry as well. Packets on VLs that become occupied are followed
+ * the link of the new entry as well. Packets on VLs that become occupied are followed
  * through old and new entries alike. At the end of the step the second entries
  * replace the first ones. Later steps do not use the replaced entries, but the edges of
  * the replaced entries stay in the graph.
@@ -235,7 +235,7 @@ static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 	return r;
 }
 
-/* Follow all packets that may be at s by the new entry of s. */
+/* Follow all packets that may be at s and that the new entry of s sends to `port`. */
 static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 			  ftr_port port)
 {
@@ -304,7 +304,7 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 					w[i].port, w[i].sw,
 					g->f->sw[w[i].sw].n_ports);
 		if (i && w[i].step < w[i - 1].step)
-			return ftr_fail(err, FTR_INVAL, "step %u after step %u",
+			return ftr_fail(err, FTR_INVAL, "writes are not in order: step %u is listed after step %u",
 					w[i].step, w[i - 1].step);
 	}
 	return FTR_OK;

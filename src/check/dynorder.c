@@ -19,8 +19,8 @@
  * links that are down are treated as if they had no edges.
  *
  * Only a few of the pairs of VLs that meet in a switch are edges. Present and
- * former edges are kept as sets of bits; a bit whose count is found to be 0 is
- * cleared.
+ * former edges are kept as sets of bits; if the count of an edge is found to be 0, its
+ * bit is cleared.
  */
 #include <stdlib.h>
 
@@ -86,7 +86,7 @@ static void make_list(struct ftr_cdg *g, const uint32_t *v, uint32_t n)
 }
 
 /* Set w[] to the vertices to which edges from v were noted; returns their number. w[] must have
- * room for words * 64. */
+ * room for 64 * g->words vertices. */
 static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 {
 	uint32_t first = g->first_link[g->link[v / g->n_vl].to] * g->n_vl;
@@ -100,8 +100,8 @@ static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 	return n;
 }
 
-/* Set list[] to the vertices in order. in[] must be all 0. Returns the number of vertices in the
- * list, which is less than n_vertices if there is a cycle. */
+/* Set list[] to the vertices in topological order. in[] is scratch and must be all 0. Returns the
+ * number of vertices in the list, which is less than n_vertices if there is a cycle. */
 static uint32_t sort(struct ftr_cdg *g, uint32_t *in, uint32_t *list,
 		     uint32_t *w)
 {
@@ -152,7 +152,7 @@ bool dyn_order_all(struct ftr_cdg *g, bool *acyclic)
 enum { FORWARD = 1, BACKWARD = 2 };
 
 struct search {
-	uint64_t low, top;	/* labels of w and v */
+	uint64_t low, top;	/* the new edge is v -> w; low: label of w, top: label of v */
 	uint32_t n_fwd, n_back;	/* number of vertices found */
 	uint32_t at_fwd, at_back;	/* number of found vertices that are already expanded */
 	bool meet;
@@ -203,8 +203,7 @@ static void go_back(struct ftr_cdg *g, struct search *z)
 	for (uint32_t k = 0; k < g->words; k++)
 		for (uint64_t left = bits[k]; left; left &= left - 1) {
 			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
-			/* l: the link of that index; in: the opposite direction of l, which ends
-			 * here */
+			/* l: the link of that index out of out->from; in: the reverse of l */
 			const struct dyn_link *l =
 				&g->link[g->first_link[out->from] +
 					 i / g->n_vl];

@@ -2,8 +2,8 @@
 /*
  * The edges of one LID under tables that do not change.
  *
- * Every switch has one entry for the LID, so all packets leave s on one link,
- * and the VLs visited there are one small set: seen[s]. From each source the
+ * Every switch has one entry for the LID, so all packets leave a switch s on one link,
+ * and the VLs visited on this link are one small set: seen[s]. From each source the
  * path is followed until it ends or reaches a VL that was visited before. Each visited VL
  * has at most one successor and so at most one edge. O(n_sw) per LID and SL; only switches
  * that packets pass are visited.

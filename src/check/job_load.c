@@ -14,7 +14,7 @@ struct jobs {
 	ftr_sw *link_sw;	/* link_sw[l]: switch that sends on link l */
 	float *demand;		/* demand[l * n + i]: flows of job i on link l in all-to-all
 				 * traffic, divided by (hosts of the job - 1) */
-	uint64_t *by_port;	/* [f->n_ports] load of the current job */
+	uint64_t *by_port;	/* [f->n_ports] flows of the current job, by sending port */
 };
 
 static bool begin(struct jobs *w, struct ftr_arena *a)

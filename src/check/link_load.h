@@ -4,16 +4,17 @@
  *
  *	load_model.c	struct ftr_load: order, links, all paths; new and free
  *	loadtree.c	paths to one destination, a single path, all-to-all load
- *	loadrun.c	many patterns, divided over the team
+ *	loadrun.c	many patterns, divided among threads
  *	loadsum.c	from link loads to a report
  *	job_load.c	load of several jobs that share links
  *
- * Links are numbered 0 .. n_links-1, by ascending index of the sending port.
- * Three pseudo links follow, so that adding up a path needs no branch:
+ * Links are numbered 0 .. n_links-1, by ascending index of the sending port. A stored path
+ * is an array of link numbers; all stored paths have the same length. Three pseudo links
+ * follow the links, so that the loop that adds a path to the loads needs no branch:
  *
  *	n_links + LOAD_FILL	fills up paths that are shorter than the longest path
- *	n_links + LOAD_LOST	first word of a path that does not arrive
- *	n_links + LOAD_GAP	first word of a path to a gap in the order
+ *	n_links + LOAD_LOST	first element of a path that does not arrive
+ *	n_links + LOAD_GAP	first element of a path to a gap in the order
  */
 #ifndef FTR_CHECK_LINK_LOAD_H
 #define FTR_CHECK_LINK_LOAD_H
@@ -46,7 +47,7 @@ struct ftr_load {
 	const struct ftr_tables *t;
 	struct ftr_arena *arena;
 	uint32_t n;		/* number of places in the order */
-	ftr_ep *order;		/* order[i]: end port at place i; FTR_EP_NONE: a gap */
+	ftr_ep *order;		/* order[i]: host port at place i; FTR_EP_NONE: a gap */
 	uint32_t n_filled;
 	uint32_t *filled;	/* [n_filled] places that are not gaps */
 	uint8_t *entry;		/* entry[s * n_filled + i]: entry of switch s for place filled[i],
@@ -58,7 +59,7 @@ struct ftr_load {
 	uint32_t n_links;
 	struct load_hop *hop;	/* hop[p]: link and far end of port p, an index in f->ports */
 	uint32_t *link_port;	/* link_port[l]: index of the sending port in f->ports */
-	uint32_t hops;		/* number of words of a path, >= 1 */
+	uint32_t hops;		/* number of elements of a stored path, >= 1 */
 	/* The path from leaf l to place j begins at path + (l * n + j) * hops, so the paths to
 	 * consecutive places are consecutive. NULL: paths are not stored. */
 	uint32_t *path;		/* from malloc() */
@@ -89,8 +90,8 @@ struct load_tree {
 				 * i] */
 	uint32_t first, end;	/* batch has the destinations filled[first .. end-1] */
 	const struct load_hop *to;	/* to[s]: next hop of s to the current destination */
-	uint32_t *open;		/* open[s]: number of predecessors of s that have not been taken
-				 * from the queue */
+	uint32_t *open;		/* open[s]: number of predecessors of s (switches whose next hop is
+				 * s) that have not been taken from the queue */
 	uint32_t *hops;		/* hops[s]: number of links from s to the destination; LOAD_NONE:
 				 * the path does not arrive */
 	ftr_sw *queue;		/* [n_sw] the switches, each after its predecessors */

@@ -13,9 +13,9 @@
  *	leaf 1    g h i d     . . . .     (gap) . .
  *
  * The loads of a pattern are then a sum over parts of this array (loadrun.c).
- * The length of the longest path is first taken from some destinations; if a path to
- * another destination is longer, the array is written again. If the array is larger
- * than the caller allows, path stays NULL and flows are followed through the tables.
+ * The length of the longest path is first estimated from the paths to some destinations;
+ * if a path to another destination is longer, the array is written again. If the array is
+ * larger than the caller allows, path stays NULL and flows are followed through the tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +65,8 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 	return st;
 }
 
-/* Copy the entries for the places, in the order of the places. LIDs may have another order; without
- * the copy every read of an entry would then miss the cache. */
+/* Copy the entries for the places, in the order of the places. If the LIDs are in another order,
+ * every read of an entry would miss the cache without the copy. */
 static bool set_entries(struct ftr_load *ld)
 {
 	const uint32_t n = ld->n_filled;
@@ -137,7 +137,7 @@ static bool set_links(struct ftr_load *ld)
 
 /* ---- the paths ----------------------------------------------------------- */
 
-/* Compute the paths to the destination filled[i] in w; returns the number of hops of the longest
+/* Compute in w the paths to the destination filled[i]. Returns the number of hops of the longest
  * path. */
 static uint32_t longest_to(const struct ftr_load *ld, struct load_tree *w,
 			   uint32_t i)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The load of families of patterns (shifts, or random permutations), divided over the team, and of
- * pairs given by the caller.
+ * The load of families of patterns (shifts, or random permutations), which are divided among the
+ * threads of a team; and the load of pairs given by the caller.
  *
  * A worker takes a pattern, adds up its flows in an array of loads, stores the maximum in
  * max[number of the pattern], and clears the array for the next pattern:
  *
- *	max[0] max[1] ... max[patterns-1]	one writer each
+ *	max[0] max[1] ... max[patterns-1]	each is set by one worker
  *	part[worker].load			[n_links + LOAD_PSEUDO]
  *
  * Sums over patterns do not depend on the assignment of patterns to workers. The worst
@@ -29,7 +29,7 @@ _Static_assert(FTR_LID_MAX <= UINT16_MAX, "a load fits 16 bits");
 enum kind { SHIFT, PERMUTATION, BISECTION };
 
 struct part {
-	uint16_t *load;		/* [n_links + LOAD_PSEUDO] flows */
+	uint16_t *load;		/* [n_links + LOAD_PSEUDO] number of flows on each link */
 	uint32_t *perm;		/* [n_filled] scratch: a permutation */
 	uint32_t *walk;		/* [n_sw] scratch: a path */
 	uint64_t flows, lost, sum_load, sum_used;

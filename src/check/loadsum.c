@@ -2,7 +2,7 @@
 /*
  * Makes a report from the load of every link: maximum, sums, histogram, and the most loaded links.
  *
- * Bins are as narrow as is possible if FTR_LOAD_BINS bins have to hold 0 .. maximum.
+ * The FTR_LOAD_BINS bins have the least width with which they cover 0 .. maximum.
  * The list of the most loaded links is short and is kept sorted by insertion. Of links with
  * equal load the one with the lower number comes first.
  */

@@ -6,9 +6,9 @@
  * predecessor are queued first; then a switch is queued when its last
  * predecessor has been taken from the queue (Kahn 1962). The queue then holds
  * every switch after all its predecessors; switches that are never queued are in
- * a loop. A backward pass along the queue, from the destination, gives the
- * remaining hops. A forward pass sums up the sources whose paths pass each
- * switch; the sum is the number of flows on its link.
+ * a loop. A backward pass along the queue, from the destination, gives the number of
+ * hops from each switch. A forward pass sums up the sources whose paths pass each
+ * switch; the sum is the number of flows on the link to its next switch.
  *
  *	queue:  leaf leaf leaf ... middle ... top ... middle, own leaf
  *	        sources add up  ------------------------------------->

@@ -7,8 +7,8 @@
  * that share links may differ in VLs. But for a given SL and a given link into a
  * switch, the rest of the path to the LID, with all its VLs, does not depend on the VL
  * on which the packet arrived. The path of every source is therefore followed until it
- * uses a link that another source used before with the same SL. If it arrives there on
- * a new VL, the dependency from that VL is added.
+ * uses a link that another source used before with the same SL. If it uses this link on
+ * another VL, the dependency from that VL is added.
  *
  *	seen[in link * 16 + SL] = LID << 16 | set of visited VLs
  *

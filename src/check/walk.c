@@ -3,8 +3,9 @@
  * The general walk: one LID, tables of any kind.
  *
  * Towards one LID every switch has one next hop. From each switch without a result the path is
- * followed, and each visited switch is pushed onto a stack. The walk stops at an end, at a switch
- * with a result, or at one that is on the stack (then all switches on the stack lead into a loop).
+ * followed, and each visited switch is pushed onto a stack. The walk stops where the path ends, at
+ * a switch with a result, or at one that is on the stack (then all switches on the stack lead into
+ * a loop).
  * Then the results of all switches on the stack are set, from the top down. Each switch is pushed
  * once: O(n_sw) per LID.
  *

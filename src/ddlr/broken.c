@@ -4,8 +4,8 @@
  *
  * An entry is broken if it leads onto a dead link. The search reads the LFTs at
  * both ends of every dead link. The entries are sorted by four keys: whether packets
- * from hosts to hosts need them, class of the LID, LID, rank of the switch. They are repaired
- * LID by LID, low switches first. So entries that only need another upward port are
+ * from hosts to hosts need them, class of the LID, LID, rank of the switch. The entries are
+ * repaired LID by LID, low switches first. So entries that only need another upward port are
  * repaired before the entries of higher switches, whose detours may use them. A
  * broken entry for which no detour is found is tried again after other entries of its
  * LID are repaired.
@@ -125,14 +125,14 @@ static uint32_t count_left(const struct ftr_ddlr *r, const struct broken *b,
 	return left;
 }
 
-/* The broken entries of one LID. */
+/* The broken entries of one LID with the same value of `late`. */
 struct job {
 	const struct broken *b;
 	uint32_t n;
 	struct inverted *inverted;
 };
 
-/* Repair by detours until no further detour is found. */
+/* Repair the entries of j by detours, until no further detour is found. */
 static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
 				 bool clean_only, struct ftr_err *err)
 {
@@ -152,7 +152,7 @@ static enum ftr_status repair_some(struct ftr_ddlr *r, const struct job *j,
 	return st;
 }
 
-/* Repair by detours. If entries are still broken, use the inverted order. */
+/* Repair the entries of j by detours. If entries are still broken, use the inverted order. */
 static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 				struct ftr_err *err)
 {
@@ -167,8 +167,8 @@ static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 /*
  * Repair entries that packets from hosts to a host use. As long as all extra turns of these packets
  * lead into clean planes, there is a clean plane for each of the first k-1 faults. If a detour into
- * a clean plane is refused, packets from switches are ignored from now on; this is better than a
- * detour of packets from hosts into a plane that is not clean.
+ * a clean plane is refused because it would close a cycle, packets from switches are ignored from
+ * now on; this is better than a detour of packets from hosts into a plane that is not clean.
  */
 static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)

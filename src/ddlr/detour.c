@@ -7,7 +7,7 @@
  * are rewritten. The entries from yn on already lead to the LID, without passing
  * any of y0 .. yn-1. Forms of detour (search_repair() lists the order of the tries):
  *
- *	n = 1	parallel link to the switch where the entry leads now
+ *	n = 1	parallel link to the switch to which the entry leads now
  *	n = 1	any neighbour
  *	n = 2	down, up (Sem-Jacobsen et al. 2011, section V-A)
  *	n = 3	down, down, up (section V-B), if the entry of the switch
@@ -228,7 +228,7 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 	if (z->paths_left == 0 || r->avoid[g->remote])
 		return;
 	z->paths_left--;
-	/* switches between the ends must not have a write in this plan */
+	/* switches between the two ends of the detour must not have a write in this plan */
 	if (at + 1 < z->form->n && (r->step_of[g->remote] ||
 			      g->remote == r->exit_sw))
 		return;
@@ -268,7 +268,8 @@ static void extend(struct search *z, uint32_t at)
 	z->r->avoid[s] = 0;
 }
 
-/* Judge the path by which the breadth-first search reached queue[at] as the current detour. */
+/* Make the path by which the breadth-first search reached queue[at] the current detour, and judge
+ * it. */
 static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 {
 	struct ftr_ddlr *r = z->r;
@@ -486,7 +487,7 @@ static void set_least(struct search *z, ftr_sw s)
 	z->least_first = r->near_first[at];
 }
 
-/* True if the search for detours of this form cannot exceed PATHS_MAX. */
+/* True if the search for detours of this form cannot examine more than PATHS_MAX paths. */
 static bool is_small(const struct ftr_ddlr *r, const struct form *form)
 {
 	return form->n <= 2 && r->most_groups * (r->most_groups + 1) < PATHS_MAX;
@@ -556,8 +557,8 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 }
 
 /* True if the current entries lead packets from hosts to the LID through s. All entries that lead
- * to s form a tree; it is searched up to `depth` hops from s, except where the dependency graph
- * shows that no packets of hosts pass. */
+ * to s form a tree; it is searched up to `depth` hops from s, except behind switches that, by the
+ * dependency graph, no packets from hosts pass. */
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 {
 	if (r->has_hosts[s])
@@ -602,7 +603,8 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 	r->search_no++;
 	carried = is_carried(r, s);
 	z.for_hosts = host && carried;
-	/* for packets of the other kinds, is_allowed() rejects all detours that are not clean */
+	/* for packets from hosts to a switch, or from switches to a host, is_allowed() rejects all
+	 * detours that are not clean */
 	clean_only |= !z.for_hosts && (host || carried);
 	w = z.for_hosts ? clean_paths : short_paths;
 	st = try_parallel(&z, s, repaired, err);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Steps from one column of entries to another.
+ * The write steps by which the entries for one LID change to new ones.
  *
- * Some switches get new entries for a LID. They are written downstream first
- * (tables/write_order.h). If some entries have no such order, one switch is
- * written next: the first whose path reaches the LID while all other switches without
- * a step keep their old entries. Then the order of the remaining entries is computed again.
- * If there is no such switch, the remaining entries are left unchanged.
+ * Some switches get new entries for a LID. The entries are written downstream first
+ * (tables/write_order.h). If this order exists only for some of them, one of the others is
+ * written next: the first whose path reaches the LID while all other entries without
+ * a step are still old. Then the order of the remaining entries is computed again.
+ * If there is no such entry, the remaining entries are left unchanged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,9 @@ static bool is_delivered(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 	return s == r->exit_sw && p == r->exit_port;
 }
 
-/* For struct write_order: the next change on the path of change i. A change whose step one_alone()
- * has set counts as written earlier, because changes further along the path may have got their
- * steps since then. */
+/* For struct write_order: the next change on the path of change i. A change whose step was set by
+ * one_alone() is passed as if it were written already, because changes further along the path may
+ * have got their steps since then. */
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 {
 	const struct ftr_ddlr *r = ctx;

@@ -5,7 +5,7 @@
  * Steps: an entry depends on the entries that its new path passes and that are
  * written in the same plan. Its step is one more than the greatest step of these entries.
  * If a later repair rewrites an entry on the path of an earlier repair, that path leads to the
- * LID before this write and after it. The LID is therefore reachable in every state in between.
+ * LID before this write and after it. The LID is therefore reachable in every intermediate state.
  */
 #include <stdlib.h>
 #include <string.h>

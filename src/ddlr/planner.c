@@ -121,8 +121,8 @@ static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return st;
 }
 
-/* Update the links of s in the graph to the state given by the events. *up: set if a link comes
- * up. */
+/* Update the links of s in the dependency graph to the state given by the events. *up: set to true
+ * if a link comes up. */
 static enum ftr_status update(struct ftr_ddlr *r, ftr_sw s, bool *up,
 			      struct ftr_err *err)
 {
@@ -266,7 +266,7 @@ enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 	return st;
 }
 
-/* ---- life -------------------------------------------------------------- */
+/* ---- new and free ------------------------------------------------------ */
 
 static bool allocate(struct ftr_ddlr *r)
 {

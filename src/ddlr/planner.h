@@ -18,10 +18,10 @@
 #include <ftr/ddlr.h>
 
 #define DETOUR_MAX 12		/* greatest number of entries that a detour rewrites */
-#define AHEAD 6			/* data are prefetched for the repair, or switch, that comes this
-				 * number of places after the current one */
-#define NEAR_MAX 64		/* greatest number of switches whose distances are stored in a
-				 * plan */
+#define AHEAD 6			/* distance of prefetching: number of repairs, or of switches in a
+				 * queue */
+#define NEAR_MAX 64		/* number of elements of near[], and of rows of near_hops[] and
+				 * near_first[] */
 
 /* A detour rewrites the entries of sw[0 .. n-1]: port[i] leads from sw[i] to sw[i + 1]. The entry
  * of sw[n] already leads to the LID. */
@@ -30,7 +30,8 @@ struct detour {
 	ftr_sw sw[DETOUR_MAX + 1];
 	ftr_port port[DETOUR_MAX];
 	uint32_t hops;		/* number of hops from sw[0] to the LID */
-	uint32_t key[3];	/* compared one after the other if hops are equal; less is better */
+	uint32_t key[3];	/* set by rate(); compared in this order if hops are equal; less is
+				 * better */
 	uint8_t end_step;	/* greatest step of the entries on the path from sw[n] to the LID */
 	bool clean;
 	bool counts;		/* packets from or to hosts make the extra turns of the detour, so
@@ -56,9 +57,9 @@ struct ftr_ddlr {
 	const struct ftr_shape *sh;
 	const struct ftr_fabric *f;
 	struct ftr_arena *arena;
-	struct ftr_cdg *g;	/* decides whether a write is allowed */
-	struct ftr_cdg *hosts;	/* as g, but only with dependencies of packets from hosts; NULL: not
-				 * needed */
+	struct ftr_cdg *g;	/* dependency graph, which decides whether a write is allowed */
+	struct ftr_cdg *hosts;	/* as g, but only with dependencies of packets from hosts; NULL: g
+				 * has no others */
 	bool ignored_switches;	/* the dependencies of packets from switches were removed from g */
 	const struct ftr_tables *now;	/* the current tables, which are those of g */
 	ftr_sw *live_to;	/* live_to[s << 8 | p]: switch at the other end of a live link;
@@ -69,7 +70,8 @@ struct ftr_ddlr {
 	uint8_t *dead_link;	/* [n_ports] 1 at both ports of a link that was reported down */
 	uint8_t *has_hosts;	/* has_hosts[s]: some host is connected to s */
 	uint8_t *cls;		/* cls[lid]: enum ftr_class */
-	uint32_t *load;		/* load[x]: number of LIDs with a detour over the link of port x */
+	uint32_t *load;		/* load[x]: number of detours of packets from hosts to hosts that
+				 * lead over the link of port x, an index in f->ports */
 	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
 	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number: the plane is not
 				 * clean */
@@ -89,13 +91,15 @@ struct ftr_ddlr {
 	uint32_t *switches;	/* list of the switches with touched[s] == 1 */
 	/* state of the current LID */
 	ftr_lid lid;
-	ftr_sw exit_sw;		/* switch of the LID; FTR_SW_NONE: the LID is unreachable */
+	ftr_sw exit_sw;		/* the LID's owner, or the switch to which the owner is connected;
+				 * FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
 	ftr_port *before;	/* before[s]: entry of s before the writes of ddlr_try() */
 	uint8_t *step_of;	/* step_of[s]: step of the write for s in this plan, or 0 */
 	ftr_sw *stepped;	/* list of the switches with step_of[s] != 0 */
 	uint32_t n_stepped;
-	bool clean_refused;	/* a clean detour for host packets was refused */
+	bool clean_refused;	/* a clean detour for packets from hosts to hosts was refused,
+				 * because it would close a cycle */
 	uint8_t *avoid;		/* avoid[s] 1: a path must not pass s */
 	uint32_t *carried;	/* carried[s]: cache of is_carried(): search number << 1 | result */
 	uint32_t search_no;	/* number of the current search_repair() */
@@ -199,7 +203,7 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 /* ---- table_transition.c -------------------------------------------------------- */
 
 /* Restore the entries of the current LID whose original path leads to the LID again. off[i ..
- * end-1]: all its changed entries. */
+ * end-1]: all changed entries of the LID. */
 enum ftr_status transition_restore(struct ftr_ddlr *r, uint32_t i, uint32_t end,
 				   struct ftr_err *err);
 

@@ -6,19 +6,20 @@
  * et al. 2020, Procedure 1, with the rule "must" of <ftr/shape.h>), but over work lists
  * instead of whole rows:
  *
- *	ascending	down[s][l]; if it changed: down of the switches above s,
- *			cost of s
- *	descending	cost[s][l]; if it changed: cost of the switches below s
+ *	by ascending rank	compute down[s][l]; if it changed, list the down-costs
+ *				of the switches above s, and the cost of s
+ *	by descending rank	compute cost[s][l]; if it changed, list the costs of
+ *				the switches below s
  *
- * Every change also lists the entries that depend on it: those of s and, for a
- * down-cost, of the switches above s, or, for a cost, of the switches below s. Both
- * passes process a rank only when all values on which the rank depends are final.
- * Columns are computed in segments of SEGMENT, by the functions that compute the rows of
+ * Every change also lists the entries that depend on it: those of s, and those of the
+ * switches above s (for a down-cost) or below s (for a cost). Both passes process a rank
+ * only when all values on which the rank depends are final.
+ * Columns are computed in segments of SEGMENT columns, by the functions that compute the rows of
  * a whole shape.
  *
  * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP, the down-cost of some pairs (s, l) is
  * infinite although a switch below s leads to l. This keeps the switches above s from routing
- * downward through s. These pairs are found from the down-costs when the incremental routing is
+ * downward through s. These pairs are found from the down-costs when the incremental tables are
  * made, and do not change afterwards.
  */
 #include <inttypes.h>
@@ -253,7 +254,7 @@ enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err)
 	return ok ? FTR_OK : incr_nomem(lv, err);
 }
 
-/* ---- at the start ---------------------------------------------------- */
+/* ---- check of the initial costs -------------------------------------- */
 
 static enum ftr_status not_its_costs(const struct ftr_incr *lv, ftr_sw s,
 				     struct ftr_err *err)

@@ -2,9 +2,9 @@
 /*
  * Update of entries.
  *
- * All listed pairs (switch, column) are routed again, column by column, by the function that a full
- * routing uses, and entries that differ from the tables are collected. Switches are divided among
- * the team. A switch has at most as many changes as its listed columns have destinations; this
+ * All listed pairs (switch, column) are routed again by the function that a full routing uses.
+ * Entries that differ from the tables are collected. Switches are divided among
+ * threads. A switch has at most as many changes as its listed columns have destinations; this
  * number is known in advance. So each switch has its own section of one array, and workers need
  * no lock. The sections are then compacted, in the order of switches. To bound the memory,
  * switches are processed in batches of about BATCH entries.

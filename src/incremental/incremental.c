@@ -124,7 +124,7 @@ void ftr_incr_free(struct ftr_incr *lv)
 
 /* ---- links that change ------------------------------------------------ */
 
-/* Find the link of an event. *link: the smaller of its two ends; NONE: the link is not used for
+/* Find the link of an event. *link: the end with the lower number; NONE: the link is not used for
  * routing. */
 static enum ftr_status find_link(const struct ftr_incr *lv,
 				 const struct ftr_incr_event *e,
@@ -374,12 +374,12 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
-	revert(lv);		/* reads the tables before they are changed back */
+	revert(lv);		/* must come first, because it reads the changed tables */
 	set_entries(lv, true);
 	return true;
 }
 
-/* ---- questions ------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------- */
 
 uint32_t ftr_incr_switch(const struct ftr_incr *lv, ftr_sw s, bool up,
 			 struct ftr_incr_event *event)

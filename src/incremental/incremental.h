@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by the parts of the incremental routing.
+ * Declarations shared by the files of the incremental tables.
  *
  *	incremental.c		creation; the steps of an apply; undo
  *	view.c			links, and the groups with a link that is up
@@ -10,8 +10,8 @@
  *	placement_update.c	placement of displaced entries
  *	write_steps.c		the order in which changes may be written
  *
- * The view is a struct ftr_shape with its own groups, costs and down-costs, which change;
- * everything else is that of the shape from which it was made. Functions that route over a shape
+ * The view is a struct ftr_shape with its own groups, costs and down-costs, which change; all other
+ * members are those of the shape from which it was made. Functions that route over a shape
  * can route over the view. Each switch has room for all of its nominal groups. Groups with at least
  * one link that is up are packed to the front of this room, in nominal order:
  *
@@ -79,7 +79,7 @@ struct incr_work {
 				 * last */
 };
 
-/* The connections of pairs without an up/down path. */
+/* A plan: the connections of pairs without an up/down path. */
 struct incr_plan {
 	struct ftr_arena *arena;	/* holds c */
 	struct connect c;
@@ -112,8 +112,8 @@ struct ftr_incr {
 	uint32_t *group_of;	/* group_of[e]: index in group[] of the group of end e */
 	uint32_t *far;		/* far[e]: the other end of the link */
 	uint8_t *alive;		/* alive[e]: 1: the link is alive */
-	uint8_t *alive_after;	/* alive_after[e]: alive[e] after the events; set only for the
-				 * smaller of the two ends */
+	uint8_t *alive_after;	/* alive_after[e]: alive[e] after the events; set only for the end
+				 * with the lower number */
 	uint32_t *absent;	/* [n_absent] the nominal links that the fabric of base lacks */
 	uint32_t n_absent;
 	uint64_t *dead;		/* [n_ports] bits, see ftr_incr_dead */
@@ -138,7 +138,7 @@ struct ftr_incr {
 	uint32_t *col_of;	/* col_of[lid]: column of the LID */
 	struct displaced_entry *entry;	/* [n_sw] scratch of placement_update.c */
 
-	uint32_t words;		/* 64-bit words that hold one bit for each switch */
+	uint32_t words;		/* number of 64-bit words that hold one bit for each switch */
 	struct incr_work work[N_JOBS];
 	uint8_t *row[2];	/* [cost_stride] scratch */
 	uint32_t *at;		/* [n_sw] scratch: index of the change of a switch; all NONE between
@@ -221,8 +221,8 @@ enum ftr_status incr_costs(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
 
 /* turn_update.c. incr_extra_new: make the plan. incr_extra: update the plan, after the costs have
- * been updated, and list the entries that it concerns. incr_extra_back: restore the plan from
- * before the update. */
+ * been updated, and list the entries of the old and of the new plan. incr_extra_back: restore the
+ * plan from before the update. */
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
 void incr_extra_back(struct ftr_incr *lv);

@@ -4,8 +4,8 @@
  *
  * An entry that can keep neither its preferred port nor its current one is placed by the
  * load of the links (balance/displaced.h), LID by LID. The counters of
- * balance/displaced.c follow all entries that change. They depend on the tables only,
- * so an apply that fails or is undone restores them by changing the entries back.
+ * balance/displaced.c follow all entries that change. These counters depend only on the
+ * tables, so an apply that fails or is undone restores them by changing the entries back.
  */
 #include "incremental/incremental.h"
 

@@ -9,10 +9,10 @@
  * apply is then refused, and a full routing is needed.
  *
  * Horizontal links.  If horizontal links join several trees, no pair of hosts in different
- * trees has an up/down path.  The plan begins with the kind of links that the tables use (enum
- * connect_links).  If some pairs then have no path, it goes on to the next kind, as a full
- * routing does.  It never goes back to an earlier kind, because packets under way may still
- * use the horizontal links.
+ * trees has an up/down path.  Planning begins with the kind of links that the tables use (enum
+ * connect_links).  If some pairs then have no path, the next kind is tried, as in a full
+ * routing.  An earlier kind is never tried again, because packets under way may still use
+ * the horizontal links.
  *
  * Two other designs were considered for such fabrics.  The first one computes all tables
  * again for the fabric without the dead link, and finds an order of writes for any two

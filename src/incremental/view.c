@@ -2,8 +2,8 @@
 /*
  * The nominal links, their state (alive or dead), and the groups of the view.
  *
- * A link has two ends with a number each; they have the same state.  Horizontal links are
- * included only if extra turns may use them.
+ * Each of the two ends of a link has a number of its own.  Horizontal links are included only
+ * if extra turns may use them.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 struct source {
 	const struct ftr_shape *sh;
 	ftr_sw *here;		/* here[t]: index in lv->base of switch t of sh; FTR_SW_NONE:
-				 * none */
+				 * lv->base does not have the switch */
 	ftr_sw *there;		/* there[s]: index in sh of switch s of lv->base */
 };
 
@@ -177,8 +177,8 @@ static enum ftr_status join_ends(struct ftr_incr *lv,
 			lv->far[c] = incr_link(lv, src->here[port->peer],
 					       port->peer_port);
 			if (lv->far[c] == NONE)
-				return ftr_fail(err, FTR_INVAL, "port %u of switch 0x%016"
-						PRIx64 " has a link with one end",
+				return ftr_fail(err, FTR_INVAL, "the other end of the link at port %u of switch 0x%016"
+						PRIx64 " is not known",
 						p, f->sw[s].guid);
 		}
 	return FTR_OK;

@@ -9,7 +9,8 @@
  * packet could then follow the old entry of x down to y, and the new entry of y up again. (If the
  * entry of x did not change, the new tables would have this turn. But their paths go strictly up,
  * then down.) Entries that turn upward, and all entries that wait for them, are written after all
- * others, in drain steps. There is one drain step for each level:
+ * others, in drain steps: before each of these steps, the packets under way must have arrived.
+ * There is one drain step for each level:
  *
  *	level(y) = 1 + the greatest level among the entry for which y waits and the entries
  *		   that led down to y; 0 if none of these entries has a level

@@ -12,8 +12,8 @@
  * save no time: the fabric is known only when OpenSM calls the engine, and the routing then
  * has to wait for the tables.
  *
- * Nothing that is read is trusted.  An entry whose port the switch does not have counts as
- * missing, and the engine keeps an entry only if its port is one of the engine's own
+ * The tables that were read are not trusted.  An entry whose port the switch does not have counts
+ * as missing, and the engine keeps an entry only if its port is one of the engine's own
  * candidates.
  */
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 
 extern volatile unsigned int osm_exit_flag;
 
-/* Time after which no more blocks are read, in milliseconds. */
+/* Time limit for reading the tables of all switches, in milliseconds. */
 #define READ_LIMIT_MS 10000
 /* Number of requests that are prepared and sent together. */
 #define BATCH 1024

@@ -3,7 +3,7 @@
  * opensm-ENGINE-ca-order.dump: the host order that the tables are balanced for,
  * in the format of OpenSM's ftree dump, so that the same tools can place MPI
  * ranks by it.  The order is written to a temporary file, which is then
- * renamed: a reader sees either the old or the new order, never a part of one.
+ * renamed: a reader sees either the old or the new order, never an incomplete file.
  */
 #include <stdlib.h>
 

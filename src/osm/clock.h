@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* The implementation of ibf_now_ms and of the functions below it. */
+/* The implementation of the functions that are declared below. */
 struct ibf_clock {
 	double (*now)(void);
 	bool (*wait)(pthread_cond_t *cond, pthread_mutex_t *mutex, double when);

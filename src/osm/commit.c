@@ -3,10 +3,10 @@
  * Copies checked tables into OpenSM's buffers.
  *
  * OpenSM has made new_lft of every switch lft_size bytes long and filled it with "no
- * path"; it sends the contents to the switches after the engine has returned 0.  First every
- * switch is looked up and the size of its buffers is checked; then all buffers are written,
- * which cannot fail.  An entry counts as changed if it differs from lft, the table that the
- * switch acknowledged last.  OpenSM will write the blocks with changed entries.
+ * path".  OpenSM sends the contents to the switches after the engine has returned 0.  First
+ * every switch is looked up and the size of its buffers is checked; then all buffers are
+ * written, which cannot fail.  An entry counts as changed if it differs from lft, the table
+ * that the switch acknowledged last.  OpenSM will write the blocks with changed entries.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -91,7 +91,7 @@ enum ftr_status ibf_commit(struct ibf_plugin *p, const struct ftr_fabric *f,
 	enum ftr_status st;
 
 	if (!j.sw)
-		return ftr_fail(err, FTR_NOMEM, "out of memory for the commit");
+		return ftr_fail(err, FTR_NOMEM, "out of memory for copying the tables to OpenSM");
 	st = find_all(p, f, j.sw, err);
 	if (!st)
 		ftr_team_run(p->team, f->n_sw, 16, put_switches, &j);

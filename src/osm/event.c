@@ -135,8 +135,8 @@ static bool is_down(struct ibf_fast *f, uint64_t guid)
 	return down;
 }
 
-/* Set r->whole to the switch that all links of r belong to, if that switch has lost its last link
- * or was down before; otherwise to FTR_SW_NONE. */
+/* Set r->whole to the switch that all links of r belong to, if that switch has lost its last link,
+ * or was down and has links again; otherwise to FTR_SW_NONE. */
 static void find_whole_switch(struct ibf_fast *f, struct rr_repair *r)
 {
 	const struct ftr_fabric *fab = r->gen.fabric;
@@ -180,8 +180,8 @@ static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- a record ------------------------------------------------------------ */
 
-/* Names were cleaned when they entered the fabric: valid UTF-8, no control
- * characters. */
+/* Names are valid UTF-8 without control characters: they were cleaned when the fabric was
+ * made. */
 static void add_name(FILE *t, const char *key, const char *s)
 {
 	fprintf(t, "\"%s\":\"", key);

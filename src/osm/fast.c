@@ -221,7 +221,7 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
 	return f && rr_left_out(&f->rr, e, active);
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- new and free -------------------------------------------------------- */
 
 static void set_up(struct ibf_fast *f)
 {

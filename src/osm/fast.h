@@ -6,8 +6,8 @@
  *		to the worker, and decides whether OpenSM sweeps for them
  *	fast.c	the worker's thread, OpenSM's events, requests for sweeps
  *	patch.c	keeps OpenSM's copy of the tables correct while blocks are written
- *	transport.c	packets, over OpenSM's vendor layer
- *	event.c	the log line, and the record in ibfattree-events.jsonl
+ *	transport.c	sends and receives management packets over OpenSM's vendor layer
+ *	event.c	writes the log line of a repair, and its record in ibfattree-events.jsonl
  *
  * Waiting.  A trap is only queued.  At the end of a discovery the sweeper, which
  * holds no lock then, waits until the worker has ended its current write;

@@ -79,8 +79,8 @@ struct rr_routing ibf_routing_of(struct ibf_generation *gen)
 		.tables = gen->tables, .opts = &gen->opts,
 		.order = gen->order, .sl2vl = gen->vls,
 		/* In these three cases a sweep may improve the tables: it may find a better
-		 * order of switches, restore extra turns to their earlier places, or prefer
-		 * the tables of the complete fabric. */
+		 * order of switches, use earlier extra turns again, or prefer the tables of
+		 * the complete fabric. */
 		.improvable = gen->own || gen->opts.n_turns || gen->makeshift,
 	};
 }

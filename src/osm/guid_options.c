@@ -48,7 +48,7 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 }
 
 /* The GUIDs from the file of an option; path is NULL if the option is not set.
- * `without` says what the engine does without a list; the message ends with it. */
+ * without: the end of the message, about the behaviour of the engine without a list. */
 static struct ftr_guids list_of(struct ibf_plugin *p, const char *option,
 				const char *path, struct ibf_guids *last,
 				const char *without)

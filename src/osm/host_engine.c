@@ -10,8 +10,8 @@
  * once, where the failure is detected, and kept for message IBF210, which names
  * the engine that routes instead.
  *
- * build_lid_matrices returns 0 and does nothing: OpenSM uses its min-hop
- * matrices for its min-hop engines, for its multicast, which mcast.c replaces,
+ * build_lid_matrices returns 0 and does nothing.  OpenSM uses its min-hop matrices for
+ * three purposes: for its min-hop engines; for its multicast, which mcast.c replaces;
  * and for the hop columns of its dumps, which then show that hops are unknown.
  */
 #include "osm/osm.h"
@@ -116,7 +116,7 @@ static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
 	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
 }
 
-/* The switches of all subnet managers that OpenSM knows, including itself. */
+/* Find the switches of all subnet managers that OpenSM knows, its own included. */
 static enum ftr_status find_managers(const struct ibf_plugin *p,
 				     const struct ftr_fabric *f,
 				     struct ibf_routes *r, struct ftr_err *err)
@@ -153,10 +153,10 @@ static bool is_repaired(const struct ibf_engine *e,
 
 /*
  * Stores the extra turns of the previous routing in r, with the switch numbers of gen's fabric.
- * If the fabric is complete again, no turns are stored: they are planned from the start, so that
- * the tables are the same as before the fault.  The turns of the complete fabric are a subset of
- * those of the damaged fabric, because planning for the damaged fabric began with them.  So a
- * mixture of old and new entries has no credit loops.
+ * If the fabric is complete again, no turns are stored: all turns are planned from the start, so
+ * that the tables are the same as before the fault.  The turns of the complete fabric are a
+ * subset of those of the damaged fabric, because planning for the damaged fabric began with
+ * them.  So a mixture of old and new entries has no credit loops.
  */
 static enum ftr_status carry_turns(const struct ibf_engine *e,
 				   const struct ibf_generation *gen,

@@ -6,8 +6,8 @@
  * lock.  Before the call it has cleared the MLID in the tables of all switches and made
  * the tables long enough; after the call it sends our entries to the switches.  Several
  * groups may share an MLID.  A group of fewer than two ports gets no entries, as in
- * OpenSM's own code.  Nothing but its destructor reads OpenSM's tree object
- * (mbox->root), so none is built; one that another engine left is purged.
+ * OpenSM's own code.  OpenSM's tree object (mbox->root) is not built, because only its
+ * destructor reads it; a tree object that another engine left is freed.
  *
  * The trees are made for the fabric of the last routing (struct ibf_generation).  With
  * use_ucast_cache OpenSM may sweep without calling the engine.  The fabric of the last
@@ -23,7 +23,8 @@ struct seat {			/* a switch port that leads to a member */
 struct seats {
 	struct seat *seat;
 	uint32_t n, cap;
-	uint32_t n_outside;	/* members that are not connected to a switch of the fabric */
+	uint32_t n_outside;	/* number of members that are not connected to a switch of the
+				 * fabric */
 };
 
 static bool add_seat(struct seats *list, const struct ftr_fabric *f,
@@ -97,7 +98,8 @@ static void unite(struct seats *list)
 	list->n = n;
 }
 
-/* A switch without a multicast table, or with one that ends before mlid, is left out. */
+/* Add the port to the entry of s for mlid; without effect if s has no multicast table, or one that
+ * ends before mlid. */
 static void set_port(const struct ibf_plugin *p, const struct ftr_fabric *f,
 		     ftr_sw s, uint16_t mlid, ftr_port port)
 {

@@ -39,12 +39,12 @@ struct ibf_metrics {
 	uint64_t changed_entries;
 	uint32_t switches, links, end_ports;
 	uint32_t missing_switches, missing_links, missing_end_ports;
-	uint64_t lost_hosts, lost_mixed, lost_others;	/* unreachable pairs */
-	uint32_t no_sm_path;	/* switches without a route to the SM */
+	uint64_t lost_hosts, lost_mixed, lost_others;	/* numbers of unreachable pairs */
+	uint32_t no_sm_path;	/* number of switches without a route to the SM */
 	bool load_known;
 	uint64_t load_max, load_least;	/* all-to-all load of the most loaded link, and the lower
 					 * bound of that load; in flows */
-	uint32_t held;		/* damped links */
+	uint32_t held;		/* number of damped links */
 	/* the last reroute */
 	double rerouted;	/* time of its trap, seconds since 1970 */
 	double reroute_ms[IBF_REROUTE_PHASES];	/* time from the trap to the end of each phase;

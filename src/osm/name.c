@@ -2,7 +2,7 @@
 /*
  * Names of nodes in messages: the description, followed by the GUID if another
  * node of the fabric has the same description; the GUID alone if the description is empty.
- * Also numbers with a noun in the singular or plural.
+ * This file also formats numbers with a noun in the singular or plural.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,15 +8,15 @@
  * a file in OpenSM's cache directory, beside guid2lid.
  *
  * Each manager writes a file of its own, ibfattree-nominal-PORTGUID: one host
- * may run several managers, each on a port of another fabric.  At its first
+ * may run several managers, each for a different fabric.  At its first
  * routing as master a manager reads all of these files, the newest first, and
  * uses the first that belongs to this fabric, whichever manager wrote it; so a
  * standby that shares or copies the directory takes over with the same tables.
  * The manager then writes its own file, which becomes the newest.  The file without a
  * GUID was written by older versions; it is read and not changed.
  *
- * The file affects only the number of entries that change.  If the manager's own file
- * is damaged or belongs to another fabric, this is logged, and the file is replaced.
+ * If the file is lost, the only consequence is that more entries change.  If the manager's
+ * own file is damaged or belongs to another fabric, this is logged, and the file is replaced.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ static char *own_path(const struct ibf_plugin *p)
 			    cl_ntoh64(p->osm->subn.sm_port_guid));
 }
 
-/* ---- which file --------------------------------------------------------- */
+/* ---- choice of the file -------------------------------------------------- */
 
 struct state_file {
 	char *path;
@@ -69,7 +69,7 @@ static int newer(const void *x, const void *y)
 	return strcmp(a->path, b->path);
 }
 
-/* "ibfattree-nominal", or "ibfattree-nominal-" and 16 hex digits. */
+/* True if the name is "ibfattree-nominal", or "ibfattree-nominal-" and 16 hex digits. */
 static bool is_state_name(const char *name)
 {
 	const size_t len = sizeof(STATE_FILE) - 1;
@@ -155,8 +155,8 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	bool reshaped;
 
 	st = ftr_nominal_read_own(file->path, opts, team, &n, &reshaped, &err);
-	if (st == FTR_SHAPE)	/* f has the same problem, which the engine
-				 * reports */
+	if (st == FTR_SHAPE)	/* no ranks can be assigned to the stored fabric, nor
+				 * to f; the engine reports this */
 		return false;
 	*nomem = st == FTR_NOMEM;
 	if (*nomem)
@@ -248,7 +248,7 @@ static void release(void *nominal)
 	ibf_nominal_put(nominal);
 }
 
-/* path: malloc()ed; belongs to the job. */
+/* Queue the write of the nominal fabric.  path: malloc()ed; belongs to the job. */
 static void write_state(struct ibf_plugin *p, char *path)
 {
 	const struct ibf_job job = {

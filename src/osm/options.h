@@ -33,7 +33,7 @@ struct ibf_options {
 	int fast_window;	/* maximum number of packets in flight */
 	int fast_timeout_ms;
 	int fast_sweep_delay_ms, fast_sweep_cap_ms;
-	int fast_flap_limit;	/* failures after which a link is damped; 0: never */
+	int fast_flap_limit;	/* number of failures after which a link is damped; 0: never */
 	int fast_flap_window_ms, fast_flap_hold_ms;
 };
 

@@ -109,8 +109,8 @@ struct ibf_changes {
 
 /* The cost of reading the switches' tables, see adopt.c. */
 struct ibf_adopted {
-	uint64_t blocks;	/* blocks requested */
-	uint64_t failed;	/* blocks that were not answered */
+	uint64_t blocks;	/* number of blocks requested */
+	uint64_t failed;	/* number of blocks that were not answered */
 	double ms;
 };
 
@@ -148,12 +148,13 @@ struct ibf_engine {
 	struct ibf_generation *gen;	/* the published generation; NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
-	bool took_over;		/* the engine has routed since this manager became master */
+	bool took_over;		/* option takeover ordered: since this manager became master, the
+				 * engine has replaced the tables in the switches, or tried to */
 	bool turn_bit;		/* ddlr: the turn bit is in use, see ddlr_vls.c */
 	bool reported_vls;	/* ddlr: the use of VLs was logged */
 	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes */
 	struct ibf_stree *stree;	/* builds multicast trees for gen; NULL: not allocated */
-	uint32_t n_trees;	/* multicast trees built since the last message IBF003 */
+	uint32_t n_trees;	/* number of multicast trees built since the last message IBF003 */
 	double trees_ms;
 };
 
@@ -275,7 +276,8 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
 /* True if all switches of the nominal fabric and all links between them are present. */
 bool ibf_is_complete(const struct ibf_generation *gen);
-/* To be called after gen was routed. */
+/* To be called after gen was routed: prefer its tables if they are the first ones or its fabric is
+ * complete, and queue the write of the displaced entries. */
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);
 /* To be called when a sweep is done: start a search for better tables if one is due. */
 void ibf_prefer_search(struct ibf_engine *e);
@@ -335,7 +337,7 @@ void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active);
 
 /* status_file.c: metrics and status files.  ibf_status_new returns NULL if out of memory; the
- * other functions accept a plugin without status.  Each of them reports one event:
+ * other functions do nothing if the plugin's status is NULL.  Each of them reports one event:
  *  sweep	a sweep begins
  *  routed	a routing is done; exclusive lock held
  *  refused	a routing is refused; exclusive lock held

@@ -12,8 +12,8 @@
  *	not acknowledged		lft stays: the next sweep writes the block
  *	sent more than once		lft stays: a packet that timed out may still
  *					be carried out, even after a later one
- *	lft differed before		lft stays: an earlier packet of OpenSM may still
- *					be carried out
+ *	lft and new_lft differed	lft stays: an earlier packet of OpenSM may still
+ *	before the repair		be carried out
  *
  * So after a successful repair the next sweep has nothing to write.  After any other repair
  * it writes exactly the blocks whose lft stays. This holds whenever the sweep begins, and
@@ -158,7 +158,8 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 	return unsettled;
 }
 
-/* Make the next sweep write the suspects, which may hold old entries. */
+/* Make the next sweep write the suspects: the switches may hold older entries in these
+ * blocks. */
 void ibf_patch_rewrite(void *ctx)
 {
 	struct ibf_fast *f = ctx;

@@ -19,7 +19,7 @@
  *	                                   +---- next complete routing ----+
  *
  * With "balance full" a thread also searches for even load under shift permutations.
- * It holds a reference to its generation and no lock of OpenSM, and can be cancelled
+ * This thread holds a reference to its generation and no lock of OpenSM, and can be cancelled
  * at any time.  The next routing of a complete fabric applies the result of the
  * search. All entries of the result are candidates by the same ranks, so any mixture
  * of old and new entries is free of loops and credit loops; and the result is verified
@@ -260,10 +260,11 @@ static char *path_of(const struct ftr_stored_id *id, enum file which)
 /* The content of a state file. */
 struct content {
 	struct ftr_stored_id id;
-	struct ibf_generation *gen;	/* preferred tables */
+	struct ibf_generation *gen;	/* its tables are the preferred ones; NULL: the file has
+					 * displaced entries */
 	bool searched;			/* a search has succeeded for these tables */
 	bool remove;			/* remove the file instead of writing it */
-	struct ftr_displaced *entry;	/* [n] displaced entries, if gen is NULL */
+	struct ftr_displaced *entry;	/* [n] the displaced entries, if gen is NULL */
 	uint32_t n;
 };
 
@@ -313,7 +314,7 @@ static void put_job(struct ibf_engine *e, enum file which, const struct content 
 		ibf_log(e->plugin, IBF_STATE_FILE, "preferred tables are not stored: out of memory");
 }
 
-/* Remove the files of a nominal fabric that no longer exists. */
+/* Queue jobs that remove the files of a nominal fabric that no longer exists. */
 static void remove_files(struct ibf_engine *e, const struct ftr_stored_id *id)
 {
 	const struct content none = { .id = *id, .remove = true };

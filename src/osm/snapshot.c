@@ -160,8 +160,8 @@ static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
 		const osm_switch_t *far = r ? r->p_node->sw : NULL;
 		enum ftr_status st;
 
-		/* Each link is added once, from one end.  A far end without a switch object
-		 * is left out, because OpenSM has no tables for it. */
+		/* Each link is added once, from one end.  A link to a node without a switch
+		 * object is left out, because OpenSM has no tables for such a node. */
 		if (!far || sw > far || r->port_num >= far->num_ports ||
 		    left_out(s, p, r))
 			continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The status of the plugin: collects the metrics and writes ibfattree.prom and
- * ibfattree-status.json to OpenSM's dump directory, when a sweep is done, when
- * the state of the manager has changed, and after each repair.
+ * The status of the plugin: collects the metrics, and writes ibfattree.prom and
+ * ibfattree-status.json to OpenSM's dump directory.  The files are written when a sweep
+ * is done, when the state of the manager has changed, and after each repair.
  *
  * Both the sweeper and the worker of the fast path call functions of this file, so a mutex
  * guards its data.  A thread that holds the mutex takes no other lock except that of the

@@ -3,7 +3,7 @@
  * Spanning trees for multicast groups, over a shape.  This file does not depend on OpenSM.
  *
  * A tree is found by breadth-first search from a root, so every switch has one
- * parent and there is no loop.  It is then pruned to the switches that lie
+ * parent and there is no loop.  The tree is then pruned to the switches that lie
  * between members.  There are two methods; the first that works is used:
  *
  *	down	the search starts at a switch that reaches every member by downward links
@@ -41,12 +41,12 @@ struct ibf_stree {
 	/* results of a build */
 	ftr_sw root;		/* FTR_SW_NONE: no tree */
 	bool pure_down;		/* the tree was found by the method "down" */
-	uint32_t n_lost;	/* members that the tree does not reach */
+	uint32_t n_lost;	/* number of members that the tree does not reach */
 	uint32_t n_used;
 	ftr_sw *used;		/* [n_sw] switches of the tree, root first */
 	struct ibf_stree_node *node;	/* [n_sw] */
 	/* temporary data of a build */
-	uint32_t *n_children;	/* [n_sw] children that lead to members */
+	uint32_t *n_children;	/* [n_sw] number of children that lead to members */
 	ftr_sw *queue;		/* switches in the order in which the last search reached them */
 	uint32_t n_seen;	/* length of queue */
 };

@@ -4,16 +4,16 @@
  * routing replaces them in a checked order.
  *
  * OpenSM writes blocks in no particular order.  While the switches hold a mixture of old
- * and new tables, a credit loop may form even if neither set has one, and a packet may
+ * and new tables, a credit loop may form even if neither set has one. And a packet may
  * reach a switch without an entry for it.  So the plugin reads the tables of the switches
- * (adopt.c), plans the transition as ddlr does after a repair (<ftr/ddlr.h>), and writes the
- * steps of the plan itself before it hands the tables to OpenSM.  In every state during the
+ * (adopt.c), and plans the transition as ddlr does after a repair (<ftr/ddlr.h>).  It writes
+ * the steps of the plan before it hands the tables to OpenSM.  In every state during the
  * transition, each pair of ports that has a path in both sets of tables has a path. No
  * credit loop forms, not even with packets in flight. OpenSM then writes the same entries
  * once more.
  *
  * The whole transition is made with OpenSM's lock held, as for adopt, and within a time
- * limit. If no such order exists, or a write fails, OpenSM writes the remaining entries,
+ * limit. If there is no such order, or a write fails, OpenSM writes the remaining entries,
  * and a warning is logged.  A switch may process a repeated SMP late, so after such an
  * SMP the plugin waits for the packet lifetime before it writes anything else.
  */
@@ -29,7 +29,7 @@
 
 extern volatile unsigned int osm_exit_flag;
 
-/* Time after which planning and writing stop, in milliseconds. */
+/* Time limit for planning and writing, in milliseconds. */
 #define WRITE_LIMIT_MS 10000
 #define TRIES 3
 

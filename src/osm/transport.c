@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Management packets of our own: slots for the packets in flight, and the loop that runs jobs.
+ * A job is one request (struct rr_smp), for which several packets may be sent.
  *
  * Every packet in flight holds a slot.  The slot's number and its sequence
  * number are in the context of the MAD wrapper, which OpenSM keeps with the
@@ -63,7 +64,7 @@ struct ibf_smp {
 	bool stop;
 	bool fresh;		/* a slot has changed since the runner last
 				 * looked */
-	unsigned int out;	/* wrappers held by OpenSM's transport */
+	unsigned int out;	/* number of MAD wrappers that OpenSM's transport holds */
 	unsigned int timeout_ms;
 	struct slot slot[IBF_SMP_WINDOW_MAX];
 };
@@ -129,7 +130,7 @@ static void on_failed_at_host(void *context, void *data)
 	cl_atomic_inc(&s->osm->stats.qp0_mads_outstanding_on_wire);
 }
 
-/* ---- life --------------------------------------------------------------- */
+/* ---- new and free ------------------------------------------------------- */
 
 static bool register_failures(struct ibf_smp *s)
 {
@@ -181,9 +182,9 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	return NULL;
 }
 
-/* On exit OpenSM first frees its MAD wrappers, and then the table of requests in flight; it
- * crashes if that table still refers to a wrapper.  So wait until all our requests are
- * answered or have timed out in OpenSM's transport. */
+/* On exit OpenSM first frees its MAD wrappers, and then the table of requests in flight.
+ * OpenSM crashes if that table still refers to a wrapper.  So wait until all our requests
+ * are answered or have timed out in OpenSM's transport. */
 static void wait_for_all(struct ibf_smp *s)
 {
 	double end = ibf_now_ms() + 2.5 * s->timeout_ms + 50;

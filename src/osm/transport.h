@@ -4,7 +4,7 @@
  *
  * OpenSM sends through one queue, which is full during a sweep; a packet of
  * ours would wait in it.  So the plugin binds to the same port a second time
- * and sends directed-route packets with callbacks of its own.  It binds before
+ * and sends directed-route packets with callbacks of its own.  The plugin binds before
  * OpenSM does: under ibsim a later bind would divert OpenSM's traps.
  *
  * Requests are sent by the worker (fast.h), and by a routing that reads or writes tables itself

@@ -2,13 +2,15 @@
 /*
  * The check of computed tables, before OpenSM sees them.
  *
- * The checker walks every path and is independent of the engine.  Tables are
- * refused if a path ends anywhere but at its destination or at an empty entry,
- * if a path has a turn that the engine has not declared,
- * if the channel dependencies have a cycle, or if an entry is empty where the
- * engine promises a path (enum ftr_promise).  Unreachable pairs for which it promises no
- * path only cause a warning: if the engine refused to route because of them, the whole
- * subnet would have no routes.
+ * The checker walks every path and is independent of the engine.  Tables are refused if
+ *
+ * - a path ends anywhere but at its destination or at an empty entry
+ * - a path has a turn that the engine has not declared
+ * - the channel dependencies have a cycle
+ * - an entry is empty where the engine promises a path (enum ftr_promise).
+ *
+ * Unreachable pairs for which the engine promises no path only cause a warning: if the
+ * engine refused to route because of them, the whole subnet would have no routes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -136,7 +138,7 @@ static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 /* A switch whose hosts cannot reach all other hosts. */
 struct lacking {
 	ftr_sw sw;
-	uint64_t lids;		/* LIDs of hosts that the switch cannot reach */
+	uint64_t lids;		/* number of LIDs of hosts that the switch cannot reach */
 };
 
 static int lacking_cmp(const void *x, const void *y)

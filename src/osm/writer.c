@@ -34,8 +34,8 @@ struct ibf_writer {
 	bool busy;		/* a job is running */
 	bool stop;		/* no more jobs are accepted */
 	bool abandoned;		/* see the comment at the top */
-	uint64_t series[IBF_N_MSG];	/* jobs of each kind that were lost since the last one
-					 * of that kind succeeded */
+	uint64_t series[IBF_N_MSG];	/* number of jobs of each kind that were lost since the
+					 * last one of that kind succeeded */
 };
 
 /* ---- the thread ---------------------------------------------------------- */
@@ -199,7 +199,7 @@ bool ibf_writer_flush(struct ibf_writer *w, unsigned int ms)
 	return idle;
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- new and free -------------------------------------------------------- */
 
 struct ibf_writer *ibf_writer_new(struct ibf_plugin *p)
 {
@@ -272,7 +272,7 @@ void ibf_writer_free(struct ibf_writer *w)
 	}
 	pthread_mutex_unlock(&w->mutex);
 	if (!done)
-		return;		/* the thread frees it */
+		return;		/* the thread frees w */
 	ibf_thread_join(w->thread);
 	pthread_cond_destroy(&w->cond);
 	pthread_mutex_destroy(&w->mutex);

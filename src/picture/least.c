@@ -39,7 +39,7 @@ void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
 	}
 }
 
-/* out[] is first used to count the end ports below each pod. */
+/* out[] is first used to count the host ports below each pod. */
 void ftr_picture_cross_all(const struct ftr_picture *p,
 			   const struct ftr_fabric *f, const ftr_ep *ep,
 			   uint32_t n, uint64_t *out, uint64_t *in)

@@ -4,11 +4,11 @@
  * shape inferred (src/shape/slots.c).
  *
  * The shape gives the number of links that a group should have (n_nominal) and the
- * number of upward groups that a switch should have (n_slots).  If all links of a
- * group are missing, the shape does not give their far end. This module infers it for a
- * switch s: it is a switch of the next rank that is linked to other switches below the
- * parents of s, but not to s. If there are several, those with the most unconnected
- * ports are chosen.
+ * number of upward groups that a switch should have (n_slots).  If all links of a group of
+ * switch s are missing, the shape does not give their far end. This module then assumes
+ * that the far end is a switch of the next rank that is linked to other switches below the
+ * parents of s, but not to s. If there are several such switches, the one with the most
+ * unconnected ports is chosen.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,8 @@ struct list {
 	struct drawing *z;
 	struct ftr_missing *m;
 	uint32_t n, cap;
-	uint32_t *open;		/* [n_sw] ports without a link */
-	uint8_t *known;		/* [n_sw] 1: linked to the current switch */
+	uint32_t *open;		/* [n_sw] number of ports without a link */
+	uint8_t *known;		/* [n_sw] 1: linked to the current switch, or in found[] */
 	ftr_sw *found;		/* [n_sw] possible far ends */
 };
 

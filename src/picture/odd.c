@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Switches, end ports and links that differ from most of their kind.
+ * Switches, host ports and links that differ from most of their kind.
  *
  * None of these differences is an error, because a fabric may be built that way, but they
  * are marked in the picture. "Most" means the most frequent value, which is used only if
@@ -29,7 +29,7 @@ unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed)
 
 /* ---- links --------------------------------------------------------------- */
 
-/* Links between switches are grouped by the rank of the lower end; links to end
+/* Links between switches are grouped by the rank of the lower end; links to host
  * ports by the rank of the switch, in groups of their own. */
 static uint32_t kind_of(const struct drawing *z, ftr_sw s,
 			const struct ftr_swport *p)
@@ -191,7 +191,7 @@ static bool odd_switches(struct drawing *z)
 	return true;
 }
 
-/* ---- end ports ----------------------------------------------------------- */
+/* ---- host ports ---------------------------------------------------------- */
 
 static bool odd_ends(struct drawing *z)
 {

@@ -15,7 +15,7 @@
 struct rr_damp {
 	double delay, cap;
 	bool wanted;
-	double first, last;	/* first and last event not yet seen by a sweep */
+	double first, last;	/* times of the first and last event that no sweep has seen */
 };
 
 /* Report an event at time `now` that a sweep must see. */

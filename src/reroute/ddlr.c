@@ -4,12 +4,12 @@
  *
  * When a link dies, the planner (<ftr/ddlr.h>) provides the local repair: a few
  * entries at the switches next to the fault, written before anything else is
- * computed.  A transition then leads to the new tables of the whole fabric.  It
+ * computed.  A transition then leads to the new tables of the whole fabric.  The transition
  * changes an entry only where old and new paths together form no credit loop.
  * The other entries are held until packets that follow older entries have left,
  * one packet lifetime later; meanwhile the worker does other jobs.
  *
- *	trap -> links -> local repair: plan, write	(known to be loop-free)
+ *	trap -> links -> local repair: plan, check, write
  *	              -> new tables -> transition: plan, write
  *	              -> one lifetime later: the held entries, until none is left
  *
@@ -22,11 +22,11 @@
  * after the routing of this sweep includes the link.
  *
  * Building a planner takes longer than rerouting a fault without one.  So it is
- * built in a thread of its own, and a second one shares the work.  A fault that comes
+ * built in a thread of its own, and a second thread shares the work.  A fault that comes
  * before the planner is ready is rerouted without local repair, and the planner is then
- * useless. The thread is then asked to stop; the next routing and the end of OpenSM stop it
- * as well. It stops within milliseconds. At most one planner is built at a time:
- * the next thread is started after the previous one has ended.
+ * useless. The first thread is then asked to stop; the next routing and the end of OpenSM stop
+ * it as well. It stops within milliseconds. At most one planner is built at a time:
+ * a new thread is started after the previous one has ended.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -126,8 +126,8 @@ static bool same_vls(const struct ftr_fabric *f, const struct ftr_sl2vl *a,
 	return true;
 }
 
-/* If more LIDs than this must be drained, making a new planner takes less time (the
- * drain of one LID takes about 50 us with 1,620 switches). */
+/* If more LIDs than this must be drained, making a new planner takes less time than draining
+ * them (about 50 us per LID with 1,620 switches). */
 #define DRAINS_MAX 1000
 
 /* Take over the planner of the previous view if the routing of v confirms the

@@ -15,7 +15,7 @@
  *		in the table while its failures are counted.
  * DEAD		The time of the failure is known.  A discovery that began before that time may
  *		have seen the link up, so its result for this link is ignored.
- * DAMPED	flaps: not used until it has not failed for the hold time.
+ * DAMPED	flaps: used again only when the hold time has passed since its last failure.
  * RETURNING	found by a sweep, or its hold time is over.  No routing uses it; the
  *		fast path takes it into use when the sweep is done.
  * LEFT		the fast path could not take it into use.  The next routing uses it
@@ -50,11 +50,12 @@ enum rr_link_state {
 };
 
 struct rr_link_entry {
-	struct rr_ends ends;	/* guid, port: the smaller end, which is the key */
+	struct rr_ends ends;	/* guid, port: the end with the smaller (GUID, port), which is the
+				 * key */
 	enum rr_link_state state;
 	double died;		/* time of a failure that a discovery may have missed;
 				 * negative: none */
-	uint32_t deaths;	/* failures counted since `window` */
+	uint32_t deaths;	/* number of failures counted since `window` */
 	double window, last;	/* window: time at which counting began; last: time of the last
 				 * failure */
 };

@@ -29,9 +29,8 @@
  * its own link to that switch, over a route that does not pass through that switch.
  *
  * - If that link is dead as well, the switch is silent.  Then all its neighbours are
- *   asked, because their traps may have been lost in that switch.  For the same
- *   reason the neighbours of a switch that has sent a trap and then does not answer
- *   are asked.
+ *   asked, because their traps may have been lost in that switch.  If a switch has sent
+ *   a trap and then does not answer, its neighbours are asked for the same reason.
  *
  * - If that link is alive, the switch itself is asked.
  *
@@ -57,7 +56,7 @@
  * is then used only after this share of the timeout. */
 #define PATIENCE_TIMEOUTS 0.25
 
-/* ---- jobs --------------------------------------------------------------- */
+/* ---- requests ----------------------------------------------------------- */
 
 struct probe {
 	struct rr_view *v;
@@ -66,8 +65,8 @@ struct probe {
 	uint32_t n, cap_job, cap_link;
 };
 
-/* Send n jobs and wait for the answers: `tries` packets for each, within `limit` ms.
- * hedge: as in struct rr_smp_policy. */
+/* Send n requests and wait for the answers: at most `tries` packets per request, and at most
+ * `limit` ms for all.  hedge: as in struct rr_smp_policy. */
 static void send_jobs(struct rr *f, struct rr_smp *job, uint32_t n,
 		      unsigned int tries, double hedge, double limit)
 {
@@ -323,8 +322,8 @@ static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n,
 	return true;
 }
 
-/* List the distinct switches in ask, whose links are grouped by switch, with routes to them.
- * target: room for n.  Returns the number of switches. */
+/* List in target, which has room for n, the distinct switches in ask, with routes to them.
+ * The links in ask are grouped by switch.  Returns the number of switches. */
 static uint32_t find_targets(struct rr_view *v, const struct rr_link *ask,
 			     uint32_t n, bool traps, struct target *target)
 {
@@ -547,8 +546,8 @@ static bool is_known(const struct probe *p, const struct rr_link *found,
 	return listed(found, n, c);
 }
 
-/* Ask every neighbour of s that is not silent about its link to s, unless the state of the link
- * is known.  False: out of memory. */
+/* Add to q one request for each link of s, to be sent to the neighbour at the far end.  Links to
+ * silent neighbours, and links whose state is known, are left out.  False: out of memory. */
 static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 			   const struct probe *p,
 			   const struct rr_link *found, uint32_t n_found)

@@ -8,9 +8,9 @@
  * undone in the view, so that the view always equals the tables that the
  * switches hold.
  *
- * Besides the worker, the snapshot of a routing reads the view, to decide which
- * links to leave out (returns.c).  view_lock is held while the view is changed,
- * and never during a wait.
+ * Besides the worker, the thread that routes reads the view, to decide which links to
+ * leave out (returns.c).  view_lock is held while the view is changed, and never during
+ * a wait.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -129,9 +129,9 @@ static enum ftr_status refuse_findings(const struct rr_view *v,
 					 "the computed entries lead to", rep,
 					 (enum ftr_finding)i, err);
 	if (rep->missed || rep->stranded)
-		return ftr_fail(err, FTR_REFUSED, "%" PRIu64
-				" entries still use a dead link, %" PRIu64
-				" lead to a switch without an entry", rep->missed, rep->stranded);
+		return ftr_fail(err, FTR_REFUSED, "entries that still use a dead link: %" PRIu64
+				"; entries that lead to a switch without an entry: %" PRIu64,
+				rep->missed, rep->stranded);
 	/* the planner of a transition checks this itself */
 	if (!rep->proved && !v->planner)
 		return ftr_fail(err, FTR_REFUSED, "old and new entries together may form a credit loop (%"
@@ -139,7 +139,7 @@ static enum ftr_status refuse_findings(const struct rr_view *v,
 	return FTR_OK;
 }
 
-/* The checker is independent of the incremental routing. */
+/* Check the new entries.  The checker shares no code with the incremental tables. */
 static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 {
 	struct ftr_check_delta delta;
@@ -240,7 +240,7 @@ static void warn_flapping(struct rr *f, const struct ftr_fabric *fab,
 	const struct ftr_switch *a = &fab->sw[c->sw], *b = &fab->sw[c->peer];
 
 	rr_warn(f, RR_WARN_FLAPPING, "the link %s (0x%016" PRIx64
-		") port %u - %s (0x%016" PRIx64 ") port %u fails repeatedly; it is not used until it has not failed for %.0f ms; replace the cable",
+		") port %u - %s (0x%016" PRIx64 ") port %u fails repeatedly; it is used again after %.0f ms without a failure; replace the cable",
 		a->name, a->guid, c->port, b->name, b->guid, c->peer_port,
 		f->state.links.hold);
 }
@@ -458,7 +458,8 @@ static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 	return kept;
 }
 
-/* Probe and repair.  False: OpenSM has begun to route; try again after its routing. */
+/* Probe the links in ask, and repair the tables.  False: OpenSM has begun to route; try again after
+ * its routing. */
 static bool probe_and_repair(struct rr *f, const struct rr_link *ask,
 		    uint32_t n_ask, const struct rr_trap *trap,
 		    uint32_t n_traps)
@@ -540,8 +541,8 @@ void rr_repair_returns(struct rr *f, bool swept)
 	if (n)
 		leave_to_sweep(f, ask, n,
 			       probe_and_repair(f, ask, n, NULL, 0) && swept);
-	/* a sweep may improve the tables: it may find a better order of switches, restore extra
-	 * turns to their earlier places, or prefer the tables of the complete fabric */
+	/* a sweep may improve the tables: it may find a better order of switches, use earlier extra
+	 * turns again, or prefer the tables of the complete fabric */
 	if (lost || (n && f->view && f->view->gen.improvable))
 		rr_want_sweep(f);
 	free(ask);

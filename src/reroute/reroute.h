@@ -17,7 +17,7 @@
  *	returns.c	links that a routing leaves out although OpenSM has found them
  *	dr.c, smp.h	directed routes, requests
  *
- * Threads.  Any thread may call rr_post; it only takes the mutex.  Only the
+ * Threads.  Any thread may call rr_post, which takes no lock except the mutex.  Only the
  * worker calls rr_take and rr_do.  The thread that routes calls rr_left_out.
  * No lock is held during an operation of rr_ops, except now, posted and is_master.
  */
@@ -49,7 +49,8 @@ struct rr_routing {
 	const struct ftr_route_opts *opts;
 	const uint8_t *order;	/* [n_sw] level of each switch in the up/down
 				 * order */
-	const struct ftr_sl2vl *sl2vl;	/* ddlr's turn bit; NULL: not in use */
+	const struct ftr_sl2vl *sl2vl;	/* SL2VL tables for ddlr's turn bit; NULL: not in
+					 * use */
 	bool improvable;	/* a sweep may route better when links return */
 };
 
@@ -143,23 +144,26 @@ struct rr_repair {
 	uint32_t n_links;
 	struct rr_link *link;	/* [n_links] */
 	uint32_t n_changes;
-	uint32_t lids;		/* LIDs with a changed entry */
-	uint32_t pathless;	/* entries changed to "no path" */
+	uint32_t lids;		/* number of LIDs with a changed entry */
+	uint32_t pathless;	/* number of entries changed to "no path" */
 	uint32_t switches, blocks, write_steps;
-	uint32_t failed;	/* blocks that were not acknowledged */
-	uint32_t resent;	/* blocks sent more than once */
-	uint32_t unsettled;	/* blocks that a sweep must write again */
-	uint32_t drained;	/* entries that were written after old packets had left */
+	uint32_t failed;	/* number of blocks that were not acknowledged */
+	uint32_t resent;	/* number of blocks sent more than once */
+	uint32_t unsettled;	/* number of blocks that a sweep must write again */
+	uint32_t drained;	/* number of entries that were written in drain steps, that is,
+				 * after packets that follow old entries had left the fabric */
 	bool local;		/* the repair is reported as a local repair by ddlr */
 	bool swept;		/* this is not a repair: a sweep brought a switch back */
 	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
-	uint64_t unrepaired;	/* local repair: entries that still lead to a
+	uint64_t unrepaired;	/* local repair: number of entries that still lead to a
 				 * dead port */
-	uint32_t held;		/* transition: LIDs that still use older entries */
+	uint32_t held;		/* transition: number of LIDs that still use older entries */
 	/* pairs of leaf switches that have lost or regained their path */
 	uint64_t lost_pairs, regained_pairs;
-	/* ms since the first trap; negative: not reached */
+	/* ms since the first trap; negative: not reached.  known_ms: the switches were probed;
+	 * first_ms, last_ms: the first and the last block was acknowledged; reconciled_ms: the
+	 * confirming sweep had written its tables */
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
 	bool reconciled;
@@ -311,7 +315,7 @@ enum rr_note {
 bool rr_note(struct rr *f, enum rr_note what, const struct rr_link *c);
 bool rr_is_damped(struct rr *f, const struct rr_link *c);
 /* End the RETURNING state of at most max links.  Those that the view contains are stored in
- * out; returns their number.  *lost: true if other links were RETURNING, too. */
+ * out; returns their number.  *lost: true if there were RETURNING links that are not in out. */
 uint32_t rr_take_returns(struct rr *f, struct rr_link *out, uint32_t max,
 			 bool *lost);
 /* True if a routing must leave this link out.  active: true if both ports of the link are
@@ -340,8 +344,8 @@ void rr_mark_link(const struct ftr_fabric *f, uint64_t *set, const struct rr_lin
 /* A copy of the set of dead ports of v, with the links of r that died; NULL: no memory. */
 uint64_t *rr_dead_with(const struct rr_view *v, const struct rr_repair *r);
 
-/* probe.c.  Links between s and other switches, dead or alive; returns their
- * number.  out: room for FTR_PORT_MAX. */
+/* probe.c.  Store the links between s and other switches, dead or alive, in out,
+ * which has room for FTR_PORT_MAX; returns their number. */
 uint32_t rr_links_of(const struct rr_view *v, ftr_sw s, struct rr_link *out);
 /* Probe n links, and further links of switches that turn out to be dead.
  * Writes the links whose state differs from the view to *out, which has room

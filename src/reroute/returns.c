@@ -6,9 +6,9 @@
  *			and its routing would undo the repair.
  *	damped		it flaps.
  *	returning	the link was dead in the last routing, which included both of its
- *			switches, and its ports are not Active yet.  It carries no data
+ *			switches, and its ports are not Active yet.  The link carries no data
  *			before the end of the sweep, and a sweep writes tables in no particular
- *			order.  The worker takes it into use when the sweep is done.
+ *			order.  The worker takes the link into use when the sweep is done.
  */
 #include <stdlib.h>
 

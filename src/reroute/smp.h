@@ -28,7 +28,7 @@ struct rr_smp {
 	uint32_t mod;
 	uint64_t m_key;		/* in network byte order */
 	struct rr_dr route[2];
-	unsigned int n_routes;	/* 0: the request fails immediately */
+	unsigned int n_routes;	/* number of routes; 0: the request fails immediately */
 	const uint8_t *payload;	/* RR_SMP_DATA bytes of a Set; NULL: the request is a Get */
 	bool skip;		/* do not send this request, and leave its results as they are */
 	/* results */
@@ -41,9 +41,10 @@ struct rr_smp {
 };
 
 struct rr_smp_policy {
-	unsigned int window;	/* packets in flight at a time, at least 1 */
+	unsigned int window;	/* maximum number of packets in flight, at least 1 */
 	double timeout;		/* ms after which a packet counts as lost */
-	unsigned int tries;	/* packets per request, over its routes in turn */
+	unsigned int tries;	/* maximum number of packets per request, which are sent over its
+				 * routes in turn */
 	/* ms after which an unanswered request is sent over its next route as
 	 * well; 0: only when a packet is lost */
 	double hedge;

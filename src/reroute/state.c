@@ -26,7 +26,7 @@ void rr_state_init(struct rr_state *s)
 	s->transition = -1;
 }
 
-/* ---- when ---------------------------------------------------------------- */
+/* ---- times --------------------------------------------------------------- */
 
 static double earlier(double a, double b)
 {
@@ -74,7 +74,7 @@ double rr_timer(const struct rr_state *s)
 		       earlier(gathered(s), transition_due(s)));
 }
 
-/* ---- questions ----------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------- */
 
 bool rr_may_write(const struct rr_state *s, uint32_t epoch)
 {
@@ -204,7 +204,7 @@ static unsigned int update_view(struct rr_state *s)
 	return s->held ? RR_ACT_NEW_VIEW : RR_ACT_DROP_VIEW;
 }
 
-/* Actions that are allowed only while OpenSM does not route. */
+/* The actions that are due now, of those that are allowed only while OpenSM does not route. */
 static unsigned int between_routings(struct rr_state *s, bool master,
 				     double now)
 {
@@ -267,9 +267,9 @@ static unsigned int on_write_end(struct rr_state *s, bool rewrite)
 	return 0;
 }
 
-/* While OpenSM is still setting up links, a port that is in Init now may stay
- * in Init, because OpenSM does not set a port that it believes to be Active.
- * So the port is probed again. */
+/* While OpenSM is still setting up links, a port that is in Init now may stay in
+ * Init: OpenSM does not set a port that it believes to be Active.  So the port is
+ * probed again. */
 static void keep_for_later(struct rr_state *s)
 {
 	uint32_t n = FTR_MIN(s->n_asked, RR_TRAPS_MAX - s->n_later);

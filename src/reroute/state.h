@@ -153,7 +153,8 @@ struct rr_state {
 	enum rr_tables tables;
 	enum rr_job job;
 	uint32_t epoch;
-	uint32_t held;		/* epoch of the tables that the switches hold; 0: FOREIGN */
+	uint32_t held;		/* epoch of the tables that the switches hold; 0: the tables are
+				 * FOREIGN */
 	uint32_t view;		/* epoch of the worker's view; 0: there is none */
 	struct rr_links links;
 	struct rr_damp want;	/* the sweep that is wanted */
@@ -161,7 +162,8 @@ struct rr_state {
 	double began;		/* start of the last sweep whose discovery has ended */
 	double discovery;	/* ms that the last discovery took */
 	double transition;	/* when the next round of a transition is due; negative: none */
-	uint32_t unconfirmed;	/* repairs that no discovery has seen yet; the caller sets it */
+	uint32_t unconfirmed;	/* number of repairs that no discovery has seen yet; the caller sets
+				 * it */
 	/* Reasons to probe RETURNING links.  released: the hold time of a damped link is over;
 	 * swept: a sweep is done. */
 	bool released, swept;

@@ -143,7 +143,7 @@ void rr_do(struct rr *f, struct rr_task *t)
 	rr_post(f, &done);
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- set-up and end ------------------------------------------------------ */
 
 void rr_init(struct rr *f)
 {

@@ -7,7 +7,7 @@
  * when all earlier steps have been acknowledged.  A block that was not
  * acknowledged holds up only the blocks whose entries lead to the switch of
  * that block.  A switch that did not answer the probe (probe.c), or that is
- * reached only through such switches, is probably dead.  It is written last in
+ * reached only through such switches, is probably dead.  Such a switch is written last in
  * its step, and its answer is awaited for a short time only.
  *
  * The entries are sorted by (step, switch, LID); consecutive entries with the
@@ -132,7 +132,7 @@ static bool settle(struct push *p, uint32_t epoch)
 	return rewrite;
 }
 
-/* ---- the wire ----------------------------------------------------------- */
+/* ---- requests ----------------------------------------------------------- */
 
 static void make_job(struct push *p, uint32_t i)
 {
@@ -219,7 +219,8 @@ static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 	return true;
 }
 
-/* Send the unanswered packets again, over both routes in turn. */
+/* Send the unanswered packets again, in turn over a route of search_around_lost() and over the
+ * previous route. */
 static void second_try(struct push *p, uint32_t first, uint32_t end,
 		       const struct rr_smp_policy *policy)
 {
@@ -425,9 +426,9 @@ static bool allocate(struct push *p)
 		p->cut_off && p->late && p->block && p->dead;
 }
 
-/* True if the worker may write now; then OpenSM begins no routing after a discovery before
- * end_write is called.  False also if a routing has begun and ended while the switches were
- * probed: changes that are based on older tables must not overwrite the tables of that routing. */
+/* True if the worker may write now.  After a discovery, OpenSM then waits for end_write before it
+ * routes.  False also if a routing has begun and ended while the switches were probed: changes
+ * that are based on older tables must not overwrite the tables of that routing. */
 static bool begin_write(struct rr *f, uint32_t *epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_WRITE_BEGIN };
