@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search: sweeps according to the depth.  The load of the most loaded link never rises; for
- * shifts see is_best().
+ * The search: sweeps according to the depth.  The load of the most loaded link never rises under
+ * all-to-all traffic; is_best() shows when it may rise in shifts.
  *
  * Depth load: sweeps over all-to-all flows alone, from coarse to fine, until no link is
  * above the limit.  On small fabrics the shifts are counted as well, which takes a few
@@ -9,8 +9,8 @@
  * shifts least.
  *
  * Depth full: sweeps that count shifts, too.  The cost of a flow above the target rises
- * from sweep to sweep.  While it is low, flows that collide in shifts move apart, beyond
- * the target if necessary.  When it is high, the all-to-all load is evened out with the
+ * from sweep to sweep.  While it is low, flows that collide in shifts move apart, even to links
+ * above the target.  When it is high, the all-to-all load is evened out with the
  * least damage to shifts.  A high cost from the beginning leads to a worse optimum: on the
  * two-level fabric of the test data that lacks 26 links, the mean over the shifts of the load
  * of the most loaded link is then 2.5 flows instead of 2.07.  On small fabrics all sweeps are
@@ -26,8 +26,9 @@
  *
  * If the most loaded link is still above the limit after these sweeps, the sweeps of depth load
  * even out the all-to-all load, and then sweeps at a high cost reduce the load of shifts.  With
- * this step, depth full is worse than depth load (by the product of both loads) on 29 of the 3,093
- * routings of tests/prop/test_balance_recount; without it, on 167.
+ * this step, depth full is worse than depth load (by the product of the all-to-all load and the
+ * load of shifts) on 29 of the 3,093 routings of tests/prop/test_balance_recount; without it, on
+ * 167.
  *
  * After every sweep the flows are counted exactly, and the best tables are kept.  They are
  * compared by the load of the most loaded link under all-to-all traffic if that is above the
@@ -67,14 +68,14 @@
 				 * cost */
 #define LARGE 2000000		/* with more paths, LARGE_SWEEPS quick sweeps */
 #define LARGE_SWEEPS 2
-#define FIRST_MEET 7 / 10	/* factor of balance_sweep.meet in the first of these sweeps */
+#define FIRST_MEET 7 / 10	/* factor of balance_sweep.meet in the first quick sweep */
 #define LARGE_OVER (1 << 12)
 /* The next two apply only if no link is above the limit. */
 #define GAIN_SHARE 500		/* In the second half of the sweeps, one that reduces the load of
 				 * shifts by less than 1 / GAIN_SHARE is the last one. */
-#define MOVED_SHARE 20		/* On fabrics that are not small, a sweep with less than 1 /
-				 * MOVED_SHARE of the most moves of any sweep is the last one, and
-				 * its tables are not compared with the best ones. */
+#define MOVED_SHARE 20		/* On fabrics that are not small, the search ends with a sweep that
+				 * makes less than 1 / MOVED_SHARE of the moves of the sweep with
+				 * the most moves. Its tables are not compared with the best ones. */
 #define BINS_BYTES ((size_t)96 << 20)
 
 struct work {
@@ -112,10 +113,10 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Are the tables better than the best so far, first by the most loaded link, then by shifts?
- * Neither figure (shifts: at depth full only) may be worse than in the input.  With w->trade the
- * product of both figures decides, and only the most loaded link is compared with the input:
- * shifts may then be worse than in the input if that load has fallen by a larger factor. */
+/* Are the tables better than the best so far?  They are compared by the load of the most loaded
+ * link under all-to-all traffic, then by the load of shifts.  The former must not be higher than in
+ * the input, nor, at depth full, the latter.  With w->trade they are compared by the product of the
+ * two loads; the load of shifts may then rise if the all-to-all load falls by a larger factor. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
@@ -191,8 +192,8 @@ static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };
 	enum ftr_status st = FTR_OK;
-	bool even = false;	/* the all-to-all load is not above the target, or cannot be made
-				 * more even */
+	bool even = false;	/* no link is above the target, or a sweep that was to even out the
+				 * all-to-all load has moved no entry */
 
 	while (!st && !s.cancelled && w->r->sweeps < TINY_SWEEPS) {
 		even |= w->now.max <= w->target;
@@ -309,8 +310,8 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Count the flows. The other data are made only if the flows show that a sweep is needed. On a
- * healthy tree no sweep is needed. */
+/* Count the flows. Prepare sweeps only if the flows show that one is needed; on a healthy tree none
+ * is needed. */
 static enum ftr_status count(struct work *w, struct ftr_err *err)
 {
 	bool full = w->in->depth == FTR_BALANCE_FULL;
