@@ -38,7 +38,7 @@ static void add_changes(struct share *z, const struct share *y, uint32_t batch)
 		z->link[from->at[i].link].flows += (uint32_t)from->at[i].n;
 }
 
-/* Mark the entries moved[first ..] in the log. Several threads write to the same words. */
+/* Mark the entries moved[first ..] in the log. Several threads may write to the same word. */
 static void mark_moved(struct share *z, uint32_t first)
 {
 	const struct balance_count *c = z->load->c;
@@ -61,8 +61,7 @@ static inline __attribute__((always_inline)) void load_row(const void *row,
 		__builtin_prefetch((const char *)row + i);
 }
 
-/* Request the rows of a destination from memory.  column: the column of the destination before
- * it. */
+/* Prefetch the rows of destination d.  column: the column of the destination before d. */
 static void load_dest(const struct load *w, uint32_t d, uint32_t column)
 {
 	const struct balance_net *net = w->net;
