@@ -27,7 +27,7 @@ struct dual {
 	const uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	double *w;		/* w[x]: weight of link x */
 	double *load;		/* load[x]: flows on link x, added over all rounds */
-	double even;		/* the load that every link would have if all loads were equal */
+	double even;		/* a link with this load, added over all rounds, has weight 1 */
 	double sharp;		/* slope with which a weight grows with the load */
 	/* lightest paths to the current switch */
 	double *dist;		/* dist[s]: weight of the path from s; INFINITY: not reached */
