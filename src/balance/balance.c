@@ -75,7 +75,7 @@
 				 * shifts by less than 1 / GAIN_SHARE is the last one. */
 #define MOVED_SHARE 20		/* On fabrics that are not small, the search ends with a sweep that
 				 * makes less than 1 / MOVED_SHARE of the moves of the sweep with
-				 * the most moves. Its tables are not compared with the best ones. */
+				 * the most moves. Its tables are not compared with the best. */
 #define BINS_BYTES ((size_t)96 << 20)
 
 struct work {
