@@ -502,7 +502,8 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 	return st;
 }
 
-/* ---- packets ---------------------------------------------------------------------------------- */
+/* ---- packets
+ * ---------------------------------------------------------------------------------- */
 
 enum note { ADAPTIVE, IN_DIMENSION, ON_IN_RING, INTO_RING };
 
