@@ -32,7 +32,7 @@ void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 		       const struct ftr_shape *sh);
 void oracle_place_free(struct oracle_place *o);
 
-/* The step of t on the rank of s; NULL if t has none there. */
+/* The step of destination t on the rank of switch s; NULL: t has no step on this rank. */
 const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
 				      const struct ftr_dest *t);
 
