@@ -55,7 +55,7 @@ static struct ftr_fabric *grow(const char *text)
 	return trees_grow(&g, 7, 0);
 }
 
-/* The failure of an upward link of the n-th switch of that rank. */
+/* The event that an upward link of the n-th switch of that rank has failed. */
 static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 				uint32_t n)
 {

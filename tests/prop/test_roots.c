@@ -64,8 +64,8 @@ static bool among(uint64_t x, const uint64_t *guid, uint32_t n)
 	return n != 0;
 }
 
-/* Try the complete list, then parts of it.  full: f is a PGFT, so all missing roots must be
- * found. */
+/* Try the complete list, then parts of it.  full: f is a complete PGFT, so all missing roots must
+ * be found. */
 static void try_lists(const struct ftr_fabric *f, struct ftr_rng *r, bool full,
 		      uint64_t seed)
 {

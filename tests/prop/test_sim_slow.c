@@ -210,7 +210,7 @@ static uint32_t first_of(const struct slow *x, uint32_t c, unsigned int vl,
 	return best;
 }
 
-/* Number of outputs that are sending out of the buffers behind channel ch. */
+/* Number of outputs that are sending packets from the buffers at the end of channel ch. */
 static unsigned int fed(const struct slow *x, uint32_t ch)
 {
 	unsigned int n = 0;
