@@ -149,7 +149,7 @@ static void claims_prove(const struct both *b)
 	};
 	struct ftr_check_report rep;
 
-	/* without turns, paths may use a horizontal link; the checker then has to build the graph */
+	/* without turns, paths may use a horizontal link; the checker must then build the graph */
 	if (!opts.rank || !b->stats.n_turns)
 		return;
 	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
