@@ -52,11 +52,11 @@
 				 * shares, and only at depth load: sweeps in shares change more
 				 * entries, which increases the load of shifts. */
 #define SHARED_SWEEPS 2
-#define SHARED_HOSTS 2000	/* with fewer hosts no sweep is divided, because all take little
-				 * time */
+#define SHARED_HOSTS 2000	/* With fewer hosts no sweep is divided into shares, because sweeps
+				 * take little time. */
 #define FULL_SWEEPS 6
-#define FULL_OVER 16		/* cost of a flow above the target in the first sweep */
-#define FULL_RISE 16		/* factor of this cost from one sweep to the next */
+#define FULL_OVER 16		/* cost of a flow above the target in the first full sweep */
+#define FULL_RISE 16		/* factor by which this cost rises from one sweep to the next */
 #define EVEN_OVER (1 << 20)	/* cost of a flow above the target in even_out() */
 #define ROUNDS 4
 #define ROUNDS_PATHS 100000	/* With fewer paths there are ROUNDS rounds, with more only one:
@@ -64,9 +64,9 @@
 #define TINY 50000		/* with fewer paths, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
-#define SMALL 500000		/* with fewer paths, twice the sweeps, with a slower rise of the
-				 * cost */
-#define LARGE 2000000		/* with more paths, LARGE_SWEEPS quick sweeps */
+#define SMALL 500000		/* With fewer paths there are twice as many full sweeps, and the
+				 * cost rises more slowly. */
+#define LARGE 2000000		/* With more paths there are LARGE_SWEEPS quick sweeps instead. */
 #define LARGE_SWEEPS 2
 #define FIRST_MEET 7 / 10	/* factor of balance_sweep.meet in the first quick sweep */
 #define LARGE_OVER (1 << 12)
@@ -90,7 +90,8 @@ struct work {
 	uint64_t paths;		/* number of pairs of a source and a position */
 	bool check;		/* The tables may be of any origin. */
 	bool shifts;		/* the load of shifts is counted, too */
-	bool trade;		/* compare tables by the product of both loads, see is_best() */
+	bool trade;		/* compare tables by the product of the all-to-all load and the load
+				 * of shifts, see is_best() */
 	/* load of the present tables, of the input, and of the best tables so far */
 	struct score {
 		uint32_t max;
