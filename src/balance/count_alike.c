@@ -39,13 +39,14 @@
 /* Sources that are alike, or a single source. */
 struct group {
 	ftr_sw lead;		/* the source with which the others were compared */
-	uint32_t hosts;		/* hosts of all members */
+	uint32_t hosts;		/* number of hosts on all members */
 	struct balance_ports ports;	/* links of the lead */
 	const uint8_t *row;	/* entries of the lead */
 };
 
 struct worker {
-	struct balance_counter *link;	/* flows, except those of groups on their first link */
+	struct balance_counter *link;	/* flows on each link, except the flows of groups that are
+					 * counted in used[] */
 	uint32_t *used;		/* used[x], for link x of a lead: number of destinations, except
 				 * those on the lead, to which it sends over this link; the other
 				 * members send to them over the corresponding links */
