@@ -15,8 +15,8 @@
 #include "balance/balance.h"
 #include "core/bytes.h"
 
-#define KEYS 512		/* A key of the counting sort is hops plus a cost and is less than
-				 * KEYS. KEYS: no path. */
+#define KEYS 512		/* The keys of the counting sort are hop counts plus costs, which are
+				 * below KEYS. A switch without a path has the key KEYS. */
 
 static bool set_links(struct balance_net *net)
 {
