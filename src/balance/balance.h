@@ -5,13 +5,13 @@
  *	flow_net.c	links, sources and destinations of a shape
  *	count.c		flows on every link, all-to-all and by shift
  *	count_alike.c	the same all-to-all flows, from the tables alone
- *	load_sweep.c	one sweep over the entries that counts all-to-all flows only
+ *	load_sweep.c	one sweep over the entries, by all-to-all flows only
  *	load_dest.c	the moves of such a sweep for one destination
- *	local_search.c	one sweep over the entries that also counts shifts
+ *	local_search.c	one sweep over the entries, by all-to-all flows and shifts
  *	move.c		candidates of entries, and the log of changes
  *	worst.c		the most loaded link of every shift, exactly
- *	bound.c		a lower bound for all routings: cuts
- *	dual.c		a lower bound for all routings: weights of links
+ *	bound.c		a lower bound for all routings, from cuts
+ *	dual.c		a lower bound for all routings, from weights of links
  *	displaced.c	placement of displaced entries
  *	displaced_all.c	placement of all displaced entries of a routing
  *	balance.c	<ftr/balance.h>: the search
@@ -45,7 +45,7 @@ struct balance_ports {
 struct balance_source {
 	ftr_sw sw;
 	uint32_t hosts;		/* number of hosts on sw */
-	uint32_t first, n;	/* the hosts have the positions first .. first + n - 1 */
+	uint32_t first, n;	/* n of the hosts have a position: first .. first + n - 1 */
 };
 
 struct balance_net {
@@ -74,7 +74,8 @@ struct balance_net {
 	uint32_t *first;	/* first[l]: index in dest[] of the first destination of column l */
 	uint32_t *sweep_order;	/* sweep_order[i]: index in dest[] of the destination that a sweep
 				 * visits as the i-th */
-	uint32_t *dest_of;	/* dest_of[lid]: index in dest[], or BALANCE_NONE */
+	uint32_t *dest_of;	/* dest_of[lid]: index in dest[]; BALANCE_NONE: not a base LID of a
+				 * host */
 	/* order[l]: the switches that have a path to column l, the farthest first, the switch of
 	 * the column last. Every path to the column visits switches in this order, whichever
 	 * candidates the entries use. sw == NULL: the column has no destinations */
@@ -398,7 +399,7 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    struct ftr_err *err) FTR_MUST_USE;
 
 struct balance_sweep {
-	uint32_t target;	/* number of flows that a link may carry */
+	uint32_t target;	/* greatest number of flows that a link should carry */
 	uint64_t over;		/* cost of each flow above the target */
 	uint32_t meet;		/* A link is bad if some shift has at least this number of flows on
 				 * the link, or if the link has more flows than target. */

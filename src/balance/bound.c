@@ -26,8 +26,8 @@ struct cuts {
 	uint32_t *all;		/* all[s]: number of hosts of the island of switch s */
 	uint32_t *uf, *set;	/* uf: union-find of switches, [n_sw]. set[s]: representative of the
 				 * set of s */
-	uint32_t *inside, *links;	/* inside[r], links[r]: hosts in the set with representative
-					 * r, and links that leave the set */
+	uint32_t *inside, *links;	/* inside[r]: number of hosts in the set with representative
+					 * r. links[r]: number of links that leave the set */
 	struct cut_link *link;
 	uint32_t n_links;
 	uint32_t bound;

@@ -23,11 +23,11 @@
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
 #define AHEAD 8			/* a step of place_slot() is this number of entries behind the
 				 * step before it */
-#define PATH_PORTS 2u		/* for this number of ports of an entry, counters are prefetched */
+#define PATH_PORTS 2u		/* number of ports of an entry for which counters are prefetched */
 #define PATH_LINKS 4		/* number of links of each path whose counters are prefetched */
 #define PAGE 4096		/* bytes */
-#define WORDS 8			/* 64-bit words (a bit per LID) that a thread takes at once: a cache
-				 * line */
+#define WORDS 8			/* 64-bit words, with a bit for each LID, in a task of for_lids():
+				 * one cache line */
 
 /* A port group of a switch, upward or downward. The groups of s begin at
  * near[sh->tree.group_first[s]] and are in the order of candidates (by pos). */
@@ -403,7 +403,7 @@ struct path {
 	uint32_t n, link[PATH_PORTS * PATH_LINKS];
 };
 
-/* Add the first links of the path of an entry through a port. */
+/* Add to path->link the first links of the path of an entry through a port. */
 static void first_links(const struct displaced *z, const struct todo *todo,
 		       ftr_port port, struct path *path)
 {

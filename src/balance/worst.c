@@ -24,7 +24,7 @@
 #define BLOCK 256u		/* shifts whose maxima are computed together */
 
 struct slice_worker {
-	uint16_t *n;		/* [rows][shifts of a slice] flows */
+	uint16_t *n;		/* [rows][shifts of a slice] number of flows */
 	uint64_t sum;		/* flows on the most loaded link of each shift, added up */
 };
 
