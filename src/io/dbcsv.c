@@ -59,7 +59,7 @@ struct csv {
 	struct ftr_map by_port;	/* index in port[] by (node << 8 | port number) */
 	bool seen[N_SECTIONS];
 	/* the section that is being read */
-	char open[NAME_MAX_SECTION];	/* "": outside of a section */
+	char open[NAME_MAX_SECTION];	/* its name; "": no section is being read */
 	uint32_t open_line;
 	int what;		/* enum section; -1: another section, which is not read */
 	bool titled;		/* its line of column names has been read */

@@ -144,7 +144,7 @@ struct channel {
 	uint32_t link_ps;	/* delay of the link in one direction, in ps */
 	uint32_t packet, packet_id;	/* packet sent last; NONE: a message was sent */
 	uint32_t bytes;		/* size of that packet */
-	uint32_t from;		/* port from which that packet came, or NONE */
+	uint32_t from;		/* port from whose buffer that packet came; NONE: a station */
 	int32_t left;		/* bytes that VL out_vl may still send in its turn */
 	uint64_t wake;		/* time of the pending EV_WAKE, or 0 */
 	uint64_t busy_ps, packets;	/* time and number of packets sent during the measurement */
@@ -159,10 +159,10 @@ struct source {
 	struct ftr_rng rng;
 	uint64_t next_make;	/* time of the next packet */
 	double gap_ps;		/* mean time between packets; 0: a packet is always ready */
-	uint32_t place;		/* position in the order; with pairs: index in pair_of[] of the
-				 * first pair */
+	uint32_t place;		/* only with FTR_SIM_PAIRS: index in pair_of[] of the first pair of
+				 * this source */
 	uint32_t cursor, n_pairs;
-	uint64_t made;		/* time when the head packet was created */
+	uint64_t made;		/* time when the packet at the head of the queue was created */
 	ftr_lid dlid;
 	uint8_t sl, vl;
 	bool active, has_head, waiting;	/* waiting: EV_MAKE is pending */
