@@ -14,7 +14,7 @@ struct world {
 	uint64_t seed;
 	struct ftr_rng rng;
 	struct ftr_fabric *f;		/* with all links */
-	struct ftr_shape *whole;	/* the nominal shape: that of f */
+	struct ftr_shape *whole;	/* the nominal shape, which is the shape of f */
 	struct ftr_fabric *damaged;	/* the fabric at the start, if it lacks links of f;
 					 * otherwise NULL */
 	struct ftr_shape *over;		/* shape of `damaged` over `whole`, or NULL */
