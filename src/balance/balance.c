@@ -18,8 +18,8 @@
  *
  * On large fabrics a sweep takes a second.  So there are only two sweeps, at a medium cost, and
  * each sweep examines an entry only once, even if later moves make its path worse.  Links
- * below the target that have few flows in every shift are not examined.  The threshold is the
- * mean over the shifts of the load of the most loaded link; in the first sweep it is lower
+ * below the target are not examined if they have fewer flows in every shift than a threshold.  It
+ * is the mean over the shifts of the load of the most loaded link, or less in the first sweep
  * (FIRST_MEET), because that mean falls during the sweep.  Three sweeps with the mean as the
  * threshold take about as long as these two, which lead to a mean that is 1 to 9 % lower
  * (6.64 -> 6.59 on the fabric of tests/perf/chassis.awk in BENCHMARKS.md).
@@ -178,7 +178,7 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 /* The number of flows that is too many on a link in one shift: about the mean over the shifts
  * of the load of the most loaded link.  Links with fewer flows are not examined.  Two flows are too
  * many on small fabrics only.  On larger fabrics that lack links, some link has two flows in every
- * shift; moving these takes long, and often leads to a link with three. */
+ * shift; moving these takes long, and often leads to a link with three flows. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /
@@ -293,7 +293,8 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 }
 
 /* Prepare sweeps: the entries by destination, and the log. Sets net->flows to NULL if the tables do
- * not follow the shape, because sweeps could then leave the arrays, or not end. */
+ * not follow the shape, because a sweep could then access memory beyond the arrays, or never
+ * end. */
 static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
