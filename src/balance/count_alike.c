@@ -9,10 +9,9 @@
  * Two sources are alike if they have the same neighbours, with the same number of links to each,
  * and send to every host that is on neither of them over corresponding links (for some i, the i-th
  * link of each source to the same neighbour).  On a healthy tree the leaves of a subtree are alike,
- * whichever of their ports the links are connected to.  Flows
- * from sources that are alike (a group) take the same path after their first link, so they are
- * followed as one.  A source that is like no other is a group of its own.  A healthy tree of 11,664
- * hosts has 36 groups of 18 leaves.
+ * whichever of their ports the links are connected to.  Flows from sources that are alike (a group)
+ * take the same path after their first link, so they are followed as one.  A source that is like no
+ * other is a group of its own.  A healthy tree of 11,664 hosts has 36 groups of 18 leaves.
  *
  *	1. Compare the rows of sources that have the same neighbours:
  *	   O(sources * LIDs) bytes, eight at a time.
@@ -219,8 +218,8 @@ static void make_groups(struct job *j)
 
 /* ---- following flows ---------------------------------------------------------------- */
 
-/* Add to the flows that wait at s. n: the number of switches at which flows wait; the result is the
- * new number. */
+/* Add `flows` to the flows that wait at s. n: the number of switches at which flows wait; the
+ * result is the new number. */
 static inline uint32_t wait_at(struct worker *w, uint32_t s, uint32_t flows,
 			       uint32_t n)
 {
