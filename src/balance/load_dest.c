@@ -4,9 +4,8 @@
  *
  * The sweep begins at the links above the target.  It examines only the entries that use these
  * links, and entries whose path leads to one of those entries.  For each destination, the entries
- * nearest to it are tried first, because they carry the most flows, so that few changes are
- * needed.  Entries through which fewer than w->least hosts send are skipped: sweeps go from coarse
- * to fine.
+ * nearest to it are tried first: they carry the most flows, so few changes are needed.  Entries
+ * through which fewer than w->least hosts send are skipped: sweeps go from coarse to fine.
  *
  * The excess of a link is its load above the target.  An entry moves if that reduces the
  * sum of the squares of all excesses.  It takes the candidate with the smallest sum of squares; of
@@ -120,7 +119,7 @@ static bool cheaper(const struct price *a, const struct price *b)
 		a->flows < b->flows;
 }
 
-/* Add the price of n more flows on a link. */
+/* Add to *p the price of n more flows on a link. */
 static inline void price_link(const struct share *z, uint32_t link, uint32_t n,
 			      struct price *p)
 {
