@@ -167,7 +167,7 @@ static void work(struct load *w, bool caller)
 	pthread_cond_broadcast(&w->sweep_done);
 }
 
-/* Each thread gets one item.  At most n_shares threads work.  The calling thread is one of them,
+/* Each thread of the team gets one item.  At most n_shares threads work; the calling thread is one,
  * because only it asks whether to cancel.  The other threads wait: a thread that returned could
  * take the item of the calling thread. */
 static void sweep_shares(void *ctx, unsigned int worker, uint32_t begin,
