@@ -9,7 +9,7 @@
  *	load_dest.c	the moves of such a sweep for one destination
  *	local_search.c	one sweep over the entries, by all-to-all flows and shifts
  *	move.c		candidates of entries, and the log of changes
- *	worst.c		the most loaded link of every shift, exactly
+ *	worst.c		the exact load of the most loaded link of every shift
  *	bound.c		a lower bound for all routings, from cuts
  *	dual.c		a lower bound for all routings, from weights of links
  *	displaced.c	placement of displaced entries

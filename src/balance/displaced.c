@@ -11,9 +11,9 @@
  *			for each shift in which a flow shares the link with N flows
  *			that have also passed a displaced entry
  *
- * The first port with cost 0 is taken, or else the cheapest.  The search starts at a
- * candidate that differs between neighbouring destinations and switches.  So entries that no
- * counted flow passes are distributed over the candidates as well.
+ * The first port with cost 0 is taken, or else the cheapest.  The candidate that is tried first
+ * differs between neighbouring destinations and switches.  So entries that no counted flow
+ * passes are distributed over the candidates as well.
  *
  * The counters are kept up to date: flows that pass a changed entry are subtracted from the links
  * of their old path after this entry, and added to the links of their new path. All flows that pass

@@ -398,7 +398,7 @@ static bool prepare_dest(const struct whole *w, struct worker *v, uint32_t i,
 
 /* ---- choosing --------------------------------------------------------------- */
 
-/* The first links of the paths through the first ports to be tried. */
+/* For one entry: the first links of the paths through the ports that are tried first. */
 struct path {
 	uint32_t n, link[PATH_PORTS * PATH_LINKS];
 };

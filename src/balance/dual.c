@@ -12,8 +12,8 @@
  * lightest paths.  The weights of the next round make loaded links heavier, so that the mean
  * load over all rounds becomes even: the weight of a link grows exponentially with its mean
  * load so far (Plotkin, Shmoys and Tardos, "Fast approximation algorithms for fractional
- * packing and covering problems", 1995), and with a slope that rises with the square root of
- * the number of the round.
+ * packing and covering problems", 1995).  The slope of the exponent rises with the square root
+ * of the number of the round.
  */
 #include <math.h>
 

@@ -47,7 +47,7 @@ struct passing {
 	uint16_t head, tail;	/* EMPTY: no source */
 };
 
-/* Scratch of a thread that searches for bad paths. */
+/* Scratch memory of a thread that searches for paths with a bad link. */
 struct marker {
 	struct step {		/* step[s]: the entry of switch s */
 		const uint64_t *full;	/* row of its link in balance_count.full; NULL: no bit is
@@ -86,11 +86,11 @@ struct search {
 	uint16_t *next_sw;	/* next_sw[s]: see peers */
 	bool moved;		/* an entry for the destination was moved */
 	ftr_sw to;		/* switch of the destination */
-	/* the flows of the entry examined */
+	/* the flows that pass through the entry that is being examined */
 	uint32_t hosts;
 	struct balance_shifts *shifts;	/* [n_shifts]; space for n_sources + 2 */
 	uint32_t n_shifts;
-	/* the present path of the entry examined; sw of the last hop is the switch of the column */
+	/* the present path of that entry; sw of the last hop is the switch of the column */
 	struct hop {
 		ftr_sw sw;
 		uint32_t link;

@@ -30,7 +30,7 @@
 
 #include "io/io.h"
 
-struct rate {			/* masks of enabled rates, with the bits of ibsim */
+struct rate {			/* bit masks of enabled rates, as defined by ibsim */
 	uint32_t width, speed, ext;
 };
 

@@ -21,7 +21,7 @@
  * number of bytes after the first line.  "guid" or "name" is the order of leaves.  LISTS is
  * the hash of the GUID lists.
  *
- *	S	place of a switch, ports, LMC, name
+ *	S	place of a switch, number of ports, LMC, name
  *	P	place, node GUID of the switch that is there
  *	R	place, rank, is a leaf (1 or 0), is a stub (1 or 0); see include/ftr/shape.h
  *	E	end port GUID, its node, port number on the node, C(hannel adapter) or

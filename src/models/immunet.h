@@ -16,7 +16,7 @@ struct immunet_node {
 	bool open;		/* ring and provisional table are ready; hosts may send */
 	ftr_port next[256];	/* small safe table: next[p] is the output port for packets that
 				 * come in by port p; 0: p is not on the ring */
-	uint8_t child[256];	/* child[port]: 1: leads to a child at the current level */
+	uint8_t child[256];	/* child[p]: 1: port p leads to a child at the current level */
 };
 
 /* A torus whose switches are numbered row by row. */

@@ -29,7 +29,7 @@ static void judge(const struct both *b, struct ftr_check_report *rep)
 	ck_assert(!ftr_check_tables(b->f, b->sftree, &opts, NULL, rep, &err));
 }
 
-/* Hops of the longest path between switches that dmodc does not connect. */
+/* The number of hops of sftree's longest path between two switches that dmodc does not connect. */
 static uint32_t longest_zigzag(const struct both *b)
 {
 	uint32_t longest = 0;
