@@ -15,7 +15,7 @@
 #include "balance/balance.h"
 #include "core/bytes.h"
 
-#define KEYS 512		/* The keys of the counting sort are hop counts plus costs, which are
+#define KEYS 512		/* The keys of the counting sort are hop counts plus costs and are
 				 * below KEYS. A switch without a path has the key KEYS. */
 
 static bool set_links(struct balance_net *net)
