@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Incomplete root lists, over random trees and the real fabrics: the missing roots
- * are found, no others are, and the result is the same as with the complete list.
+ * are found, no other switches are taken for roots, and the ranks are the same as with the
+ * complete list.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */

@@ -71,7 +71,7 @@ struct slow {
 	struct turn turn[MAX_CH][MAX_V];
 	unsigned int vl_number[MAX_CH];
 	int64_t left[MAX_CH];
-	uint32_t cursor[512];		/* [source] its next pair */
+	uint32_t cursor[512];		/* [source] number of packets sent so far */
 	uint64_t now, sent[MAX_CH], hops, delivered;
 	double latency;
 };
@@ -193,7 +193,7 @@ static void send(struct slow *x, uint32_t c, uint32_t i, unsigned int vl)
 	}
 }
 
-/* The first packet of a queue; with FIFOs, the first of the buffer. */
+/* The first packet of a queue; with FIFOs, the first packet of the buffer. */
 static uint32_t first_of(const struct slow *x, uint32_t c, unsigned int vl,
 			 uint32_t key)
 {
