@@ -115,9 +115,10 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 }
 
 /* Are the tables better than the best so far?  They are compared by the load of the most loaded
- * link under all-to-all traffic, then by the load of shifts.  The former must not be higher than in
- * the input, nor, at depth full, the latter.  With w->trade they are compared by the product of the
- * two loads; the load of shifts may then rise if the all-to-all load falls by a larger factor. */
+ * link under all-to-all traffic, then by the load of shifts.  The all-to-all load must not be
+ * higher than in the input; at depth full, the load of shifts must not be higher either.  With
+ * w->trade tables are compared by the product of the two loads; the load of shifts may then rise if
+ * the all-to-all load falls by a larger factor. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
