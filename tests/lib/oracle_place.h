@@ -18,7 +18,7 @@ struct oracle_place {
 	const struct ftr_shape *whole;	/* nominal shape, with inferred links */
 	const struct ftr_shape *sh;	/* shape of the damaged fabric, over `whole` */
 	unsigned int *cost, *down;	/* costs of sh, [n_sw * n_sw] */
-	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: there are none */
+	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: `whole` has no up paths */
 };
 
 /* One step of the upward path of a host, on one rank. */
