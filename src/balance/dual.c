@@ -148,7 +148,7 @@ static void add_round(struct dual *d)
 		}
 }
 
-/* The bound that the weights give. */
+/* The lower bound that follows from the present weights. */
 static double bound_of(struct dual *d)
 {
 	double light = 0, sum = 0;

@@ -33,7 +33,7 @@
 #define MARGIN 10000
 #define POWER 5
 #define PRICES 4096
-#define SCALE 4			/* factor of the prices of shifts, which are integers */
+#define SCALE 4			/* prices of shifts are multiplied by SCALE, then rounded */
 #define FEW 16			/* see price_single */
 
 #define BATCH 64		/* destinations in a batch of a quick sweep */
