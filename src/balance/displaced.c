@@ -28,7 +28,7 @@
 
 #define OVER 65536
 #define POWER 3
-#define SCALE 16		/* prices of shifts are multiplied by SCALE, then rounded */
+#define SCALE 16		/* prices of shifts are multiplied by SCALE, then rounded down */
 #define LINE_BINS 32		/* bins in a cache line */
 #define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
 
@@ -589,7 +589,7 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 		};
 
 		st = balance_count_flows(net, team, &out, err);
-		balance_net_free_rows(net);	/* the copy of the entries would not follow changes */
+		balance_net_free_rows(net);	/* the copy of the entries would become outdated */
 	} else {
 		st = nomem(err);
 	}

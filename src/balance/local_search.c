@@ -33,7 +33,7 @@
 #define MARGIN 10000
 #define POWER 5
 #define PRICES 4096
-#define SCALE 4			/* prices of shifts are multiplied by SCALE, then rounded */
+#define SCALE 4			/* prices of shifts are multiplied by SCALE, then rounded down */
 #define FEW 16			/* see price_single */
 
 #define BATCH 64		/* destinations in a batch of a quick sweep */
