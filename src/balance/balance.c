@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search: sweeps according to the depth.  The load of the most loaded link never rises; for
- * shifts see is_best().
+ * The search: sweeps according to the depth.  The load of the most loaded link never rises under
+ * all-to-all traffic; is_best() shows when it may rise in shifts.
  *
  * Depth load: sweeps over all-to-all flows alone, from coarse to fine, until no link is
  * above the limit.  On small fabrics the shifts are counted as well, which takes a few
@@ -9,8 +9,8 @@
  * shifts least.
  *
  * Depth full: sweeps that count shifts, too.  The cost of a flow above the target rises
- * from sweep to sweep.  While it is low, flows that collide in shifts move apart, beyond
- * the target if necessary.  When it is high, the all-to-all load is evened out with the
+ * from sweep to sweep.  While it is low, flows that collide in shifts move apart, even to links
+ * above the target.  When it is high, the all-to-all load is evened out with the
  * least damage to shifts.  A high cost from the beginning leads to a worse optimum: on the
  * two-level fabric of the test data that lacks 26 links, the mean over the shifts of the load
  * of the most loaded link is then 2.5 flows instead of 2.07.  On small fabrics all sweeps are
@@ -18,16 +18,17 @@
  *
  * On large fabrics a sweep takes a second.  So there are only two sweeps, at a medium cost, and
  * each sweep examines an entry only once, even if later moves make its path worse.  Links
- * below the target that have few flows in every shift are not examined.  The threshold is the
- * mean over the shifts of the load of the most loaded link; in the first sweep it is lower
+ * below the target are not examined if they have fewer flows in every shift than a threshold.  It
+ * is the mean over the shifts of the load of the most loaded link, or less in the first sweep
  * (FIRST_MEET), because that mean falls during the sweep.  Three sweeps with the mean as the
  * threshold take about as long as these two, which lead to a mean that is 1 to 9 % lower
  * (6.64 -> 6.59 on the fabric of tests/perf/chassis.awk in BENCHMARKS.md).
  *
  * If the most loaded link is still above the limit after these sweeps, the sweeps of depth load
  * even out the all-to-all load, and then sweeps at a high cost reduce the load of shifts.  With
- * this step, depth full is worse than depth load (by the product of both loads) on 29 of the 3,093
- * routings of tests/prop/test_balance_recount; without it, on 167.
+ * this step, depth full is worse than depth load (by the product of the all-to-all load and the
+ * load of shifts) on 29 of the 3,093 routings of tests/prop/test_balance_recount; without it, on
+ * 167.
  *
  * After every sweep the flows are counted exactly, and the best tables are kept.  They are
  * compared by the load of the most loaded link under all-to-all traffic if that is above the
@@ -51,11 +52,11 @@
 				 * shares, and only at depth load: sweeps in shares change more
 				 * entries, which increases the load of shifts. */
 #define SHARED_SWEEPS 2
-#define SHARED_HOSTS 2000	/* with fewer hosts no sweep is divided, because all take little
-				 * time */
+#define SHARED_HOSTS 2000	/* With fewer hosts no sweep is divided into shares, because sweeps
+				 * take little time. */
 #define FULL_SWEEPS 6
-#define FULL_OVER 16		/* cost of a flow above the target in the first sweep */
-#define FULL_RISE 16		/* factor of this cost from one sweep to the next */
+#define FULL_OVER 16		/* cost of a flow above the target in the first full sweep */
+#define FULL_RISE 16		/* factor by which this cost rises from one sweep to the next */
 #define EVEN_OVER (1 << 20)	/* cost of a flow above the target in even_out() */
 #define ROUNDS 4
 #define ROUNDS_PATHS 100000	/* With fewer paths there are ROUNDS rounds, with more only one:
@@ -63,18 +64,18 @@
 #define TINY 50000		/* with fewer paths, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
-#define SMALL 500000		/* with fewer paths, twice the sweeps, with a slower rise of the
-				 * cost */
-#define LARGE 2000000		/* with more paths, LARGE_SWEEPS quick sweeps */
+#define SMALL 500000		/* With fewer paths there are twice as many full sweeps, and the
+				 * cost rises more slowly. */
+#define LARGE 2000000		/* With more paths there are LARGE_SWEEPS quick sweeps instead. */
 #define LARGE_SWEEPS 2
-#define FIRST_MEET 7 / 10	/* factor of balance_sweep.meet in the first of these sweeps */
+#define FIRST_MEET 7 / 10	/* factor of balance_sweep.meet in the first quick sweep */
 #define LARGE_OVER (1 << 12)
 /* The next two apply only if no link is above the limit. */
 #define GAIN_SHARE 500		/* In the second half of the sweeps, one that reduces the load of
 				 * shifts by less than 1 / GAIN_SHARE is the last one. */
-#define MOVED_SHARE 20		/* On fabrics that are not small, a sweep with less than 1 /
-				 * MOVED_SHARE of the most moves of any sweep is the last one, and
-				 * its tables are not compared with the best ones. */
+#define MOVED_SHARE 20		/* On fabrics that are not small, the search ends with a sweep that
+				 * makes less than 1 / MOVED_SHARE of the moves of the sweep with
+				 * the most moves. Its tables are not compared with the best. */
 #define BINS_BYTES ((size_t)96 << 20)
 
 struct work {
@@ -89,7 +90,8 @@ struct work {
 	uint64_t paths;		/* number of pairs of a source and a position */
 	bool check;		/* The tables may be of any origin. */
 	bool shifts;		/* the load of shifts is counted, too */
-	bool trade;		/* compare tables by the product of both loads, see is_best() */
+	bool trade;		/* compare tables by the product of the all-to-all load and the load
+				 * of shifts, see is_best() */
 	/* load of the present tables, of the input, and of the best tables so far */
 	struct score {
 		uint32_t max;
@@ -112,10 +114,11 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* Are the tables better than the best so far, first by the most loaded link, then by shifts?
- * Neither figure (shifts: at depth full only) may be worse than in the input.  With w->trade the
- * product of both figures decides, and only the most loaded link is compared with the input:
- * shifts may then be worse than in the input if that load has fallen by a larger factor. */
+/* Are the tables better than the best so far?  They are compared by the load of the most loaded
+ * link under all-to-all traffic, then by the load of shifts.  The all-to-all load must not be
+ * higher than in the input; at depth full, the load of shifts must not be higher either.  With
+ * w->trade tables are compared by the product of the two loads; the load of shifts may then rise if
+ * the all-to-all load falls by a larger factor. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
@@ -176,7 +179,7 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 /* The number of flows that is too many on a link in one shift: about the mean over the shifts
  * of the load of the most loaded link.  Links with fewer flows are not examined.  Two flows are too
  * many on small fabrics only.  On larger fabrics that lack links, some link has two flows in every
- * shift; moving these takes long, and often leads to a link with three. */
+ * shift; moving these takes long, and often leads to a link with three flows. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /
@@ -191,8 +194,8 @@ static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };
 	enum ftr_status st = FTR_OK;
-	bool even = false;	/* the all-to-all load is not above the target, or cannot be made
-				 * more even */
+	bool even = false;	/* no link is above the target, or a sweep that was to even out the
+				 * all-to-all load has moved no entry */
 
 	while (!st && !s.cancelled && w->r->sweeps < TINY_SWEEPS) {
 		even |= w->now.max <= w->target;
@@ -291,7 +294,8 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 }
 
 /* Prepare sweeps: the entries by destination, and the log. Sets net->flows to NULL if the tables do
- * not follow the shape, because sweeps could then leave the arrays, or not end. */
+ * not follow the shape, because a sweep could then access memory beyond the arrays, or never
+ * end. */
 static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
@@ -309,8 +313,8 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Count the flows. The other data are made only if the flows show that a sweep is needed. On a
- * healthy tree no sweep is needed. */
+/* Count the flows. Prepare sweeps only if the flows show that one is needed; on a healthy tree none
+ * is needed. */
 static enum ftr_status count(struct work *w, struct ftr_err *err)
 {
 	bool full = w->in->depth == FTR_BALANCE_FULL;

@@ -5,16 +5,16 @@
  *	flow_net.c	links, sources and destinations of a shape
  *	count.c		flows on every link, all-to-all and by shift
  *	count_alike.c	the same all-to-all flows, from the tables alone
- *	load_sweep.c	one sweep over entries, for all-to-all alone
+ *	load_sweep.c	one sweep over the entries, by all-to-all flows only
  *	load_dest.c	the moves of such a sweep for one destination
- *	local_search.c	one sweep over entries, for shifts as well
+ *	local_search.c	one sweep over the entries, by all-to-all flows and shifts
  *	move.c		candidates of entries, and the log of changes
- *	worst.c		the most loaded link of every shift, exactly
- *	bound.c		a lower bound for all routings: cuts
- *	dual.c		a lower bound for all routings: weights of links
+ *	worst.c		the exact load of the most loaded link of every shift
+ *	bound.c		a lower bound for all routings, from cuts
+ *	dual.c		a lower bound for all routings, from weights of links
  *	displaced.c	placement of displaced entries
- *	displaced_all.c	the same for a whole routing
- *	balance.c	<ftr/balance.h>: the search, which never raises the greatest load of a link
+ *	displaced_all.c	placement of all displaced entries of a routing
+ *	balance.c	<ftr/balance.h>: the search
  *
  * A link is directed and identified by the index of the port that sends on it,
  * f->sw[s].first_port + port.  A source is a switch with hosts.
@@ -32,8 +32,8 @@
 struct balance_dest {
 	ftr_lid lid;
 	uint32_t col;
-	uint32_t pos;		/* position in the order of hosts; BALANCE_NONE: the host has none
-				 * and counts in all-to-all traffic only */
+	uint32_t pos;		/* position in the host order; BALANCE_NONE: the host has no
+				 * position, and counts in all-to-all traffic only */
 };
 
 /* The links of a switch: the link of port p, p <= n, has index first + p. */
@@ -45,7 +45,7 @@ struct balance_ports {
 struct balance_source {
 	ftr_sw sw;
 	uint32_t hosts;		/* number of hosts on sw */
-	uint32_t first, n;	/* the hosts have the positions first .. first + n - 1 */
+	uint32_t first, n;	/* n of the hosts have a position: first .. first + n - 1 */
 };
 
 struct balance_net {
@@ -61,7 +61,8 @@ struct balance_net {
 	struct balance_ports *ports;	/* ports[s]: the links of switch s */
 	uint32_t n_sources;
 	struct balance_source *source;
-	uint32_t *source_of;	/* source_of[s]: index of switch s in source[], or BALANCE_NONE */
+	uint32_t *source_of;	/* source_of[s]: index of switch s in source[]; BALANCE_NONE: s has
+				 * no hosts */
 	uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	uint32_t n_hosts;	/* sum of hosts[] */
 	uint32_t bound;		/* result of ftr_balance_bound for the shape */
@@ -73,14 +74,15 @@ struct balance_net {
 	uint32_t *first;	/* first[l]: index in dest[] of the first destination of column l */
 	uint32_t *sweep_order;	/* sweep_order[i]: index in dest[] of the destination that a sweep
 				 * visits as the i-th */
-	uint32_t *dest_of;	/* dest_of[lid]: index in dest[], or BALANCE_NONE */
+	uint32_t *dest_of;	/* dest_of[lid]: index in dest[]; BALANCE_NONE: not a base LID of a
+				 * host */
 	/* order[l]: the switches that have a path to column l, the farthest first, the switch of
 	 * the column last. Every path to the column visits switches in this order, whichever
 	 * candidates the entries use. sw == NULL: the column has no destinations */
 	struct balance_order {
 		uint16_t *sw;
 		uint32_t n;
-		uint8_t *cost, *down;	/* [n_sw] costs to the column, allocated together */
+		uint8_t *cost, *down;	/* [n_sw] cost and down-cost of the switches */
 	} *order;		/* [n_sw] */
 	/* rows: the memory of entry and senders. entry: the entries of the tables by destination,
 	 * see balance_entries. senders: see balance_senders. NULL: not made, or freed by
@@ -88,8 +90,9 @@ struct balance_net {
 	struct ftr_arena *rows;
 	uint8_t *entry;
 	uint16_t *senders;
-	uint32_t *flows;	/* flows[x]: all-to-all flows on link x; NULL: not counted, or a
-				 * path has a loop */
+	uint32_t *flows;	/* flows[x]: all-to-all flows on link x; NULL: not counted, or the
+				 * search leaves the tables alone, because a path has a loop or
+				 * does not follow order */
 	uint32_t n_groups;	/* number of groups of sources that balance_count_tables has
 				 * followed; for tests */
 };
@@ -103,8 +106,8 @@ enum ftr_status balance_net_rows(struct balance_net *net,
 				 const struct ftr_tables *t,
 				 struct ftr_team *team,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Does every path in net->entry follow net->order to its destination, without a gap?  A search
- * requires this of the tables that it begins with.  at: [n_sw] scratch.
+/* Does every path in net->entry visit switches in the order of net->order until it reaches its
+ * destination?  A search requires this of the tables that it begins with.  at: [n_sw] scratch.
  * O(destinations * switches). */
 bool balance_net_follows(const struct balance_net *net, uint32_t *at) FTR_MUST_USE;
 /* Do the work of balance_net_begin and balance_net_rows. */
@@ -140,7 +143,7 @@ static inline ftr_sw balance_switch(const struct balance_net *net, uint32_t d)
 	return net->in->shape->numbering.col_sw[net->dest[d].col];
 }
 
-/* The costs to a column with destinations. */
+/* The costs to column l, which must have destinations. */
 static inline struct ftr_cost_column
 balance_costs(const struct balance_net *net, uint32_t l)
 {
@@ -182,8 +185,8 @@ struct balance_count {
 	uint32_t *flows;	/* flows[x]: all-to-all flows on link x */
 	uint32_t width;		/* number of shifts per bin */
 	uint32_t n_bins;	/* number of bins per link; 0: shifts are not counted */
-	uint16_t *bins;		/* [net->n_rows][n_bins], then BALANCE_LANES more, because the last
-				 * vector is read beyond the end */
+	uint16_t *bins;		/* [net->n_rows][n_bins], then BALANCE_LANES unused elements,
+				 * because the last vector that is read may end behind the bins */
 	/* full: one bit per bin, set if the bin contains more than `many` flows; words: number of
 	 * 64-bit words in a row of full */
 	uint32_t many, words;
@@ -205,21 +208,20 @@ enum ftr_status balance_count_flows(const struct balance_net *net,
 				    const struct balance_counted *out,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* As balance_count_flows, but store the results in net: flows and, if wanted, senders, which take
- * more time and memory than everything else. passed: as in struct balance_counted. */
+/* As balance_count_flows, but store the results in net: the flows and, if `senders` is true, the
+ * senders, which take more time and memory than the flows. passed: as in struct balance_counted. */
 enum ftr_status balance_count_net(struct balance_net *net, bool senders,
 				  uint64_t *passed, struct ftr_team *team,
 				  struct ftr_err *err) FTR_MUST_USE;
 
-/* Count the all-to-all flows of tables t into net->flows, which stays NULL if a path has a loop. net
- * needs neither entry nor order. */
+/* Count the all-to-all flows of tables t into net->flows, which stays NULL if a path has a loop.
+ * net needs neither entry nor order. */
 enum ftr_status balance_count_tables(struct balance_net *net,
 				     const struct ftr_tables *t,
 				     struct ftr_team *team,
 				     struct ftr_err *err) FTR_MUST_USE;
 
-/* The flows of a link, and the switch at its far end (n_sw: no switch), in one array because they are
- * used together. */
+/* The flows of a link, and the switch at its far end (n_sw: no switch). */
 struct balance_counter {
 	uint32_t flows, peer;
 };
@@ -300,8 +302,8 @@ static inline uint32_t balance_first_shift(const struct balance_net *net,
 	return k < net->n_pos ? k : k - net->n_pos;
 }
 
-/* All shifts in which the hosts of a source send to position pos, in at most two pieces of[0],
- * of[1]. Returns the number of pieces. */
+/* Store in of[] all shifts in which the hosts of a source send to position pos: at most two ranges.
+ * Returns the number of ranges. */
 static inline uint32_t balance_shifts_of(const struct balance_net *net,
 				      const struct balance_source *src,
 				      uint32_t pos, struct balance_shifts *of)
@@ -313,7 +315,7 @@ static inline uint32_t balance_shifts_of(const struct balance_net *net,
 	return end > net->n_pos ? 2 : src->n > 0;
 }
 
-/* Add a flow (by: 1) on a link in each of these shifts, or remove one (by: -1). */
+/* Add one flow on a link (by: 1), or remove one (by: -1), in each of the shifts `of`. */
 void balance_bins_add(struct balance_count *c, uint32_t link,
 		      struct balance_shifts of, int by);
 
@@ -344,7 +346,7 @@ struct balance_log {
 		bool first;	/* this is the first change of the entry */
 	} *moved;
 	uint32_t n, cap;
-	uint64_t *seen;		/* [n_sw][stride / 64] one bit per entry: it is in moved[] */
+	uint64_t *seen;		/* [n_sw][stride / 64] one bit per entry, set if it is in moved[] */
 };
 
 /* Change an entry of destination d; false: out of memory, and the entry is not
@@ -361,7 +363,8 @@ struct balance_cand {
 	uint32_t n_groups, cap;
 	uint32_t *first;	/* first[s]: index of the candidates of s in group[]; BALANCE_NONE:
 				 * not computed yet */
-	uint8_t *n;		/* n[s]: number of candidates of s; 0: no choice */
+	uint8_t *n;		/* n[s]: number of candidates of s; 0: s has at most one port to
+				 * choose from */
 	const struct ftr_balance_input *in;
 	const struct ftr_shape *sh;
 	uint32_t l;
@@ -387,8 +390,8 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 
 /* ---- search -------------------------------------------------------------- */
 
-/* As ftr_balance_tables. net: NULL, or a net made for t and for the shapes of in; its flows may have
- * been counted already (balance_count_net). This function frees net. */
+/* As ftr_balance_tables. net: NULL, or a net made for t and for the shapes of in; its flows may
+ * have been counted already (balance_count_net). This function frees net. */
 enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    struct balance_net *net, struct ftr_tables *t,
 			    struct ftr_team *team,
@@ -396,12 +399,12 @@ enum ftr_status balance_run(const struct ftr_balance_input *in,
 			    struct ftr_err *err) FTR_MUST_USE;
 
 struct balance_sweep {
-	uint32_t target;	/* number of flows that a link may carry */
+	uint32_t target;	/* greatest number of flows that a link should carry */
 	uint64_t over;		/* cost of each flow above the target */
 	uint32_t meet;		/* A link is bad if some shift has at least this number of flows on
 				 * the link, or if the link has more flows than target. */
-	bool quick;		/* examine only entries whose path had a bad link before any entry
-				 * for their batch of destinations moved */
+	bool quick;		/* examine only entries whose path had a bad link when the sweep
+				 * began their batch of destinations */
 	uint32_t least;		/* balance_load_sweep: examine only entries through which at least
 				 * this number of hosts sends */
 	/* balance_load_sweep: The destinations are divided into `shares` shares; 0 means 1. A batch

@@ -14,7 +14,7 @@
 
 #include "balance/balance.h"
 
-/* A link between two switches, and the lower and the higher tier of these. */
+/* A link between two switches. low, high: their tiers, the lower one first. */
 struct cut_link {
 	uint16_t sw, peer;
 	uint8_t low, high;
@@ -26,8 +26,8 @@ struct cuts {
 	uint32_t *all;		/* all[s]: number of hosts of the island of switch s */
 	uint32_t *uf, *set;	/* uf: union-find of switches, [n_sw]. set[s]: representative of the
 				 * set of s */
-	uint32_t *inside, *links;	/* inside[r], links[r]: hosts in the set with representative
-					 * r, and links that leave the set */
+	uint32_t *inside, *links;	/* inside[r]: number of hosts in the set with representative
+					 * r. links[r]: number of links that leave the set */
 	struct cut_link *link;
 	uint32_t n_links;
 	uint32_t bound;
@@ -71,8 +71,8 @@ static void try_sets(struct cuts *c)
 			try_cut(c, c->inside[s], c->all[s], c->links[s]);
 }
 
-/* Join the switches at both ends of each link between tiers low .. high. horizontal: horizontal
- * links count. */
+/* Make sets of the switches that are connected over switches of tiers low .. high. horizontal: over
+ * horizontal links, too. */
 static void join(struct cuts *c, uint32_t low, uint32_t high, bool horizontal)
 {
 	ftr_uf_init(c->uf, c->n_sw);
@@ -118,8 +118,9 @@ static uint32_t list_links(struct cuts *c, const struct ftr_shape *sh)
 	return top;
 }
 
-/* Try the pods and planes of every rank. With all links, the highest pod and the lowest plane are
- * islands, which no flow leaves. */
+/* Try the pods and planes of every rank. horizontal: switches may be connected over horizontal
+ * links. The pods up to the highest rank and the planes from rank 0 on are then islands, which no
+ * flow leaves, so they are not tried. */
 static void try_ranks(struct cuts *c, uint32_t top, bool horizontal)
 {
 	for (uint32_t r = 0; r <= top; r++) {

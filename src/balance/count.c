@@ -315,7 +315,8 @@ static void count_path(const struct balance_net *net, const uint8_t *entry,
 	}
 }
 
-/* In shifts b->begin .. b->end - 1 the hosts of a source send to consecutive positions. */
+/* In shifts b->begin .. b->end - 1 the hosts of a source send to consecutive positions. Only the
+ * paths to these positions are followed. */
 void balance_count_slice(const struct balance_net *net, uint8_t *entry,
 			 const struct balance_slice *b)
 {

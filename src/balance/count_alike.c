@@ -7,11 +7,11 @@
  * destination and without the order of the switches: making these takes longer than routing.
  *
  * Two sources are alike if they have the same neighbours, with the same number of links to each,
- * and send to every host that is on neither of them over corresponding links.  On a healthy tree
- * the leaves of a subtree are alike, whichever of their ports the links are connected to.  Flows
- * from sources that are alike (a group) take the same path after their first link, so they are
- * followed as one.  A source that is like no other is a group of its own.  A healthy tree of 11,664
- * hosts has 36 groups of 18 leaves.
+ * and send to every host that is on neither of them over corresponding links (for some i, the i-th
+ * link of each source to the same neighbour).  On a healthy tree the leaves of a subtree are alike,
+ * whichever of their ports the links are connected to.  Flows from sources that are alike (a group)
+ * take the same path after their first link, so they are followed as one.  A source that is like no
+ * other is a group of its own.  A healthy tree of 11,664 hosts has 36 groups of 18 leaves.
  *
  *	1. Compare the rows of sources that have the same neighbours:
  *	   O(sources * LIDs) bytes, eight at a time.
@@ -38,22 +38,23 @@
 /* Sources that are alike, or a single source. */
 struct group {
 	ftr_sw lead;		/* the source with which the others were compared */
-	uint32_t hosts;		/* hosts of all members */
+	uint32_t hosts;		/* number of hosts on all members */
 	struct balance_ports ports;	/* links of the lead */
 	const uint8_t *row;	/* entries of the lead */
 };
 
 struct worker {
-	struct balance_counter *link;	/* flows, except those of groups on their first link */
+	struct balance_counter *link;	/* flows on each link, except the flows of groups that are
+					 * counted in used[] */
 	uint32_t *used;		/* used[x], for link x of a lead: number of destinations, except
 				 * those on the lead, to which it sends over this link; the other
 				 * members send to them over the corresponding links */
 	uint32_t *flows;	/* flows[s]: flows that wait at switch s: they have reached s and
 				 * are not forwarded yet. At the destination and at n_sw (no
-				 * switch), where flows end, flows[] is never 0, so that these do
-				 * not enter at[]. */
+				 * switch), where flows end, flows[] is never 0, so that neither
+				 * of them is added to at[]. */
 	uint32_t *at;		/* [n_sw + 1] list of the switches at which flows wait */
-	uint8_t *row;		/* [stride] scratch of compare_rows() */
+	uint8_t *row;		/* [stride] scratch memory for compare_rows() */
 	bool loop;		/* some path has a loop */
 };
 
@@ -105,8 +106,8 @@ static uint32_t list_ports(const struct job *j, ftr_sw s, ftr_port *port)
 	return n;
 }
 
-/* Set lead[s]. first[t]: the last lead whose first neighbour is t. It is also the lead of s if it
- * has the same neighbours; otherwise s is a lead. */
+/* Set lead[s]. first[t]: the last lead found whose first neighbour is t. It becomes the lead of s
+ * if both have the same neighbours; otherwise s is its own lead. */
 static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 {
 	struct balance_ports ports = j->net->ports[s];
@@ -125,8 +126,8 @@ static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 		*first = s;
 }
 
-/* The row of s, with its ports replaced by the corresponding ones of its lead. row: memory for
- * it. */
+/* The row of s, with its ports replaced by the corresponding ports of its lead. row: memory for the
+ * result. */
 static const uint8_t *row_like_lead(const struct job *j, ftr_sw s, uint8_t *row)
 {
 	ftr_port port[FTR_PORT_MAX + 1], of_lead[FTR_PORT_MAX + 1];
@@ -144,7 +145,8 @@ static const uint8_t *row_like_lead(const struct job *j, ftr_sw s, uint8_t *row)
 	return row;
 }
 
-/* Do rows a and b differ in an entry of this block to a host that is neither on s nor on t? */
+/* Do rows a and b differ in the block that begins at LID `begin`, in the entry for a host that is
+ * neither on s nor on t? */
 static bool block_differs(const struct balance_net *net, const uint8_t *a,
 			  const uint8_t *b, uint32_t begin, ftr_sw s, ftr_sw t)
 {
@@ -216,7 +218,8 @@ static void make_groups(struct job *j)
 
 /* ---- following flows ---------------------------------------------------------------- */
 
-/* Let more flows wait at s. n, and the result: the number of switches at which flows wait. */
+/* Add `flows` to the flows that wait at s. n: the number of switches at which flows wait; the
+ * result is the new number. */
 static inline uint32_t wait_at(struct worker *w, uint32_t s, uint32_t flows,
 			       uint32_t n)
 {
@@ -226,7 +229,8 @@ static inline uint32_t wait_at(struct worker *w, uint32_t s, uint32_t flows,
 	return n;
 }
 
-/* Let the flows of a group with this number of hosts wait at the far end of their first link. */
+/* Let `hosts` flows of a group to lid wait at the far end of the first link of their path. n, and
+ * the result: as in wait_at(). */
 static inline uint32_t start_group(struct worker *w, const struct group *g,
 				   ftr_lid lid, uint32_t hosts, uint32_t n)
 {
@@ -238,8 +242,8 @@ static inline uint32_t start_group(struct worker *w, const struct group *g,
 	return wait_at(w, w->link[g->ports.first + port].peer, hosts, n);
 }
 
-/* Let all flows to a LID at switch `to` wait at the far end of their first link. Returns the number
- * of switches at which flows wait. */
+/* Let all flows to lid, the LID of a host on switch `to`, wait at the far end of the first link of
+ * their path. Returns the number of switches at which flows wait. */
 static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 		      ftr_sw to)
 {
@@ -255,22 +259,22 @@ static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 	if (j->group[own].lead != to)
 		return start_group(w, &j->group[own], lid,
 				   j->group[own].hosts - hosts[to], n);
-	/* the LID is on the lead, whose entry the other members do not share: let their flows wait
-	 * at their source */
+	/* the host is on the lead, so the members do not have the entry of the lead: let their
+	 * flows wait at their source */
 	for (ftr_sw s = j->next[to]; s != FTR_SW_NONE; s = j->next[s])
 		n = wait_at(w, s, hosts[s], n);
 	return n;
 }
 
-/* Move all flows from switch to switch until they end; false: some do not. n: number of switches at
- * which flows wait. */
+/* Move all flows from switch to switch until they end; false: some never end. n: number of switches
+ * at which flows wait. */
 static bool follow(const struct job *j, struct worker *w, ftr_lid lid,
 		   uint32_t n)
 {
 	const struct balance_ports *ports = j->net->ports;
 
 	for (uint32_t hops = 0; n && hops < j->net->f->n_sw; hops++) {
-		uint32_t m = 0;	/* not above i: overwrites only elements that were read */
+		uint32_t m = 0;	/* m <= i: at[m] has been read when it is overwritten */
 
 		for (uint32_t i = 0; i < n; i++) {
 			ftr_sw s = w->at[i];
@@ -313,15 +317,16 @@ static void count_lids(void *ctx, unsigned int worker, uint32_t begin,
 
 /* ---- all links -------------------------------------------------------------------- */
 
-/* Add the flows of the hosts of s on the links of s. used: as in struct worker, the sum of all
- * workers. */
+/* Add the flows from the hosts on s to the counters of the links of s. used: as in struct worker,
+ * added over all workers. */
 static void add_source(const struct job *j, ftr_sw s, const uint32_t *used)
 {
 	const struct balance_net *net = j->net;
 	const struct group *g = &j->group[j->group_of[s]];
 	ftr_port of_lead[FTR_PORT_MAX + 1], port[FTR_PORT_MAX + 1];
 	uint32_t l = net->in->shape->numbering.col[s], n;
-	uint32_t own[256] = { 0 };	/* own[p]: as used[], for destinations on s */
+	uint32_t own[256] = { 0 };	/* own[p]: number of destinations on s to which the lead
+					 * sends through its port p */
 
 	used += g->ports.first;
 	if (s == g->lead) {

@@ -11,15 +11,15 @@
  *			for each shift in which a flow shares the link with N flows
  *			that have also passed a displaced entry
  *
- * The first port with cost 0 is taken, or else the cheapest.  The search starts at a
- * candidate that differs between neighbouring destinations and switches.  So entries that no
- * counted flow passes are distributed over the candidates as well.
+ * The first port with cost 0 is taken, or else the cheapest.  The candidate that is tried first
+ * differs between neighbouring destinations and switches.  So entries that no counted flow
+ * passes are distributed over the candidates as well.
  *
  * The counters are kept up to date: flows that pass a changed entry are subtracted from the links
- * of their old path after it, and added to those of the new one. All flows that pass an entry take
- * the same links from there on, so they are counted together, as one stream. The work for one fault
- * grows with the number of displaced entries, not with the size of the fabric. A flow that reaches
- * a missing entry is counted on the links before it.
+ * of their old path after this entry, and added to the links of their new path. All flows that pass
+ * an entry take the same links from there on, so they are counted together, as one stream. The work
+ * for one fault grows with the number of displaced entries, not with the size of the fabric. A flow
+ * that reaches a missing entry is counted on the links before that entry.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 
 #define OVER 65536
 #define POWER 3
-#define SCALE 16		/* factor of the prices of shifts, which are integers */
+#define SCALE 16		/* prices of shifts are multiplied by SCALE, then rounded down */
 #define LINE_BINS 32		/* bins in a cache line */
 #define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
 
@@ -65,7 +65,7 @@ static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 	*w = on ? *w | bit : *w & ~bit;
 }
 
-/* Do flows to lid pass or reach s? May also be true if they did so only before an entry changed. */
+/* Do flows to lid pass or end at s? May be true if they did so only before an entry changed. */
 static bool is_passed(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	return z->senders ? z->senders[s] : has_bit(z, z->passed, s, lid);
@@ -264,7 +264,8 @@ ftr_port displaced_cheapest(struct displaced *z, const uint8_t *ports,
 	return best;
 }
 
-/* List the ports of the candidates in the order in which they are tried, at most `most`. */
+/* List the ports of the candidates in the order in which they are tried, at most `most` ports.
+ * `begin` selects the first candidate and the first port of each candidate. */
 static uint32_t ports_to_try(const struct ftr_shape *sh,
 			     const struct ftr_group *const *cand, uint32_t n,
 			     uint32_t begin, uint8_t *ports, uint32_t most)
@@ -292,7 +293,7 @@ static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
 	return true;
 }
 
-/* Are the sources that pass entry i still those that gather_all found? */
+/* Are the sources whose flows pass entry i still those that gather_all() found? */
 static bool same_sources(const struct displaced *z, const struct column *c,
 			 uint32_t i, bool up)
 {
@@ -380,9 +381,9 @@ static void walk_from(struct displaced *z, ftr_lid lid,
 		     displaced_streams(z, z->source + z->first[i], m, lid), by);
 }
 
-/* Find the sources whose flows pass each of the n entries. If all entries are still to be placed or
- * are removed (z->known), the flows of the same sources pass an entry when it is placed: entries
- * that are placed before it are nearer to the destination. */
+/* Find the sources whose flows pass each of the n entries. z->known is set if every entry is
+ * removed or still to be placed. These sources are then valid until the entry is placed, because
+ * all entries that are placed before it are nearer to the destination. */
 static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
 		       const struct displaced_entry *e, uint32_t n)
 {
@@ -530,7 +531,7 @@ static bool allocate(struct displaced *z, bool once)
 		displaced_stream_new(z, &z->old, z->arena);
 }
 
-/* Count the displaced flows of the tables as given to displaced_new(). */
+/* Count the flows that pass a displaced entry of the tables passed to displaced_new(). */
 static void count_displaced(struct displaced *z)
 {
 	const struct balance_net *net = z->net;
@@ -588,7 +589,7 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 		};
 
 		st = balance_count_flows(net, team, &out, err);
-		balance_net_free_rows(net);	/* the tables will change */
+		balance_net_free_rows(net);	/* the copy of the entries would become outdated */
 	} else {
 		st = nomem(err);
 	}

@@ -74,8 +74,8 @@ bool displaced_change(struct displaced *z, const struct ftr_shape *sh,
 		      bool turns, uint32_t l, ftr_lid lid,
 		      struct displaced_entry *e, uint32_t n);
 
-/* For tests. displaced_flows: the all-to-all flows of a link. displaced_bin: the displaced flows of
- * a link in the bin that contains `shift`; *width: shifts per bin. */
+/* For tests. displaced_flows: the all-to-all flows of a link. displaced_bin: the flows of a link
+ * that have passed a displaced entry, in the bin that contains `shift`; *width: shifts per bin. */
 uint32_t displaced_flows(const struct displaced *z, uint32_t link);
 uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
 		       uint32_t *width);

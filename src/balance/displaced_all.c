@@ -21,15 +21,16 @@
 #define TASKS 16		/* tasks that prepare a block */
 #define TASK_DESTS 8		/* destinations of one task */
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
-#define AHEAD 8			/* entries between two steps of place_slot() */
-#define PATH_LINKS 4		/* links of a path whose counters are requested in advance */
+#define AHEAD 8			/* a step of place_slot() is this number of entries behind the
+				 * step before it */
+#define PATH_PORTS 2u		/* number of ports of an entry for which counters are prefetched */
+#define PATH_LINKS 4		/* number of links of each path whose counters are prefetched */
 #define PAGE 4096		/* bytes */
-#define PATH_PORTS 2u		/* ports of an entry for whose paths this is done */
-#define WORDS 8			/* 64-bit words (a bit per LID) that a thread takes at once: a cache
-				 * line */
+#define WORDS 8			/* 64-bit words, with a bit for each LID, in a task of for_lids():
+				 * one cache line */
 
-/* A port group of a switch. Those of s begin at near[sh->tree.group_first[s]], in the order of
- * candidates (pos), without horizontal groups. */
+/* A port group of a switch, upward or downward. The groups of s begin at
+ * near[sh->tree.group_first[s]] and are in the order of candidates (by pos). */
 struct near {
 	uint32_t first;		/* ports: tree.group_ports[first ..] */
 	uint16_t remote;
@@ -41,11 +42,11 @@ struct near {
 struct todo {
 	struct displaced_entry *e;
 	uint32_t hosts;		/* number of hosts whose flows reach the entry */
-	uint32_t n_shares;	/* the stream of these flows is the next n_shares elements of
-				 * slot.share */
+	uint32_t n_shares;	/* the stream of these flows: n_shares elements of slot.share,
+				 * behind those of the entries before this one */
 	ftr_lid lid;
-	uint8_t n_ports;	/* its ports are the next n_ports elements of slot.port, in the
-				 * order to be tried */
+	uint8_t n_ports;	/* its ports in the order to be tried: n_ports elements of
+				 * slot.port, behind those of the entries before this one */
 };
 
 /* The result of one task. */
@@ -57,10 +58,10 @@ struct slot {
 	bool nomem;
 };
 
-/* What a thread needs for preparing entries. */
+/* Data of a thread that prepares entries. */
 struct worker {
-	struct displaced z;	/* a copy with scratch memory of its own. Its counters are those of
-				 * whole.z and are not used. */
+	struct displaced z;	/* a copy of *whole.z with scratch memory of its own. Its counters
+				 * are not used. */
 	struct displaced_entry *sorted;	/* [n_sw] */
 	uint8_t cand[FTR_PORT_MAX + 1];
 };
@@ -71,10 +72,10 @@ struct whole {
 	/* the entries by LID: those of lid are e[first[lid]] .. e[first[lid + 1] - 1] */
 	struct displaced_entry *e;
 	uint32_t *first;	/* [max_lid + 2] */
-	struct near *near[2];	/* of in.shape and, if it is used, in.full */
+	struct near *near[2];	/* the groups of in.shape and, if it is used, in.full */
 	struct worker *worker;
-	struct slot slot[2][TASKS];	/* slot[b % 2]: those of block b */
-	uint32_t block;		/* block whose ports are chosen; block 0 is empty */
+	struct slot slot[2][TASKS];	/* slot[b % 2]: the results of block b */
+	uint32_t block;		/* the block whose ports are chosen; block 0 has no entries */
 };
 
 /* ---- entries by LID --------------------------------------------------------- */
@@ -177,7 +178,7 @@ static void touch_pages(void *ctx, unsigned int worker, uint32_t begin,
 }
 
 /* If there are many entries, nearly all pages of the bins will be used. Touch them in all threads,
- * so that the kernel allocates them in parallel. Flows that were counted before remain. */
+ * so that the kernel allocates them in parallel. The counters keep their values. */
 static void get_bins(struct whole *w, struct ftr_team *team)
 {
 	size_t pages = w->z->all_bytes / PAGE;
@@ -219,8 +220,8 @@ static struct near *near_groups(const struct ftr_shape *sh,
 	return near;
 }
 
-/* As ftr_shape_candidates_at. cand: indices in near[], the groups of s. *up: all candidates lead
- * up. */
+/* As ftr_shape_candidates_at. near: the n_near groups of s. cand: set to the indices of the
+ * candidates in near[]. *up: all candidates lead up. */
 static uint32_t candidates(const struct near *near, uint32_t n_near, ftr_sw s,
 			   const struct ftr_cost_column *c, uint8_t *cand,
 			   bool *up)
@@ -397,12 +398,12 @@ static bool prepare_dest(const struct whole *w, struct worker *v, uint32_t i,
 
 /* ---- choosing --------------------------------------------------------------- */
 
-/* The first links of the paths through the first ports to be tried. */
+/* For one entry: the first links of the paths through the ports that are tried first. */
 struct path {
 	uint32_t n, link[PATH_PORTS * PATH_LINKS];
 };
 
-/* Add the first links of the path of an entry through a port. */
+/* Add to path->link the first links of the path of an entry through a port. */
 static void first_links(const struct displaced *z, const struct todo *todo,
 		       ftr_port port, struct path *path)
 {
@@ -421,7 +422,7 @@ static void first_links(const struct displaced *z, const struct todo *todo,
 	}
 }
 
-/* Request the bins of these links from memory. */
+/* Prefetch the bins of the links in path, at the first and the last share. */
 static void load_bins(const struct displaced *z, const struct path *path,
 		      const struct share *share, uint32_t n_shares)
 {
@@ -464,10 +465,10 @@ static void place_one(struct displaced *z, const struct todo *todo,
 	displaced_walk(z, s, todo->lid, todo->hosts, 1);
 }
 
-/* Choose the ports of the entries of a slot. The memory of the counters is large; without requests
- * in advance most of the time is spent waiting for it. Each entry goes through three steps, each
- * AHEAD entries after the one before: find its links (far), request their bins (mid), place it
- * (now). */
+/* Choose the ports of the entries of a slot. The counters do not fit into the cache; without
+ * prefetching, most of the time would be spent waiting for memory. Each entry goes through three
+ * steps: find its links (cursor far), prefetch their bins (mid), place it (now). While one entry is
+ * placed, bins are prefetched AHEAD entries further on, and links are found for 2 * AHEAD. */
 static void place_slot(struct displaced *z, const struct slot *from)
 {
 	struct cursor now = { 0, from->port, from->share }, mid = now, far = now;

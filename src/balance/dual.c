@@ -11,8 +11,8 @@
  * (duality of linear programs).  To find good weights, every round routes all flows over
  * lightest paths.  The weights of the next round make loaded links heavier, so that the mean
  * load over all rounds becomes even: the weight of a link grows exponentially with its mean
- * load so far (Plotkin et al. 1995, see docs/references.md), and with a slope that rises with
- * the square root of the number of the round.
+ * load so far (Plotkin et al. 1995, see docs/references.md).  The slope of the exponent rises
+ * with the square root of the number of the round.
  */
 #include <math.h>
 
@@ -26,7 +26,7 @@ struct dual {
 	const uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	double *w;		/* w[x]: weight of link x */
 	double *load;		/* load[x]: flows on link x, added over all rounds */
-	double even;		/* the load that every link would have if all loads were equal */
+	double even;		/* a link with this load, added over all rounds, has weight 1 */
 	double sharp;		/* slope with which a weight grows with the load */
 	/* lightest paths to the current switch */
 	double *dist;		/* dist[s]: weight of the path from s; INFINITY: not reached */
@@ -147,7 +147,7 @@ static void add_round(struct dual *d)
 		}
 }
 
-/* The bound that the weights give. */
+/* The lower bound that follows from the present weights. */
 static double bound_of(struct dual *d)
 {
 	double light = 0, sum = 0;

@@ -3,20 +3,20 @@
  * Links, sources and destinations of a shape.
  *
  * In all-to-all traffic every host sends to every other. Hosts are the channel adapters on any
- * switch, except Aggregation Nodes and routers. In shifts only the hosts that have a place in
+ * switch, except Aggregation Nodes. In shifts only the hosts that have a place in
  * the host order send. The hosts of a switch have consecutive positions.
  *
- * The order of the switches towards a column follows from the costs.  Switches without a
- * cost (on a detour) are ordered by the hops of their present path, because the search moves
- * entries among paths of equal length only.  So the order is computed once.
+ * The order of the switches towards a column follows from the costs.  Switches without a cost,
+ * whose paths make extra turns, are ordered by the hops of their present path.  The search does not
+ * change this number, so the order is computed once.
  */
 #include <string.h>
 
 #include "balance/balance.h"
 #include "core/bytes.h"
 
-#define KEYS 512		/* A key of the counting sort is hops plus a cost and is less than
-				 * KEYS. KEYS: no path. */
+#define KEYS 512		/* The keys of the counting sort are hop counts plus costs and are
+				 * below KEYS. A switch without a path has the key KEYS. */
 
 static bool set_links(struct balance_net *net)
 {
@@ -71,8 +71,9 @@ static bool set_sources(struct balance_net *net)
 	return true;
 }
 
-/* Set the destinations: the base LIDs of hosts, by column and, within a column, by d. Positions
- * have the same order, which is that of ftr_shape_host_order: the columns of leaves come first. */
+/* Set the destinations: the base LIDs of hosts, by column and, within a column, by destination
+ * index d. Positions have the same order. This is the order of ftr_shape_host_order, because the
+ * columns of leaves come first. */
 static bool set_dests(struct balance_net *net)
 {
 	const struct ftr_shape *sh = net->in->shape;
@@ -276,7 +277,7 @@ static bool set_orders(struct balance_net *net, struct ftr_team *team)
 }
 
 /* Does the entry of every switch with a path to destination d lead to a switch that comes later in
- * the order, and that of every other source to no switch? at: [n_sw] scratch */
+ * the order, and the entry of every other source to no switch? at: [n_sw] scratch */
 static bool follows_order(const struct balance_net *net, uint32_t d, uint32_t *at)
 {
 	const struct balance_order *o = &net->order[net->dest[d].col];

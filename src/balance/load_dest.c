@@ -4,9 +4,8 @@
  *
  * The sweep begins at the links above the target.  It examines only the entries that use these
  * links, and entries whose path leads to one of those entries.  For each destination, the entries
- * nearest to it are tried first, because they carry the most flows, so that few changes are
- * needed.  Entries through which fewer than w->least hosts send are skipped: sweeps go from coarse
- * to fine.
+ * nearest to it are tried first: they carry the most flows, so the number of changes is small.
+ * Entries through which fewer than w->least hosts send are skipped: sweeps go from coarse to fine.
  *
  * The excess of a link is its load above the target.  An entry moves if that reduces the
  * sum of the squares of all excesses.  It takes the candidate with the smallest sum of squares; of
@@ -120,7 +119,7 @@ static bool cheaper(const struct price *a, const struct price *b)
 		a->flows < b->flows;
 }
 
-/* Add the price of n more flows on a link. */
+/* Add to *p the price of n more flows on a link. */
 static inline void price_link(const struct share *z, uint32_t link, uint32_t n,
 			      struct price *p)
 {
@@ -133,8 +132,8 @@ static inline void price_link(const struct share *z, uint32_t link, uint32_t n,
 
 /*
  * Mark the path from s, which must exist, and return its price: mark[t] becomes first_mark + i for
- * the i-th switch t of the path, part[i] the price of the first i links.  A choice differs from this
- * path only up to the first marked switch, so only this part must be followed.
+ * the i-th switch t of the path, part[i] the price of the first i links.  The path of a choice is
+ * followed only up to its first marked switch, because the two paths are the same from there on.
  */
 static struct price mark_path(struct share *z, ftr_sw s, uint32_t n)
 {
@@ -242,7 +241,7 @@ static const struct choice *cheapest(struct share *z, ftr_sw s)
 	return best;
 }
 
-/* Is there a choice whose path has less excess? */
+/* Is there a choice whose path has less excess than the present path? */
 static bool has_better(struct share *z, ftr_sw s)
 {
 	const struct choice *c = z->choice + z->of[s].first;
@@ -373,8 +372,8 @@ static uint32_t add_senders(struct share *z, ftr_sw s, uint32_t n)
 	return n;
 }
 
-/* Try the entry of s, then the entries of the switches that send to s, as long as their path has an
- * excess. */
+/* Try the entry of s. If its path still has an excess, do the same for the switches that send to
+ * s. */
 static bool try_subtree(struct share *z, ftr_sw s)
 {
 	uint32_t n = 0;
@@ -395,7 +394,7 @@ static bool try_subtree(struct share *z, ftr_sw s)
 	return true;
 }
 
-/* Sort the switches in load->over by their cost to the column. */
+/* Set z->over to the switches in load->over, sorted by their cost to the column. */
 static void sort_over(struct share *z)
 {
 	const uint8_t *cost = z->costs.cost;

@@ -38,7 +38,7 @@ static void add_changes(struct share *z, const struct share *y, uint32_t batch)
 		z->link[from->at[i].link].flows += (uint32_t)from->at[i].n;
 }
 
-/* Mark the entries moved[first ..] in the log. Several threads write to the same words. */
+/* Mark the entries moved[first ..] in the log. Several threads may write to the same word. */
 static void mark_moved(struct share *z, uint32_t first)
 {
 	const struct balance_count *c = z->load->c;
@@ -61,8 +61,7 @@ static inline __attribute__((always_inline)) void load_row(const void *row,
 		__builtin_prefetch((const char *)row + i);
 }
 
-/* Request the rows of a destination from memory.  column: the column of the destination before
- * it. */
+/* Prefetch the rows of destination d.  column: the column of the destination before d. */
 static void load_dest(const struct load *w, uint32_t d, uint32_t column)
 {
 	const struct balance_net *net = w->net;
@@ -168,7 +167,7 @@ static void work(struct load *w, bool caller)
 	pthread_cond_broadcast(&w->sweep_done);
 }
 
-/* Each thread gets one item.  At most n_shares threads work.  The calling thread is one of them,
+/* Each thread of the team gets one item.  At most n_shares threads work; the calling thread is one,
  * because only it asks whether to cancel.  The other threads wait: a thread that returned could
  * take the item of the calling thread. */
 static void sweep_shares(void *ctx, unsigned int worker, uint32_t begin,

@@ -17,16 +17,16 @@
 struct near {
 	uint32_t first;		/* ports: tree.group_ports[first ..] */
 	uint16_t sw;		/* the neighbour */
-	uint8_t n;		/* number of links; 0: the group is horizontal, and no candidate by
-				 * cost */
+	uint8_t n;		/* number of links; 0: the group is horizontal, so the costs never
+				 * make it a candidate */
 	bool up;
 	ftr_port port;		/* the first port */
 	ftr_port peer_port;	/* port of the neighbour on the only link; 0: several links */
 };
 
-/* The port groups of a shape in a compact array, because those of the shape do not fit into the
- * cache. Those of s are at[first[s]] .. at[first[s + 1] - 1]: the upward and downward ones by
- * ascending pos, which is the order of candidates, then the horizontal ones. */
+/* The port groups of a shape in a compact array, because the array of the shape does not fit into
+ * the cache. The groups of switch s are at[first[s]] .. at[first[s + 1] - 1]: first the upward and
+ * downward groups by ascending pos (the order of candidates), then the horizontal groups. */
 struct near_groups {
 	const struct ftr_shape *sh;
 	struct near *at;
@@ -50,7 +50,7 @@ struct change {
 struct price {
 	uint64_t square;	/* sum of the squares of the excesses with the flows of the entry,
 				 * minus that sum without them */
-	uint64_t flows;		/* sum over the links of their flows, with those of the entry */
+	uint64_t flows;		/* sum of the flows on all links, including those of the entry */
 };
 
 /* A share of the destinations, with counters and scratch memory of its own. */
@@ -68,7 +68,7 @@ struct share {
 	const struct near_groups *near;
 	struct ftr_cost_column costs;
 	ftr_sw *over;		/* [n_over] load->over, the nearest switches first */
-	/* The entries of s may take choice[first] .. choice[first + n - 1]. */
+	/* of[s]: entries of switch s may take choice[first] .. choice[first + n - 1]. */
 	struct choices {
 		uint32_t column;	/* first and n are valid if this is the current column; a
 					 * sweep does not return to an earlier column */
@@ -102,13 +102,14 @@ struct share {
 	struct changes {
 		struct change *at;
 		uint32_t n, cap;
-	} change[KEPT];		/* change[b % KEPT]: those of batch b */
+	} change[KEPT];		/* change[b % KEPT]: the changes of batch b */
 	bool nomem;
 
 	/* guarded by load->lock */
 	bool busy;		/* A thread works on the share. */
 	uint32_t done;		/* number of batches that are done */
-} __attribute__((aligned(64)));	/* a cache line: two threads must not write to the same one */
+} __attribute__((aligned(64)));	/* A cache line that belongs to two shares would slow down the
+				 * threads that write to them. */
 
 /* A sweep. While it runs, only the shares and the members guarded by lock change. */
 struct load {

@@ -20,10 +20,10 @@
  * candidate meets the present path, both paths have the same cost.
  *
  * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries
- * whose whole path is below the target and shares no shift with w->meet flows are not
- * examined: they are not on the most loaded link.  This test reads one bit for each bin, not
- * the bins.  It takes about a third of the time of a sweep, so in a quick sweep several
- * threads test a batch of destinations before an entry for any of these moves.
+ * whose path has no bad link are not examined.  A link is bad if it is above the target, or has
+ * w->meet or more flows in one of the shifts whose flows use the path.  This test reads one bit
+ * for each bin, not the bins.  It takes about a third of the time of a sweep, so in a quick
+ * sweep several threads test a batch of destinations, before any entry for the batch moves.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@
 #define MARGIN 10000
 #define POWER 5
 #define PRICES 4096
-#define SCALE 4			/* factor of the prices of shifts, which are integers */
+#define SCALE 4			/* prices of shifts are multiplied by SCALE, then rounded down */
 #define FEW 16			/* see price_single */
 
 #define BATCH 64		/* destinations in a batch of a quick sweep */
@@ -47,7 +47,7 @@ struct passing {
 	uint16_t head, tail;	/* EMPTY: no source */
 };
 
-/* Scratch of a thread that searches for bad paths. */
+/* Scratch memory of a thread that searches for paths with a bad link. */
 struct marker {
 	struct step {		/* step[s]: the entry of switch s */
 		const uint64_t *full;	/* row of its link in balance_count.full; NULL: no bit is
@@ -70,8 +70,6 @@ struct search {
 	struct passing *at;	/* at[s]: flows that pass through the entry of s */
 	uint16_t *next;		/* next[i]: source after source i in its list */
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
-	/* A link of a path is bad if it has more flows than w->target, or if it has w->meet or more
-	 * flows in one of the shifts whose flows use the path. */
 	struct marker *marker;	/* [workers] */
 	uint32_t begin;		/* index of the first destination of the batch in
 				 * net->sweep_order */
@@ -88,11 +86,11 @@ struct search {
 	uint16_t *next_sw;	/* next_sw[s]: see peers */
 	bool moved;		/* an entry for the destination was moved */
 	ftr_sw to;		/* switch of the destination */
-	/* the flows of the entry examined */
+	/* the flows that pass through the entry that is being examined */
 	uint32_t hosts;
 	struct balance_shifts *shifts;	/* [n_shifts]; space for n_sources + 2 */
 	uint32_t n_shifts;
-	/* the present path of the entry examined; sw of the last hop is the switch of the column */
+	/* the present path of that entry; sw of the last hop is the switch of the column */
 	struct hop {
 		ftr_sw sw;
 		uint32_t link;
@@ -385,8 +383,7 @@ static const uint64_t *full_bins(const struct search *z, uint32_t link)
 		NULL;
 }
 
-/* Is the link good for the current entry: not above the target, and without a full bin for any
- * shift of the entry? */
+/* Is the link not above the target, and without a full bin for any shift of the current entry? */
 static bool is_fine(const struct search *z, uint32_t link)
 {
 	const uint64_t *full = full_bins(z, link);
@@ -409,9 +406,9 @@ static bool path_fine(const struct search *z, ftr_sw s)
 	return s == z->to;
 }
 
-/* Set z->hosts and z->shifts to the flows of an entry. Neighbouring shifts of several sources are
- * joined if each bin has one shift; otherwise the price depends on the number of flows per
- * source. */
+/* Set z->hosts and z->shifts to the flows of an entry. If each bin has one shift, neighbouring
+ * ranges of shifts are joined. Otherwise they stay separate, because price_wide() needs the number
+ * of flows of each source. */
 static void set_flows(struct search *z, const struct passing *p)
 {
 	uint32_t n = 0;
@@ -466,8 +463,8 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 /* ---- bad paths ---------------------------------------------------------------- */
 
 /* Set m->step and next_sw[] for destination d. step.hot: the path from the switch may have a bad
- * link, because a link is above the target or has a full bin for any shift. False: no path has one,
- * and mark_path is not needed. */
+ * link, because a link is above the target or has a full bin for any shift. False: no path has a
+ * bad link, and mark_path() is not needed. */
 static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
 		       uint16_t *next_sw)
 {

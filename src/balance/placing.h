@@ -27,10 +27,10 @@ struct share {
 	uint32_t bin, n;
 };
 
-/* Flows that take the same path to a LID, as numbers of shifts by bin. Each bin occurs once. */
+/* Flows that take the same path to a LID: the number of their shifts in each bin. */
 struct stream {
 	uint32_t n;
-	struct share *share;	/* [n_bins] */
+	struct share *share;	/* [n_bins] the first n are used, each for a different bin */
 	uint32_t *at;		/* at[b]: index of the share of bin b; valid only if it is < n and
 				 * that share has bin b */
 };
@@ -65,8 +65,8 @@ struct displaced {
 	uint32_t target;
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
 	bool nomem;
-	/* scratch. The sources that pass entry i are source[first[i]] .. source[first[i + 1] -
-	 * 1]. */
+	/* scratch. The sources whose flows pass entry i are source[first[i]] .. source[first[i + 1]
+	 * - 1]. */
 	struct passing *source;
 	uint32_t n_sources;
 	struct passing_at *stack;
@@ -98,12 +98,13 @@ uint32_t displaced_streams(struct displaced *z, const struct passing *from,
 void displaced_gather(struct displaced *z, const struct ftr_shape *sh,
 		      bool turns, ftr_sw s, bool up, ftr_lid lid);
 
-/* The port of s of least cost for the flows in z->old, those of `hosts` hosts (> 0). On a tie the
- * first of the n ports is taken. FTR_PORT_NONE: n is 0. */
+/* The port of s that costs least for the flows in z->old, which come from `hosts` (> 0) hosts. On a
+ * tie the first of the n ports is taken. FTR_PORT_NONE: n is 0. */
 ftr_port displaced_cheapest(struct displaced *z, const uint8_t *ports,
 			    uint32_t n, ftr_sw s, ftr_lid lid, uint32_t hosts);
 
-/* Add the flows of both streams to the links of the path from s; by: 1 or -1. */
+/* Add the flows of z->old and z->fresh, which come from `hosts` hosts, to the links of the path
+ * from s (by: 1), or subtract them (by: -1). */
 void displaced_walk(struct displaced *z, ftr_sw s, ftr_lid lid, uint32_t hosts,
 		    int by);
 

@@ -17,13 +17,14 @@
 
 #define SLICE_BYTES ((size_t)2 << 20)	/* a larger slice does not fit into the cache of a core */
 #define MOST_BYTES ((size_t)8 << 20)
-#define SLICE_SOURCES 16		/* Because every path is followed once per slice, a slice
-					 * has at least SLICE_SOURCES times as many shifts as a
-					 * source has hosts on average, up to MOST_BYTES. */
+#define SLICE_SOURCES 16		/* A slice has at least SLICE_SOURCES * (mean number of
+					 * hosts of a source) shifts, unless it would exceed
+					 * MOST_BYTES. In smaller slices the time for following
+					 * paths, each once per slice, would be too long. */
 #define BLOCK 256u		/* shifts whose maxima are computed together */
 
 struct slice_worker {
-	uint16_t *n;		/* [rows][shifts of a slice] flows */
+	uint16_t *n;		/* [rows][shifts of a slice] number of flows */
 	uint64_t sum;		/* flows on the most loaded link of each shift, added up */
 };
 
@@ -56,7 +57,7 @@ static uint64_t sum_of_most(const struct balance_net *net,
 	return sum;
 }
 
-/* all: the bins as one slice. sum[i]: sum_of_most of block i. */
+/* all: the bins as one slice. sum[i]: sum_of_most() of block i, the shifts from i * BLOCK on. */
 struct blocks {
 	const struct balance_net *net;
 	struct balance_slice all;

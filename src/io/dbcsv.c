@@ -59,7 +59,7 @@ struct csv {
 	struct ftr_map by_port;	/* index in port[] by (node << 8 | port number) */
 	bool seen[N_SECTIONS];
 	/* the section that is being read */
-	char open[NAME_MAX_SECTION];	/* "": outside of a section */
+	char open[NAME_MAX_SECTION];	/* its name; "": no section is being read */
 	uint32_t open_line;
 	int what;		/* enum section; -1: another section, which is not read */
 	bool titled;		/* its line of column names has been read */
@@ -310,12 +310,12 @@ static bool line(void *ctx, struct ftr_cur *c)
 	if (ftr_cur_str(&at, "END_")) {
 		if (!x->open[0] || !ftr_cur_str(&at, x->open) ||
 		    !ftr_cur_end(&at))
-			return ftr_text_expected(x->t, c, "a section or its end");
+			return ftr_text_expected(x->t, c, "START_, or END_ of the present section");
 		x->open[0] = '\0';
 		return true;
 	}
 	if (!x->open[0])
-		return ftr_text_expected(x->t, c, "START_ and a section's name");
+		return ftr_text_expected(x->t, c, "START_ and the name of a section");
 	if (x->what < 0)
 		return true;
 	if (!x->titled)

@@ -161,7 +161,7 @@ struct reading {
 	uint32_t n, cap, n_groups, cap_groups;
 	uint32_t now;		/* group to which the present line belongs */
 	uint32_t *seen;		/* [h->n] 1 + index in entry[] of the host's last entry */
-	uint32_t *seen_group;	/* [h->n] 1 + group of that entry; 0: the host has none */
+	uint32_t *seen_group;	/* [h->n] 1 + group of that entry; 0: the host has no entry */
 };
 
 static bool add(struct reading *r, const char *name, uint32_t slots)

@@ -27,8 +27,8 @@ struct ftr_source {
 	uint64_t given;		/* number of unpacked bytes returned so far */
 };
 
-/* fd stays open and belongs to the caller.  The source must be ended in any case, even
- * after an error. */
+/* fd stays open and belongs to the caller.  ftr_source_end() must be called even after an
+ * error. */
 enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
 				 int fd, struct ftr_err *err) FTR_MUST_USE;
 /* *got 0: end of file.  room > 0. */
@@ -65,7 +65,7 @@ struct ftr_cur {
 void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
 		  size_t len, struct ftr_err *err);
 /* Open a file; own: apply the rules of core/file.h.  A line that is read from it is valid
- * until the next call.  The text must be closed in any case, even after an error. */
+ * until the next call.  ftr_text_close() must be called even after an error. */
 bool ftr_text_open(struct ftr_text *t, const char *path, bool own,
 		   struct ftr_err *err) FTR_MUST_USE;
 void ftr_text_close(struct ftr_text *t);

@@ -262,7 +262,7 @@ static bool line(void *ctx, struct ftr_cur *c)
 {
 	struct reader *r = ctx;
 
-	if (!r->begun)		/* the first line decides */
+	if (!r->begun)		/* the first line shows the format */
 		r->fdbs = is_fdbs(*c);
 	r->begun = true;
 	return r->fdbs ? fdbs_line(r, c) : lfts_line(r, c);

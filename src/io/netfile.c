@@ -21,16 +21,16 @@
  * parentheses is used if present; otherwise it is node GUID + port.
  *
  * Extensions of ibsim that are understood: w=, s= and e= (masks of enabled widths, speeds
- * and extended speeds; the highest bit counts), the lines width=, speed=, extspeed= that
- * set them for the following records, and module=. Aliases, and the lines "include" and
- * "do", are rejected: with them, this file does not hold the whole fabric.
+ * and extended speeds; the highest bit that is set is used), the lines width=, speed= and
+ * extspeed=, which set these masks for the following records, and module=. Aliases, and the
+ * lines "include" and "do", are rejected: a file with them does not hold the whole fabric.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "io/io.h"
 
-struct rate {			/* masks of enabled rates, with the bits of ibsim */
+struct rate {			/* bit masks of enabled rates, as defined by ibsim */
 	uint32_t width, speed, ext;
 };
 
@@ -50,7 +50,7 @@ struct net {
 /* The rest of a line of a record, after the words that are required. */
 struct tail {
 	struct ftr_cur desc;	/* NULL: none */
-	ftr_lid lid[2];		/* in the order of the line */
+	ftr_lid lid[2];		/* the LIDs on the line, from left to right */
 	unsigned int n_lid;
 	uint8_t lmc;
 	uint8_t width, speed;	/* from a word like 4xQDR */

@@ -21,7 +21,7 @@
  * number of bytes after the first line.  "guid" or "name" is the order of leaves.  LISTS is
  * the hash of the GUID lists.
  *
- *	S	place of a switch, ports, LMC, name
+ *	S	place of a switch, number of ports, LMC, name
  *	P	place, node GUID of the switch that is there
  *	R	place, rank, is a leaf (1 or 0), is a stub (1 or 0); see include/ftr/shape.h
  *	E	end port GUID, its node, port number on the node, C(hannel adapter) or
@@ -31,8 +31,9 @@
  * GUIDs and hashes are 16 hex digits.  In names, control characters, DEL and '%' are
  * written as % and two hex digits, so that every name is restored byte by byte.
  *
- * Lines are in the order of indices.  Links are ordered by their lower end, where every
- * switch is lower than any end port.  The bytes therefore depend on the fabric only.
+ * Lines of one kind are ordered by the index of their switch or end port.  A link is listed
+ * with its lower end; every switch is lower than any end port.  The bytes therefore depend on
+ * the fabric only.
  */
 #include <errno.h>
 #include <fcntl.h>

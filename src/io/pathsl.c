@@ -32,7 +32,8 @@ struct reader {
 	struct ftr_node_ep *node;	/* [n_ep] */
 	bool open;		/* within a section */
 	uint32_t source;	/* source of the section */
-	const struct ftr_node_ep *first;	/* first end port, if the section names a node */
+	const struct ftr_node_ep *first;	/* first end port of the node that the section
+						 * names; NULL: the section names a port */
 	struct ftr_parts parts;	/* counts of the sources that the file names */
 };
 

@@ -2,8 +2,8 @@
 /*
  * SL2VL tables of switches as text, in the two forms that ibdmchk -d reads
  * (IBFabric::parseSLVLFile of ibutils 1.5.7).  A file may mix them.  The first form has
- * the node GUID, in port, out port, and two SLs per byte, with SL 0 in the upper half of
- * the first byte:
+ * the node GUID, input port, output port, and the VLs of two SLs in each byte; that of SL 0 is
+ * in the upper half of the first byte:
  *
  *	0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67
  *
@@ -97,8 +97,8 @@ static bool port(struct reader *r, struct ftr_cur *c, bool ours,
 static bool ports(struct reader *r, struct ftr_cur *c, bool ours, uint64_t *in,
 		  uint64_t *out)
 {
-	return port(r, c, ours, "an in port", in) &&
-		port(r, c, ours, "an out port", out);
+	return port(r, c, ours, "an input port", in) &&
+		port(r, c, ours, "an output port", out);
 }
 
 static bool nothing_else(struct reader *r, struct ftr_cur *c)

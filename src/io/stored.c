@@ -26,7 +26,7 @@
 #define PREFERRED "ibfattree-preferred"
 #define DISPLACED "ibfattree-displaced"
 #define VERSION 1
-#define MAX_BYTES (1 << 30)	/* of a file */
+#define MAX_BYTES (1 << 30)	/* larger files are rejected */
 
 uint64_t ftr_stored_nominal(const struct ftr_nominal *n)
 {

@@ -8,8 +8,8 @@
  *
  * A line is a pair of pointers into those bytes; nothing is copied, and no NUL is needed
  * at its end.  NUL bytes and lines that are too long are rejected here for all readers.
- * A last line without a newline is returned and marked.  It may be complete (editors and
- * some tools leave it so) or truncated; only the reader can decide.
+ * A last line without a newline is returned, and ftr_text.cut is set.  The line may be complete
+ * (some editors and tools write no last newline) or truncated; only the reader can decide.
  */
 #include <errno.h>
 #include <fcntl.h>

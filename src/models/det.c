@@ -18,8 +18,8 @@
  *		back down by the port by which it came.
  *	3	A switch that gets the packet from above and has no downward
  *		path is the U-turn switch: it sends the packet up in ML, (a)
- *		by the first port of D if the packet came in NL, (b) otherwise
- *		by the port after the one by which it came.
+ *		by the first port of D (its upward ports) if the packet came in
+ *		NL, (b) otherwise by the port of D after the one by which it came.
  *	4	A packet that came in ML by the last port of D is discarded.
  *
  * deviation: the paper's step 2b sends all packets back in ML. Consider a packet that

@@ -26,7 +26,7 @@
  * neighbours, so that all switches learn the shortest paths (section 4.3). Messages of
  * an earlier level are ignored.
  *
- * Levels are stored plus one; 0 means that the switch has seen no emergency yet.
+ * The code stores the level plus one; 0 means that the switch has seen no emergency yet.
  *
  * Times and sizes are in conf.arg, struct ftr_sim_immunet: the time that a
  * switch needs for a signal or a control packet, and the bandwidth of control
@@ -444,7 +444,7 @@ static void immunet_free(void *state)
 	ftr_arena_free(x->arena);
 }
 
-/* Make the tables; without faults, all paths are shortest paths. */
+/* Make the tables of the fabric without faults, in which all paths are shortest paths. */
 static enum ftr_status make_tables(struct immunet *x,
 				   const struct ftr_fabric *f,
 				   struct ftr_err *err)
@@ -502,7 +502,8 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 	return st;
 }
 
-/* ---- packets ---------------------------------------------------------------------------------- */
+/* ---- packets
+ * ---------------------------------------------------------------------------------- */
 
 enum note { ADAPTIVE, IN_DIMENSION, ON_IN_RING, INTO_RING };
 

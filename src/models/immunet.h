@@ -12,10 +12,11 @@
 struct immunet_node {
 	uint64_t level;		/* emergency priority level + 1; 0: no emergency yet */
 	uint32_t emergencies;	/* number of emergencies seen so far */
-	ftr_port parent;	/* 0: none, it is the root */
+	ftr_port parent;	/* port that leads to the parent; 0: the switch is the root */
 	bool open;		/* ring and provisional table are ready; hosts may send */
-	ftr_port next[256];	/* small safe table: next[in port] is the out port, or 0 */
-	uint8_t child[256];	/* child[port]: 1: leads to a child at the current level */
+	ftr_port next[256];	/* small safe table: next[p] is the output port for packets that
+				 * come in by port p; 0: p is not on the ring */
+	uint8_t child[256];	/* child[p]: 1: port p leads to a child at the current level */
 };
 
 /* A torus whose switches are numbered row by row. */
@@ -40,7 +41,7 @@ struct immunet {
 					 * forwarded, or NULL */
 	struct immunet_signal *signal;
 	uint32_t n_signal, cap_signal, free_signal;
-	/* statistics for experiments: times */
+	/* statistics for experiments: times in ps */
 	uint64_t first_fault, last_open, last_update, last_control;
 	/* Control packets sent.  A switch sends its own number (n_origins) and forwards those of
 	 * others (n_safe counts both); distances are counted by n_distance. */

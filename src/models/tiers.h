@@ -6,8 +6,8 @@
  *
  * Tiers are ranks (leaf switches have rank 0); the papers count from the top.
  * Ranks are taken from conf.arg, a const uint8_t [n_sw] like
- * ftr_shape_tree.rank, or, if that is NULL, from a shape of the fabric. The ports
- * of a switch are in ascending order; this is the sequence D of the papers.
+ * ftr_shape_tree.rank, or, if that is NULL, from a shape of the fabric. The upward
+ * ports of a switch, in ascending order, are the sequence D of the papers.
  */
 #ifndef FTR_MODELS_TIERS_H
 #define FTR_MODELS_TIERS_H
@@ -25,8 +25,9 @@ struct tiers {
 				 * first in port, then downward ports to
 				 * switches */
 	ftr_port *port;
-	/* [n_sw] marked upward ports, one bit each, and time of last use; only
-	 * for functions that keep a vector in the switch */
+	/* [n_sw] vector[s]: the marked upward ports of s, one bit each; used[s]: time
+	 * of the last U-turn at s, in ps. Only for functions that keep a vector in the
+	 * switch */
 	uint64_t *vector, *used;
 };
 

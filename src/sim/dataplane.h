@@ -2,7 +2,7 @@
 /*
  * sim: the data plane, <ftr/sim.h>.
  *
- * One struct sim is one run. Indices have no gaps:
+ * One struct sim is one run. These objects are identified by indices from 0:
  *
  *	port	port of a switch, as in ftr_fabric.ports; its input buffers
  *		have the same number
@@ -17,9 +17,10 @@
  * A waiting packet is attached to nodes, and nodes are on the list of a
  * (channel, VL). Most nodes are queues: there is one for each (input, output,
  * VL) of a switch, and it is on the list while it contains a packet. A packet
- * has a node of its own for each exit if it has several exits, if it requires
- * room for more than one packet, or if the routing function has the operation taken(). Lists are
- * served in turn: after being served, a node goes to the end of its list.
+ * has a node of its own for each exit (possible next hop) if it has several exits,
+ * if it requires room for more than one packet, or if the routing function has the
+ * operation taken(). The nodes of a list are served in turn: after a node is served,
+ * it goes to the end of the list.
  *
  * Files:
  *
@@ -50,10 +51,11 @@
 /* events at the same time are handled in this order */
 enum event_type {
 	EV_CHANGE,		/* a: index of the change */
-	EV_TIMER,		/* a, b: argument for the function */
+	EV_TIMER,		/* a, b: argument of fn->timer(), lower and upper half */
 	EV_MESSAGE,		/* a: message that has arrived or was lost */
 	EV_FREE,		/* a: channel whose packet has left the sender */
-	EV_CREDIT,		/* a: channel, vl, b: bytes, x: epoch */
+	EV_CREDIT,		/* credits return; a: channel, vl: its VL, b: bytes, x: epoch
+				 * of the channel when they were sent */
 	EV_ARRIVE,		/* a: channel, b: packet; its head has arrived */
 	EV_DELIVER,		/* a: channel, b: packet; its tail has arrived */
 	EV_MAKE,		/* a: station whose next packet is due */
@@ -74,7 +76,7 @@ struct event {
 /* Each slot before `end` has a sorted list of its events. Later events are in one list
  * that is not sorted. */
 struct wheel {
-	unsigned int shift;	/* a slot is 2^shift ps */
+	unsigned int shift;	/* a slot holds the events of 2^shift ps */
 	uint64_t slot;		/* the current slot, counted from time 0 */
 	uint64_t end;		/* the first slot that is not in the wheel */
 	uint32_t n_in;		/* number of events in the slots */
@@ -142,7 +144,7 @@ struct channel {
 	uint32_t link_ps;	/* delay of the link in one direction, in ps */
 	uint32_t packet, packet_id;	/* packet sent last; NONE: a message was sent */
 	uint32_t bytes;		/* size of that packet */
-	uint32_t from;		/* port from which that packet came, or NONE */
+	uint32_t from;		/* port from whose buffer that packet came; NONE: a station */
 	int32_t left;		/* bytes that VL out_vl may still send in its turn */
 	uint64_t wake;		/* time of the pending EV_WAKE, or 0 */
 	uint64_t busy_ps, packets;	/* time and number of packets sent during the measurement */
@@ -157,10 +159,10 @@ struct source {
 	struct ftr_rng rng;
 	uint64_t next_make;	/* time of the next packet */
 	double gap_ps;		/* mean time between packets; 0: a packet is always ready */
-	uint32_t place;		/* position in the order; with pairs: index in pair_of[] of the
-				 * first pair */
+	uint32_t place;		/* only with FTR_SIM_PAIRS: index in pair_of[] of the first pair of
+				 * this source */
 	uint32_t cursor, n_pairs;
-	uint64_t made;		/* time when the head packet was created */
+	uint64_t made;		/* time when the packet at the head of the queue was created */
 	ftr_lid dlid;
 	uint8_t sl, vl;
 	bool active, has_head, waiting;	/* waiting: EV_MAKE is pending */

@@ -34,7 +34,7 @@ static bool has_room(const struct sim *m, uint32_t n)
 	       m->pkt[m->node[n].head].h.bytes <= credit;
 }
 
-/* True if the exit is a `last` one and a better exit has room. */
+/* True if n is a `last` exit of its packet, and another exit of lower rank has room. */
 static bool not_yet(const struct sim *m, uint32_t n)
 {
 	const struct own *o = &m->own[n - m->n_voq];
@@ -110,7 +110,7 @@ static void wake_at(struct sim *m, uint32_t c, uint64_t at)
 	sim_push(m, at, EV_WAKE, c, 0, 0, 0);
 }
 
-/* True if the packet's input feeds as many outputs as it can. */
+/* True if the packet's input feeds as many outputs as conf.speedup allows. */
 static bool input_busy(const struct sim *m, const struct packet *k)
 {
 	unsigned int n = 0;
@@ -406,8 +406,8 @@ static void start_fresh(struct sim *m)
 	m->n_fresh = 0;
 }
 
-/* Let all marked outputs choose. A channel that starts may enable others: repeat until
- * none is marked. */
+/* Let all marked outputs choose a packet. A packet that starts may enable other outputs:
+ * repeat this until no output is marked. */
 static void choose_all(struct sim *m)
 {
 	while (m->n_dirty) {

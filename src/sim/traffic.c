@@ -161,7 +161,7 @@ static ftr_ep any_target(struct sim *m, struct source *x, uint32_t i)
 {
 	ftr_ep e = m->order[other(x, m->n_order, i)];
 
-	/* if no connected port is found, the packet is lost as usual */
+	/* if all ports that are drawn are cut off, the packet is sent, and lost on its path */
 	for (int t = 0; t < 64 && m->conf->spare_dead && cut_off(m, e); t++)
 		e = m->order[other(x, m->n_order, i)];
 	return e;

@@ -32,7 +32,7 @@ struct ftr_fabric *edit_replace(const struct ftr_fabric *f,
 /* Add a link between two nodes, given by node GUIDs. */
 void edit_plug(struct ftr_builder *b, uint64_t a, unsigned int pa, uint64_t z,
 	       unsigned int pz);
-/* Assign LIDs where there are none, then make the fabric. */
+/* Assign LIDs to nodes that have none, then make the fabric. */
 struct ftr_fabric *edit_seal(struct ftr_builder *b);
 
 #endif

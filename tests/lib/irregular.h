@@ -10,16 +10,16 @@
 #include "core/core.h"
 #include <ftr/ftr.h>
 
-/* Two chassis of 8 leaf chips and 4 spines, joined only by rows of racks. A row has `racks`
- * rack switches, and one more switch for each chassis, which connects them to two chips of that
- * chassis. A rack switch has two hosts, a leaf chip `on_chips`. `lost` percent of the links
- * between switches are missing. root: the GUIDs of the spines. */
+/* Two chassis of 8 leaf chips and 4 spines, joined only by rows of racks. A row has `racks` rack
+ * switches and, for each chassis, one more switch, which connects the rack switches to two leaf
+ * chips of that chassis. A rack switch has two hosts, a leaf chip has `on_chips` hosts. `lost`
+ * percent of the links between switches are missing. root: set to the GUIDs of the spines. */
 #define IRREGULAR_ROOTS 8
 struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
 				  uint32_t racks, uint32_t on_chips,
 				  uint32_t lost, uint64_t root[IRREGULAR_ROOTS]);
 
-/* A tree of 30 hosts and one of 24, joined by `joints` links between their spines.  If
+/* A tree of 30 hosts and a tree of 24 hosts, joined by `joints` links between their spines.  If
  * `middle` is set, the first tree has 90 hosts in three pods, and the joints are at the spines of
  * its first pod.  `lost` percent of the other links between switches are missing. */
 struct ftr_fabric *irregular_two_trees(struct ftr_rng *r, uint32_t joints,

@@ -10,8 +10,8 @@
 
 /* ---- up paths ----------------------------------------------------------- */
 
-/* Add the step of destination d that follows its step on rank r. The new q is the old one, divided
- * by the number of slots of the switch of the step on rank r. */
+/* If the up path of destination d has a step on rank r, add the next step. Its q is the q of the
+ * step on rank r, divided by the number of slots of the switch on rank r. */
 static void step_up(const struct ftr_shape *sh, struct oracle_step *at,
 		    unsigned int r, uint32_t d)
 {
@@ -110,7 +110,7 @@ static uint64_t number(const struct oracle_place *o, ftr_sw s,
 	return at ? at->q : t->d / o->whole->numbering.divider[in_whole(o, s)];
 }
 
-/* The group of s towards t in the complete fabric. */
+/* The port group from s to its neighbour t in the complete fabric. */
 static const struct ftr_group *whole_group(const struct oracle_place *o,
 					   ftr_sw s, ftr_sw t)
 {
@@ -270,7 +270,7 @@ static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 	abort();
 }
 
-/* The data on which the choice of switch s for t depends. */
+/* The data on which the slot depends that switch s uses for destination t. */
 static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
 			       const struct ftr_dest *t)
 {

@@ -18,7 +18,7 @@ struct oracle_place {
 	const struct ftr_shape *whole;	/* nominal shape, with inferred links */
 	const struct ftr_shape *sh;	/* shape of the damaged fabric, over `whole` */
 	unsigned int *cost, *down;	/* costs of sh, [n_sw * n_sw] */
-	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: there are none */
+	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: `whole` has no up paths */
 };
 
 /* One step of the upward path of a host, on one rank. */
@@ -32,7 +32,7 @@ void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 		       const struct ftr_shape *sh);
 void oracle_place_free(struct oracle_place *o);
 
-/* The step of t on the rank of s; NULL if t has none there. */
+/* The step of destination t on the rank of switch s; NULL: t has no step on this rank. */
 const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
 				      const struct ftr_dest *t);
 

@@ -76,9 +76,10 @@ static bool shape_infers(const struct ftr_shape *sh, const struct mesh *m)
 }
 
 /*
- * Links are inferred in a mesh if at least 3/4 of its pairs are linked, and not if at most 2/3
- * are.  The limit of src/shape/slots.c may lie anywhere between these shares.  For a share in
- * between, the oracle expects all links to be inferred if the shape infers at least one.
+ * Missing links of a mesh are inferred if at least 3/4 of the pairs of a lower and an upper switch
+ * are linked, and are not inferred if at most 2/3 are.  The limit of src/shape/slots.c lies between
+ * these shares.  If the share of linked pairs lies there, too, the oracle expects all missing links
+ * to be inferred if the shape infers at least one.
  */
 static bool is_dense(const struct ftr_shape *sh, const struct mesh *m, uint32_t linked,
 		     uint32_t pairs)

@@ -16,9 +16,9 @@
 #include <stddef.h>
 
 /*
- * For every assertion that holds, Check's own macro writes the location to a pipe.  That
- * takes longer than most tests: some have a million assertions.  The location is needed
- * only to report where a program crashed.
+ * For every assertion that holds, the macro of the library Check writes the location to a
+ * pipe.  That takes longer than most tests: some have a million assertions.  The location is
+ * needed only to report where a program crashed.
  */
 #undef ck_assert_msg
 #define ck_assert_msg(expr, ...)					\

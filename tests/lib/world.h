@@ -14,7 +14,7 @@ struct world {
 	uint64_t seed;
 	struct ftr_rng rng;
 	struct ftr_fabric *f;		/* with all links */
-	struct ftr_shape *whole;	/* the nominal shape: that of f */
+	struct ftr_shape *whole;	/* the nominal shape, which is the shape of f */
 	struct ftr_fabric *damaged;	/* the fabric at the start, if it lacks links of f;
 					 * otherwise NULL */
 	struct ftr_shape *over;		/* shape of `damaged` over `whole`, or NULL */
@@ -26,8 +26,8 @@ struct world {
 	uint8_t *dead;			/* [n_ports] 1: the link is dead by the test's own record */
 };
 
-/* Unlike ck_assert_msg, sends no message if the condition holds: for inner
- * loops. */
+/* Faster than ck_assert_msg() of the library Check, which records each assertion
+ * that holds. */
 #define must(cond, ...)							\
 	do {								\
 		if (!(cond))						\
@@ -50,8 +50,8 @@ enum world_kind { WORLD_WHOLE, WORLD_LATE, WORLD_INVERTED };
 void world_start(struct world *w, enum world_kind kind);
 void world_stop(struct world *w);
 
-/* world_events() writes random events to e, which has room for world_room() of them, and returns
- * their number. world_note() enters events in w->dead. */
+/* world_events() writes random events to e, which has room for world_room() events, and returns
+ * their number. world_note() enters the n events in w->dead. */
 size_t world_room(const struct world *w);
 uint32_t world_events(struct world *w, struct ftr_incr_event *e);
 void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n);

@@ -55,7 +55,7 @@ static void unroute(struct both *b)
 	free(b->order);
 }
 
-/* Count the pairs that no links connect, for each class of pairs (FTR_CHECK_*). */
+/* Count the pairs that are not physically connected, for each class of pairs (FTR_CHECK_*). */
 static void apart(const struct ftr_fabric *f, uint64_t *bad)
 {
 	uint32_t *uf = malloc(f->n_sw * sizeof(*uf));

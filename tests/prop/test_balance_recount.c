@@ -90,7 +90,7 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 		for (uint32_t k = bin * c->width;
 		     k < (bin + 1) * c->width && k < n; k++)
 			sum += slow->shift[(size_t)link * n + k];
-		/* also in shift 0, in which hosts send to themselves and use no link */
+		/* the first bin includes shift 0, in which hosts send to themselves: no flows */
 		ck_assert_msg(sum == is, "seed %" PRIu64
 			      ": link %u, bin %u: the search counts %u flows, there are %u", seed,
 			      link, bin, is, sum);
@@ -202,7 +202,7 @@ static uint64_t sweep_and_match(struct counted *x, struct ftr_team *team,
 	return moved;
 }
 
-/* Replace the entries of odd columns by those of tables with another order of the switches. */
+/* Replace the entries of odd columns by those of a routing by another order of the switches. */
 static struct ftr_shape *other_order(const struct ftr_shape *sh,
 				     struct ftr_tables *t, uint8_t *use)
 {
@@ -409,8 +409,9 @@ static bool same_mean(double mean, uint64_t sum, uint32_t n)
 	return fabs(mean - (n > 1 ? (double)sum / (n - 1) : 0)) < 1e-9;
 }
 
-/* Return a figure by which tables can be compared: the flows on the most loaded link (or the
- * number that the search accepts, if that is higher), times the sum over the shifts. */
+/* Return a figure by which tables can be compared: the all-to-all flows on the most loaded link (or
+ * the number that the search accepts, if that is higher), times the flows on the most loaded link
+ * of each shift, added over all shifts. */
 static double product(const struct recount *c, uint32_t bound)
 {
 	uint32_t limit = bound + FTR_MAX(bound / 33, 1u);
@@ -418,8 +419,9 @@ static double product(const struct recount *c, uint32_t bound)
 	return (double)FTR_MAX(c->max, limit) * (double)c->sum;
 }
 
-/* Check that the report is correct, and that no figure is worse than before.  The sum over the
- * shifts may be worse if product() is better.  Returns product(). */
+/* Check that the report b is correct, and that neither the all-to-all load nor, at depth full, the
+ * load of shifts is higher than before the search.  The load of shifts may be higher if product()
+ * is lower.  Returns product(). */
 static double is_better(const struct routed *r, enum ftr_balance depth,
 		      const struct ftr_tables *t,
 		      const struct ftr_balance_report *b)

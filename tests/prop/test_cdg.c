@@ -450,7 +450,8 @@ START_TEST(two_turns_close_a_cycle)
 	struct ftr_cdg_write w[2];
 	bool closes;
 
-	/* The route to B crosses s, that to A crosses t.  Ports are numbered as they are drawn. */
+	/* The path to B crosses s, the path to A crosses t.  Ports are numbered as they are
+	 * drawn. */
 	ck_assert(!ftr_tables_new(f, true, &tab, &err));
 	ftr_tables_row(tab, a)[lb] = 1;
 	ftr_tables_row(tab, s)[lb] = 2;
@@ -477,7 +478,7 @@ START_TEST(two_turns_close_a_cycle)
 	ck_assert(!ftr_cdg_change(g, la, w, 2, &closes, &err));
 	ck_assert(closes);
 	ck_assert_uint_eq(ftr_tables_get(ftr_cdg_tables(g), b, la), 2);
-	ck_assert(ftr_cdg_occupied(g, a, 1, lb));	/* until drained */
+	ck_assert(ftr_cdg_occupied(g, a, 1, lb));	/* until the LID is drained */
 	ftr_cdg_drain_all(g);
 	ck_assert(!ftr_cdg_occupied(g, a, 1, lb));
 	ck_assert(ftr_cdg_occupied(g, a, 2, lb));
@@ -573,8 +574,8 @@ START_TEST(cancelled_at_any_time)
 }
 END_TEST
 
-/* A team builds the same graph as one thread.  The tree is so large that the threads of the team
- * share the work of every round. */
+/* A team builds the same graph as one thread.  The tree is so large that all threads of the team
+ * get work. */
 START_TEST(same_for_any_team)
 {
 	struct ftr_fabric *f = trees_racks();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compares the checker's verdict on changes with a slow verdict, that is, with complete
- * tables on a fabric without the dead links, and with the explicit union of old and new entries.
+ * Compares the checker's verdict on changes with slow checks: of the complete new tables on a
+ * fabric without the dead links, and of the channel dependencies of old and new entries together.
  * Tables come from incremental routing; some are corrupted afterwards.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
@@ -494,7 +494,7 @@ START_TEST(team_and_inconsistent_changes)
 						     &z.rep, &err));
 			ck_assert_uint_gt(z.rep.missed, 0);
 		}
-		/* exchange two changes, so that the order is wrong */
+		/* exchange two changes, so that the list is no longer sorted */
 		if (z.d.n_changes > 1) {
 			struct ftr_change c = z.change[0];
 

@@ -116,8 +116,8 @@ static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
 
 /* ---- any chassis ------------------------------------------------------- */
 
-/* If the root leaf is below a leaf chip, only top switches are inverted, and no
- * path between hosts passes one of them downward and then upward. */
+/* If only top switches are above the root, only these are upside down in the inverted order.
+ * Paths between hosts are then the same as with dmodc. */
 START_TEST(chassis_are_complete)
 {
 	uint64_t seed = trees_first_seed();
@@ -146,7 +146,7 @@ END_TEST
 
 /* ---- racks under a 648-port switch -------------------------------------- */
 
-/* Flows of all-to-all on the most loaded link. */
+/* All-to-all flows on the most loaded link. */
 static uint64_t worst_link(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_load_report all;
@@ -163,8 +163,9 @@ static uint64_t worst_link(const struct routed *r, const struct ftr_tables *t)
 	return all.max;
 }
 
-/* The 15 links of a rack switch carry 394 flows each on average.  Without the search for even
- * load, the most loaded link of the fabric carries 612; with ftree of OpenSM 3.3.23, 720. */
+/* The 15 links of a rack switch to leaf chips carry 394 flows each on average.  Without the search
+ * for even load, the most loaded link of the fabric carries 612 flows; with ftree of OpenSM 3.3.23,
+ * 720 flows. */
 START_TEST(racks_are_balanced)
 {
 	uint64_t top[18];

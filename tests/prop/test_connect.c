@@ -125,7 +125,8 @@ static void all_arrive(const struct both *b)
 		}
 }
 
-/* Searches the whole graph; the order and turns that the engine claims are not used. */
+/* Check the tables without the order and turns that the engine claims: the checker builds and
+ * searches the whole graph of channel dependencies. */
 static void no_credit_loop(const struct both *b)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };
@@ -148,7 +149,7 @@ static void claims_prove(const struct both *b)
 	};
 	struct ftr_check_report rep;
 
-	/* a path over a single horizontal link needs no turn, but the graph has to be built */
+	/* without turns, paths may use a horizontal link; the checker must then build the graph */
 	if (!opts.rank || !b->stats.n_turns)
 		return;
 	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
@@ -279,9 +280,9 @@ static uint32_t searched(const struct both *b, const char *engine,
 	return stats->balance.max_after;
 }
 
-/* Two chassis, joined by racks that connect to two chips of each. Routing follows
- * sftree's order. After the search the load is as even as that of up/down routing,
- * which leaves pairs unreachable. All tables follow one shape, as the fast path
+/* Two chassis, joined by racks that connect to two chips of each. With these seeds, dmodc
+ * routes by sftree's order. After the search the load is as even as that of up/down
+ * routing, which leaves pairs unreachable. All tables follow one shape, as the fast path
  * requires. */
 START_TEST(order_of_sftree_is_even)
 {
@@ -342,12 +343,12 @@ static void few_above(uint32_t above, uint32_t n)
 		      above, n);
 }
 
-/* Two chassis with hosts on their chips, joined by racks.  Where turns connect them, all
- * traffic of one direction crosses one link (connect.c), that is, the flows of half of the pairs
- * that have no up/down path.  The bound is the greater of their number and the flows on the most
- * loaded link with up/down routing.  On nearly all fabrics the most loaded link carries at most
- * 1.5 times the bound, and never more than 2.5 times.  (Seeds 1 to 5400: 26 of the 3407 fabrics
- * with turns are above 1.5 times; the worst has 2.13 times.) */
+/* Two chassis with hosts on their chips, joined by racks.  Where turns connect the chassis, all
+ * traffic of one direction crosses one link (connect.c).  These are the flows of half of the pairs
+ * that have no up/down path.  The bound is the number of these flows, or the number of flows on the
+ * most loaded link with up/down routing, if that is greater.  On nearly all fabrics the most loaded
+ * link carries at most 1.5 times the bound, and never more than 2.5 times.  (Seeds 1 to 5400: 26 of
+ * the 3407 fabrics with turns are above 1.5 times; the worst has 2.13 times.) */
 START_TEST(gateway_is_near_its_bound)
 {
 	uint32_t n_turns = 0, within = 0, excluded = 0, above = 0, n = trees_runs(120);
@@ -575,7 +576,7 @@ static bool same_links(const struct life *x, const struct ftr_shape *sh,
 	return !c.complete;
 }
 
-/* Compare with a full routing over the links that are alive, given the turns of the
+/* Compare with a full routing over the links that are alive. It starts with the turns of the
  * incremental routing. */
 static void compare(struct life *x, const struct ftr_check_delta *d)
 {
@@ -604,8 +605,8 @@ static void compare(struct life *x, const struct ftr_check_delta *d)
 	unroute(&now);
 }
 
-/* Check a change, which must have no finding.  True if the checker proves that it is safe; if not,
- * the change is undone, as in the plugin. */
+/* Check a change, in which the checker must find nothing but missing entries.  True if the checker
+ * proves that the change is safe; if not, the change is undone, as in the plugin. */
 static bool sound(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_delta_report rep;

@@ -169,7 +169,7 @@ static uint32_t n_neighbourhoods(const struct world *w,
 	return n;
 }
 
-/* On a healthy tree, leaves with the same neighbours are counted as one, even if they have more hosts
+/* On a healthy tree, leaves with the same neighbours form one group, even if they have more hosts
  * than links. */
 START_TEST(healthy_trees_in_groups)
 {
@@ -359,8 +359,9 @@ START_TEST(search_leaves_loops_alone)
 }
 END_TEST
 
-/* The search neither crashes nor does harm, whatever the tables are; it does not refuse those of
- * the engine. */
+/* The search accepts any tables: it never raises the load of the most loaded link, and the number
+ * of unreachable pairs stays the same.  It does not refuse tables of an engine that follow the
+ * shape. */
 START_TEST(searches_of_any_tables)
 {
 	uint64_t seed = trees_first_seed();

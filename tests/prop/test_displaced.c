@@ -30,8 +30,8 @@ struct kept {
 	struct ftr_incr *lv;
 };
 
-/* Tables in which an entry has its preferred port if that leads closer, and otherwise the port of
- * the formula. */
+/* Tables in which an entry has its preferred port if that port leads closer to the destination, and
+ * otherwise the port of the closed form. */
 static struct ftr_tables *first_tables(const struct kept *k)
 {
 	const struct ftr_shape *sh = k->w->sh;
@@ -382,8 +382,8 @@ END_TEST
 struct marked {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh, *order;	/* order: see random_order() */
-	struct ftr_balance_input in;	/* routes by sh, by order, or by each for every other
-					 * column */
+	struct ftr_balance_input in;	/* columns are routed by sh, by order, or alternately by
+					 * both */
 	uint8_t *use_full;
 	struct ftr_tables *t;		/* marked entries hold FTR_PORT_NONE */
 	struct ftr_tables *prefer;	/* or NULL */

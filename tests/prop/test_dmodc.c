@@ -356,7 +356,7 @@ static void check_dmodk(const struct routed *r, const struct ftr_pgft *g,
 	ck_assert_int_eq(sscanf(f->ep[e].name, "host-%u", &d), 1);
 	if (port->peer_kind != FTR_PEER_SW ||
 	    r->sh->tree.rank[port->peer] < r->sh->tree.rank[s])
-		return;		/* downward only parallel links are candidates */
+		return;		/* downward, all candidates are links to one neighbour */
 	for (unsigned int k = 0; k < level; k++)
 		pi *= g->w[k];
 	q = (unsigned int)(d / pi % (g->w[level] * g->p[level]));

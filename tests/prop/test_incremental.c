@@ -132,8 +132,8 @@ START_TEST(other_orders_follow)
 }
 END_TEST
 
-/* The same on real fabrics, with leaves of all sizes, hosts on upper switches, and racks joined by
- * horizontal links. */
+/* Real fabrics have leaves of all sizes, hosts on upper switches, and racks joined by horizontal
+ * links. */
 START_TEST(real_fabrics_follow)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {
@@ -167,7 +167,7 @@ static bool has_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !((struct loss *)ctx)->w->dead[f->sw[s].first_port + p];
 }
 
-/* The shape of the fabric without its last switch and without everything that is dead. */
+/* The shape of the fabric without its last switch and without its dead links. */
 static struct ftr_shape *over_what_is_left(struct world *w,
 					   struct ftr_fabric **f)
 {
@@ -193,7 +193,7 @@ static struct ftr_tables *route(const struct world *w,
 	return t;
 }
 
-/* Apply an event for a random link of a present switch. */
+/* Apply an event for a random link of any switch except the last one. */
 static void one_event(struct world *w, struct ftr_incr *lv)
 {
 	struct ftr_incr_event e[FTR_PORT_MAX];

@@ -66,8 +66,8 @@ static void end_count(struct counted *x)
 /* ---- the best port ------------------------------------------------------------- */
 
 struct price {
-	uint64_t square;	/* sum over the links: the square of the flows above the target */
-	uint64_t flows;		/* sum over the links of their flows */
+	uint64_t square;	/* sum of the squares of the flows above the target on each link */
+	uint64_t flows;		/* sum of the flows on all links of the path */
 };
 
 /* Compute the price of n more flows on the path from s through a port; false: no path. */
@@ -109,7 +109,7 @@ static void add_flows(const struct counted *x, const struct ftr_tables *t,
 	}
 }
 
-/* The hosts whose path to a destination passes s. */
+/* The number of hosts whose path to a destination passes s. */
 static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *t,
 			      ftr_sw s, const struct balance_dest *to)
 {
@@ -208,8 +208,8 @@ static struct replayed *make_again(const struct counted *x, struct ftr_tables *t
 	return r;
 }
 
-/* Check the moves of a share; r: all moves in the log.  flows: those before the sweep; t: the
- * tables before it, except that entries of earlier shares have moved. */
+/* Check the moves of a share.  r: all moves in the log; flows: the flows before the sweep; t: the
+ * tables before the sweep, in which the moves of shares 0 .. share - 1 have been made. */
 static void replay_share(const struct counted *x, struct ftr_tables *t,
 			 uint32_t *flows, const struct replayed *r,
 			 uint32_t share, const struct balance_sweep *w,

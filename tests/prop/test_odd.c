@@ -183,8 +183,8 @@ START_TEST(hypercube)
 }
 END_TEST
 
-/* 9 groups of 4 switches each.  The switches of a group are fully connected, and one link joins any
- * two groups. */
+/* 9 groups of 4 switches each.  The switches of a group are fully connected, and one link joins
+ * each pair of groups. */
 START_TEST(dragonfly)
 {
 	begin();

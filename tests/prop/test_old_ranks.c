@@ -293,7 +293,7 @@ struct moves {
 	unsigned int level;	/* of the kept, cases in which a switch has only horizontal links */
 };
 
-/* Add to f (consumed) the host port that it lacked at first, and move links. */
+/* The nominal fabric begins as f without one host port.  Then links of f are moved.  Consumes f. */
 static void move_links(struct ftr_fabric *f, struct ftr_rng *r, uint64_t seed,
 		       struct moves *moves)
 {
@@ -430,8 +430,8 @@ START_TEST(new_role)
 }
 END_TEST
 
-/* All hosts are on one of three switches, so neither ranking has any congestion.  The inferred
- * one has fewer ranks. */
+/* All hosts are on one of three switches, so neither the old nor the inferred ranks lead to
+ * congestion.  The inferred ranks are used, because there are fewer of them. */
 START_TEST(no_congestion)
 {
 	static const struct ftr_old_rank rank[] = {

@@ -22,7 +22,8 @@
 #include "lib/suite.h"
 #include "lib/trees.h"
 
-#define SMALL 30	/* switches up to which the slow oracle of slots is used as well */
+#define SMALL 30	/* greatest number of switches for which slots are compared with the slow
+			 * oracle */
 
 static struct ftr_err err;
 
@@ -155,7 +156,7 @@ START_TEST(wide_trees_equal_the_oracle)
 END_TEST
 
 /* Every leaf has two links to the first spine, three to the second, and two or three to each other
- * spine.  So the sequence of links of a leaf repeats only after six destinations of a slot. */
+ * spine.  So the sequence of links of a leaf repeats only after six destinations per spine. */
 static struct ftr_fabric *trunks(uint64_t seed)
 {
 	uint32_t leaves, spines, hosts;
@@ -285,8 +286,8 @@ static struct ftr_fabric *left_of(struct state *st)
 	return f;
 }
 
-/* fault: kill a live link, or sometimes a live switch without hosts.  Otherwise revive a dead link
- * or switch. */
+/* If `fault` is set, kill a live link, or sometimes a live switch without hosts.  Otherwise revive
+ * a dead link or switch. */
 static void change(struct state *st, struct ftr_rng *r, bool fault)
 {
 	const struct ftr_fabric *f = st->f;
@@ -356,7 +357,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	ftr_sw l1 = after->sh->numbering.col_sw[t->col], l0;
 
 	if (p0->peer_kind != FTR_PEER_SW)
-		return STAYS;	/* s is the switch of the owner */
+		return STAYS;	/* s0 is the switch of the destination */
 	if (p1->peer_kind != FTR_PEER_SW ||
 	    !oracle_leads(after, s1, p1->peer, l1))
 		return LOST;

@@ -201,7 +201,8 @@ START_TEST(hosts_on_two_upper_levels)
 }
 END_TEST
 
-/* Racks of two hosts below row and core chassis, whose leaf chips have two hosts as well. */
+/* Racks of two hosts below row switches, which are below two chassis.  The leaf chips of the
+ * chassis have one to three hosts. */
 START_TEST(hosts_on_chips)
 {
 	uint64_t seed = trees_first_seed();

@@ -55,7 +55,7 @@ static struct ftr_fabric *grow(const char *text)
 	return trees_grow(&g, 7, 0);
 }
 
-/* The failure of an upward link of the n-th switch of that rank. */
+/* The event that an upward link of the n-th switch of that rank has failed. */
 static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 				uint32_t n)
 {
@@ -152,7 +152,7 @@ START_TEST(parallel_links_first)
 }
 END_TEST
 
-/* The writes of a plan are in order, start from the present tables, and write each entry once. */
+/* The writes of a plan are sorted by step, switch and LID, and start from the present tables. */
 START_TEST(plans_are_in_order)
 {
 	uint64_t first = trees_first_seed();
@@ -383,7 +383,8 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-/* Make a planner, and plan a fault, a transition and a recovery; returns the first error. */
+/* Make a planner; plan a fault, a transition and the return of the link.  Returns the first
+ * error. */
 static enum ftr_status whole_life(const struct setup *x,
 				  const struct ftr_fabric *cut,
 				  const struct ftr_tables *to,

@@ -433,8 +433,8 @@ START_TEST(real_fabrics)
 			ftr_nominal_free(replaced(f, nominal_of(f, NULL, NULL),
 						  &w, "dmodc", false, &entries,
 						  (uint64_t)i));
-			/* the new GUID may exchange two nodes in an order on which a few entries
-			 * depend */
+			/* with the new GUID, two switches may change places in an order by GUID,
+			 * on which a few entries depend */
 			ck_assert_msg(entries <= 4, "%s, switch %u replaced: %u entries changed",
 				      trees_real_files[i], s, entries);
 			swap_free(&w);

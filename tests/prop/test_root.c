@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The root of sftree's order, and its gateways (src/engine/root.c), on random fabrics with
- * hosts above the leaves and on chassis: every switch reaches every LID without a cycle of
- * channel dependencies.  If hosts are on all spines, the most loaded link of sftree carries
- * hardly more than that of dmodc.  test_connect compares the two engines on two chassis.
+ * The root of sftree's inverted order (src/engine/root.c), on random fabrics with hosts above
+ * the leaves and on chassis: every switch reaches every LID without a cycle of channel
+ * dependencies.  If hosts are on all spines, the most loaded link of sftree carries hardly more
+ * flows than that of dmodc.  test_connect compares the two engines on pairs of chassis.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Incomplete root lists, over random trees and the real fabrics: the missing roots
- * are found, no others are, and the result is the same as with the complete list.
+ * are found, no other switches are taken for roots, and the ranks are the same as with the
+ * complete list.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -64,8 +65,8 @@ static bool among(uint64_t x, const uint64_t *guid, uint32_t n)
 	return n != 0;
 }
 
-/* Try the complete list, then parts of it.  full: f is a PGFT, so all missing roots must be
- * found. */
+/* Try the complete list, then parts of it.  full: f is a complete PGFT, so all missing roots must
+ * be found. */
 static void try_lists(const struct ftr_fabric *f, struct ftr_rng *r, bool full,
 		      uint64_t seed)
 {

@@ -63,7 +63,7 @@ START_TEST(damaged_trees)
 }
 END_TEST
 
-/* The same on trees of real sizes, with 1 to 60 % of the links and some switches dead. */
+/* Trees of real sizes, with 1 to 60 % of the links and some switches dead. */
 START_TEST(large_damaged_trees)
 {
 	static const char *const shape[] = {
@@ -369,7 +369,7 @@ START_TEST(detours_are_spread)
 	for (ftr_sw s = 0; s < b.f->n_sw; s++) {
 		uint64_t used = 0;
 
-		/* only middle switches outside of the subtree: those inside have one path */
+		/* only middle switches that are not above the root; the others have one path */
 		if (b.sh->tree.rank[s] != 1 ||
 		    ftr_shape_down(b.sh, s)[b.sh->numbering.col[b.stats.root]] !=
 		    FTR_COST_INF)

@@ -29,7 +29,7 @@ static void judge(const struct both *b, struct ftr_check_report *rep)
 	ck_assert(!ftr_check_tables(b->f, b->sftree, &opts, NULL, rep, &err));
 }
 
-/* Hops of the longest path between switches that dmodc does not connect. */
+/* The number of hops of sftree's longest path between two switches that dmodc does not connect. */
 static uint32_t longest_zigzag(const struct both *b)
 {
 	uint32_t longest = 0;
@@ -205,9 +205,9 @@ START_TEST(paper_figure_3)
 }
 END_TEST
 
-/* Algorithm 1 chooses as root the first leaf that reaches all switches; here l does not reach
- * B1, and m is the subnet manager's leaf.  If no leaf reaches all switches, the root is the
- * first leaf (lines 15 to 17). */
+/* Algorithm 1 chooses as root the first leaf that reaches all switches, except the leaf of the
+ * subnet manager.  Here l does not reach B1, so the root is m, or s if the subnet manager is on m.
+ * If no leaf reaches all switches, the root is the first leaf (lines 15 to 17). */
 START_TEST(paper_root_choice)
 {
 	struct both b = { .f = draw("l: A1 h1\nm: A1 B1 h1\n"
@@ -242,8 +242,8 @@ START_TEST(paper_sibling)
 		{ "t1", "t2", "t1 S t2" },	/* line 13 */
 		{ "R", "t2", "R S t2" },	/* line 9 */
 		{ "R", "U", "R S t2 U" },
-		{ "T", "t2", "T t1 S t2" },	/* by the root's entry */
-		{ "t1", "z", "t1 !" },		/* S does not reach it */
+		{ "T", "t2", "T t1 S t2" },	/* T uses its entry for the root */
+		{ "t1", "z", "t1 !" },		/* S does not reach z */
 		{ "R", "z", "R !" },
 	};
 	/* if the root is a source, line 13 overwrites the entry that line 9 has just written; this
@@ -332,8 +332,8 @@ START_TEST(paper_has_cycles_off_pgfts)
 		acyclic(&b, seed);
 		unroute(&b);
 	}
-	printf("sFtree of the paper on 300 complete trees that are not PGFTs: cycles in %u\n",
-	       cycles);
+	printf("sFtree of the paper on %u complete trees that are not PGFTs: cycles in %u\n",
+	       trees_runs(300), cycles);
 	runs_show(cycles > 0);
 }
 END_TEST

@@ -71,7 +71,7 @@ struct slow {
 	struct turn turn[MAX_CH][MAX_V];
 	unsigned int vl_number[MAX_CH];
 	int64_t left[MAX_CH];
-	uint32_t cursor[512];		/* [source] its next pair */
+	uint32_t cursor[512];		/* [source] number of packets sent so far */
 	uint64_t now, sent[MAX_CH], hops, delivered;
 	double latency;
 };
@@ -193,7 +193,7 @@ static void send(struct slow *x, uint32_t c, uint32_t i, unsigned int vl)
 	}
 }
 
-/* The first packet of a queue; with FIFOs, the first of the buffer. */
+/* The first packet of a queue; with FIFOs, the first packet of the buffer. */
 static uint32_t first_of(const struct slow *x, uint32_t c, unsigned int vl,
 			 uint32_t key)
 {
@@ -210,7 +210,7 @@ static uint32_t first_of(const struct slow *x, uint32_t c, unsigned int vl,
 	return best;
 }
 
-/* Number of outputs that are sending out of the buffers behind channel ch. */
+/* Number of outputs that are sending packets from the buffers at the end of channel ch. */
 static unsigned int fed(const struct slow *x, uint32_t ch)
 {
 	unsigned int n = 0;

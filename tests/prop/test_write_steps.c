@@ -104,8 +104,8 @@ static bool turns_up(const struct writing *z, ftr_sw y, ftr_lid lid)
 }
 
 /* Does the walk end at a switch whose entry had to be removed first, because it led downward to
- * a switch whose new entry leads upward?  This is possible only where the order leaves pairs
- * unreachable. */
+ * a switch whose new entry leads upward?  This is possible only if another order than that of the
+ * ranks is used (w->order). */
 static bool had_to_break(const struct writing *z, ftr_sw s, ftr_lid lid)
 {
 	ftr_sw to = s;
@@ -216,7 +216,7 @@ START_TEST(writes_in_trees_are_safe)
 		drains = 0;
 		for (int i = 0; i < 8; i++)
 			one_apply(&w);
-		/* a complete PGFT never has to drain */
+		/* in a complete PGFT no entry has to drain */
 		must(w.seed % 3 || !drains, "seed %" PRIu64 ": %" PRIu64
 		     " entries must drain", w.seed, drains);
 		world_stop(&w);
