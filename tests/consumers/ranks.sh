@@ -20,7 +20,7 @@ ranks_start() {
 	echo 'host-[0-8]' >"$T/hosts"
 }
 
-# The order of the hosts by rank, from lines "RANK HOST".
+# Reads lines "RANK HOST", and prints the hosts in the order of their ranks.
 ranks_of() { sort -n | sed 's/^[0-9]* //' | xargs; }
 
 openmpi_run() {
