@@ -63,7 +63,8 @@ struct tally {
 	uint32_t most_switches, most_steps, most_link;
 };
 
-/* Mode "plugin": numbers of recoveries, of states in between, and of such states with a defect. */
+/* Mode "plugin": number of recoveries; number of states between two blocks of a recovery, and
+ * how many of these states have unreachable pairs, loops, cycles, or any of the three (bad). */
 static struct {
 	bool on;
 	uint64_t recoveries, states, lost, loops, cycles, bad;
@@ -163,7 +164,7 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 	ok = world_write(world, &p, &rng);
 	ftr_ddlr_plan_fini(&p);
 	if (!ok)
-		return "an intermediate state is not sound";
+		return "an intermediate state has a loop, a cycle or a newly unreachable pair";
 	world_judge(world, true, &v);
 	/* packets from and to switches may have no path before the full routing */
 	t->lost += v.lost;
@@ -189,7 +190,7 @@ static const char *carry_out(struct ftr_ddlr_plan *p)
 		world->switches = false;
 	ok = world_write(world, p, &rng);
 	ftr_ddlr_plan_fini(p);
-	return ok ? NULL : "an intermediate state is not sound";
+	return ok ? NULL : "an intermediate state has a loop, a cycle or a newly unreachable pair";
 }
 
 /* Carry out, and remove from the plan, the writes that delete entries before a link comes up. */
