@@ -48,8 +48,8 @@ struct fake_packet {
 struct fake_fate {
 	bool lose_request, lose_answer;
 	bool refuse;		/* the transport refuses to send the packet */
-	bool to_host;		/* its loss is reported to OpenSM, not to its
-				 * sender */
+	bool to_host;		/* the loss of the packet is reported to OpenSM, not to the
+				 * sender of the packet */
 	unsigned int copies;	/* number of duplicate answers */
 	uint16_t status;	/* status of the answer, host order */
 	uint32_t lie;		/* if not 0: seed of random data in the answer */
@@ -124,7 +124,7 @@ struct fake {
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
 
-	pthread_mutex_t mutex;	/* guards the rest */
+	pthread_mutex_t mutex;	/* guards all members below */
 	pthread_cond_t cond;
 	char *log;
 	size_t log_size;
@@ -140,7 +140,7 @@ struct fake {
 	} trap_age[FTR_LID_MAX + 1];
 	pthread_t sweeper;
 	bool auto_sweep, stop_sweeper, sweeping;
-	/* last routing: Set requests, changed blocks and changed entries */
+	/* numbers of Set requests, changed blocks and changed entries in the last routing */
 	uint32_t sets, changed_blocks, changed_entries;
 	uint32_t n_sweeps;
 };
@@ -258,8 +258,8 @@ void fake_check_sound(struct fake *h);
 /* True if a switch has a trap that has not reached OpenSM, although live links
  * connect the switch with OpenSM. */
 bool fake_unheard(struct fake *h);
-/* Every block of OpenSM's copy equals the switch's block, or is marked: the next sweep
- * writes it. */
+/* Every block of OpenSM's copy of the tables equals the switch's block, or is marked: the next
+ * sweep writes it. */
 void fake_check_copy(struct fake *h);
 /* Number of marked blocks. */
 uint32_t fake_marked(struct fake *h);
@@ -310,7 +310,8 @@ void fake_clock(bool virtual);
  * fake_blocked changes the number of handlers that wait for OpenSM's lock. */
 void fake_messages(int more);
 void fake_blocked(int more);
-/* is true: from now on the handler of a message counts as a thread; false: as a message again. */
+/* Called by the handler of a message. is: from now on the clock counts the handler as a busy
+ * thread (true), or as a message that is not handled yet (false). */
 void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 

@@ -37,7 +37,7 @@
 
 struct waiter {
 	struct waiter *next;
-	pthread_cond_t *on;	/* what the thread waits for; NULL: it is in fake_pause */
+	pthread_cond_t *on;	/* condition that the thread waits for; NULL: it is in fake_pause */
 	double when;		/* time in ms at which the wait ends; negative: no limit */
 	uint64_t seen;		/* fake_pause: value of `steps` at the thread's last look */
 	bool woken, late;	/* late: woken because the time `when` came */
