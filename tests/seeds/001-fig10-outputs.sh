@@ -57,7 +57,8 @@ claim 'unsaturated: both functions have 0.4 to 0.7 packets at a link, in one dir
 
 [[ $long ]] || return 0
 
-# The same table if the place of a packet in a queue becomes free when its head has left.
+# The table of packets at a link again, if a packet's place in a queue becomes free when the head of
+# the packet has left.
 counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 
 # Other designs of a switch with queues at outputs, at full load.  The last fault only selects a

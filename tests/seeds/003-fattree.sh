@@ -42,7 +42,7 @@ part() {
 	on && $1 == key && us >= from && us < to { sum += $2 }
 	END { printf "%d\n", sum }' "$4"
 }
-# rate BYTES US: phits per cycle.
+# rate BYTES US: print BYTES in US microseconds as phits per cycle.
 rate() { awk -v b="$1" -v us="$2" 'BEGIN { printf "%.4g\n", b / 4 / (us / 0.00032) }'; }
 
 {

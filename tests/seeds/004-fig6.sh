@@ -50,7 +50,7 @@ set_entry() {
 	END { exit n != 1 }' "$1" >"$1.new" && mv "$1.new" "$1"
 }
 
-# entry FILE SWITCH HOST: print the port of that entry.
+# entry FILE SWITCH HOST: print the port of the entry of SWITCH for the destination HOST.
 entry() {
 	awk -v s="'$2'" -v d="'$3'" '
 	/^Unicast/ { here = index($0, s) }

@@ -25,15 +25,15 @@
  *			links and cycles
  *	-r RUNS -s SEED	number of runs; seed of their faults and of their uniform traffic
  *	-l PERCENT	load (100)
- *	-w N -m N	cycles before the measurement, and of the measurement
+ *	-w N -m N	cycles before the measurement; cycles of the measurement
  *	-o N -i N	places in an output queue (2), in an input buffer (2)
- *	-h N		cycles of a packet on a link (2, as in the paper)
+ *	-h N		cycles for which a packet occupies a link (2, as in the paper)
  *
  * Prints one line of CSV for each number of faults and function.  The values are means over the
  * runs that do not deadlock:
  *
  *	function, faults
- *	deadlock	percentage of the runs
+ *	deadlock	percentage of the runs that deadlock
  *	accepted	packets that arrive per cycle of the paper, in which a link carries
  *			half a packet
  *	wire, queue	packets on one direction of a link between switches, and in the queue
@@ -52,7 +52,7 @@
 #include <ftr/ftr.h>
 #include <ftr/sim.h>
 
-#define HOLD_MAX 16	/* cycles of a packet on a link */
+#define HOLD_MAX 16	/* maximum of -h */
 #define PLACES_MAX 31
 #define EXITS_MAX 16
 #define DEPTH (PLACES_MAX + 1)
@@ -111,7 +111,7 @@ static struct {
 	uint32_t *waits;	/* [n_ep] number of packets that a host has not sent yet */
 	uint32_t *first;	/* [n_ep] the first packet that a host has not sent yet, or
 				 * UINT32_MAX */
-	/* for each of the next cycles: the queues in which room becomes free */
+	/* [cycle % (HOLD_MAX + 1)]: the queues in which room becomes free in that cycle */
 	struct queue **back[HOLD_MAX + 1];
 	uint32_t n_back[HOLD_MAX + 1], cap_back[HOLD_MAX + 1];
 	uint64_t delivered, latency;

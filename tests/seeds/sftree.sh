@@ -74,7 +74,7 @@ traffic() {
 		>"$T/result.json" || (($? == 1))
 }
 
-# Print a value of that result: throughput of hosts or of ports 0, as a percentage of the rate of
+# Print a value of $T/result.json: throughput of hosts or of ports 0, as a percentage of the rate of
 # their links; or the number of runs that deadlock.
 percent() { awk "BEGIN { printf \"%.2f\", 100 * $(jsonq "$T/result.json" "$1.accepted") }"; }
 hosts() { percent hosts; }

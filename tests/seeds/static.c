@@ -156,7 +156,7 @@ static void grow(const char *shape, const char *function)
 
 /* ---- figure 11 --------------------------------------------------------------- */
 
-/* Does a packet that is routed by R_deterministic arrive? */
+/* True if a packet that is routed by R_deterministic arrives. */
 static bool arrives(ftr_ep from, ftr_ep to)
 {
 	struct ftr_sim_packet p = { .source = from, .dlid = f->ep[to].lid };
