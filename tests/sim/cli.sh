@@ -243,7 +243,7 @@ whatif_predicts() {
 
 case_whatif_predicts_dmodc() { whatif_predicts dmodc load; }
 case_whatif_predicts_sftree() { whatif_predicts sftree load; }
-# without a search, displaced entries are placed by formula
+# without a search, displaced entries are placed by the closed form
 case_whatif_predicts_off() { whatif_predicts dmodc off; }
 
 # ibdmchk reads and uses the SL and SL2VL files that "route" writes.

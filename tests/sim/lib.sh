@@ -16,7 +16,7 @@
 #	until_healed NAME	like walk, after sweeps have ended; the tables must
 #				also be those in OpenSM's dump.  A sweep must be due,
 #				as after a failure
-#	until_rest NAME		like until_healed, with an additional sweep
+#	until_rest NAME		like until_healed, but requests the sweep
 #	until_same A NAME	wait until the tables are those of A, read them into
 #				$T/NAME.lfts; with an additional sweep
 #	logged REGEX		the log has a matching line since the last osm_mark
@@ -54,7 +54,7 @@ two_managers() {
 gen() { "$ibfattree" gen "$@" --no-lids -o "$T/fabric.net"; }
 
 # Cases run without the background search, which requests sweeps at any time; prefer.sh enables it.
-# A second event_plugin_options line replaces this one.
+# A second event_plugin_options line replaces the one printed here.
 plugin_conf() {
 	echo 'balance load' >"$T/calm.conf"
 	printf '%s\n' 'event_plugin_name ibfattree' 'routing_engine dmodc' \
