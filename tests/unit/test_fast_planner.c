@@ -76,7 +76,7 @@ static void set_up(void)
 	atomic_store(&most, 0);
 }
 
-/* OpenSM has routed with ddlr, and the planner is under construction. */
+/* Returns a fake OpenSM that has routed with ddlr while the planner is under construction. */
 static struct fake *planning(void)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

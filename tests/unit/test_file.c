@@ -156,7 +156,7 @@ START_TEST(missing)
 }
 END_TEST
 
-/* ---- completely or not at all --------------------------------------------- */
+/* ---- a file is written completely or not at all --------------------------- */
 
 static void limit_file_size(rlim_t n)
 {

@@ -62,8 +62,8 @@ static const struct {
 	{ "3;2,3,4;2,3,2;2,1,2", 60, 24, 96, 168 },
 };
 
-/* The numbers above were worked out by hand; the functions below use the formulas of
- * <ftr/gen.h>. */
+/* The numbers in the table above were worked out by hand; the functions below use the formulas
+ * of <ftr/gen.h>. */
 static uint64_t nodes_of(const struct ftr_pgft *g, unsigned int level)
 {
 	uint64_t n = 1;
@@ -84,7 +84,8 @@ static unsigned int level_of(const struct ftr_switch *sw, uint32_t *pos)
 	return level;
 }
 
-/* Digit d (1..h) of the node at that position. */
+/* Digit d (1..h) of the label of a node: the node is number pos of its level, and the labels of
+ * PGFTs are those of <ftr/gen.h>. */
 static uint32_t digit(const struct ftr_pgft *g, unsigned int level,
 		      uint32_t pos, unsigned int d)
 {

@@ -189,7 +189,7 @@ static void random_net(struct scene *z, uint64_t seed)
 	net_route_all(n, &z->rng);
 }
 
-/* Overwrite a few entries; leave out and shuffle positions. */
+/* Overwrite a few entries; shuffle the host order, leave out some hosts, and insert gaps. */
 static void spoil(struct scene *z)
 {
 	struct net *n = &z->net;

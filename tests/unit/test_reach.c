@@ -98,7 +98,7 @@ static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
 	return FTR_SW_NONE;
 }
 
-/* Do packets for lid arrive from s?  Marks the switches that they pass. */
+/* True if packets from s to lid arrive.  Marks the switches that they pass. */
 static bool arrives(const struct scene *c, ftr_sw s, ftr_lid lid)
 {
 	uint8_t fate = LOST;
