@@ -82,7 +82,7 @@ worst_shift() {
 	echo "$worst"
 }
 
-# With the order of "ibfattree ranks" and one rank per host, no shift has two flows on a link.
+# With the order of "ibfattree ranks" and one rank per host, no two flows of a shift share a link.
 # On this fabric, the order by name does not have this property.
 case_ranks_shift() {
 	local n
