@@ -36,7 +36,7 @@
  * and after the last recovery the tables must be the original ones.
  *
  * If there are more than 5,000 random sets, only one set in 32 is checked after every write, and
- * has one of these endings.  All other sets are checked after every step, and end with the last
+ * has one of the two endings.  All other sets are checked after every step, and end with the last
  * repair.
  */
 #include <stdio.h>
@@ -74,7 +74,7 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
-#define TRIES 4			/* runs with different random drains and endings */
+#define TRIES 4			/* runs of each set, with different random drains and endings */
 
 /* Seed the random choices for one fault set. */
 static void take_chances(uint64_t set)
