@@ -10,9 +10,9 @@
 # streams, the streams that share a link alternate packet by packet.  They then deadlock only
 # if buffers have room for two packets or less.
 #
-# Then the paper's conclusion, "almost any 3-stage or larger fat-tree routed with minhop
-# will potentially deadlock": real tables of such trees under traffic of hosts and of
-# ports 0, which are as fast as hosts, or as slow as in commercial switches.
+# Then tests the paper's conclusion, "almost any 3-stage or larger fat-tree routed with minhop
+# will potentially deadlock", with tables that OpenSM makes for such trees.  Hosts and ports 0
+# send.  Ports 0 are as fast as hosts, or as slow as in commercial switches.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -126,7 +126,8 @@ claim 'ring of four: minhop changed by hand deadlocks' \
 claim 'after the deadlock no packet arrives; with sftree packets still arrive' \
 	"$(at 004-fig6 10.0 minhop-changed) == 0 && $(at 004-fig6 10.0 sftree-paper) > 500"
 
-# The same streams with other queues and buffer sizes, and the changed minhop tables.
+# The streams of the figure again, with the changed minhop tables, other queues and other buffer
+# sizes.
 echo 'queues,room in packets,deadlock,hosts' >"$out/004-fig6-queues.csv"
 for queues in fifo voq; do
 	for room in 2 4 8; do

@@ -327,7 +327,7 @@ static bool joined(const struct world *w)
 /* ---- a set of faults -------------------------------------------------------------- */
 
 struct set {
-	struct world *w[2];	/* with one VL; with two VLs, if a scheme has two */
+	struct world *w[2];	/* w[0] has one VL; w[1] has two, and is used if a scheme has two */
 	uint32_t fault[FAULTS_MAX];
 	struct ftr_sim_change change[FAULTS_MAX + 2];
 		/* tables of each scheme: now, and before the last fault */
