@@ -237,7 +237,7 @@ START_TEST(test_silent)
 }
 END_TEST
 
-/* ---- OpenSM waits for its own packets meanwhile -------------------------- */
+/* ---- packets are lost while OpenSM waits for its own --------------------- */
 
 /* Cut a link in a sweep.  Failures of the plugin's packets then pass through OpenSM's error path
  * while OpenSM waits until its count of packets in flight is 0.  The sweep must neither hang nor
@@ -396,7 +396,7 @@ START_TEST(test_stale_set_of_opensm)
 }
 END_TEST
 
-/* ---- all of these, at random --------------------------------------------- */
+/* ---- all these faults of packets, at random ------------------------------ */
 
 struct dice {
 	struct ftr_rng rng;

@@ -505,9 +505,8 @@ static void same_as_line(enum form form, const char *text, size_t cut,
 	drop(&whole);
 }
 
-/* A text that is cut inside a line is refused, unless the missing part of the line has no
- * meaning.  (Exceptions: pairs, and a last number that is still valid when cut.)  A cut text
- * never has a worse effect than an error. */
+/* A text that is cut inside a line must be refused, or the missing part of the line must have no
+ * meaning.  Two kinds of cuts cannot be detected: those inside a number, and those in pairs. */
 START_TEST(cuts)
 {
 	const char *text = sound[_i].text;

@@ -308,8 +308,8 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 }
 
 /* Compare the random patterns of <ftr/load.h>.  A first generator gives a seed for each pattern.
- * The pattern is a random permutation of the live positions; in a bisection, the first half
- * of the permutation sends to the second half. */
+ * The pattern is a random permutation of the hosts in the host order; in a bisection, the first
+ * half of the permutation sends to the second half. */
 static void test_random(struct scene *z, struct ftr_load *ld, bool halves)
 {
 	uint32_t live[512], perm[512], n = 0, at = 0;
@@ -477,7 +477,7 @@ static void two_level(struct scene *z, uint32_t spines)
 	}
 }
 
-/* With as many spines as hosts per leaf, every shift is free of collisions. */
+/* With as many spines as hosts per leaf, no two flows of a shift share a link. */
 START_TEST(non_blocking)
 {
 	struct scene z = { .n = 0 };
@@ -622,7 +622,7 @@ START_TEST(samples)
 }
 END_TEST
 
-/* On healthy trees dmodc guarantees that no shift has a collision. */
+/* On healthy trees dmodc guarantees that no two flows of a shift share a link. */
 START_TEST(dmodc_shifts)
 {
 	static const char *const shape[] = { "3;4,4,8;1,4,4;1,1,1", "kary:4,3" };
@@ -651,7 +651,7 @@ START_TEST(dmodc_shifts)
 	ck_assert_uint_eq(r.max, 1);
 	ck_assert_uint_eq(r.sum_max, z.n - 1);
 	ck_assert_uint_eq(r.lost, 0);
-	/* random permutations do have collisions */
+	/* in random permutations some flows share a link */
 	ck_assert(!ftr_load_permutations(ld, 20, 1, NULL, &r, &err));
 	ck_assert_uint_gt(r.max, 1);
 	ftr_load_free(ld);

@@ -31,7 +31,7 @@ static void reset(void)
 /* ---- every pair of state and event --------------------------------------- */
 
 #define SAME -1
-#define ANY 7			/* all values of one part of the state */
+#define ANY 7			/* mask of all values of one part of the state */
 #define ONLY(x) (1 << (x))
 #define NOT(x) (ANY & ~ONLY(x))
 
@@ -361,7 +361,8 @@ START_TEST(test_sweep_comes)
 	ck_assert_double_eq(rr_timer(&s), 11000);
 	at(9000, (struct rr_event){ .kind = RR_EV_DISCOVERED });
 	ck_assert_double_le(rr_timer(&s), 9000);
-	/* a discovery may take four times as long as the previous one */
+	/* no sweep is requested before this discovery has taken four times as long as the
+	 * previous one */
 	at(9000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
 	at(9000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
 	ck_assert_double_eq(rr_timer(&s), 9000 + 4 * 8000);
@@ -535,7 +536,8 @@ START_TEST(test_walks)
 		else if (!coin(&w, 3))
 			worker(&w);
 		else if (rr_step(&s, &trap, w.now) & RR_ACT_TAKEN)
-			/* after a failed routing there may be no further event */
+			/* each trap that is taken needs a sweep: after a routing that fails, no
+			 * other event may follow */
 			HOLDS(s.want.wanted);
 		check_invariant(&w);
 	}

@@ -120,7 +120,7 @@ START_TEST(hung_write)
 	pthread_mutex_lock(&gate);
 	put(h, NULL, FTR_OK);
 	put(h, NULL, FTR_OK);
-	fake_unload(h);	/* returns, although the gate is closed */
+	fake_unload(h);	/* returns, although the job still waits for the gate */
 	ck_assert_uint_eq(ran, 0);
 	ck_assert_uint_eq(fake_logged(h, "a write has not ended"), 1);
 	fake_free(h);
