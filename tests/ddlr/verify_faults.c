@@ -21,8 +21,8 @@
  * The faults of a set occur one after the other, in all orders or in one order, and each is
  * repaired before the next.  After each repair all physically connected hosts must reach each
  * other, without loops and without cycles of channel dependencies on the given VLs.  No single
- * write may cause a loop or a cycle, or make a reachable pair unreachable.  After a fault,
- * packets are drained or not, at random.
+ * write may cause a loop or a cycle, or make a reachable pair unreachable.  After a repair,
+ * the packets under way may drain before the next fault or not, at random.
  *
  * A run has one of two endings, at random.  In the first, all faults are repaired in a random
  * order.  In the second, the damaged fabric is routed from scratch, with a transition to the new
@@ -290,7 +290,7 @@ static const char *hand_over(struct tally *t)
 
 struct block {
 	ftr_sw sw;
-	uint32_t first;		/* LID */
+	uint32_t first;		/* first LID of the block */
 };
 #define BLOCK 64
 
