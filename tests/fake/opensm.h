@@ -41,8 +41,8 @@ struct fake_packet {
 				 * transport */
 	uint32_t number;	/* per sender, from 0; copies have the same
 				 * number */
-	ftr_sw to;		/* switch at the end of the route; NONE: the route has a dead
-				 * link */
+	ftr_sw to;		/* switch at the end of the route; FTR_SW_NONE: the route crosses
+				 * a dead link */
 };
 
 struct fake_fate {

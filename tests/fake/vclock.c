@@ -73,7 +73,7 @@ static bool wake_lookers(void)
 	return some;
 }
 
-/* The next moment for which a thread waits. */
+/* The earliest time at which a waiting thread must be woken; FOREVER: there is none. */
 static double next_moment(void)
 {
 	double next = FOREVER;
@@ -317,7 +317,7 @@ struct fake_look fake_look(void)
 	return l;
 }
 
-/* Wait for LOOK_NS of real time at most; true: woken. */
+/* Wait for LOOK_NS of real time at most.  True if another thread has woken this one. */
 static bool look_wait(struct waiter *w)
 {
 	struct timespec end;
