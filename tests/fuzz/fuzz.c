@@ -31,7 +31,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct ftr_fabric *fabric;	/* the fabric to which tables and lists belong */
+static struct ftr_fabric *fabric;	/* given to the readers of tables, orders and events */
 static char path[64];			/* file with the input, for readers that open a file */
 static void (*run)(const uint8_t *data, size_t size);
 
