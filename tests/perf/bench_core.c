@@ -294,7 +294,7 @@ static void live_case(const char *name, unsigned int threads)
 
 /* ---- tables ---------------------------------------------------------- */
 
-/* Run each case in a process of its own; returns whether one failed. */
+/* Run each case in a process of its own.  True if one of them failed. */
 static bool in_children(void (*fn)(const char *, unsigned int), int n,
 			const char *const *name)
 {
