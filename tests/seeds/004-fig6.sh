@@ -106,7 +106,7 @@ for e in "${routings[@]}"; do
 		--fail 'root-1[3]@0us' --recover 'root-1[3]@2ms' \
 		--fail 'root-2[3]@0us' --recover 'root-2[3]@3ms' \
 		--series "$parts" --json >"$T/$e.json" || (($? == 1))
-	# mean bandwidth of the four nodes, MB/s
+	# mean bandwidth of the four streams, MB/s
 	sed -n 's/.*"delivered": *\([0-9]*\).*/\1/p' <(sed '1,/"series"/d' "$T/$e.json") |
 		head -n "$parts" | awk '{ printf "%.1f\n", $1 * 2048 / 4 / 100 }' >"$T/$e.col"
 	jsonq "$T/$e.json" deadlocks >"$T/$e.deadlocks"

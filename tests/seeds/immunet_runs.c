@@ -357,7 +357,7 @@ int main(int argc, char **argv)
 		.window = value("window"),
 		.link_ps = CYCLE, .switch_ps = value("router") * CYCLE,
 		.change = faults.g, .n_changes = faults.n, .run_ps = cycles * CYCLE,
-		.check_ps = cycles * CYCLE,	/* at the end */
+		.check_ps = cycles * CYCLE,	/* look for a deadlock only at the end */
 		.n_series = (uint32_t)(cycles / value("part")),
 		.seed = value("seed"),
 	};

@@ -359,8 +359,8 @@ static void host_turn(ftr_ep e)
 	uint32_t *busy = &s.busy[f->n_ports + e], *p = &s.first[e];
 
 	if (job.load < 1) {
-			/* at most one packet per cycle, which is nearly the same as
-			 * exponentially distributed gaps */
+			/* a host makes at most one packet per cycle, which is nearly the same
+			 * as exponentially distributed gaps */
 		double u = (double)(ftr_rng_next(&s.rng) >> 11) / 9007199254740992.;
 
 		s.waits[e] += u < job.load / job.hold;

@@ -8,7 +8,7 @@
 # there is one run: with 648 hosts another seed changes the throughput by a few tenths of a per
 # cent.
 #
-# Not given: buffers, delays, durations.  Those of the switch are taken from the published
+# Not given: buffers, delays, durations.  Buffers and delays are those of the published
 # InfiniBand model for OMNeT++; the model used in the paper (Gran and Reinemo, 2011) is
 # derived from it.  Per VL the published model has 200 blocks of 64 bytes at an input, a quarter of
 # them if the port is 1x, and 78 blocks at an output.  Outputs have no buffer of their own
