@@ -392,7 +392,7 @@ static bool arrives(const struct tree *w, const struct ftr_tables *t)
 	return !r.harmful && r.cdg == FTR_CDG_ACYCLIC;
 }
 
-/* Returns the number of times that the search called cancelled(). */
+/* Returns the number of times that the search asked whether it is cancelled. */
 static uint32_t stopped_at(struct tree *w, enum ftr_balance depth, uint32_t at)
 {
 	struct stop s = { .at = at };

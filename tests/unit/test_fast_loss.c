@@ -457,7 +457,7 @@ START_TEST(test_random)
 	fake_settle(h);
 	fake_set_fate(h, NULL, NULL);
 	fake_check_copy(h);
-	/* sweep in any case, because not every change causes an event */
+	/* sweep at least once, even if no sweep was requested */
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	while (fake_sweep_wanted(h)) {

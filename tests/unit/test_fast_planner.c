@@ -16,7 +16,7 @@
 
 static atomic_bool hold;	/* true: hold threads that make a planner */
 static atomic_uint started, held, stopped;	/* numbers of threads started, held and stopped */
-static atomic_uint running, most;	/* number of threads now; maximum so far */
+static atomic_uint running, most;	/* number of these threads now; maximum so far */
 
 struct question {
 	bool (*stop)(void *ctx);

@@ -637,7 +637,7 @@ START_TEST(random_graph)
 }
 END_TEST
 
-/* Requests that do not fit are errors; nothing is left out silently. */
+/* If the switches have too few ports for the hosts or links, this is an error. */
 START_TEST(random_graph_limits)
 {
 	struct ftr_fabric *f = NULL;
@@ -650,7 +650,7 @@ START_TEST(random_graph_limits)
 	ck_assert_int_eq(random_graph_new(1, 1, 255, 0, &f, &err), FTR_LIMIT);
 	ck_assert_int_eq(random_graph_new(1, 2, 0, 254, &f, &err), FTR_LIMIT);
 	ck_assert_ptr_null(f);
-	/* one switch has no free port for an extra link */
+	/* a single switch cannot have a link to another one, so the extra link is left out */
 	ck_assert_int_eq(random_graph_new(1, 1, 0, 1, &f, &err), FTR_OK);
 	ck_assert_uint_eq(f->n_sw_links, 0);
 	ftr_fabric_free(f);

@@ -56,7 +56,7 @@ static void put(const char *text, size_t len)
 	put_in_memory(&fd, path, text, len);
 }
 
-/* ---- all readers behind one call --------------------------------------- */
+/* ---- one function that calls any of the readers ------------------------ */
 
 enum form { FDBS, SL2VL, PATH_SL, ORDER, PAIRS, N_FORMS };
 
@@ -385,7 +385,7 @@ START_TEST(refused)
 	snprintf(want, sizeof(want), "%s%s", path, torn[_i].msg);
 	if (torn[_i].form != ORDER)
 		ck_assert_str_eq(err.msg, want);
-	else	/* a tab may be shown in another form */
+	else	/* err.msg shows a tab in another form */
 		ck_assert_int_eq(strncmp(err.msg, want, strlen(path) + 20), 0);
 	ck_assert(!g.t && !g.m && !g.p && !g.order && !g.pair);
 }

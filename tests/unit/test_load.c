@@ -103,7 +103,7 @@ static void same_bins(const struct ftr_load_bins *b, const uint64_t *naive,
 	ck_assert(!b->n || b->count[b->n - 1]);
 }
 
-/* Check that the links in the report match v. */
+/* Check that the links in the report match the naive count v. */
 static void same_links(const struct net *n, const struct naive *v,
 		       const struct ftr_load_report *r)
 {
@@ -141,7 +141,7 @@ static void same_links(const struct net *n, const struct naive *v,
 		}
 }
 
-/* Check that the load of every link matches v, and that other ports have none. */
+/* Check that the load of every link matches the naive count v, and that other ports have none. */
 static void same_by_port(const struct net *n, const struct naive *v, const uint64_t *by_port)
 {
 	for (ftr_sw s = 0; s < n->f->n_sw; s++)
@@ -414,7 +414,7 @@ static void same_report(const struct ftr_load_report *a,
 	ck_assert_int_eq(memcmp(a, b, sizeof(*a)), 0);
 }
 
-/* The result does not depend on the team, nor on whether the paths are kept. */
+/* The result depends neither on the number of threads nor on whether the paths are stored. */
 START_TEST(same_for_any_team)
 {
 	struct ftr_team *team[] = { NULL, ftr_team_new(2), ftr_team_new(5) };

@@ -276,7 +276,7 @@ START_TEST(other_lmc)
 	only(&g, 0, 0, 0, 1);
 	ck_assert_uint_eq(g.n->f->ep[wide].lmc, 1);
 	ck_assert_ptr_nonnull(strstr(g.c.example, "another LMC"));
-	/* each LID has its own index */
+	/* each LID of the port has an index d of its own */
 	for (uint32_t i = 0; i < g.sh->numbering.n_dest; i++)
 		if (g.sh->numbering.dest[i].lid >= 1000)
 			ck_assert_uint_eq(g.sh->numbering.dest[i].d,

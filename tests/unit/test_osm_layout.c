@@ -71,7 +71,7 @@ START_TEST(test_a_member_more)
 	char why[128] = "";
 
 	ck_assert_ptr_nonnull(moved);
-	/* OpenSM's pointers, in its own layout; the structure is at `moved` */
+	/* OpenSM sets its pointers in its own layout, to the structure at `moved` */
 	proto->subn.p_osm = osm;
 	proto->sm.p_subn = proto->sa.p_subn = &osm->subn;
 	memcpy(moved, proto, at);

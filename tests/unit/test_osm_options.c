@@ -217,7 +217,7 @@ static char *paragraph(const char *page, const char *name, const char *tag)
 	const char *at = strstr(page, tag), *end, *section;
 
 	ck_assert_msg(at, "%s is not in the page", name);
-	at++;		/* the newline before the tag belongs to the tag */
+	at++;		/* `tag` begins with a newline, which is not part of the paragraph */
 	end = strstr(at, "\n.TP\n");
 	section = strstr(at, "\n.SH ");
 	if (!end || (section && section < end))

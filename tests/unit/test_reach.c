@@ -131,7 +131,7 @@ static bool is_manager(const struct scene *c, uint64_t guid)
 	return false;
 }
 
-/* Record the dependencies of the packets for this LID. */
+/* Record the channel dependencies of the packets for this LID. */
 static void note_edges(struct scene *c, ftr_lid lid)
 {
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {

@@ -94,9 +94,10 @@ static const struct row {
 	int sweep, table, job;	/* expected state */
 	uint32_t epochs;	/* number of epochs that the event begins */
 	unsigned int todo;
-	uint32_t queued, later;	/* expected numbers of traps */
+	uint32_t queued, later;	/* expected n_traps and n_later */
 } row[] = {
-	/* name, event, prepare, in sweeps, tables, jobs -> sweep, table, job */
+	/* name, event, prepare; sweeps, tables and jobs before the event; then the members from
+	 * `sweep` on */
 	{ "trap", { .kind = RR_EV_TRAP, .master = true }, NULL,
 	  ANY, NOT(RR_FOREIGN), ANY, SAME, SAME, SAME, 0, RR_ACT_TAKEN, 1, 0 },
 	{ "trap, foreign tables", { .kind = RR_EV_TRAP, .master = true }, NULL,

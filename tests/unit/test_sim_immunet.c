@@ -587,8 +587,8 @@ START_TEST(every_path)
 }
 END_TEST
 
-/* The safe VL alone, with one ring or with the rings of a torus: it deadlocks
- * without the bubble, but not with the bubble. */
+/* Packets use only the safe VL, with one ring or with the rings of a torus: they must deadlock
+ * without the bubble, but not with it. */
 static bool bubble;
 
 static unsigned int ring_only(void *state, const struct ftr_sim_view *v,

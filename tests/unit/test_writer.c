@@ -64,7 +64,7 @@ START_TEST(bounded)
 	ck_assert_uint_eq(fake_logged(h, "the queue is full"), 1);
 	pthread_mutex_unlock(&gate);
 	fake_flush(h);
-	/* the other jobs were dropped; the writer may have taken one job from the queue before */
+	/* the other jobs were dropped; the writer may have taken one from the queue before that */
 	ck_assert_uint_ge(ran, IBF_WRITER_JOBS);
 	ck_assert_uint_le(ran, IBF_WRITER_JOBS + 1);
 	ck_assert_uint_eq(fake_logged(h, "lost meanwhile: "), 1);
