@@ -294,7 +294,7 @@ static void delay_one(void *ctx, const struct fake_packet *p,
 	fate->delay_ms = 120;	/* carried out long after it was given up */
 }
 
-/* A Set that was given up is carried out after a later one of the same block, so
+/* A Set that was given up is carried out after a later Set of the same block, so
  * the switch holds old entries.  The sweep that follows writes every block again
  * that was sent more than once. */
 START_TEST(test_stale_set)

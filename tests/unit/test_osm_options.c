@@ -201,7 +201,7 @@ START_TEST(test_sample)
 			      "not %s, but %s", want, at);
 	}
 	ck_assert_ptr_null(strstr(at, "\n\n"));
-	/* if no key is commented out, the options are the defaults as well */
+	/* if all keys are uncommented, the options are still the defaults */
 	for (char *c = strstr(file, "\n#"); c; c = strstr(c + 1, "\n#"))
 		if (c[2] != ' ')
 			c[1] = ' ';

@@ -346,7 +346,7 @@ static void lose_links(struct fake *h, struct ftr_rng *r)
 	}
 }
 
-/* Route fab (consumed) with one engine, and check the tables. */
+/* Route fab with one engine, check the tables, and free fab. */
 static void run_test_reach(struct ftr_fabric *fab, uint64_t seed, const char *engine,
 			   const struct managers *m, struct ftr_rng *faults)
 {
@@ -394,7 +394,7 @@ static uint64_t any_guid(const struct ftr_fabric *f, struct ftr_rng *r)
 		f->ep[ftr_rng_below(r, f->n_ep)].guid;
 }
 
-/* Test all engines on f (consumed), with subnet managers at random positions. */
+/* Test all engines on f, with subnet managers at random positions; then free f. */
 static void try_all(struct ftr_fabric *f, uint64_t seed, struct ftr_rng *r)
 {
 	struct managers m = { .n_other = ftr_rng_below(r, 4) };

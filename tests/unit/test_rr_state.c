@@ -333,7 +333,7 @@ START_TEST(test_gather)
 END_TEST
 
 /* A sweep is requested after CAP at the latest, however many traps arrive.  During a
- * discovery none is requested unless the discovery is stuck. */
+ * discovery no sweep is requested, unless the discovery does not end. */
 START_TEST(test_sweep_comes)
 {
 	double asked = 0;

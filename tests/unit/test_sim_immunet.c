@@ -228,8 +228,8 @@ static struct ftr_sim_change dies(ftr_sw s, ftr_port p, uint64_t at)
 
 /* ---- the examples of Puente et al. 2004 -------------------------------------------- */
 
-/* Figure 5: on a 3x3 torus the link between 4 and 1 dies.  4 becomes the root, 3, 5 and 7 are its
- * children, and the other switches are children of 3, 5 and 7. */
+/* Figure 5: on a 3x3 torus the link between switches 4 and 1 dies.  Switch 4 becomes the root, 3, 5
+ * and 7 are its children, and the other switches are children of 3, 5 and 7. */
 START_TEST(figure_5)
 {
 	const struct ftr_sim_change g = dies(4, 4, FTR_SIM_US);
@@ -256,9 +256,9 @@ START_TEST(figure_5)
 }
 END_TEST
 
-/* Figure 6: 1 and 4 detect the fault at the same time; before the tree is complete,
- * the link between 3 and 4 dies.  The paper prints the new levels as 11 and 12; 1 *
- * 9 + 3 is 12, and 1 * 9 + 4 is 13. */
+/* Figure 6: switches 1 and 4 detect the fault at the same time; before the tree is complete,
+ * the link between 3 and 4 dies.  The paper prints the new levels as 11 and 12, but by its own
+ * rule they are 1 * 9 + 3 = 12 and 1 * 9 + 4 = 13. */
 START_TEST(figure_6)
 {
 	const struct ftr_sim_change g[] = {
