@@ -56,7 +56,7 @@ struct ftr_event world_fault(const struct world *w, uint32_t i, bool up);
 /* Apply the event to the fabric. */
 void world_suffer(struct world *w, struct ftr_event e);
 
-/* The verdict on one state. */
+/* The properties of one state of the tables. */
 struct verdict {
 	uint64_t pairs;		/* pairs (live switch, LID) that are physically connected */
 	uint64_t lost;		/* those of `pairs` that have no path */

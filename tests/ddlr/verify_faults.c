@@ -32,7 +32,7 @@
  * With "plugin", the planner does not handle recovery: OpenSM routes the present fabric
  * with the nominal shape, and blocks of 64 entries are written in any order.  A state between
  * two blocks may have unreachable pairs, loops or cycles of channel dependencies; such states
- * are only counted.  After the last block all hosts must be reachable without loop and cycle,
+ * are only counted.  After the last block all hosts must be reachable without loops and cycles,
  * and after the last recovery the tables must be the original ones.
  *
  * If there are more than 5,000 random sets, only one set in 32 is checked after every write, and
@@ -51,14 +51,14 @@ struct job {
 	unsigned int faults;
 	const char *kinds;
 	unsigned int vls;
-	uint64_t n;		/* 0: all sets */
+	uint64_t n;		/* number of random sets; 0: all possible sets */
 	bool orders;		/* apply the faults of each set in all orders */
 };
 
 struct tally {
 	uint64_t sets, runs, failures, pairs, lost;
 	uint64_t writes, switches, plans, unclean, refused, inverted;
-	uint64_t hosts_only;	/* runs in which the planner reported hosts_only */
+	uint64_t hosts_only;	/* number of runs in which the planner reported hosts_only */
 	uint64_t transitions, phases, held;
 	uint32_t most_switches, most_steps, most_link;
 };
@@ -309,7 +309,7 @@ static void by_guid(const struct ftr_fabric *f, const struct ftr_tables *to,
 		       FTR_MIN(stride, to->stride));
 }
 
-/* Write the blocks that differ, in any order. */
+/* Write the blocks that differ from want, in random order.  Judge the state after each of them. */
 static void write_blocks(const uint8_t *want)
 {
 	uint32_t stride = world->t->stride, n = 0, *perm;
