@@ -90,8 +90,8 @@ struct fake_sw {
 	uint8_t *lft;		/* [FTR_LID_MAX + 1] the table in the switch */
 	ib_net64_t m_key;	/* 0: the switch accepts every M_Key */
 	bool silent;		/* the switch does not answer */
-	bool changed;		/* PortStateChange of the switch */
-	bool unheard;		/* its trap has not reached OpenSM */
+	bool changed;		/* value of PortStateChange in the switch */
+	bool unheard;		/* a trap of the switch has not reached OpenSM */
 	/* route found by OpenSM's last discovery */
 	struct rr_dr route;
 	uint32_t n_sets;	/* Sets of LFT blocks that the switch has carried out */
@@ -128,11 +128,11 @@ struct fake {
 	pthread_cond_t cond;
 	char *log;
 	size_t log_size;
-	int pool_out;		/* packets taken from the pool and not returned */
-	unsigned int signals;	/* calls of osm_sm_signal(SWEEP) not handled yet */
-	unsigned int posted;	/* messages that the dispatcher has not handled
+	int pool_out;		/* number of packets taken from the pool and not returned */
+	unsigned int signals;	/* number of calls of osm_sm_signal(SWEEP) not handled yet */
+	unsigned int posted;	/* number of messages that the dispatcher has not handled
 				 * yet */
-	unsigned int reported;	/* traps reported to plugins */
+	unsigned int reported;	/* number of traps reported to plugins */
 	bool own_sweep;		/* sweep due because of a trap that the plugin left to OpenSM */
 	struct {
 		uint32_t n;

@@ -47,8 +47,9 @@ struct waiter {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double now_ms;
 static unsigned int busy;	/* number of threads that work */
-static unsigned int messages;	/* messages not handled yet, except those that count as threads */
-static unsigned int blocked;	/* handlers that wait for OpenSM's lock */
+/* number of messages that are not handled yet, except those that count as threads */
+static unsigned int messages;
+static unsigned int blocked;	/* number of handlers that wait for OpenSM's lock */
 static uint64_t steps;		/* increased whenever a thread stops working */
 static struct waiter *waiters;
 

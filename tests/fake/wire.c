@@ -78,7 +78,7 @@ struct fake_wire {
 	pthread_mutex_t mutex, cb_mutex;
 	pthread_cond_t cond;
 	bool stop, calling;
-	struct event *event;	/* sorted by due, seq */
+	struct event *event;	/* list, sorted by due, and by seq if due is equal */
 	struct bind *bind;
 	uint64_t seq;
 	uint32_t number[2];
