@@ -61,16 +61,16 @@
 
 struct pkt {
 	struct ftr_sim_packet h;
-	uint32_t ready;		/* cycle from which it may move on */
-	uint32_t sent;		/* cycle in which it left its host */
+	uint32_t ready;		/* first cycle in which the packet may leave its queue */
+	uint32_t sent;		/* cycle in which the packet left its host */
 	uint8_t vl;
 	int8_t n;		/* number of exits; -1: not routed yet */
 	struct ftr_sim_exit e[EXITS_MAX];
 };
 
 struct queue {
-	uint8_t first, n;	/* n: packets, without those that are leaving */
-	uint8_t held;		/* places in use, including those of leaving packets */
+	uint8_t first, n;	/* n: number of packets, without those that are leaving */
+	uint8_t held;		/* number of places in use, including those of leaving packets */
 	uint32_t p[DEPTH];
 };
 
@@ -535,7 +535,7 @@ static bool deadlock(void)
 	return dead;
 }
 
-/* Simulate one run; false: it deadlocked. */
+/* Simulate one run.  False if it deadlocks. */
 static bool run_outputs(uint64_t seed, unsigned int faults)
 {
 	struct ftr_rng rng;

@@ -311,7 +311,8 @@ static ftr_sw place(const struct state *x, ftr_port *in)
 	return q->peer;
 }
 
-/* The exits that R supplies. */
+/* Fill e[] with the exits that R supplies in state x; return their number.  *p is the packet of
+ * this state; it is in switch *s, which it has entered by port *in. */
 static unsigned int exits(const struct state *x, ftr_sw *s, ftr_port *in,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e)
 {
@@ -322,7 +323,7 @@ static unsigned int exits(const struct state *x, ftr_sw *s, ftr_port *in,
 		.dlid = f->ep[host_of(x->to)].lid, .field = x->field,
 		.vector = x->vector,
 	};
-	v.now += FTR_SIM_MS;	/* so that marks in switches expire */
+	v.now += FTR_SIM_MS;	/* so late that the marks in switches have expired */
 	return fn->route(tiers, &v, *s, *in, 0, p, e, &why);
 }
 
