@@ -240,7 +240,7 @@ struct entry {
 	ftr_sw sw;
 	unsigned int lid;
 	uint8_t port;
-	bool listed;		/* found in the list of an event */
+	bool listed;		/* true: an event has listed this entry */
 };
 
 /* All changes of tables by Sets of the plugin, in the order of the writes. */
@@ -380,7 +380,7 @@ static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 
 struct want {
 	const char *event;
-	ftr_sw at;		/* one end of each link */
+	ftr_sw at;		/* switch at one end of each link of the event */
 	unsigned int n_links;
 	bool cut_off;		/* true: no packet reaches switch `at` */
 };

@@ -492,7 +492,8 @@ START_TEST(guid_lists)
 END_TEST
 
 /* The host order: the leaves of a pod are adjacent, with gaps where a leaf has fewer hosts than
- * others, or where a host in the middle is missing; names are in natural order. */
+ * others, or where a host in the middle is missing.  If leaves are ordered by name, the order of
+ * names is natural. */
 START_TEST(host_order)
 {
 	/* pods {A, C} and {B, D}, listed alternately */

@@ -34,7 +34,7 @@ struct link {
 	ftr_port p;
 };
 
-/* Links between switches; n is their number. */
+/* Return the links between switches; *n: their number. */
 static struct link *links(const struct world *w, uint32_t *n)
 {
 	struct link *c = calloc(w->f->n_sw_links, sizeof(*c));
@@ -472,7 +472,7 @@ struct step {
 	const char *step;
 	unsigned int rank;
 	bool above, below_s;	/* the packet comes from above; its destination is below s */
-	bool dead;		/* the link down to the packet's host is dead */
+	bool dead;		/* the downward link towards the destination is dead */
 	unsigned int vl;
 	uint16_t field;		/* port field of the header: 0 for -1, 1 for -2, 2 for a port */
 	bool up;		/* expected: all exits lead up */

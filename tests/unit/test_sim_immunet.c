@@ -360,7 +360,7 @@ static const char *const shapes[] = {
 	"kary:2,4", "2;6,6;1,6;1,1", "3;3,3,3;1,2,3;1,2,1",
 };
 
-static bool gone[256];		/* switches that were killed */
+static bool gone[256];		/* [n_sw] true: the switch was killed */
 
 static bool hangs_together(void)
 {
@@ -703,7 +703,7 @@ START_TEST(drains)
 		.queues = _i & 2 ? FTR_SIM_FIFO : FTR_SIM_VOQ,
 	};
 	ck_assert_msg(!ftr_sim_run(&c, NULL, &r, &err), "%s", err.msg);
-	ck_assert(r.deadlock);		/* before the link died */
+	ck_assert(r.deadlock);		/* the ring deadlocks before the link dies */
 	ck_assert_uint_lt(r.deadlock_ps, 100 * FTR_SIM_US);
 	ck_assert_uint_eq(r.series[1].delivered, 0);
 	if (o.no_drain)
