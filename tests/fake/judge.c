@@ -183,7 +183,7 @@ static void check(struct fake *h, enum demand demand)
 	ck_assert_msg(!rep.found[FTR_FIND_LOOP], "%" PRIu64 " loops, LID %u",
 		      rep.found[FTR_FIND_LOOP], rep.sample[FTR_FIND_LOOP].lid);
 	ck_assert_int_ne(rep.cdg, FTR_CDG_CYCLE);
-	ck_assert_msg(demand == SOUND || !rep.harmful, "%" PRIu64 " paths end at dead ports; the first: from %s, ends at %s port %u, to LID %u",
+	ck_assert_msg(demand == SOUND || !rep.harmful, "%" PRIu64 " paths end at dead ports or wrong hosts; the first dead port: from %s, at %s port %u, to LID %u",
 		      rep.harmful,
 		      f->sw[rep.sample[FTR_FIND_DEAD_PORT].from].name,
 		      f->sw[rep.sample[FTR_FIND_DEAD_PORT].at].name,
