@@ -243,13 +243,13 @@ static void fuzz_options(const uint8_t *data, size_t size)
 
 static void in_range(const struct ftr_sim_change *g)
 {
-	must(g->sw < fabric->n_sw, "a switch out of range");
+	must(g->sw < fabric->n_sw, "the switch of an event is out of range");
 	if (g->kind == FTR_SIM_ENTRY)
 		must(g->lid <= FTR_LID_MAX && (g->port == FTR_PORT_NONE ||
-		     g->port <= fabric->sw[g->sw].n_ports), "an entry out of range");
+		     g->port <= fabric->sw[g->sw].n_ports), "an entry of an event is out of range");
 	else
 		must(g->port && g->port <= fabric->sw[g->sw].n_ports,
-		     "a port out of range");
+		     "the port of an event is out of range");
 }
 
 static void fuzz_events(const uint8_t *data, size_t size)

@@ -170,7 +170,7 @@ static void draw_faults(const struct ftr_fabric *f, struct faults *x)
 static const struct ftr_fabric *whole;
 static struct faults faults;
 
-/* Number of switches whose ring, as they know it, uses a failed link. */
+/* Number of switches that still use a failed link for their part of a ring. */
 static uint32_t broken(const struct immunet *x)
 {
 	const struct ftr_fabric *f = whole;
