@@ -98,7 +98,7 @@ sim_ready() {
 
 sim_do() { printf '%s\n' "$1" >"$SIM_DIR/console"; }
 
-# The command runs in $SIM_DIR, because the preload library creates ./sys-PID.  The library's
+# The command runs in $SIM_DIR, because ibsim's preload library creates ./sys-PID.  The library's
 # message about the port to which it has attached is removed from stderr.
 in_sim() {
 	local status=0 err
@@ -156,7 +156,8 @@ osm_log() {
 	tail -c "+$((OSM_MARK[$1] + 1))" "$SIM_DIR/$1/opensm.log"
 }
 
-# This is not a pipe: grep ends at the first match, and with pipefail its writer would fail.
+# grep ends at the first match.  In a pipe, osm_log would then fail, and with it (pipefail) the
+# whole command.
 osm_said() { grep -Eq -- "$2" < <(osm_log "$1"); }
 
 osm_said_or_dead() { ! osm_alive "$1" || osm_said "$1" "$2"; }

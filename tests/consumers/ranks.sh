@@ -20,7 +20,7 @@ ranks_start() {
 	echo 'host-[0-8]' >"$T/hosts"
 }
 
-# The order of the hosts by rank, from lines "RANK HOST".
+# Reads lines "RANK HOST", and prints the hosts in the order of their ranks.
 ranks_of() { sort -n | sed 's/^[0-9]* //' | xargs; }
 
 openmpi_run() {
@@ -82,7 +82,7 @@ worst_shift() {
 	echo "$worst"
 }
 
-# With the order of "ibfattree ranks" and one rank per host, no shift has two flows on a link.
+# With the order of "ibfattree ranks" and one rank per host, no two flows of a shift share a link.
 # On this fabric, the order by name does not have this property.
 case_ranks_shift() {
 	local n

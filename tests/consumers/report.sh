@@ -21,7 +21,7 @@ case_report_page() {
 # A finding at a place that is not on the page is shown without a place.
 case_report_doctor() {
 	"$ibfattree" gen "2;4,6;1,4;1,1" --drop-links 2 -o "$T/f.net"
-	# both ends of the link from sw-1-0 port 5 to sw-2-0 port 1
+	# slow down the link from sw-1-0 port 5 to sw-2-0 port 1, at both ends
 	sed -E '/"S-020002(0){10}"\[1\]|"S-020001(0){10}"\[5\]/s/4xEDR/1xSDR/' \
 		"$T/f.net" >"$T/slow.net"
 	[[ $(grep -c 1xSDR "$T/slow.net") == 2 ]] || fail "no link was changed"

@@ -42,7 +42,7 @@ static void must(enum ftr_status st)
 	exit(2);
 }
 
-/* Do links connect all switches that have hosts? */
+/* True if links connect all switches that have hosts. */
 static bool connected(const struct ftr_fabric *f)
 {
 	uint32_t *part = malloc(f->n_sw * sizeof(*part));
@@ -61,7 +61,7 @@ static bool connected(const struct ftr_fabric *f)
 	return one;
 }
 
-/* Do all hosts reach all hosts by the tables of this engine? */
+/* True if all hosts reach all hosts by the tables of this engine. */
 static bool routed(const struct ftr_fabric *f, const char *engine)
 {
 	const struct ftr_check_opts o = { .no_cdg = true };
@@ -81,7 +81,7 @@ static bool routed(const struct ftr_fabric *f, const char *engine)
 /*
  * Make the detours of Sem-Jacobsen et al. 2011 without their layers.  Switch c sends the packets
  * of the dead link over its first upward link from which they reach the LID.  If there is no
- * such link, c sends them down, to a switch that has a route over another switch above it.
+ * such link, c sends them down to a switch below that reaches the LID over another parent.
  */
 static void naive_repair(struct world *w, ftr_lid lid, ftr_sw c)
 {
@@ -132,7 +132,7 @@ static void naive_event(struct world *w, struct ftr_event e)
 				naive_repair(w, (ftr_lid)lid, end[k].s);
 }
 
-/* Apply the faults of set[] one by one; add the results to rows 0 .. n. */
+/* Apply the n faults of set[] one by one; add the result after i faults to row[i]. */
 static void local_run(struct world *w, const uint32_t *set, unsigned int n,
 		      struct row *row, const bool *joined, unsigned int vls)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The worlds of fault_state.h.
+ * Implements fault_state.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -308,7 +308,7 @@ static bool has_hosts(const struct world *w, ftr_sw s)
 	return false;
 }
 
-/* Record every dependency of packets that leave (s, p) on VL vl. */
+/* Record every channel dependency of packets for lid that leave switch s by port p on VL vl. */
 static void follow(struct world *w, ftr_lid lid, ftr_sw s, ftr_port p,
 		   unsigned int vl)
 {
@@ -349,8 +349,8 @@ static void add_lid(struct world *w, ftr_lid lid)
 	}
 }
 
-/* Remove channels to which no dependency leads, until there are none; if channels are left, there
- * is a cycle. */
+/* Remove channels to which no dependency leads, one after the other.  If some channels remain,
+ * there is a cycle among them. */
 static bool cyclic(struct world *w)
 {
 	const uint32_t n = w->f->n_ports * VLS, row = w->width * VLS;

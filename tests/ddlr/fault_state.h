@@ -22,10 +22,11 @@ struct world {
 	struct ftr_tables *t;	/* entries that the switches hold now */
 	uint8_t *dead_sw;	/* [n_sw] 1: the switch is dead */
 	uint8_t *dead_port;	/* [n_ports] 1: the link at this port is dead */
-	ftr_sw *peer;		/* [n_ports] the live switch behind a live link; else FTR_SW_NONE */
+	ftr_sw *peer;		/* [n_ports] switch at the other end of the link; FTR_SW_NONE: no
+				 * live link to a live switch */
 	uint8_t *arrives;	/* [n_sw * (max_lid + 1)] 1: packets from the switch to the LID
 				 * arrive now */
-	uint32_t n_links;	/* number of links between switches; each is in link[] once */
+	uint32_t n_links;	/* number of links between switches; link[] has one end of each */
 	struct { ftr_sw sw; ftr_port port; } *link;
 	uint32_t n_inner;	/* switches without hosts */
 	ftr_sw *inner;
@@ -33,9 +34,11 @@ struct world {
 	/* scratch */
 	uint8_t *fate;
 	ftr_sw *stack;
-	uint8_t *edge;		/* [n_ports * VLS][width * VLS] 1: a dependency between channels */
+	/* [n_ports * VLS][width * VLS] 1: a channel (out-port, VL) depends on a channel of the
+	 * next switch (out-port there, VL) */
+	uint8_t *edge;
 	uint32_t width;
-	uint8_t *seen;		/* [n_ports * VLS] */
+	uint8_t *seen;		/* [n_ports * VLS] 1: the channel has been followed for this LID */
 	uint32_t *part;		/* [n_sw] number of the connected part, from 1; 0: dead switch */
 	uint32_t *queue;
 };
@@ -53,13 +56,13 @@ struct ftr_event world_fault(const struct world *w, uint32_t i, bool up);
 /* Apply the event to the fabric. */
 void world_suffer(struct world *w, struct ftr_event e);
 
-/* The verdict on one state. */
+/* The properties of one state of the tables. */
 struct verdict {
-	uint64_t pairs;		/* (working switch, LID) that are physically connected */
-	uint64_t lost;		/* of `pairs`: unreachable */
-	uint64_t host_lost;	/* of `lost`: from a switch with hosts to the LID of a host */
+	uint64_t pairs;		/* pairs (live switch, LID) that are physically connected */
+	uint64_t lost;		/* those of `pairs` that have no path */
+	uint64_t host_lost;	/* those of `lost` from a switch with hosts to the LID of a host */
 	uint64_t loops;
-	uint64_t lost_again;	/* of `lost`: reachable in the previous state */
+	uint64_t lost_again;	/* those of `lost` that had a path in the previous state */
 	bool cyclic;
 };
 
@@ -75,7 +78,7 @@ void world_judge(struct world *w, bool cdg, struct verdict *out);
 bool world_write(struct world *w, const struct ftr_ddlr_plan *p,
 		 struct ftr_rng *rng);
 
-/* Do packets for lid arrive from s by the present entries? */
+/* True if packets from s to lid arrive by the present entries. */
 bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s);
 
 /* The present fabric, without dead links and switches. */

@@ -21,8 +21,8 @@
  * The faults of a set occur one after the other, in all orders or in one order, and each is
  * repaired before the next.  After each repair all physically connected hosts must reach each
  * other, without loops and without cycles of channel dependencies on the given VLs.  No single
- * write may cause a loop or a cycle, or make a reachable pair unreachable.  After a fault,
- * packets are drained or not, at random.
+ * write may cause a loop or a cycle, or make a reachable pair unreachable.  After a repair,
+ * the packets under way may drain before the next fault or not, at random.
  *
  * A run has one of two endings, at random.  In the first, all faults are repaired in a random
  * order.  In the second, the damaged fabric is routed from scratch, with a transition to the new
@@ -32,11 +32,11 @@
  * With "plugin", the planner does not handle recovery: OpenSM routes the present fabric
  * with the nominal shape, and blocks of 64 entries are written in any order.  A state between
  * two blocks may have unreachable pairs, loops or cycles of channel dependencies; such states
- * are only counted.  After the last block all hosts must be reachable without loop and cycle,
+ * are only counted.  After the last block all hosts must be reachable without loops and cycles,
  * and after the last recovery the tables must be the original ones.
  *
  * If there are more than 5,000 random sets, only one set in 32 is checked after every write, and
- * has one of these endings.  All other sets are checked after every step, and end with the last
+ * has one of the two endings.  All other sets are checked after every step, and end with the last
  * repair.
  */
 #include <stdio.h>
@@ -51,19 +51,20 @@ struct job {
 	unsigned int faults;
 	const char *kinds;
 	unsigned int vls;
-	uint64_t n;		/* 0: all sets */
+	uint64_t n;		/* number of random sets; 0: all possible sets */
 	bool orders;		/* apply the faults of each set in all orders */
 };
 
 struct tally {
 	uint64_t sets, runs, failures, pairs, lost;
 	uint64_t writes, switches, plans, unclean, refused, inverted;
-	uint64_t hosts_only;	/* runs in which the planner reported hosts_only */
+	uint64_t hosts_only;	/* number of runs in which the planner reported hosts_only */
 	uint64_t transitions, phases, held;
 	uint32_t most_switches, most_steps, most_link;
 };
 
-/* Mode "plugin": numbers of recoveries, of states in between, and of such states with a defect. */
+/* Mode "plugin": number of recoveries; number of states between two blocks of a recovery, and
+ * how many of these states have unreachable pairs, loops, cycles, or any of the three (bad). */
 static struct {
 	bool on;
 	uint64_t recoveries, states, lost, loops, cycles, bad;
@@ -73,7 +74,7 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
-#define TRIES 4			/* runs with different random drains and endings */
+#define TRIES 4			/* runs of each set, with different random drains and endings */
 
 /* Seed the random choices for one fault set. */
 static void take_chances(uint64_t set)
@@ -163,7 +164,7 @@ static const char *one_fault(struct ftr_event e, struct tally *t)
 	ok = world_write(world, &p, &rng);
 	ftr_ddlr_plan_fini(&p);
 	if (!ok)
-		return "an intermediate state is not sound";
+		return "an intermediate state has a loop, a cycle or a newly unreachable pair";
 	world_judge(world, true, &v);
 	/* packets from and to switches may have no path before the full routing */
 	t->lost += v.lost;
@@ -189,7 +190,7 @@ static const char *carry_out(struct ftr_ddlr_plan *p)
 		world->switches = false;
 	ok = world_write(world, p, &rng);
 	ftr_ddlr_plan_fini(p);
-	return ok ? NULL : "an intermediate state is not sound";
+	return ok ? NULL : "an intermediate state has a loop, a cycle or a newly unreachable pair";
 }
 
 /* Carry out, and remove from the plan, the writes that delete entries before a link comes up. */
@@ -289,7 +290,7 @@ static const char *hand_over(struct tally *t)
 
 struct block {
 	ftr_sw sw;
-	uint32_t first;		/* LID */
+	uint32_t first;		/* first LID of the block */
 };
 #define BLOCK 64
 
@@ -308,7 +309,7 @@ static void by_guid(const struct ftr_fabric *f, const struct ftr_tables *to,
 		       FTR_MIN(stride, to->stride));
 }
 
-/* Write the blocks that differ, in any order. */
+/* Write the blocks that differ from want, in random order.  Judge the state after each of them. */
 static void write_blocks(const uint8_t *want)
 {
 	uint32_t stride = world->t->stride, n = 0, *perm;

@@ -35,7 +35,7 @@ static struct ftr_shape *sh;
 static struct ftr_tables *t;
 static struct entry *entry;
 static uint32_t n_entries;
-static double *hops;		/* links from the subnet manager to each switch */
+static double *hops;		/* [n_sw] number of links from the subnet manager to a switch */
 
 static void must(enum ftr_status st)
 {

@@ -26,7 +26,8 @@ static bool carries(const struct scene *c, ftr_sw s, unsigned int p)
 	return c->link[c->h->fab->sw[s].first_port + p] == IB_LINK_ACTIVE;
 }
 
-/* Find the switches that OpenSM's port reaches over links that are at least in this state. */
+/* Find the switches that OpenSM's port reaches over links in this state or a higher one (Init,
+ * Armed, Active). */
 static struct scene scene_new(struct fake *h, uint8_t state)
 {
 	const struct ftr_fabric *f = h->fab;
@@ -182,7 +183,7 @@ static void check(struct fake *h, enum demand demand)
 	ck_assert_msg(!rep.found[FTR_FIND_LOOP], "%" PRIu64 " loops, LID %u",
 		      rep.found[FTR_FIND_LOOP], rep.sample[FTR_FIND_LOOP].lid);
 	ck_assert_int_ne(rep.cdg, FTR_CDG_CYCLE);
-	ck_assert_msg(demand == SOUND || !rep.harmful, "%" PRIu64 " walks end at dead ports, first from %s at %s port %u towards LID %u",
+	ck_assert_msg(demand == SOUND || !rep.harmful, "%" PRIu64 " paths end at dead ports or wrong hosts; the first dead port: from %s, at %s port %u, to LID %u",
 		      rep.harmful,
 		      f->sw[rep.sample[FTR_FIND_DEAD_PORT].from].name,
 		      f->sw[rep.sample[FTR_FIND_DEAD_PORT].at].name,
@@ -215,8 +216,8 @@ void fake_check_sound(struct fake *h)
 	check(h, SOUND);
 }
 
-/* Count blocks of OpenSM's copy. A block is marked if the next sweep will write
- * it. *wrong: blocks that are not marked although the switch holds other entries.
+/* Count blocks of OpenSM's copy of the tables. A block is marked if the next sweep will
+ * write it. *wrong: blocks that are not marked although the switch holds other entries.
  * *marked: marked blocks of switches that OpenSM can reach. */
 static void compare(struct fake *h, uint32_t *wrong, uint32_t *marked)
 {

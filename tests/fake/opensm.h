@@ -41,15 +41,15 @@ struct fake_packet {
 				 * transport */
 	uint32_t number;	/* per sender, from 0; copies have the same
 				 * number */
-	ftr_sw to;		/* switch at the end of the route; NONE: the route has a dead
-				 * link */
+	ftr_sw to;		/* switch at the end of the route; FTR_SW_NONE: the route crosses
+				 * a dead link */
 };
 
 struct fake_fate {
 	bool lose_request, lose_answer;
 	bool refuse;		/* the transport refuses to send the packet */
-	bool to_host;		/* its loss is reported to OpenSM, not to its
-				 * sender */
+	bool to_host;		/* the loss of the packet is reported to OpenSM, not to the
+				 * sender of the packet */
 	unsigned int copies;	/* number of duplicate answers */
 	uint16_t status;	/* status of the answer, host order */
 	uint32_t lie;		/* if not 0: seed of random data in the answer */
@@ -90,8 +90,8 @@ struct fake_sw {
 	uint8_t *lft;		/* [FTR_LID_MAX + 1] the table in the switch */
 	ib_net64_t m_key;	/* 0: the switch accepts every M_Key */
 	bool silent;		/* the switch does not answer */
-	bool changed;		/* PortStateChange of the switch */
-	bool unheard;		/* its trap has not reached OpenSM */
+	bool changed;		/* value of PortStateChange in the switch */
+	bool unheard;		/* a trap of the switch has not reached OpenSM */
 	/* route found by OpenSM's last discovery */
 	struct rr_dr route;
 	uint32_t n_sets;	/* Sets of LFT blocks that the switch has carried out */
@@ -124,15 +124,15 @@ struct fake {
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
 
-	pthread_mutex_t mutex;	/* guards the rest */
+	pthread_mutex_t mutex;	/* guards all members below */
 	pthread_cond_t cond;
 	char *log;
 	size_t log_size;
-	int pool_out;		/* packets taken from the pool and not returned */
-	unsigned int signals;	/* calls of osm_sm_signal(SWEEP) not handled yet */
-	unsigned int posted;	/* messages that the dispatcher has not handled
+	int pool_out;		/* number of packets taken from the pool and not returned */
+	unsigned int signals;	/* number of calls of osm_sm_signal(SWEEP) not handled yet */
+	unsigned int posted;	/* number of messages that the dispatcher has not handled
 				 * yet */
-	unsigned int reported;	/* traps reported to plugins */
+	unsigned int reported;	/* number of traps reported to plugins */
 	bool own_sweep;		/* sweep due because of a trap that the plugin left to OpenSM */
 	struct {
 		uint32_t n;
@@ -140,7 +140,7 @@ struct fake {
 	} trap_age[FTR_LID_MAX + 1];
 	pthread_t sweeper;
 	bool auto_sweep, stop_sweeper, sweeping;
-	/* last routing: Set requests, changed blocks and changed entries */
+	/* numbers of Set requests, changed blocks and changed entries in the last routing */
 	uint32_t sets, changed_blocks, changed_entries;
 	uint32_t n_sweeps;
 };
@@ -258,8 +258,8 @@ void fake_check_sound(struct fake *h);
 /* True if a switch has a trap that has not reached OpenSM, although live links
  * connect the switch with OpenSM. */
 bool fake_unheard(struct fake *h);
-/* Every block of OpenSM's copy equals the switch's block, or is marked: the next sweep
- * writes it. */
+/* Every block of OpenSM's copy of the tables equals the switch's block, or is marked: the next
+ * sweep writes it. */
 void fake_check_copy(struct fake *h);
 /* Number of marked blocks. */
 uint32_t fake_marked(struct fake *h);
@@ -310,7 +310,8 @@ void fake_clock(bool virtual);
  * fake_blocked changes the number of handlers that wait for OpenSM's lock. */
 void fake_messages(int more);
 void fake_blocked(int more);
-/* is true: from now on the handler of a message counts as a thread; false: as a message again. */
+/* Called by the handler of a message. is: from now on the clock counts the handler as a busy
+ * thread (true), or as a message that is not handled yet (false). */
 void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 

@@ -251,8 +251,8 @@ static bool route(struct fake *h)
 	return true;
 }
 
-/* Route one LID like the stock engine: by shortest paths over the links that OpenSM knows, each
- * through the first port that leads closer. */
+/* Route one LID like the stock engine: by shortest paths over the links that OpenSM knows;
+ * among paths of equal length, by the one found first. */
 static void minhop_to(struct fake *h, ftr_sw d, ftr_lid lid, ftr_port last,
 		      ftr_sw *queue)
 {

@@ -37,7 +37,7 @@
 
 struct waiter {
 	struct waiter *next;
-	pthread_cond_t *on;	/* what the thread waits for; NULL: it is in fake_pause */
+	pthread_cond_t *on;	/* condition that the thread waits for; NULL: it is in fake_pause */
 	double when;		/* time in ms at which the wait ends; negative: no limit */
 	uint64_t seen;		/* fake_pause: value of `steps` at the thread's last look */
 	bool woken, late;	/* late: woken because the time `when` came */
@@ -47,8 +47,9 @@ struct waiter {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double now_ms;
 static unsigned int busy;	/* number of threads that work */
-static unsigned int messages;	/* messages not handled yet, except those that count as threads */
-static unsigned int blocked;	/* handlers that wait for OpenSM's lock */
+/* number of messages that are not handled yet, except those that count as threads */
+static unsigned int messages;
+static unsigned int blocked;	/* number of handlers that wait for OpenSM's lock */
 static uint64_t steps;		/* increased whenever a thread stops working */
 static struct waiter *waiters;
 
@@ -73,7 +74,7 @@ static bool wake_lookers(void)
 	return some;
 }
 
-/* The next moment for which a thread waits. */
+/* The earliest time at which a waiting thread must be woken; FOREVER: there is none. */
 static double next_moment(void)
 {
 	double next = FOREVER;
@@ -317,7 +318,7 @@ struct fake_look fake_look(void)
 	return l;
 }
 
-/* Wait for LOOK_NS of real time at most; true: woken. */
+/* Wait for LOOK_NS of real time at most.  True if another thread has woken this one. */
 static bool look_wait(struct waiter *w)
 {
 	struct timespec end;

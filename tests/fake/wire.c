@@ -78,7 +78,7 @@ struct fake_wire {
 	pthread_mutex_t mutex, cb_mutex;
 	pthread_cond_t cond;
 	bool stop, calling;
-	struct event *event;	/* sorted by due, seq */
+	struct event *event;	/* list, sorted by due, and by seq if due is equal */
 	struct bind *bind;
 	uint64_t seq;
 	uint32_t number[2];
@@ -157,7 +157,7 @@ static bool link_up(const struct fake *h, ftr_sw s, ftr_port p)
 		h->link[h->fab->sw[s].first_port + p] >= IB_LINK_INIT;
 }
 
-/* The end of a directed route; NONE if it ends at a dead link. */
+/* The switch at the end of a directed route; FTR_SW_NONE if the route crosses a dead link. */
 static ftr_sw walk(const struct fake *h, const ib_smp_t *smp)
 {
 	const struct ftr_endport *sm = &h->fab->ep[h->sm];

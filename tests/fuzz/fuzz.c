@@ -31,8 +31,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct ftr_fabric *fabric;	/* the fabric to which tables and lists belong */
-static char path[64];			/* file with the input, for readers of files */
+static struct ftr_fabric *fabric;	/* given to the readers of tables, orders and events */
+static char path[64];			/* file with the input, for readers that open a file */
 static void (*run)(const uint8_t *data, size_t size);
 
 static void must(bool ok, const char *what)
@@ -47,7 +47,7 @@ static void must(bool ok, const char *what)
 static void must_explain(enum ftr_status st, const struct ftr_err *err)
 {
 	must(st == FTR_OK || (err->msg[0] && !strchr(err->msg, '\n')),
-	     "no reason is given");
+	     "an error has no message, or its message is not one line");
 }
 
 static void put_file(const uint8_t *data, size_t size)
@@ -112,8 +112,8 @@ static void check_routed(const struct ftr_shape *sh,
 		must(!ftr_check_tables(sh->f, t, &co, NULL, &r, &err),
 		     "the tables cannot be checked");
 		must(!r.found[FTR_FIND_LOOP], "a loop");
-		must(!r.found[FTR_FIND_DEAD_PORT], "a port without a link");
-		must(!r.found[FTR_FIND_WRONG_END], "a delivery to the wrong host port");
+		must(!r.found[FTR_FIND_DEAD_PORT], "a path ends at a port without a link");
+		must(!r.found[FTR_FIND_WRONG_END], "a path ends at the wrong host port");
 		must(r.cdg != FTR_CDG_CYCLE, "a credit loop");
 	}
 	ftr_tables_free(t);
@@ -205,7 +205,7 @@ static void fuzz_psl(const uint8_t *data, size_t size)
 	ftr_path_sl_free(p);
 }
 
-/* Corrects the checksum in the first line, because an input with a wrong one is refused. */
+/* Corrects the checksum in the first line, because the reader refuses a wrong checksum. */
 static void fuzz_nominal(const uint8_t *data, size_t size)
 {
 	struct ftr_nominal *n = NULL;
@@ -243,13 +243,13 @@ static void fuzz_options(const uint8_t *data, size_t size)
 
 static void in_range(const struct ftr_sim_change *g)
 {
-	must(g->sw < fabric->n_sw, "a switch out of range");
+	must(g->sw < fabric->n_sw, "the switch of an event is out of range");
 	if (g->kind == FTR_SIM_ENTRY)
 		must(g->lid <= FTR_LID_MAX && (g->port == FTR_PORT_NONE ||
-		     g->port <= fabric->sw[g->sw].n_ports), "an entry out of range");
+		     g->port <= fabric->sw[g->sw].n_ports), "an entry of an event is out of range");
 	else
 		must(g->port && g->port <= fabric->sw[g->sw].n_ports,
-		     "a port out of range");
+		     "the port of an event is out of range");
 }
 
 static void fuzz_events(const uint8_t *data, size_t size)
@@ -296,7 +296,7 @@ static void fuzz_text(const uint8_t *data, size_t size)
 	must(strlen(s) <= len, "the text has become longer");
 	for (const char *c = s; *c; c++)
 		must((unsigned char)*c >= 0x20 && *c != 0x7f,
-		     "a control character is left");
+		     "the text still has a control character");
 	again = strdup(s);
 	must(again && !strcmp(ftr_text_clean(again), s), "a second cleaning changes the text");
 	free(again);
@@ -369,7 +369,7 @@ struct end {
 	size_t peer_at, peer_len;	/* offset and length of "PEER"[PORT] */
 };
 
-/* The quoted word at or after c, on the same line. */
+/* Copies the next quoted word of the line at c to id.  Returns the end of the word, or NULL. */
 static const char *quoted(const char *c, char *id)
 {
 	const char *from = c + strcspn(c, "\"\n"), *to;
@@ -431,7 +431,7 @@ static struct end *other_end(struct end *e, uint32_t n, const struct end *x)
 	return NULL;
 }
 
-/* Makes the line of x lead to (id, port); id NULL: the line is removed. */
+/* A change: the link of line x leads to (id, port) from now on.  id NULL: the line is removed. */
 struct change {
 	const struct end *x;
 	const char *id;

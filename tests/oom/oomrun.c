@@ -174,7 +174,7 @@ static const char *judge(const struct outcome *want, const struct outcome *o)
 	if (WEXITSTATUS(o->status) != 2)
 		return "a different result, but no error";
 	if (o->out && *o->out)
-		return "an error after a part of the result";
+		return "an error, but a part of the result is on standard output";
 	for (unsigned int i = 0; i < n_files; i++) {
 		n += o->file[i] != NULL;
 		whole += o->file[i] && same(o->file[i], want->file[i]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Time of the core, compared with a physical bound: the time that memcpy needs
- * for the same number of table bytes, measured in the same run.
+ * Time to compute shape and tables, compared with a physical bound: the time that memcpy
+ * needs for the same number of table bytes, measured in the same run.
  *
- * Each line runs in a child process of its own, so that peak memory is measured for each
- * separately.  The fabric is made before the measurement of memory begins, so only the shape
+ * Each line of output comes from a child process of its own, so that each has its own peak
+ * memory.  The fabric is made before the measurement of memory begins, so only the shape
  * and the tables are included.
  * Every number is the median of REPEATS runs; ratio = (shape + route) / memcpy, where memcpy
  * runs in one thread.  Like the repeated routings, memcpy writes to tables that have been
@@ -294,7 +294,7 @@ static void live_case(const char *name, unsigned int threads)
 
 /* ---- tables ---------------------------------------------------------- */
 
-/* Run each case in a process of its own; returns whether one failed. */
+/* Run each case in a process of its own.  True if one of them failed. */
 static bool in_children(void (*fn)(const char *, unsigned int), int n,
 			const char *const *name)
 {

@@ -15,8 +15,9 @@
  * with tabs between them.  "all" is the number of flows of all-to-all on the most loaded link,
  * divided by the greatest bound of a leaf: the number of its hosts, times the number of all other
  * hosts, divided by the number of its live upward links.  The next five are flows on the most
- * loaded link: of all shifts (in the order of hosts of WHOLE), of PATTERNS random permutations,
- * and of the same number of bisections.  The last three count what changes from A to B.
+ * loaded link: maximum and mean over all shifts (in the order of hosts of WHOLE); mean and
+ * maximum over PATTERNS random permutations; mean over as many bisections.  The last three
+ * are the numbers of entries, blocks and switches that differ between A and B.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /*
  * Processor time, in milliseconds, of planning extra turns on large irregular fabrics:
  * the minimum of several runs, first without turns of an earlier plan, then with them.  Then
- * a link and a switch die in the incremental routing.  The times are only printed: no time
- * counts as a failure.  Placement is literal, because other placements infer slots that never
+ * a link and a switch fail, and incremental routing follows.  The times are only printed: no
+ * time counts as a failure.  Placement is literal, because other placements infer slots that never
  * existed, and take long on these fabrics.
  */
 #include <stdio.h>

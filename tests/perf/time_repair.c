@@ -7,7 +7,7 @@
  * restored; with "links" only links fail.  With TIMES, a planner is made
  * TIMES times, and nothing fails.  With "cold", the LIDs are random, as after a subnet manager
  * has assigned them, and links of REPAIRS switches of each rank fail, one after the other; the
- * planner is then in no cache, just as when a link fails hours after the routing.
+ * planner's data are then in no CPU cache, as when a link fails hours after the routing.
  */
 #include <stdio.h>
 #include <stdlib.h>

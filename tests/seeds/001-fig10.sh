@@ -26,7 +26,7 @@ for t in 4-ary-3 2-ary-6; do
 		'link faults' packets
 done
 
-# The same runs with other queue types and buffer sizes.
+# Local rerouting again, with other queue types and buffer sizes.
 faults=1 runs=16
 [[ -z $long ]] || faults=1,10 runs=60
 queues=(fifo:512 voq:512)
@@ -39,8 +39,9 @@ for how in "${queues[@]}"; do
 done >rows
 table 'wire + queue' '!stuck' <rows >"$out/001-fig10-queues.csv"
 
-# Tables that a subnet manager writes later: one row for each time that docs/seeds.md lists, from
-# the fault to the new tables.  The fault is the first one, and the network is saturated.
+# New tables that a subnet manager writes MS ms after the fault, with a row for each MS:SCHEME below
+# (docs/seeds.md has the origin of the times).  The fault is the first one, and the network is
+# saturated.
 times=(2.16:dmodc 4.18:ddlr2 30:dmodc 30:det-links+dmodc)
 [[ -z $long ]] || times=(2.16:dmodc 4.18:ddlr2 4.18:ddlr1 9.96:sftree 30:dmodc \
 	30:det-links+dmodc 61.183:dmodc)
@@ -69,7 +70,7 @@ times=(2.16:dmodc 4.18:ddlr2 30:dmodc 30:det-links+dmodc)
 	done
 } >"$out/001-fig10-tables.csv"
 
-# lost SCHEME MS: print the number of lost packets, the mean over both tiers.
+# lost SCHEME MS: print the number of lost packets, as the mean of the two tiers' numbers.
 lost() {
 	awk -F, -v name="$1" -v ms="$2" '
 	$1 == name && $2 == ms && $4 == "both" { print $6; found = 1 }

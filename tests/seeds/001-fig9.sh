@@ -63,7 +63,7 @@ table accepted '!stuck' <rows >"$out/001-fig9-switches.csv"
 plot 001-fig9-switches 'throughput, 4-ary 3-tree, load 60 %' 'switch faults' \
 	'packets per cycle'
 
-# The same runs with other queue types and buffer sizes.
+# The runs of figure 9 again, with other queue types and buffer sizes.
 if [[ $long ]]; then
 	for how in fifo:512 fifo:1024 fifo:4096 voq:512 voq:1024; do
 		rerouting -n 0,5,10 -r 6 -l 100 -q "${how%:*}" -b "${how#*:}" \

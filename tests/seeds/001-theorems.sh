@@ -58,7 +58,7 @@ claim 'R_adaptive for switches, link faults: not every choice of a fault-free su
 	$(total 9 '$5 == "careful" && $3 == "2-4"') == 0"
 claim 'beyond k-1 there are cycles' "$(total 10 '$4 >= 4') > 0"
 
-# Figure 11 without traffic, so with more sets of faults.
+# Figure 11 computed without traffic, which takes less time and so allows more sets of faults.
 sets=200
 [[ -z $long ]] || sets=500
 for t in 4,3 2,6; do

@@ -28,7 +28,7 @@ trees=('3;6,6,6;1,6,6;1,1,1') sample=60
 				"$build/closed" $how t.net >t.lft
 				echo "${t//,/ },${how/ /,},$seed,$(load t.net t.lft)"
 			done
-			# the engine gives the same tables
+			# dmodc with placement literal gives the same tables
 			"$build/closed" guid topology t.net >t.lft
 			ibfattree route --placement literal --balance off t.net \
 				2>/dev/null >own.lft

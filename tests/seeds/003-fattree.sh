@@ -25,7 +25,8 @@ for s in "${seeds[@]}"; do
 done | runs
 
 # engine NAME US FILE: simulate the tables of engine NAME, and write the result to FILE.  The
-# link fails at 32 us; the new tables follow US us later.  The series has parts of 4 us.
+# link fails at 32 us; the new tables follow US us later.  The result has a series of values, one
+# for each 4 us.
 engine() {
 	local parts=$((($2 + 32 + 48 + 3) / 4))
 	ibfattree gen "$net" -o f.net
@@ -34,7 +35,7 @@ engine() {
 		--warmup 0us --duration $((parts * 4))us --series "$parts" \
 		--fail 1link@32us --reroute $((32 + $2))us --json >"$3" || [[ $? == 1 ]]
 }
-# part KEY FROM TO FILE: print the sum of KEY over the parts of the series from FROM to TO us.
+# part KEY FROM TO FILE: print the sum of the values of KEY in this series from FROM to TO us.
 part() {
 	awk -v key="\"$1\":" -v from="$2" -v to="$3" '
 	$1 == "\"series\":" { on = 1 }
@@ -42,7 +43,7 @@ part() {
 	on && $1 == key && us >= from && us < to { sum += $2 }
 	END { printf "%d\n", sum }' "$4"
 }
-# rate BYTES US: phits per cycle.
+# rate BYTES US: print BYTES in US microseconds as phits per cycle.
 rate() { awk -v b="$1" -v us="$2" 'BEGIN { printf "%.4g\n", b / 4 / (us / 0.00032) }'; }
 
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, figure 10 and table 1 again: parameters with which a 16x16 torus recovers
-# after one fault although packets from sources need no more room than other packets.  With the
+# after one fault although packets from sources need no more buffer space than others.  With the
 # same parameters the loss at 35 faults is compared with the paper's 90 percent, and the times with
 # table 1.
 # shellcheck source=tests/seeds/immunet.sh

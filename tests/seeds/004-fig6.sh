@@ -10,9 +10,9 @@
 # streams, the streams that share a link alternate packet by packet.  They then deadlock only
 # if buffers have room for two packets or less.
 #
-# Then the paper's conclusion, "almost any 3-stage or larger fat-tree routed with minhop
-# will potentially deadlock": real tables of such trees under traffic of hosts and of
-# ports 0, which are as fast as hosts, or as slow as in commercial switches.
+# Then tests the paper's conclusion, "almost any 3-stage or larger fat-tree routed with minhop
+# will potentially deadlock", with tables that OpenSM makes for such trees.  Hosts and ports 0
+# send.  Ports 0 are as fast as hosts, or as slow as in commercial switches.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -50,7 +50,7 @@ set_entry() {
 	END { exit n != 1 }' "$1" >"$1.new" && mv "$1.new" "$1"
 }
 
-# entry FILE SWITCH HOST: print the port of that entry.
+# entry FILE SWITCH HOST: print the port of the entry of SWITCH for the destination HOST.
 entry() {
 	awk -v s="'$2'" -v d="'$3'" '
 	/^Unicast/ { here = index($0, s) }
@@ -106,7 +106,7 @@ for e in "${routings[@]}"; do
 		--fail 'root-1[3]@0us' --recover 'root-1[3]@2ms' \
 		--fail 'root-2[3]@0us' --recover 'root-2[3]@3ms' \
 		--series "$parts" --json >"$T/$e.json" || (($? == 1))
-	# mean bandwidth of the four nodes, MB/s
+	# mean bandwidth of the four streams, MB/s
 	sed -n 's/.*"delivered": *\([0-9]*\).*/\1/p' <(sed '1,/"series"/d' "$T/$e.json") |
 		head -n "$parts" | awk '{ printf "%.1f\n", $1 * 2048 / 4 / 100 }' >"$T/$e.col"
 	jsonq "$T/$e.json" deadlocks >"$T/$e.deadlocks"
@@ -126,7 +126,8 @@ claim 'ring of four: minhop changed by hand deadlocks' \
 claim 'after the deadlock no packet arrives; with sftree packets still arrive' \
 	"$(at 004-fig6 10.0 minhop-changed) == 0 && $(at 004-fig6 10.0 sftree-paper) > 500"
 
-# The same streams with other queues and buffer sizes, and the changed minhop tables.
+# The streams of the figure again, with the changed minhop tables, other queues and other buffer
+# sizes.
 echo 'queues,room in packets,deadlock,hosts' >"$out/004-fig6-queues.csv"
 for queues in fifo voq; do
 	for room in 2 4 8; do

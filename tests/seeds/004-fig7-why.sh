@@ -57,7 +57,7 @@ claim 'three levels: at a tenth of the load sftree costs hosts less than 1 point
 claim 'three levels: at full load hosts lose more with sftree, which routes pairs that ftree omits' \
 	"$(c 100 'sftree hosts') < $(c 100 'ftree hosts') - 2"
 
-# Ports 0 send at most as much as before, but receive at the speed of a link.
+# Ports 0 receive at the speed of a link, but send no more than 1x SDR.
 line='' head=''
 for e in "${engines[@]}"; do
 	head+="${head:+,}$e hosts,$e ports 0"

@@ -56,8 +56,8 @@ done >>"$out/004-table3-order.csv"
 plot 004-table3-order 'minhop, two levels: the order of the destinations' \
 	'hosts in random places, per cent' 'hosts, per cent of capacity'
 
-# steps NETFILE N: print an order in steps: every Nth host, then every Nth starting at the
-# next host, and so on.
+# steps NETFILE N: print an order in steps: every Nth host, beginning with the first one; then every
+# Nth host, beginning with the second one; and so on.
 steps() {
 	order "$1" 0 1 | sort | awk -v n="$2" '{ l[NR - 1] = $0 }
 		END { for (r = 0; r < n; r++)

@@ -36,7 +36,7 @@ tree() {
 	roots "$dir.net" >"$dir/roots"
 	stock "$dir" "$dir.net" "${stock_engines[@]}"
 	ours "$dir" "$dir/minhop.net" "${our_engines[@]}"
-	# on one VL and without faults ddlr has sftree's tables, and no row of its own
+	# on one VL and without faults ddlr has sftree's tables, so it gets no row
 	cmp "$dir/ddlr.lfts" "$dir/sftree.lfts"
 	for engine in "${stock_engines[@]}" "${our_engines[@]}"; do
 		[[ $engine != ddlr ]] || continue

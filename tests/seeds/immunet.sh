@@ -29,7 +29,8 @@ mean() {
 	END { printf "%.4g\n", n ? sum / n : 0 }' "$@"
 }
 
-# least FROM FILE...: print the minimum throughput from cycle FROM on, as the mean over the files.
+# least FROM FILE...: find the minimum throughput of each file from cycle FROM on, and print the
+# mean of these minima.
 least() {
 	local from=$1
 	shift

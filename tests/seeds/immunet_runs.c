@@ -30,7 +30,7 @@ struct key {
 	{ "packet", "phits of a packet", 20 },
 	{ "buffer", "packets in the buffer of each input and VL", 4 },
 	{ "voq", "1: a queue for each output, not one for all", 0 },
-	{ "router", "cycles through a router", 4 },
+	{ "router", "cycles that a packet takes through a router", 4 },
 	{ "warm", "cycles before the first fault", 20000 },
 	{ "run", "cycles after the first fault", 30000 },
 	{ "part", "cycles for each line of the CSV", 1000 },
@@ -44,7 +44,7 @@ struct key {
 	{ "after", "1: control packets wait for all others", 0 },
 	{ "moves", "number of times that a packet may move into the ring", 4 },
 	{ "inject", "free buffer space for which a host waits before it sends, in packets; 0: 1 packet, or 2 in the ring", 0 },
-	{ "eager", "1: enter the ring even if an adaptive exit is only busy", 0 },
+	{ "eager", "1: enter the ring even if an adaptive exit has space, but is busy", 0 },
 	{ "own_count", "1: a level counts only the router's own emergencies", 0 },
 	{ "no_drain", "1: the buffers of a new ring are not drained", 0 },
 	{ "every_path", "1: forward a distance for every shortest path", 0 },
@@ -170,7 +170,7 @@ static void draw_faults(const struct ftr_fabric *f, struct faults *x)
 static const struct ftr_fabric *whole;
 static struct faults faults;
 
-/* Number of switches whose ring, as they know it, uses a failed link. */
+/* Number of switches that still use a failed link for their part of a ring. */
 static uint32_t broken(const struct immunet *x)
 {
 	const struct ftr_fabric *f = whole;
@@ -357,7 +357,7 @@ int main(int argc, char **argv)
 		.window = value("window"),
 		.link_ps = CYCLE, .switch_ps = value("router") * CYCLE,
 		.change = faults.g, .n_changes = faults.n, .run_ps = cycles * CYCLE,
-		.check_ps = cycles * CYCLE,	/* at the end */
+		.check_ps = cycles * CYCLE,	/* look for a deadlock only at the end */
 		.n_series = (uint32_t)(cycles / value("part")),
 		.seed = value("seed"),
 	};

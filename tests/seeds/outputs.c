@@ -25,15 +25,15 @@
  *			links and cycles
  *	-r RUNS -s SEED	number of runs; seed of their faults and of their uniform traffic
  *	-l PERCENT	load (100)
- *	-w N -m N	cycles before the measurement, and of the measurement
+ *	-w N -m N	cycles before the measurement; cycles of the measurement
  *	-o N -i N	places in an output queue (2), in an input buffer (2)
- *	-h N		cycles of a packet on a link (2, as in the paper)
+ *	-h N		cycles for which a packet occupies a link (2, as in the paper)
  *
  * Prints one line of CSV for each number of faults and function.  The values are means over the
  * runs that do not deadlock:
  *
  *	function, faults
- *	deadlock	percentage of the runs
+ *	deadlock	percentage of the runs that deadlock
  *	accepted	packets that arrive per cycle of the paper, in which a link carries
  *			half a packet
  *	wire, queue	packets on one direction of a link between switches, and in the queue
@@ -52,7 +52,7 @@
 #include <ftr/ftr.h>
 #include <ftr/sim.h>
 
-#define HOLD_MAX 16	/* cycles of a packet on a link */
+#define HOLD_MAX 16	/* maximum of -h */
 #define PLACES_MAX 31
 #define EXITS_MAX 16
 #define DEPTH (PLACES_MAX + 1)
@@ -61,16 +61,16 @@
 
 struct pkt {
 	struct ftr_sim_packet h;
-	uint32_t ready;		/* cycle from which it may move on */
-	uint32_t sent;		/* cycle in which it left its host */
+	uint32_t ready;		/* first cycle in which the packet may leave its queue */
+	uint32_t sent;		/* cycle in which the packet left its host */
 	uint8_t vl;
 	int8_t n;		/* number of exits; -1: not routed yet */
 	struct ftr_sim_exit e[EXITS_MAX];
 };
 
 struct queue {
-	uint8_t first, n;	/* n: packets, without those that are leaving */
-	uint8_t held;		/* places in use, including those of leaving packets */
+	uint8_t first, n;	/* n: number of packets, without those that are leaving */
+	uint8_t held;		/* number of places in use, including those of leaving packets */
 	uint32_t p[DEPTH];
 };
 
@@ -111,7 +111,7 @@ static struct {
 	uint32_t *waits;	/* [n_ep] number of packets that a host has not sent yet */
 	uint32_t *first;	/* [n_ep] the first packet that a host has not sent yet, or
 				 * UINT32_MAX */
-	/* for each of the next cycles: the queues in which room becomes free */
+	/* [cycle % (HOLD_MAX + 1)]: the queues in which room becomes free in that cycle */
 	struct queue **back[HOLD_MAX + 1];
 	uint32_t n_back[HOLD_MAX + 1], cap_back[HOLD_MAX + 1];
 	uint64_t delivered, latency;
@@ -359,8 +359,8 @@ static void host_turn(ftr_ep e)
 	uint32_t *busy = &s.busy[f->n_ports + e], *p = &s.first[e];
 
 	if (job.load < 1) {
-			/* at most one packet per cycle, which is nearly the same as
-			 * exponentially distributed gaps */
+			/* a host makes at most one packet per cycle, which is nearly the same
+			 * as exponentially distributed gaps */
 		double u = (double)(ftr_rng_next(&s.rng) >> 11) / 9007199254740992.;
 
 		s.waits[e] += u < job.load / job.hold;
@@ -535,7 +535,7 @@ static bool deadlock(void)
 	return dead;
 }
 
-/* Simulate one run; false: it deadlocked. */
+/* Simulate one run.  False if it deadlocks. */
 static bool run_outputs(uint64_t seed, unsigned int faults)
 {
 	struct ftr_rng rng;

@@ -14,7 +14,7 @@
  *	latency		mean number of cycles from the first link to the destination
  *	wire, queue	packets lost on a failed link, and in the queues for it
  *	no_way		packets lost for any other reason since the start of the run
- *	deadlock	cycles after which one was found; empty: none
+ *	deadlock	cycles after which a deadlock was found; empty: none
  *	hops		mean number of links crossed by a packet
  *	tier		tier of the link that failed last: 0 for a link of a leaf switch, and so
  *			on; empty: a switch failed last, or nothing failed
@@ -26,7 +26,7 @@
  *	-n N,N,...	numbers of faults after which to simulate
  *	-r RUNS -s SEED	number of sets of faults; seed of the faults and of the traffic
  *	-l PERCENT	load (100)
- *	-w N -m N	cycles before the measurement, and of the measurement
+ *	-w N -m N	cycles before the measurement; cycles of the measurement
  *	-q fifo|voq	input queues (fifo)
  *	-b BYTES	buffer per input and VL (512)
  *	-a		every host sends to all others in turn, at equal intervals; without
@@ -39,10 +39,10 @@
  * Schemes:
  *
  *	det-links ... misroute	a routing function, on dmodc's tables for the whole tree
- *	FUNCTION/STEP	a routing function with one step as published; src/models deviates
- *			from this step
- *	adaptive-links/once	chooses one of its exits when a packet enters, not when the
- *			packet can leave
+ *	FUNCTION/STEP	a routing function with STEP as published, where src/models deviates
+ *			from the paper
+ *	adaptive-links/once	like adaptive-links, but chooses an exit when a packet enters the
+ *			switch, not when the packet can leave
  *	FUNCTION+dmodc	a routing function, on tables that are recomputed after faults (the
  *			hybrid of the paper)
  *	dmodc, sftree	the engine's tables for the damaged tree: reconfiguration
@@ -131,7 +131,7 @@ static unsigned int as_is(const char *name, void *state,
 						  why);
 }
 
-/* Step 2b: downward by the port by which the packet arrived, always in layer ML. */
+/* Step 2b as published: a packet that leaves downward by its arrival port is always in layer ML. */
 static unsigned int det_links_2b(void *state, const struct ftr_sim_view *v,
 				 ftr_sw s, ftr_port in, unsigned int vl,
 				 struct ftr_sim_packet *p,
@@ -144,7 +144,7 @@ static unsigned int det_links_2b(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Step 3b, the same in layer ML2. */
+/* Step 3b as published: the same as step 2b, but in layer ML2. */
 static unsigned int det_switches_3b(void *state, const struct ftr_sim_view *v,
 				    ftr_sw s, ftr_port in, unsigned int vl,
 				    struct ftr_sim_packet *p,
@@ -158,8 +158,8 @@ static unsigned int det_switches_3b(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Step 4b gives no layer to a packet that arrives at a bottom switch in ML2 and must go up
- * again.  Such a packet is discarded. */
+/* Step 4b as published gives no layer to a packet that arrives at a leaf switch in ML2 and must go
+ * up again.  Such a packet is discarded. */
 static unsigned int det_switches_4b(void *state, const struct ftr_sim_view *v,
 				    ftr_sw s, ftr_port in, unsigned int vl,
 				    struct ftr_sim_packet *p,
@@ -177,7 +177,8 @@ static unsigned int det_switches_4b(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Step 4c: in a bottom switch the field is -1, whatever port the packet came from. */
+/* Step 4c as published: a leaf switch sets the port field to -1 (stored as 0), whatever the arrival
+ * port is. */
 static unsigned int adaptive_switches_4c(void *state,
 					 const struct ftr_sim_view *v,
 					 ftr_sw s, ftr_port in,
@@ -326,7 +327,7 @@ static bool joined(const struct world *w)
 /* ---- a set of faults -------------------------------------------------------------- */
 
 struct set {
-	struct world *w[2];	/* with one VL; with two VLs, if a scheme has two */
+	struct world *w[2];	/* w[0] has one VL; w[1] has two, and is used if a scheme has two */
 	uint32_t fault[FAULTS_MAX];
 	struct ftr_sim_change change[FAULTS_MAX + 2];
 		/* tables of each scheme: now, and before the last fault */

@@ -8,7 +8,7 @@
 # there is one run: with 648 hosts another seed changes the throughput by a few tenths of a per
 # cent.
 #
-# Not given: buffers, delays, durations.  Those of the switch are taken from the published
+# Not given: buffers, delays, durations.  Buffers and delays are those of the published
 # InfiniBand model for OMNeT++; the model used in the paper (Gran and Reinemo, 2011) is
 # derived from it.  Per VL the published model has 200 blocks of 64 bytes at an input, a quarter of
 # them if the port is 1x, and 78 blocks at an output.  Outputs have no buffer of their own
@@ -74,7 +74,7 @@ traffic() {
 		>"$T/result.json" || (($? == 1))
 }
 
-# Print a value of that result: throughput of hosts or of ports 0, as a percentage of the rate of
+# Print a value of $T/result.json: throughput of hosts or of ports 0, as a percentage of the rate of
 # their links; or the number of runs that deadlock.
 percent() { awk "BEGIN { printf \"%.2f\", 100 * $(jsonq "$T/result.json" "$1.accepted") }"; }
 hosts() { percent hosts; }

@@ -24,7 +24,7 @@ static struct ftr_fabric *f;
 static struct ftr_tables *t;
 static uint64_t *weight;	/* [n_ports] weight of the channel out of a port */
 static uint64_t *dist;		/* [n_sw] */
-static uint64_t *senders;	/* [n_sw] hosts that send through the switch */
+static uint64_t *senders;	/* [n_sw] number of hosts that send through the switch */
 static ftr_port *out;		/* [n_sw] */
 static ftr_sw *order;		/* switches, nearest first */
 static struct ftr_rng rng;
@@ -44,7 +44,7 @@ static bool better(uint64_t a, uint64_t b)
 	return a < b || (any && a == b && ftr_rng_below(&rng, 2));
 }
 
-/* Update the switches with a channel to s that are not done[] yet. */
+/* Update the distances of the switches that have a channel to s and are not done[] yet. */
 static void relax(ftr_sw s, const uint8_t *done)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {

@@ -27,8 +27,8 @@
  *		switch s; if there are several such s, the lowest one counts
  *	common	like own, and switches of one tier that reach the same top switches have the
  *		same T
- *	careful	like own, and T(s) is not above a switch that sends packets down to s
- *		which s turns upward; up to 100 choices are tried
+ *	careful	like own, but T(s) must not be above a switch from which packets come down to
+ *		s and are turned upward by s; up to 100 choices of T(s) are tried
  *
  * T(s) is a top switch above s whose subtree has no fault above the tier of s.  One of them
  * is chosen at random, because the papers leave the choice open.  A U-turn switch is one in
@@ -156,7 +156,7 @@ static void grow(const char *shape, const char *function)
 
 /* ---- figure 11 --------------------------------------------------------------- */
 
-/* Does a packet that is routed by R_deterministic arrive? */
+/* True if a packet that is routed by R_deterministic arrives. */
 static bool arrives(ftr_ep from, ftr_ep to)
 {
 	struct ftr_sim_packet p = { .source = from, .dlid = f->ep[to].lid };
@@ -264,7 +264,7 @@ struct state {
 
 static struct state *state;
 static uint32_t n_states, room;
-static uint32_t *table, table_size;	/* hash: index + 1 */
+static uint32_t *table, table_size;	/* hash table of state[]: index + 1, or 0 */
 
 static bool same(const struct state *a, const struct state *b)
 {
@@ -311,7 +311,8 @@ static ftr_sw place(const struct state *x, ftr_port *in)
 	return q->peer;
 }
 
-/* The exits that R supplies. */
+/* Fill e[] with the exits that R supplies in state x; return their number.  *p is the packet of
+ * this state; it is in switch *s, which it has entered by port *in. */
 static unsigned int exits(const struct state *x, ftr_sw *s, ftr_port *in,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e)
 {
@@ -322,7 +323,7 @@ static unsigned int exits(const struct state *x, ftr_sw *s, ftr_port *in,
 		.dlid = f->ep[host_of(x->to)].lid, .field = x->field,
 		.vector = x->vector,
 	};
-	v.now += FTR_SIM_MS;	/* so that marks in switches expire */
+	v.now += FTR_SIM_MS;	/* so late that the marks in switches have expired */
 	return fn->route(tiers, &v, *s, *in, 0, p, e, &why);
 }
 
@@ -433,7 +434,7 @@ static ftr_sw leader(ftr_sw s)
 	return s;
 }
 
-/* True if `top` is above a switch that sends packets down to s which s turns upward. */
+/* True if `top` is above a switch from which packets come down to s and are turned upward by s. */
 static bool behind_turn(ftr_sw s, ftr_sw top)
 {
 	for (uint32_t i = 0; i < tiers->n_up[s]; i++)

@@ -55,12 +55,12 @@ stock_engine() {
 		sim_die "opensm falls back from $id to $(osm_engine "$id")"
 		return
 	}
-	# on a machine with other work a management packet may time out
+	# try again if a management packet times out on a busy machine
 	rm -f "$dir/$engine.net" "$dir/$engine.lfts"
 	sim_until 600 stock_save "$dir" "$engine" ||
 		sim_die "no tables of $engine" || return
 	osm_stop "$id"
-	# opensm may still have been writing this file when the tables were read
+	# copied after opensm has ended, because only then is the file certainly complete
 	if [[ $engine == *+vls ]]; then
 		cp "$SIM_DIR/$id/opensm-psl.dump" "$dir/$engine.psl"
 	fi

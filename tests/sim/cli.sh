@@ -176,7 +176,7 @@ case_load() {
 	"$ibfattree" route "$net" -o "$T/a.lfts" 2>/dev/null
 	expect 2 '--lfts' load "$net"
 	expect 0 'most loaded links' load "$net" --lfts "$T/a.lfts"
-	# no shift has two flows on one link
+	# no two flows of a shift share a link
 	grep -Eq '^shifts +53 +2,862 +0 +1\.00 +1 ' "$T/out" ||
 		fail "shifts: $(cat "$T/out")"
 	printf '%s\n' '# all to one' '"host-1" "host-0"' '"host-2" "host-0"' \
@@ -243,7 +243,7 @@ whatif_predicts() {
 
 case_whatif_predicts_dmodc() { whatif_predicts dmodc load; }
 case_whatif_predicts_sftree() { whatif_predicts sftree load; }
-# without a search, displaced entries are placed by formula
+# without a search, displaced entries are placed by the closed form
 case_whatif_predicts_off() { whatif_predicts dmodc off; }
 
 # ibdmchk reads and uses the SL and SL2VL files that "route" writes.

@@ -50,7 +50,7 @@ case_ddlr_one_vl() {
 		osm_mark sm
 		mend_it
 		until_same before after
-		# local repair works again once a sweep has routed with the link
+		# the planner can make local repairs again after a sweep with the link
 		osm_wait sm "$patience" 'IBF002: .* 128 links between'
 		at_rest
 	done
@@ -131,9 +131,9 @@ osm_halt() { kill -STOP "${OSM_PID[sm]}"; }
 osm_go_on() { kill -CONT "${OSM_PID[sm]}"; }
 said() { grep -Eq "$1" <(osm_log sm); }
 
-# Stop opensm after the local repair was written, perhaps with some of the following
-# writes.  The tables that the switches hold at that moment have all paths between hosts
-# and no loop, and no credit loop on the VLs that the switches use.
+# Stop opensm after it has written the local repair, and perhaps some entries of the transition.
+# The tables that the switches hold at that moment have all paths between hosts and no loop, and
+# no credit loop on the VLs that the switches use.
 halted_after_stage_one() {
 	local end=$((SECONDS + patience))
 	until said 'IBF004: local repair .* down'; do

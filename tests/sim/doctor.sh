@@ -244,7 +244,8 @@ case_doctor_tables() {
 	ended 1
 	says FAILURE pairs
 	detailed 'is not reached by'
-	# the check "balance" needs tables that do not use two of the four spines
+	# the check "balance" warns only if the load is uneven, as in tables that do not use two of
+	# the four spines
 	"$ibfattree" gen '2;4,4;1,4;1,1' -o "$T/tree.net"
 	"$ibfattree" route "$T/tree.net" --fail sw-2-1 --fail sw-2-2 \
 		-o "$T/one.lfts" 2>/dev/null

@@ -16,15 +16,15 @@
 #	until_healed NAME	like walk, after sweeps have ended; the tables must
 #				also be those in OpenSM's dump.  A sweep must be due,
 #				as after a failure
-#	until_rest NAME		like until_healed, with an additional sweep
-#	until_same A NAME	wait until the tables are those of A, read them into
-#				$T/NAME.lfts; with an additional sweep
+#	until_rest NAME		like until_healed, but requests the sweep
+#	until_same A NAME	wait until the tables are those of A, also after one
+#				more sweep; read them into $T/NAME.lfts
 #	logged REGEX		the log has a matching line since the last osm_mark
 #	never_logged REGEX	no opensm has logged a matching line, except lines
 #				that the case has listed by "allow"
 #	note TEXT		text shown beside the case's time
 #	two_managers		the case starts more than one opensm at a time
-#	is_manager ID HOST	the opensm that the functions use from now on (sm)
+#	is_manager ID HOST	choose the opensm that the functions use (default: sm)
 
 # shellcheck source=scripts/sim.sh
 . "$SIM_SCRIPTS/sim.sh"
@@ -54,7 +54,7 @@ two_managers() {
 gen() { "$ibfattree" gen "$@" --no-lids -o "$T/fabric.net"; }
 
 # Cases run without the background search, which requests sweeps at any time; prefer.sh enables it.
-# A second event_plugin_options line replaces this one.
+# A second event_plugin_options line replaces the one printed here.
 plugin_conf() {
 	echo 'balance load' >"$T/calm.conf"
 	printf '%s\n' 'event_plugin_name ibfattree' 'routing_engine dmodc' \

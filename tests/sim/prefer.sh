@@ -92,7 +92,7 @@ case_prefer_adopt() {
 takes_over() {
 	osm_stop sm || fail "opensm ended with status $?"
 	rm -f "$SIM_DIR"/sm/ibfattree-*
-	# a long timeout: entries whose read times out would be computed, and could differ
+	# a long timeout: an entry that is not read in time is computed, and may differ
 	printf '%s\n' "$1" 'fast_timeout_ms 5000' >"$T/other.conf"
 	osm_start sm < <(plugin_conf <<<"event_plugin_options ibfattree:$T/other.conf")
 	osm_wait sm "$patience" 'SUBNET UP'

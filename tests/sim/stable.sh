@@ -102,7 +102,7 @@ case_stable_growth() {
 
 # A spine has failed, and so have all links between another spine and a leaf.  The remaining links
 # do not determine the shape of the tree.  A standby with a copy of the state file takes
-# over with the same tables; a standby without a copy cannot.
+# over with the same tables; a standby without a copy computes other tables.
 case_stable_standby() {
 	two_managers
 	gen '2;6,6;1,6;1,2' --random-guids --random-ports --seed 84

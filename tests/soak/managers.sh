@@ -61,7 +61,7 @@ start_manager() {
 
 two_masters() { is_pair MASTER MASTER; }
 
-# A manager that starts while the other one takes over may not find it.  Both are then
+# A manager that starts while the other one takes over may not find the other one.  Both are then
 # masters until the next heavy sweep of one of them, so this function requests a sweep.  If
 # both remain masters, ibsim has cleared IsSM of one of them (see kill_one).  If there is no
 # master, a standby is waiting for the response to an SMInfo poll (see end_hang).  In both

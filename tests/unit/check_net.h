@@ -74,7 +74,7 @@ static inline uint8_t *net_at(struct net *n, ftr_sw s, ftr_lid lid)
 }
 
 /* Route lid: its owner's switch delivers the packets, and every other switch sends them by the
- * first port (with rng: by a random port) that leads closer. */
+ * first port (with rng: by a random port) that leads closer to that switch. */
 static inline void net_route(struct net *n, ftr_lid lid, struct ftr_rng *rng)
 {
 	const struct ftr_fabric *f = n->f;

@@ -125,7 +125,7 @@ static inline void wait_for_planner(struct fake *h)
 	}
 }
 
-/* Make all engines of the plugin fail (`broken`), or let them work again. */
+/* Make all engines of the plugin fail (broken = true), or let them work again (false). */
 static inline void break_engine(struct fake *h, bool broken)
 {
 	static struct ftr_engine_ops ops[IBF_MAX_ENGINES];

@@ -253,8 +253,8 @@ START_TEST(bounds_by_weights)
 END_TEST
 
 /* A switch with 40 hosts is linked to 12 leaves of 5 hosts: to one leaf by one link, to each
- * other leaf by 16 links.  The single link has the highest load, 17 times the mean: exactly 5 * 95
- * flows. */
+ * other leaf by 16 links.  The single link carries 5 * 95 flows in each direction, 17 times the
+ * mean of all links.  The two results of ftr_balance_bound_dual() must enclose this load. */
 START_TEST(weights_grow_within_range)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -392,7 +392,7 @@ static bool arrives(const struct tree *w, const struct ftr_tables *t)
 	return !r.harmful && r.cdg == FTR_CDG_ACYCLIC;
 }
 
-/* Returns the number of times that the search called cancelled(). */
+/* Returns the number of times that the search asked whether it is cancelled. */
 static uint32_t stopped_at(struct tree *w, enum ftr_balance depth, uint32_t at)
 {
 	struct stop s = { .at = at };

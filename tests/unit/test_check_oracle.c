@@ -34,7 +34,7 @@ enum fate { GOOD, MISSING, DEAD, WRONG, LOOP };
 
 struct path {
 	ftr_sw sw[MAX_SW + 1];
-	uint32_t n;		/* switches visited */
+	uint32_t n;		/* number of switches visited */
 	enum fate fate;
 	ftr_sw at;
 };

@@ -460,7 +460,7 @@ static void loop(void)
 	*entry(p->peer, lid) = p->peer_port;
 }
 
-/* Makes a credit loop in a ring of five switches; port 1 leads to the next one, port 3 to the
+/* Makes a credit loop in a ring of five switches; port 1 leads to the next switch, port 3 to the
  * host. */
 static void credit_loop(void)
 {
@@ -542,7 +542,7 @@ START_TEST(test_sound)
 	if (_i < 5)
 		return;
 #endif
-	/* no GUID file and no state file is in use */
+	/* "files" has no GUID file or state file to check, and "sm-version" only lists the nodes */
 	ck_assert_msg(verdict(c->run) == (strcmp(c->id, "files") &&
 					  strcmp(c->id, "sm-version") ? DOC_OK :
 					  DOC_NOT_CHECKED), "%s: %s", c->id,

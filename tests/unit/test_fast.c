@@ -378,8 +378,8 @@ START_TEST(test_mixed_traps)
 }
 END_TEST
 
-/* A trap handler that reads opensm.conf again, as OpenSM's sweeper may do meanwhile: both copies of
- * sweep_on_trap change. */
+/* A trap handler that also reads opensm.conf again, as OpenSM's sweeper may do while a trap is
+ * handled: sweep_on_trap changes in opt and in opt->file_opts. */
 static struct fake *rescanning;
 
 static void rescan(void *context, void *data)

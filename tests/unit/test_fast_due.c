@@ -112,7 +112,7 @@ START_TEST(test_repeated_discovery)
 }
 END_TEST
 
-/* Sets p->n if the request is due more than a second from now. */
+/* Cuts a link.  Sets p->n if the plugin's request of a sweep is due more than a second from now. */
 static void cut_and_look(struct plan *p, struct fake *h)
 {
 	cut(p, h);

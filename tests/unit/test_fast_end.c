@@ -55,7 +55,7 @@ static void light_sweep(struct fake *h)
 
 /* ---- OpenSM ends --------------------------------------------------------- */
 
-/* Has a trap arrived since the fake had counted `reported` traps, and is the worker idle? */
+/* True if the fake has counted more than `reported` traps, and the worker is idle. */
 static bool is_over(struct fake *h, unsigned int reported)
 {
 	bool is;

@@ -116,7 +116,7 @@ static void events_path(const struct fake *h, char path[128])
 	snprintf(path, 128, "%s/ibfattree-events.jsonl", h->dir);
 }
 
-/* Line n of the file, from 1. */
+/* Parse line n of the event file; the first line is 1. */
 static struct json_object *read_event(struct fake *h, unsigned int n)
 {
 	struct json_tokener *tok = json_tokener_new();
@@ -240,7 +240,7 @@ struct entry {
 	ftr_sw sw;
 	unsigned int lid;
 	uint8_t port;
-	bool listed;		/* found in the list of an event */
+	bool listed;		/* true: an event has listed this entry */
 };
 
 /* All changes of tables by Sets of the plugin, in the order of the writes. */
@@ -323,8 +323,8 @@ static void free_recorded(struct fake *h)
 	free(record.plugin);
 }
 
-/* Check that [LID, port] of switch s is one of the n entries written next, and was not listed
- * before. */
+/* Check that [LID, port] of switch s is one of the next n entries that the plugin wrote, and that
+ * no event has listed this entry before. */
 static void check_entry(ftr_sw s, struct json_object *pair, size_t n)
 {
 	int64_t lid = json_object_get_int64(json_object_array_get_idx(pair, 0));
@@ -380,7 +380,7 @@ static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 
 struct want {
 	const char *event;
-	ftr_sw at;		/* one end of each link */
+	ftr_sw at;		/* switch at one end of each link of the event */
 	unsigned int n_links;
 	bool cut_off;		/* true: no packet reaches switch `at` */
 };
@@ -514,8 +514,8 @@ START_TEST(test_part_of_switch)
 }
 END_TEST
 
-/* If none of a switch's links is in use, packets of the fast path do not reach the switch.  So a
- * sweep brings the switch back; the line of this event must have stage "sweep". */
+/* If none of a switch's links is in use, packets of the fast path do not reach the switch.  So only
+ * a sweep can use the switch again; the line of this event must have stage "sweep". */
 static void check_return(struct fake *h, unsigned int line, ftr_sw s)
 {
 	struct json_object *o = read_event(h, line);

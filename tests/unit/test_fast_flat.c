@@ -30,7 +30,7 @@
 static const char *const engines[] = { "dmodc", "sftree", "ddlr" };
 
 struct level {
-	size_t bytes;		/* allocated and not freed, in all arenas */
+	size_t bytes;		/* number of bytes allocated and not freed, in all arenas */
 	long rss_kb;
 	unsigned int threads, fds;
 };

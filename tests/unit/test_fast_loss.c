@@ -16,9 +16,9 @@
 
 /* Which packets of the plugin are lost, delayed or repeated, and how. */
 struct loss {
-	bool sets, gets;	/* kinds of packets concerned */
+	bool sets, gets;	/* true: Sets are affected; Gets are affected */
 	ftr_sw to;		/* only packets to this switch; FTR_SW_NONE: to all */
-	unsigned int every;	/* every n-th packet; 1: all */
+	unsigned int every;	/* only every n-th of these packets; 1: all */
 	bool first_copy;	/* only the first transmission of a packet, not its retries */
 	struct fake_fate fate;
 	double spread_ms;	/* not 0: answers arrive in reverse order, this many ms apart */
@@ -237,7 +237,7 @@ START_TEST(test_silent)
 }
 END_TEST
 
-/* ---- OpenSM waits for its own packets meanwhile -------------------------- */
+/* ---- packets are lost while OpenSM waits for its own --------------------- */
 
 /* Cut a link in a sweep.  Failures of the plugin's packets then pass through OpenSM's error path
  * while OpenSM waits until its count of packets in flight is 0.  The sweep must neither hang nor
@@ -294,7 +294,7 @@ static void delay_one(void *ctx, const struct fake_packet *p,
 	fate->delay_ms = 120;	/* carried out long after it was given up */
 }
 
-/* A Set that was given up is carried out after a later one of the same block, so
+/* A Set that was given up is carried out after a later Set of the same block, so
  * the switch holds old entries.  The sweep that follows writes every block again
  * that was sent more than once. */
 START_TEST(test_stale_set)
@@ -396,7 +396,7 @@ START_TEST(test_stale_set_of_opensm)
 }
 END_TEST
 
-/* ---- all of these, at random --------------------------------------------- */
+/* ---- all these faults of packets, at random ------------------------------ */
 
 struct dice {
 	struct ftr_rng rng;
@@ -457,7 +457,7 @@ START_TEST(test_random)
 	fake_settle(h);
 	fake_set_fate(h, NULL, NULL);
 	fake_check_copy(h);
-	/* sweep in any case, because not every change causes an event */
+	/* sweep at least once, even if no sweep was requested */
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	while (fake_sweep_wanted(h)) {

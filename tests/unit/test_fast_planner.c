@@ -16,7 +16,7 @@
 
 static atomic_bool hold;	/* true: hold threads that make a planner */
 static atomic_uint started, held, stopped;	/* numbers of threads started, held and stopped */
-static atomic_uint running, most;	/* number of threads now; maximum so far */
+static atomic_uint running, most;	/* number of these threads now; maximum so far */
 
 struct question {
 	bool (*stop)(void *ctx);
@@ -76,7 +76,7 @@ static void set_up(void)
 	atomic_store(&most, 0);
 }
 
-/* OpenSM has routed with ddlr, and the planner is under construction. */
+/* Returns a fake OpenSM that has routed with ddlr while the planner is under construction. */
 static struct fake *planning(void)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

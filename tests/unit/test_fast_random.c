@@ -6,7 +6,7 @@
  *
  * Whenever everything is idle, OpenSM's copy of a block equals the switch's, or the next
  * sweep writes the block.  The fabric is also repaired, as far as its links allow, if
- *   - there is no such block,
+ *   - no block has to be written by the next sweep,
  *   - OpenSM itself lost no packet,
  *   - all switches could report the state of their links,
  *   - no trap was left to OpenSM (as after a reroute that lost packets), and

@@ -372,7 +372,7 @@ START_TEST(test_flapping)
 		fake_check_healed(h);
 	}
 	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);
-	ck_assert(!tables_are(h, before));	/* Active, but not used */
+	ck_assert(!tables_are(h, before));	/* the link is Active, but not used */
 	fake_until(tables_are(h, before));
 	fake_settle(h);
 	fake_check_healed(h);

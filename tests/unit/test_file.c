@@ -156,7 +156,7 @@ START_TEST(missing)
 }
 END_TEST
 
-/* ---- completely or not at all --------------------------------------------- */
+/* ---- a file is written completely or not at all --------------------------- */
 
 static void limit_file_size(rlim_t n)
 {
@@ -241,14 +241,14 @@ START_TEST(cleaned_text)
 		{ "", "" },
 		{ "plain text, \"quoted\" \\", "plain text, \"quoted\" \\" },
 		{ "a\nb\tc\r\033[31m\x7f", "a?b?c??[31m?" },
-		/* C1: CSI as U+009B, NEL */
+		/* control characters above ASCII: CSI (U+009B), NEL (U+0085) */
 		{ "a\xc2\x9b" "31m\xc2\x85", "a?31m?" },
 		{ "\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
 		  "\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" },
-		/* overrides, isolates, marks, separators */
+		/* direction overrides, isolates and marks; line separators */
 		{ "x\xe2\x80\xaey\xe2\x81\xa6z\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8",
 		  "x?y?z???" },
-		/* a stray byte, an overlong form, a surrogate, an incomplete sequence */
+		/* not UTF-8: a stray byte, an overlong form, a surrogate, an incomplete sequence */
 		{ "\xff-\xc0\xaf-\xed\xa0\x80-\xe2\x82", "?-" "?\?-" "?\?\?-" "?\?" },
 		{ "\xf4\x90\x80\x80", "????" },
 	};

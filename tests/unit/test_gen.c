@@ -62,8 +62,8 @@ static const struct {
 	{ "3;2,3,4;2,3,2;2,1,2", 60, 24, 96, 168 },
 };
 
-/* The numbers above were worked out by hand; the functions below use the formulas of
- * <ftr/gen.h>. */
+/* The numbers in the table above were worked out by hand; the functions below use the formulas
+ * of <ftr/gen.h>. */
 static uint64_t nodes_of(const struct ftr_pgft *g, unsigned int level)
 {
 	uint64_t n = 1;
@@ -84,7 +84,8 @@ static unsigned int level_of(const struct ftr_switch *sw, uint32_t *pos)
 	return level;
 }
 
-/* Digit d (1..h) of the node at that position. */
+/* Digit d (1..h) of the label of a node: the node is number pos of its level, and the labels of
+ * PGFTs are those of <ftr/gen.h>. */
 static uint32_t digit(const struct ftr_pgft *g, unsigned int level,
 		      uint32_t pos, unsigned int d)
 {
@@ -95,7 +96,8 @@ static uint32_t digit(const struct ftr_pgft *g, unsigned int level,
 	return pos % (j < level ? g->w[j] : g->m[j]);
 }
 
-/* Check that every link of s is allowed, and that each neighbour has its p parallel links. */
+/* Check that every link of s is allowed, and that the number of links to each neighbour is the p of
+ * the PGFT. */
 static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 			 ftr_sw s)
 {
@@ -635,7 +637,7 @@ START_TEST(random_graph)
 }
 END_TEST
 
-/* Requests that do not fit are errors; nothing is left out silently. */
+/* If the switches have too few ports for the hosts or links, this is an error. */
 START_TEST(random_graph_limits)
 {
 	struct ftr_fabric *f = NULL;
@@ -648,7 +650,7 @@ START_TEST(random_graph_limits)
 	ck_assert_int_eq(random_graph_new(1, 1, 255, 0, &f, &err), FTR_LIMIT);
 	ck_assert_int_eq(random_graph_new(1, 2, 0, 254, &f, &err), FTR_LIMIT);
 	ck_assert_ptr_null(f);
-	/* one switch has no free port for an extra link */
+	/* a single switch cannot have a link to another one, so the extra link is left out */
 	ck_assert_int_eq(random_graph_new(1, 1, 0, 1, &f, &err), FTR_OK);
 	ck_assert_uint_eq(f->n_sw_links, 0);
 	ftr_fabric_free(f);

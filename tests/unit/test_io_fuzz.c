@@ -73,7 +73,7 @@ START_TEST(cut_everywhere)
 
 		memcpy(copy, text, cut);
 		copy = realloc(copy, cut ? cut : 1);
-		/* only the last newline may be missing */
+		/* the text is accepted if only its last newline is missing; any other cut is not */
 		if (!feed(copy, cut) != (cut == len - 1))
 			ck_abort_msg("cut after %zu bytes of %zu: %s", cut, len,
 				     cut == len - 1 ? err.msg : "accepted");
@@ -147,7 +147,7 @@ START_TEST(mutations)
 		taken += !feed(text, len);
 		free(text);
 	}
-	/* otherwise the mutations are too strong to test anything */
+	/* if all mutated texts are refused, no fabric is tested */
 	ck_assert_uint_gt(taken, 0);
 }
 END_TEST

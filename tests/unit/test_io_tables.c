@@ -193,7 +193,7 @@ START_TEST(tables_round_trip)
 }
 END_TEST
 
-/* A cut dump, or one with a random byte, has no worse effect than an error. */
+/* A dump that is cut, or in which a byte is random, is read or gives an error; nothing crashes. */
 START_TEST(broken_dumps)
 {
 	static const char text[] = HEAD1 "0x0001 000 # x\n0x0004 001\n" TAIL

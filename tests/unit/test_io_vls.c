@@ -56,7 +56,7 @@ static void put(const char *text, size_t len)
 	put_in_memory(&fd, path, text, len);
 }
 
-/* ---- all readers behind one call --------------------------------------- */
+/* ---- one function that calls any of the readers ------------------------ */
 
 enum form { FDBS, SL2VL, PATH_SL, ORDER, PAIRS, N_FORMS };
 
@@ -385,7 +385,7 @@ START_TEST(refused)
 	snprintf(want, sizeof(want), "%s%s", path, torn[_i].msg);
 	if (torn[_i].form != ORDER)
 		ck_assert_str_eq(err.msg, want);
-	else	/* a tab may be shown in another form */
+	else	/* err.msg shows a tab in another form */
 		ck_assert_int_eq(strncmp(err.msg, want, strlen(path) + 20), 0);
 	ck_assert(!g.t && !g.m && !g.p && !g.order && !g.pair);
 }
@@ -505,9 +505,8 @@ static void same_as_line(enum form form, const char *text, size_t cut,
 	drop(&whole);
 }
 
-/* A text that is cut inside a line is refused, unless the missing part of the line has no
- * meaning.  (Exceptions: pairs, and a last number that is still valid when cut.)  A cut text
- * never has a worse effect than an error. */
+/* A text that is cut inside a line must be refused, or the missing part of the line must have no
+ * meaning.  Two kinds of cuts cannot be detected: those inside a number, and those in pairs. */
 START_TEST(cuts)
 {
 	const char *text = sound[_i].text;

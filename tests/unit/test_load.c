@@ -103,7 +103,7 @@ static void same_bins(const struct ftr_load_bins *b, const uint64_t *naive,
 	ck_assert(!b->n || b->count[b->n - 1]);
 }
 
-/* Check that the links in the report match v. */
+/* Check that the links in the report match the naive count v. */
 static void same_links(const struct net *n, const struct naive *v,
 		       const struct ftr_load_report *r)
 {
@@ -141,7 +141,7 @@ static void same_links(const struct net *n, const struct naive *v,
 		}
 }
 
-/* Check that the load of every link matches v, and that other ports have none. */
+/* Check that the load of every link matches the naive count v, and that other ports have none. */
 static void same_by_port(const struct net *n, const struct naive *v, const uint64_t *by_port)
 {
 	for (ftr_sw s = 0; s < n->f->n_sw; s++)
@@ -189,7 +189,7 @@ static void random_net(struct scene *z, uint64_t seed)
 	net_route_all(n, &z->rng);
 }
 
-/* Overwrite a few entries; leave out and shuffle positions. */
+/* Overwrite a few entries; shuffle the host order, leave out some hosts, and insert gaps. */
 static void spoil(struct scene *z)
 {
 	struct net *n = &z->net;
@@ -308,8 +308,8 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 }
 
 /* Compare the random patterns of <ftr/load.h>.  A first generator gives a seed for each pattern.
- * The pattern is a random permutation of the live positions; in a bisection, the first half
- * of the permutation sends to the second half. */
+ * The pattern is a random permutation of the hosts in the host order; in a bisection, the first
+ * half of the permutation sends to the second half. */
 static void test_random(struct scene *z, struct ftr_load *ld, bool halves)
 {
 	uint32_t live[512], perm[512], n = 0, at = 0;
@@ -414,7 +414,7 @@ static void same_report(const struct ftr_load_report *a,
 	ck_assert_int_eq(memcmp(a, b, sizeof(*a)), 0);
 }
 
-/* The result does not depend on the team, nor on whether the paths are kept. */
+/* The result depends neither on the number of threads nor on whether the paths are stored. */
 START_TEST(same_for_any_team)
 {
 	struct ftr_team *team[] = { NULL, ftr_team_new(2), ftr_team_new(5) };
@@ -477,7 +477,7 @@ static void two_level(struct scene *z, uint32_t spines)
 	}
 }
 
-/* With as many spines as hosts per leaf, every shift is free of collisions. */
+/* With as many spines as hosts per leaf, no two flows of a shift share a link. */
 START_TEST(non_blocking)
 {
 	struct scene z = { .n = 0 };
@@ -622,7 +622,7 @@ START_TEST(samples)
 }
 END_TEST
 
-/* On healthy trees dmodc guarantees that no shift has a collision. */
+/* On healthy trees dmodc guarantees that no two flows of a shift share a link. */
 START_TEST(dmodc_shifts)
 {
 	static const char *const shape[] = { "3;4,4,8;1,4,4;1,1,1", "kary:4,3" };
@@ -651,7 +651,7 @@ START_TEST(dmodc_shifts)
 	ck_assert_uint_eq(r.max, 1);
 	ck_assert_uint_eq(r.sum_max, z.n - 1);
 	ck_assert_uint_eq(r.lost, 0);
-	/* random permutations do have collisions */
+	/* in random permutations some flows share a link */
 	ck_assert(!ftr_load_permutations(ld, 20, 1, NULL, &r, &err));
 	ck_assert_uint_gt(r.max, 1);
 	ftr_load_free(ld);

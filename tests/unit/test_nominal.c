@@ -276,7 +276,7 @@ START_TEST(other_lmc)
 	only(&g, 0, 0, 0, 1);
 	ck_assert_uint_eq(g.n->f->ep[wide].lmc, 1);
 	ck_assert_ptr_nonnull(strstr(g.c.example, "another LMC"));
-	/* each LID has its own index */
+	/* each LID of the port has an index d of its own */
 	for (uint32_t i = 0; i < g.sh->numbering.n_dest; i++)
 		if (g.sh->numbering.dest[i].lid >= 1000)
 			ck_assert_uint_eq(g.sh->numbering.dest[i].d,
@@ -328,8 +328,8 @@ START_TEST(lmc_not_reported)
 }
 END_TEST
 
-/* A host now has the GUID of a switch, which must be removed; when the switch returns, the host
- * must be removed. */
+/* A host now has the GUID of a switch: the switch must be removed from the nominal fabric.  When
+ * the switch returns, the host must be removed. */
 START_TEST(guid_of_another_kind)
 {
 	struct grown g = { .base = draw(tree) };
@@ -375,8 +375,8 @@ START_TEST(loop_link)
 }
 END_TEST
 
-/* A node description that is learned later has no effect in the order by GUID, unless it
- * identifies an Aggregation Node. */
+/* If leaves are ordered by GUID, a new node description leaves the nominal fabric unchanged, unless
+ * the description identifies an Aggregation Node. */
 START_TEST(other_names)
 {
 	static const char *const name[] = { "Zebra", "", "Mellanox "
@@ -412,8 +412,8 @@ START_TEST(other_names)
 }
 END_TEST
 
-/* Other options make another shape of the same fabric; the same lists in another
- * order count as equal. */
+/* Other options make another shape of the same fabric.  Lists of the same GUIDs in another order
+ * are not other options. */
 START_TEST(other_options)
 {
 	struct ftr_fabric *f = draw(tree), *part;

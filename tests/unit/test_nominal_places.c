@@ -107,7 +107,7 @@ START_TEST(replaced_comes_back)
 		}
 		f = edit_seal(b);
 		n[both + 1] = nominal_of(f, n[both], &c);
-		/* in the second case t1 replaces t9 */
+		/* first t9 takes the place of t1; when both are present, t1 takes it back */
 		ck_assert_uint_eq(c.replaced_sw, 1);
 		ck_assert_uint_eq(c.new_sw, both);
 		ck_assert_uint_eq(n[both + 1]->f->n_sw, 6 + both);

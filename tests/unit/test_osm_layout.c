@@ -61,7 +61,7 @@ START_TEST(test_each_pointer)
 }
 END_TEST
 
-/* Everything after the options moves by one word, as between OpenSM 3.3.23 and 3.3.24. */
+/* All members after the options move by one word, as between OpenSM 3.3.23 and 3.3.24. */
 START_TEST(test_a_member_more)
 {
 	size_t at = offsetof(osm_opensm_t, subn.opt) + sizeof(osm_subn_opt_t);
@@ -71,7 +71,7 @@ START_TEST(test_a_member_more)
 	char why[128] = "";
 
 	ck_assert_ptr_nonnull(moved);
-	/* OpenSM's pointers, in its own layout; the structure is at `moved` */
+	/* OpenSM sets its pointers in its own layout, to the structure at `moved` */
 	proto->subn.p_osm = osm;
 	proto->sm.p_subn = proto->sa.p_subn = &osm->subn;
 	memcpy(moved, proto, at);

@@ -28,7 +28,7 @@ static void path_of(const struct fake *h, bool own, char *path, size_t size)
 		snprintf(path, size, "%s/%s", h->dir, other_name);
 }
 
-/* Set the time of the other file to the time of our own file plus `seconds`. */
+/* Set the modification time of the other manager's file to that of our own file plus `seconds`. */
 static void set_age(struct fake *h, int seconds)
 {
 	struct timespec t[2] = { { .tv_nsec = UTIME_OMIT } };
@@ -225,8 +225,8 @@ START_TEST(test_replaced)
 }
 END_TEST
 
-/* True if the link at (s, p) changes the ranks that are inferred for f, and the ranks without it
- * are kept. */
+/* True if the link at (s, p) changes the ranks that are inferred for f, and the earlier ranks,
+ * those without the link, are kept. */
 static bool keeps_ranks(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {
 	const struct edit cut = { FTR_SW_NONE, FTR_EP_NONE, s, p, FTR_EP_NONE, FTR_EP_NONE,
@@ -333,7 +333,7 @@ static void without_table(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* The refusal names the switch by its GUID as well. */
+/* The message of the refusal has the GUID of the switch as well as its name. */
 START_TEST(test_refusal_has_guid)
 {
 	struct fake *h = fake_new(NULL);

@@ -201,7 +201,7 @@ START_TEST(test_sample)
 			      "not %s, but %s", want, at);
 	}
 	ck_assert_ptr_null(strstr(at, "\n\n"));
-	/* if no key is commented out, the options are the defaults as well */
+	/* if all keys are uncommented, the options are still the defaults */
 	for (char *c = strstr(file, "\n#"); c; c = strstr(c + 1, "\n#"))
 		if (c[2] != ' ')
 			c[1] = ' ';
@@ -217,7 +217,7 @@ static char *paragraph(const char *page, const char *name, const char *tag)
 	const char *at = strstr(page, tag), *end, *section;
 
 	ck_assert_msg(at, "%s is not in the page", name);
-	at++;		/* the newline before the tag belongs to the tag */
+	at++;		/* `tag` begins with a newline, which is not part of the paragraph */
 	end = strstr(at, "\n.TP\n");
 	section = strstr(at, "\n.SH ");
 	if (!end || (section && section < end))

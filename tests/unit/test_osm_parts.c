@@ -27,7 +27,7 @@ START_TEST(test_sweep_due)
 	ck_assert_double_eq(rr_damp_due(&d), 125);
 	rr_damp_asked(&d);
 	ck_assert_double_lt(rr_damp_due(&d), 0);
-	rr_damp_want(&d, 200);		/* the cap is counted from here */
+	rr_damp_want(&d, 200);		/* the cap is counted from this request on */
 	ck_assert_double_eq(rr_damp_due(&d), 210);
 }
 END_TEST
@@ -58,7 +58,7 @@ struct rig {
 	struct rr_dr_origin from;
 	uint64_t *dead;
 	uint8_t *avoid;
-	uint32_t *dist;		/* hops from the origin, by relaxation */
+	uint32_t *dist;		/* [n_sw] hops from the origin, computed by distances() */
 };
 
 static bool usable(const struct rig *r, ftr_sw s, unsigned int p)
@@ -69,7 +69,7 @@ static bool usable(const struct rig *r, ftr_sw s, unsigned int p)
 		FTR_PEER_SW && !(r->dead[bit / 64] >> (bit % 64) & 1);
 }
 
-/* Relax until nothing changes. */
+/* Compute dist[] by relaxation, until nothing changes. */
 static void distances(struct rig *r)
 {
 	bool again = true;

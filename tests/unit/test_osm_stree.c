@@ -28,7 +28,7 @@ static void link_up(struct ftr_builder *b, uint64_t a, unsigned int ap,
 			FTR_OK);
 }
 
-/* cut: bit spines * leaf + spine removes the link between this leaf and this spine. */
+/* Bit (spines * l + s) of cut removes the link between leaf l and spine s. */
 static struct ftr_fabric *two_level(unsigned int leaves, unsigned int spines,
 				    uint32_t cut)
 {

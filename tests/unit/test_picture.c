@@ -115,7 +115,7 @@ START_TEST(missing)
 END_TEST
 
 /* The maximum and the sum of the loads of the links are those of the report, and the average
- * over the links of a pod is not below its lower bound. */
+ * over the links of a pod is not below the lower bound for that pod. */
 START_TEST(loads)
 {
 	struct ftr_fabric *f = fabric_of("3;3,4,5;1,3,3;1,1,1", 4);

@@ -98,7 +98,7 @@ static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
 	return FTR_SW_NONE;
 }
 
-/* Do packets for lid arrive from s?  Marks the switches that they pass. */
+/* True if packets from s to lid arrive.  Marks the switches that they pass. */
 static bool arrives(const struct scene *c, ftr_sw s, ftr_lid lid)
 {
 	uint8_t fate = LOST;
@@ -131,7 +131,7 @@ static bool is_manager(const struct scene *c, uint64_t guid)
 	return false;
 }
 
-/* Record the dependencies of the packets for this LID. */
+/* Record the channel dependencies of the packets for this LID. */
 static void note_edges(struct scene *c, ftr_lid lid)
 {
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
@@ -346,7 +346,7 @@ static void lose_links(struct fake *h, struct ftr_rng *r)
 	}
 }
 
-/* Route fab (consumed) with one engine, and check the tables. */
+/* Route fab with one engine, check the tables, and free fab. */
 static void run_test_reach(struct ftr_fabric *fab, uint64_t seed, const char *engine,
 			   const struct managers *m, struct ftr_rng *faults)
 {
@@ -394,7 +394,7 @@ static uint64_t any_guid(const struct ftr_fabric *f, struct ftr_rng *r)
 		f->ep[ftr_rng_below(r, f->n_ep)].guid;
 }
 
-/* Test all engines on f (consumed), with subnet managers at random positions. */
+/* Test all engines on f, with subnet managers at random positions; then free f. */
 static void try_all(struct ftr_fabric *f, uint64_t seed, struct ftr_rng *r)
 {
 	struct managers m = { .n_other = ftr_rng_below(r, 4) };

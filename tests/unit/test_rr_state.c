@@ -31,7 +31,7 @@ static void reset(void)
 /* ---- every pair of state and event --------------------------------------- */
 
 #define SAME -1
-#define ANY 7			/* all values of one part of the state */
+#define ANY 7			/* mask of all values of one part of the state */
 #define ONLY(x) (1 << (x))
 #define NOT(x) (ANY & ~ONLY(x))
 
@@ -94,9 +94,10 @@ static const struct row {
 	int sweep, table, job;	/* expected state */
 	uint32_t epochs;	/* number of epochs that the event begins */
 	unsigned int todo;
-	uint32_t queued, later;	/* expected numbers of traps */
+	uint32_t queued, later;	/* expected n_traps and n_later */
 } row[] = {
-	/* name, event, prepare, in sweeps, tables, jobs -> sweep, table, job */
+	/* name, event, prepare; sweeps, tables and jobs before the event; then the members from
+	 * `sweep` on */
 	{ "trap", { .kind = RR_EV_TRAP, .master = true }, NULL,
 	  ANY, NOT(RR_FOREIGN), ANY, SAME, SAME, SAME, 0, RR_ACT_TAKEN, 1, 0 },
 	{ "trap, foreign tables", { .kind = RR_EV_TRAP, .master = true }, NULL,
@@ -332,7 +333,7 @@ START_TEST(test_gather)
 END_TEST
 
 /* A sweep is requested after CAP at the latest, however many traps arrive.  During a
- * discovery none is requested unless the discovery is stuck. */
+ * discovery no sweep is requested, unless the discovery does not end. */
 START_TEST(test_sweep_comes)
 {
 	double asked = 0;
@@ -361,7 +362,8 @@ START_TEST(test_sweep_comes)
 	ck_assert_double_eq(rr_timer(&s), 11000);
 	at(9000, (struct rr_event){ .kind = RR_EV_DISCOVERED });
 	ck_assert_double_le(rr_timer(&s), 9000);
-	/* a discovery may take four times as long as the previous one */
+	/* no sweep is requested before this discovery has taken four times as long as the
+	 * previous one */
 	at(9000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
 	at(9000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
 	ck_assert_double_eq(rr_timer(&s), 9000 + 4 * 8000);
@@ -535,7 +537,8 @@ START_TEST(test_walks)
 		else if (!coin(&w, 3))
 			worker(&w);
 		else if (rr_step(&s, &trap, w.now) & RR_ACT_TAKEN)
-			/* after a failed routing there may be no further event */
+			/* each trap that is taken needs a sweep: after a routing that fails, no
+			 * other event may follow */
 			HOLDS(s.want.wanted);
 		check_invariant(&w);
 	}

@@ -363,7 +363,7 @@ START_TEST(empty_leaf_joins_no_planes)
 END_TEST
 
 /*
- * A chassis of three leaf chips: a leaf connected to two of them is reached over both.
+ * A chassis of three leaf chips: a leaf that is connected to two chips is reached over both.
  *
  *	   s1    s2
  *	   | \ / |	every chip on both spines
@@ -412,8 +412,8 @@ START_TEST(up_paths_under_a_chassis)
 }
 END_TEST
 
-/* A tree whose two planes are connected by switch X: the numbers of upward paths still equal
- * d / divider. */
+/* A tree whose two planes are connected by switch X: the number that a host has at each switch of
+ * its upward path (up_path.q) is still d / divider. */
 START_TEST(up_paths_in_a_tree)
 {
 	struct ftr_fabric *f = draw("A: m1 m2 h3\nB: m1 m2 h3\n"
@@ -492,7 +492,8 @@ START_TEST(guid_lists)
 END_TEST
 
 /* The host order: the leaves of a pod are adjacent, with gaps where a leaf has fewer hosts than
- * others, or where a host in the middle is missing; names are in natural order. */
+ * others, or where a host in the middle is missing.  If leaves are ordered by name, the order of
+ * names is natural. */
 START_TEST(host_order)
 {
 	/* pods {A, C} and {B, D}, listed alternately */

@@ -390,7 +390,7 @@ START_TEST(slow_is_no_deadlock)
 	c.hot_percent = 100;
 	c.buffer = 2048;
 	c.check_ps = FTR_SIM_US;
-	/* the order lacks that host port, which would otherwise send to other ports */
+	/* the host order lacks the hot host port, which would otherwise send to other ports */
 	c.order = (const ftr_ep[]){ 1, 2, 3, 4 };
 	c.n_order = 4;
 	r = run_test_sim(&c);

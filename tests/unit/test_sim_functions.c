@@ -34,7 +34,7 @@ struct link {
 	ftr_port p;
 };
 
-/* Links between switches; n is their number. */
+/* Return the links between switches; *n: their number. */
 static struct link *links(const struct world *w, uint32_t *n)
 {
 	struct link *c = calloc(w->f->n_sw_links, sizeof(*c));
@@ -76,8 +76,8 @@ static void connected(struct world *w, const char *what)
 			      w->fn->name, what);
 }
 
-/* Sem-Jacobsen et al. 2011, Lemma 2 and section VI.C; 2006, Lemma 1: with up to k -
- * 1 dead links of a k-ary n-tree all packets arrive; with R_det the dependencies
+/* Sem-Jacobsen et al. 2011, Lemma 2 and section VI.C; 2006, Lemma 1: with up to k - 1
+ * dead links of a k-ary n-tree all packets arrive; with R_det the dependencies
  * have no cycle. */
 START_TEST(links_small)
 {
@@ -430,8 +430,8 @@ START_TEST(figure_7)
 	use(&w, "adaptive-switches");
 	top_pair(&w, &from, &to, &whole);
 	ck_assert_uint_eq(whole.n, 9);
-	/* only k - 1 = 1 fault is guaranteed to be survived; these two are survived because they
-	 * are in different groups */
+	/* a path is guaranteed for k - 1 = 1 fault only; after these two there is a path because
+	 * they are in different groups */
 	kill_switch(&w, whole.at[2]);
 	walk(&w, from, to, &k);
 	ck_assert_uint_eq(k.n, 9);
@@ -471,10 +471,10 @@ END_TEST
 struct step {
 	const char *step;
 	unsigned int rank;
-	bool above, below_s;	/* the packet comes from above; its host is below the switch */
-	bool dead;		/* the link down to the packet's host is dead */
+	bool above, below_s;	/* the packet comes from above; its destination is below s */
+	bool dead;		/* the downward link towards the destination is dead */
 	unsigned int vl;
-	uint16_t field;		/* port field of its header: 0 for -1, 1 for -2, 2 for a port */
+	uint16_t field;		/* port field of the header: 0 for -1, 1 for -2, 2 for a port */
 	bool up;		/* expected: all exits lead up */
 	bool back;		/* expected: all exits lead out of the arrival port */
 	unsigned int n, out_vl;	/* expected: number of exits, and their VL */

@@ -228,8 +228,8 @@ static struct ftr_sim_change dies(ftr_sw s, ftr_port p, uint64_t at)
 
 /* ---- the examples of Puente et al. 2004 -------------------------------------------- */
 
-/* Figure 5: on a 3x3 torus the link between 4 and 1 dies.  4 becomes the root, 3, 5 and 7 are its
- * children, and the other switches are children of 3, 5 and 7. */
+/* Figure 5: on a 3x3 torus the link between switches 4 and 1 dies.  Switch 4 becomes the root, 3, 5
+ * and 7 are its children, and the other switches are children of 3, 5 and 7. */
 START_TEST(figure_5)
 {
 	const struct ftr_sim_change g = dies(4, 4, FTR_SIM_US);
@@ -256,9 +256,9 @@ START_TEST(figure_5)
 }
 END_TEST
 
-/* Figure 6: 1 and 4 detect the fault at the same time; before the tree is complete,
- * the link between 3 and 4 dies.  The paper prints the new levels as 11 and 12; 1 *
- * 9 + 3 is 12, and 1 * 9 + 4 is 13. */
+/* Figure 6: switches 1 and 4 detect the fault at the same time; before the tree is complete,
+ * the link between 3 and 4 dies.  The paper prints the new levels as 11 and 12, but by its own
+ * rule they are 1 * 9 + 3 = 12 and 1 * 9 + 4 = 13. */
 START_TEST(figure_6)
 {
 	const struct ftr_sim_change g[] = {
@@ -360,7 +360,7 @@ static const char *const shapes[] = {
 	"kary:2,4", "2;6,6;1,6;1,1", "3;3,3,3;1,2,3;1,2,1",
 };
 
-static bool gone[256];		/* switches that were killed */
+static bool gone[256];		/* [n_sw] true: the switch was killed */
 
 static bool hangs_together(void)
 {
@@ -587,8 +587,8 @@ START_TEST(every_path)
 }
 END_TEST
 
-/* The safe VL alone, with one ring or with the rings of a torus: it deadlocks
- * without the bubble, but not with the bubble. */
+/* Packets use only the safe VL, with one ring or with the rings of a torus: they must deadlock
+ * without the bubble, but not with it. */
 static bool bubble;
 
 static unsigned int ring_only(void *state, const struct ftr_sim_view *v,
@@ -703,7 +703,7 @@ START_TEST(drains)
 		.queues = _i & 2 ? FTR_SIM_FIFO : FTR_SIM_VOQ,
 	};
 	ck_assert_msg(!ftr_sim_run(&c, NULL, &r, &err), "%s", err.msg);
-	ck_assert(r.deadlock);		/* before the link died */
+	ck_assert(r.deadlock);		/* the ring deadlocks before the link dies */
 	ck_assert_uint_lt(r.deadlock_ps, 100 * FTR_SIM_US);
 	ck_assert_uint_eq(r.series[1].delivered, 0);
 	if (o.no_drain)

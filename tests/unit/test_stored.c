@@ -88,7 +88,7 @@ static void save(const uint8_t *at, size_t n)
 	ck_assert(out && fwrite(at, 1, n, out) == n && !fclose(out));
 }
 
-/* Write a body with a matching first line. */
+/* Write a body, and before it a first line with the correct length and checksum. */
 static void seal(const char *magic, const uint8_t *body, size_t n)
 {
 	FILE *out = fopen(path, "w");
@@ -322,7 +322,7 @@ START_TEST(no_such_file)
 }
 END_TEST
 
-/* Stored tables must not fit if the ranks, the lists or the order of the leaves have changed. */
+/* Stored tables must not fit if the ranks, the GUID lists or the order of leaves have changed. */
 START_TEST(tables_of_other_ranks)
 {
 	struct ftr_nominal n = { .f = f, .shape = sh };

@@ -388,7 +388,7 @@ START_TEST(follows_the_files)
 }
 END_TEST
 
-/* Files that have not changed keep the status and the list of the previous read. */
+/* If the files have not changed, the status and the events of the previous read are kept. */
 START_TEST(unchanged_files_are_not_read_again)
 {
 	struct top_data d = { .dir = dir };

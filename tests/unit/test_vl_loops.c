@@ -347,7 +347,7 @@ START_TEST(ring_dateline)
 }
 END_TEST
 
-/* No SL is known of any source: SL 0 is assumed, and these sources are counted. */
+/* The SL of only one path is known: SL 0 is assumed for all other paths, and these are counted. */
 START_TEST(unreported)
 {
 	struct ftr_check_opts o = { .rank = NULL };

@@ -59,7 +59,7 @@ static void oracle(const struct graph *g, uint32_t *step)
 	}
 }
 
-/* Compute all steps, beginning with any change; each path is followed once. */
+/* Compute the steps of the changes, taken in random order; each path is followed once. */
 static void compare(struct graph *g, struct ftr_rng *r, uint64_t seed)
 {
 	uint32_t step[MOST] = { 0 }, want[MOST], perm[MOST];
