@@ -12,12 +12,12 @@
  * and new entries.
  *
  *	FTR_BALANCE_OFF		leave the tables as they are
- *	FTR_BALANCE_LOAD	even out all-to-all traffic: no link above the
- *				target (slightly above the lower bound), if
- *				possible; changes only entries whose path is
- *				overloaded (on very small fabrics also in shifts)
- *	FTR_BALANCE_FULL	also even out shift permutations: the most loaded
- *				link of each shift
+ *	FTR_BALANCE_LOAD	even out all-to-all traffic: if possible, no link
+ *				carries more than the target (slightly above the
+ *				lower bound).  Changes only entries whose path is
+ *				overloaded.
+ *	FTR_BALANCE_FULL	also reduce the load of the most loaded link of
+ *				each shift
  *
  * Positions.  Position p is the p-th host of the host order (ftr_shape_host_order); gaps are
  * not counted.  The processes (MPI ranks) of a job are best placed in this order.  In shift k,
@@ -66,7 +66,8 @@ struct ftr_balance_input {
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;
-	bool longer;		/* some paths have more hops than the cost of their first switch */
+	/* true: some paths have more hops than the cost of their first switch to the column */
+	bool longer;
 	enum ftr_balance depth;
 	/* Called every few milliseconds; returns true to stop the search early.  NULL: the
 	 * search is not stopped. */

@@ -42,8 +42,9 @@
  * relation has a cycle, the claimed turns are not used.
  *
  * Without the proof the graph is built and searched.  One shortest cycle is
- * reported, starting with its lowest channel.  In a very large graph without short
- * cycles the search stops after 2^27 edges and reports the shortest cycle found so far.
+ * reported, starting with its lowest channel by (switch, port, VL).  In a very large graph
+ * without short cycles the search stops after 2^27 edges and reports the shortest cycle found so
+ * far.
  *
  * VLs.  Without sl2vl and path_sl in the options, all packets share one VL.  With
  * either of them, a vertex is a (link, VL).  A packet has the SL that path_sl
@@ -134,8 +135,8 @@ struct ftr_check_report {
 	uint64_t harmful;
 	uint32_t max_hops;	/* switch-to-switch hops of the longest good walk */
 	enum ftr_cdg_verdict cdg;
-	/* channels in cycle[], 0 unless FTR_CDG_CYCLE; a longer cycle is cut
-	 * at FTR_CYCLE_MAX */
+	/* number of channels in cycle[]; 0 unless cdg is FTR_CDG_CYCLE.  Of a cycle with
+	 * more than FTR_CYCLE_MAX channels only the first ones are stored and counted */
 	uint32_t cycle_len;
 	struct ftr_channel cycle[FTR_CYCLE_MAX];
 	/* number of VLs of each link in the graph; 0: all packets share one VL, or
@@ -226,8 +227,8 @@ struct ftr_delta_report {
  * Check t, the new tables, given that the old ones (t without the changes) were
  * checked before.  If there are no findings except missing entries, and nothing is
  * missed or stranded, then t is as safe on the current fabric as the old tables
- * were on the old one: every affected path reaches a changed entry, and is walked
- * from there.
+ * were on the fabric before the change: every affected path reaches a changed entry, and
+ * is walked from there.
  * Errors: FTR_INVAL: t does not fit f (as in ftr_check_tables), the changes are not sorted, or
  * they name a switch or LID that t does not have; FTR_NOMEM.  The report is the same for
  * any team.

@@ -4,7 +4,7 @@
  * write immediately and in which order, and later the transition to newly routed
  * tables.
  *
- * Source: Sem-Jacobsen et al. 2006 (section 3.1, R_m) and Sem-Jacobsen et al. 2011
+ * Source: Sem-Jacobsen et al. 2006 (section 3.1, method R_m) and Sem-Jacobsen et al. 2011
  * (sections V to VI, and the hybrid of section IX-A).  Up to k-1 faults are bypassed
  * by switches next to the fault (k: struct ftr_guarantee).
  *
@@ -79,8 +79,8 @@ struct ftr_ddlr_opts {
 	 * VL = SL */
 	const struct ftr_sl2vl *sl2vl;
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
-	/* Packets that switches send count as well.  Do not set this with the
-	 * tables of sftree and one VL: hardly any detour would be free of cycles.
+	/* true: the graph also has the dependencies of packets that switches send.  Do not
+	 * set this with the tables of sftree and one VL: hardly any detour would be free of cycles.
 	 * If the dependency graph refuses detours of host-to-host packets, packets from
 	 * switches are ignored from then on (plan.hosts_only).
 	 * In that case make a new planner from the next full tables. */
@@ -138,10 +138,11 @@ struct ftr_ddlr_plan {
 				 * would close a cycle */
 	bool hosts_only;	/* packets from switches are ignored: see
 				 * switch_sources */
-	/* transition, recovery: number of LIDs that keep old entries for now, because
-	 * the new entries would close a cycle with packets still in flight */
+	/* number of LIDs that keep old entries for now, because the new entries (of a
+	 * transition, or after links came back) would close a cycle with packets still
+	 * in flight */
 	uint32_t held;
-	/* the transition is complete; LIDs that are still held keep their old
+	/* true: the transition is complete; LIDs that are still held keep their old
 	 * entries */
 	bool done;
 };

@@ -33,7 +33,8 @@ struct ftr_hosts {
 	uint32_t n;
 	const struct ftr_host *host;	/* sorted by name, natural order */
 	const ftr_ep *ep;	/* ports with a link, sorted by (host, switch, port) */
-	uint32_t n_nameless;	/* channel adapter ports whose description names no host */
+	uint32_t n_nameless;	/* number of channel adapter ports whose description names no
+				 * host */
 	struct ftr_arena *arena;
 };
 
@@ -89,10 +90,10 @@ struct ftr_slurm_opts {
 
 struct ftr_slurm_counts {
 	uint32_t nodes;
-	uint32_t split;		/* hosts that are connected to several leaves, if no other host
-				 * is connected to the same leaves; each is listed at its first
-				 * leaf only */
-	uint32_t block_min, block_max;	/* hosts per block */
+	uint32_t split;		/* number of hosts that are connected to several leaves, while
+				 * no other host is connected to the same leaves; each of them is
+				 * listed at its first leaf only */
+	uint32_t block_min, block_max;	/* hosts of the smallest and of the largest block */
 };
 
 /*

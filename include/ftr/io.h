@@ -43,7 +43,8 @@ enum ftr_unpacked {
 };
 
 struct ftr_unpacker {
-	/* true if it unpacks files that begin with these n <= 6 bytes */
+	/* returns true if this decompressor can unpack a file that begins with these n <= 6
+	 * bytes */
 	bool (*knows)(const unsigned char *head, size_t n);
 	void *(*begin)(const unsigned char *head);	/* NULL: no memory */
 	/* unpacks as much as it can */

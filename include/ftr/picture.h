@@ -55,15 +55,15 @@ enum ftr_odd_sw {
 /* Reasons to mark a host port, as bits. */
 enum ftr_odd_ep {
 	FTR_ODD_NOT_ON_LEAF = 1,	/* a host on a switch that is not a leaf */
-	FTR_ODD_NO_LINK = 2	/* has no link */
+	FTR_ODD_NO_LINK = 2	/* the host port has no link */
 };
 
 /* Missing links between two switches of the fabric. */
 struct ftr_missing {
 	ftr_sw low, up;		/* low: the switch of lower rank; up: that of higher rank */
-	uint32_t n;
-	bool inferred;		/* inferred from the other switches of the two
-				 * ranks; else known from the nominal fabric */
+	uint32_t n;		/* number of missing links */
+	bool inferred;		/* true: inferred from the other switches of the two
+				 * ranks; false: known from the nominal fabric */
 };
 
 struct ftr_picture {
@@ -76,12 +76,13 @@ struct ftr_picture {
 	const struct ftr_picture_block *block;
 	const struct ftr_missing *missing;	/* sorted by (low, up) */
 	const double *x;	/* [n_sw] centre of the switch */
-	const uint32_t *block_of;	/* [n_sw] */
-	const uint32_t *pod_of;	/* [n_sw] FTR_POD_NONE: not above any leaf */
+	const uint32_t *block_of;	/* [n_sw] index in block[] */
+	const uint32_t *pod_of;	/* [n_sw] index in pod[]; FTR_POD_NONE: the switch is not above
+				 * any leaf */
 	/* [n_ranks][n_cols] pod of that rank above a leaf column, or FTR_POD_NONE */
 	const uint32_t *pod_at;
 	const uint8_t *odd_sw;	/* [n_sw] enum ftr_odd_sw */
-	const uint32_t *n_up;	/* [n_sw] upward links */
+	const uint32_t *n_up;	/* [n_sw] number of upward links */
 	/* [n_sw] most frequent n_up among the switches of this rank below the same
 	 * pod of the next rank; 0: fewer than half of them have the same n_up */
 	const uint32_t *mode_up;

@@ -11,7 +11,7 @@
  * that vendors assign, the order of the paper makes pods disagree.
  *
  * Rank      0 is the lowest.  A link leads up from the lower to the higher rank.
- *           No cost depends on horizontal links (same rank).
+ *           No cost depends on horizontal links (between switches of one rank).
  * Column    A switch as a destination; every switch has a column.  The columns of
  *           the leaf switches come first, in topological order.
  * down      Hops from switch s to column l over downward links only; FTR_COST_INF:
@@ -38,7 +38,7 @@
  *			      : min(down[s][l], 1 + min over t above of c[t][l])
  *
  * Where s must go down, its only candidates are the downward neighbours with
- * down < c_s.  On PGFTs, complete or damaged, this is the rule of the paper.
+ * down < c_s.  On PGFTs, complete or damaged, this selects the same neighbours as the paper.
  *
  * Nominal shape.  A fault must not change the ranks and numbers of the rest of the
  * fabric.  The shape of f can therefore be made over the shape of a nominal fabric,
@@ -76,7 +76,8 @@ extern "C" {
 enum ftr_leaf_order {
 	/* the leaves of a pod by switch GUID, the hosts of a leaf by port number */
 	FTR_LEAF_BY_GUID = 0,
-	FTR_LEAF_BY_NAME	/* leaves and hosts by host name, in natural order */
+	FTR_LEAF_BY_NAME	/* the leaves of a pod and the hosts of a leaf by host name, in
+				 * natural order ("n2" before "n10") */
 };
 
 /* A list of GUIDs in any order; duplicates are allowed.  NULL and 0: not given. */
@@ -133,7 +134,7 @@ struct ftr_shape_opts {
 	 * Ignored if roots are given.  NULL: no earlier ranks.  The object need only live until
 	 * ftr_shape_new returns. */
 	const struct ftr_old_ranks *old;
-	bool no_slots;		/* only the groups that are present have slots */
+	bool no_slots;		/* true: missing groups have no slots */
 	bool by_guid;		/* order upward groups by GUID, as published
 				 * (Gliksberg et al. 2020, section 3.1), instead
 				 * of by plane first */
@@ -208,7 +209,7 @@ struct ftr_shape_tree {
 	/* [n_sw] 1: connects only switches that lower switches already connect; ignored for
 	 * planes */
 	const uint8_t *stub;
-	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */
+	const uint32_t *leaf_hosts;	/* [n_leaf] number of host ports of the leaf */
 	/* The groups of s are those from group_first[s] to group_first[s+1]-1: first the
 	 * upward ones, ordered by (plane, GUID), then the downward and the horizontal ones. */
 	const uint32_t *group_first;	/* [n_sw + 1] */
@@ -257,7 +258,7 @@ struct ftr_shape_reach {
 struct ftr_shape_missing {
 	bool from_nominal;
 	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
-	uint32_t n_absent;	/* length of absent[] */
+	uint32_t n_absent;	/* number of elements of absent[] */
 	/* nominal links that f lacks although it has both switches; sw < peer,
 	 * sorted by (sw, port) */
 	const struct ftr_link *absent;

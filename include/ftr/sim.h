@@ -30,8 +30,8 @@
  *		switch_sl if it gives none.  Host ports and ports 0 send on
  *		VL = SL mod n_vls.
  * Loss		A packet is lost on a channel that fails, in the queue for such a
- *		channel, in a switch that fails, or if the tables have no next hop for
- *		it (enum ftr_sim_loss).  No other packet is ever lost: a packet
+ *		channel, in a switch that fails, if the tables have no next hop for
+ *		it, or for one of the other reasons in enum ftr_sim_loss.  A packet
  *		that cannot move waits, without limit (see "Deadlock").  If a
  *		packet is cut while its head is further on, the front part travels
  *		on to its destination; the packet counts as lost where it was cut.
@@ -45,8 +45,8 @@
  *
  * Time is in picoseconds from the start of the run.  All events of one instant are
  * processed before the outputs choose their next packets, in ascending order of channels.
- * Results therefore depend on conf only.  Runs differ by seed only, and are the same for any
- * team.
+ * Results therefore depend on conf only, not on the team.  The runs of one conf differ only in
+ * their seeds.
  *
  * Not modelled: packet formats, acknowledgements, congestion control (FECN and
  * BECN), lifetime limits of switches, multicast, transmission errors, and the time
@@ -136,7 +136,7 @@ struct ftr_sim_view {		/* data that a function may read but not change */
 	uint64_t now;
 	uint64_t hop_ps;		/* delay of a signal to the next switch:
 					 * a link and a switch */
-	struct sim *sim;		/* the run, for the calls below */
+	struct sim *sim;		/* the run; for ftr_sim_after and the functions after it */
 	const void *const *arg;	/* points to conf.arg */
 };
 
@@ -341,8 +341,8 @@ struct ftr_sim_class {		/* hosts, or ports 0 of switches */
 	uint64_t injected;	/* packets that entered a channel */
 	uint64_t delivered;
 	uint64_t bytes;		/* bytes of delivered packets */
-	/* latency of delivered packets: from their generation, and from entering
-	 * the first channel */
+	/* latency of delivered packets.  total: from the generation of the packet; network:
+	 * from the time at which it enters its first channel */
 	struct ftr_sim_latency total;
 	struct ftr_sim_latency network;
 };
@@ -357,7 +357,7 @@ struct ftr_sim_channel_use {
 
 struct ftr_sim_slice {
 	uint64_t injected, delivered, bytes, lost;
-	uint64_t hops;		/* channels crossed by delivered packets */
+	uint64_t hops;		/* number of channels crossed, summed over delivered packets */
 	double latency_ps;	/* mean latency of delivered packets from their
 				 * generation */
 };
@@ -371,20 +371,23 @@ struct ftr_sim_wait {		/* a full buffer in a wait-for cycle */
 
 struct ftr_sim_result {
 	uint64_t seed;
-	uint64_t end_ps;	/* warm_ps + run_ps unless it was stopped */
+	uint64_t end_ps;	/* end of the run: warm_ps + run_ps, or earlier if
+				 * stop_on_deadlock ended it */
 	struct ftr_sim_class host, sw;
 	/* packets of the whole run: injected = delivered + lost + in_flight */
 	uint64_t injected, delivered, in_flight;
 	uint64_t lost[FTR_SIM_N_LOSSES];
-	uint64_t hops;		/* channels crossed by all packets */
+	uint64_t hops;		/* number of channels crossed, summed over all packets */
 	uint64_t events;
-	uint64_t max_in_flight;
-	uint32_t max_hops;	/* most channels that a delivered packet has crossed */
+	uint64_t max_in_flight;	/* greatest number of packets in flight at one time */
+	uint32_t max_hops;	/* greatest number of channels that a delivered packet crossed */
 	bool deadlock;
 	uint64_t deadlock_ps;	/* time of the check that found it */
-	uint32_t stuck_buffers, cycle_len;
-	uint64_t stuck_packets;
-	/* each buffer waits for the next, the last one for the first */
+	uint32_t stuck_buffers;	/* number of deadlocked buffers */
+	uint64_t stuck_packets;	/* number of packets in these buffers */
+	/* one cycle of deadlocked buffers: each waits for the next one, the last for the first.
+	 * cycle_len: its length; only the first FTR_SIM_CYCLE_MAX buffers are stored */
+	uint32_t cycle_len;
 	struct ftr_sim_wait cycle[FTR_SIM_CYCLE_MAX];
 	uint32_t n_channels;	/* channels of links; those of ports 0 are left out */
 	struct ftr_sim_channel_use *channel;
