@@ -21,7 +21,7 @@ static int dest_cmp(const void *x, const void *y)
 	return (a->lid > b->lid) - (a->lid < b->lid);
 }
 
-/* True if the owner of the LID is a switch or an end port with a link. */
+/* True if the owner of the LID is a switch or a host port with a link. */
 static bool has_column(const struct ftr_fabric *f,
 		       const struct ftr_lid_owner *w)
 {
