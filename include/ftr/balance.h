@@ -15,7 +15,8 @@
  *	FTR_BALANCE_LOAD	even out all-to-all traffic: if possible, no link
  *				carries more than the target (slightly above the
  *				lower bound).  Changes only entries whose path is
- *				overloaded.
+ *				overloaded; on very small fabrics the load in
+ *				shifts counts, too.
  *	FTR_BALANCE_FULL	also reduce the load of the most loaded link of
  *				each shift
  *
@@ -79,7 +80,7 @@ struct ftr_balance_report {
 	uint32_t hosts;		/* number of hosts that send and receive */
 	uint32_t bound;		/* lower bound for the load of the most loaded
 				 * link, from cuts, in flows */
-	uint32_t max_before, max_after;	/* flows of the most loaded link */
+	uint32_t max_before, max_after;	/* number of flows on the most loaded link */
 	/* load of the most loaded link in flows, mean over the shifts; 0: not computed */
 	double shift_before, shift_after;
 	uint64_t moved;		/* number of changed entries */
@@ -89,9 +90,10 @@ struct ftr_balance_report {
 
 /*
  * Improve t in place.  report may be NULL.  t is not changed, and only report->bound is set, in
- * three cases: a path in t has a loop; fewer than two hosts have a position; or t needs a search,
- * but a path in t ends early or does not follow the costs of the shape.  Errors: FTR_NOMEM, with
- * t unchanged; FTR_INVAL: t has another number of switches or LIDs than the fabric of the shape.
+ * three cases: a path in t has a loop; fewer than two hosts have a position; a path in t ends
+ * early or does not follow the costs of the shape.  The last case is looked for only if the load is
+ * uneven or the depth is FTR_BALANCE_FULL.  Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has
+ * another number of switches or LIDs than the fabric of the shape.
  */
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_tables *t, struct ftr_team *team,

@@ -21,6 +21,8 @@
  * It does not contain combinations of entries that never existed: once the replacement of an
  * entry is acknowledged, no later packet uses the old entry.
  *
+ * The entries whose dependencies the graph contains for a LID:
+ *
  *	drain	       change	   change     drain
  *	 |-------------|-----------|----------|
  *	 the entries   + the entries of all   only the

@@ -97,7 +97,8 @@ struct ftr_check_opts {
 	/* additional claimed turns, in any order */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
-	bool switch_sources;	/* credit loops: switches send packets as well as host ports */
+	bool switch_sources;	/* true: in the search for credit loops, switches send packets as
+				 * well as host ports */
 	bool no_cdg;		/* do not look for credit loops */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: see "VLs" above */
 	const struct ftr_path_sl *path_sl;
@@ -122,7 +123,7 @@ struct ftr_channel {		/* a directed switch-to-switch link */
 
 struct ftr_check_report {
 	uint64_t pairs[FTR_N_CHECK_CLASSES];
-	uint64_t bad[FTR_N_CHECK_CLASSES];	/* pairs that do not arrive */
+	uint64_t bad[FTR_N_CHECK_CLASSES];	/* number of pairs whose path does not arrive */
 	/* number of walks (switch, LID) that end in each finding, a switch's own
 	 * LID included.  FTR_FIND_TURN: entries that lead up, by the claimed ranks,
 	 * at a switch to which the entry of another switch leads down for the same
@@ -130,10 +131,10 @@ struct ftr_check_report {
 	 * path takes does not invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
-	/* walks that do not arrive, except those that end in a missing entry.  Tables
-	 * with harmful walks are never written to switches */
+	/* number of walks that do not arrive, except those that end in a missing entry.
+	 * Tables with such harmful walks are never written to switches */
 	uint64_t harmful;
-	uint32_t max_hops;	/* switch-to-switch hops of the longest good walk */
+	uint32_t max_hops;	/* number of switch-to-switch hops of the longest good walk */
 	enum ftr_cdg_verdict cdg;
 	/* number of channels in cycle[]; 0 unless cdg is FTR_CDG_CYCLE.  Of a cycle with
 	 * more than FTR_CYCLE_MAX channels only the first ones are stored and counted */
@@ -143,10 +144,10 @@ struct ftr_check_report {
 	 * the graph was not built */
 	uint32_t n_vls;
 	/* the following are counted while the graph is built, and are 0 if it is not: */
-	uint64_t no_sl;		/* (source, LID) without an SL in path_sl */
+	uint64_t no_sl;		/* number of (source, LID) without an SL in path_sl */
 	/* number of different (switch, in port, SL, LID) mapped to VL 15 */
 	uint64_t vl_drops;
-	struct ftr_check_sample vl_drop;	/* the first one, if vl_drops > 0; from == at */
+	struct ftr_check_sample vl_drop;	/* the first of them, if vl_drops > 0; from == at */
 };
 
 /*
@@ -200,7 +201,7 @@ struct ftr_delta_report {
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
 	uint64_t harmful;	/* as in ftr_check_report, for these walks only */
-	uint32_t max_hops;	/* hops of the longest walk that arrives */
+	uint32_t max_hops;	/* number of hops of the longest of these walks that arrives */
 	/* entries of the new tables that name a port of a link in gone, and
 	 * changes whose `after` is not the entry in the new tables */
 	uint64_t missed;

@@ -75,8 +75,7 @@ extern "C" {
 #endif
 
 struct ftr_ddlr_opts {
-	/* the SL2VL tables in force (VL 1 after turns: ftr_ddlr_sl2vl); NULL:
-	 * VL = SL */
+	/* the SL2VL tables in force, for example those of ftr_ddlr_sl2vl; NULL: VL = SL */
 	const struct ftr_sl2vl *sl2vl;
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
 	/* true: the graph also has the dependencies of packets that switches send.  Do not
@@ -183,7 +182,8 @@ const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
  *
  * The original tables are those of ftr_ddlr_new or of the last transition.  After links
  * or switches came back, entries that a repair changed get their original ports again
- * if the original path works.  They are restored in the opposite order: c first, then b.
+ * if the original path works.  They are restored in the order opposite to that of the repair: in
+ * the picture above, the entry of c first, then that of b.
  * Broken entries may lead onto a link that comes up, and close a cycle there.  Such
  * entries are removed first, by writes of kind FTR_HOW_NONE in step 1.  These writes must
  * be acknowledged before the subnet manager makes the link active.

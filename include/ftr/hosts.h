@@ -53,7 +53,7 @@ uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name);
 struct ftr_host_entry {
 	uint32_t group;		/* in a list of jobs: number of the job; else 0 */
 	uint32_t host;		/* index in ftr_hosts, or FTR_HOST_NONE */
-	uint32_t slots;		/* 1 if the file gives none */
+	uint32_t slots;		/* number of slots; 1 if the file gives none */
 	const char *name;	/* the name as the file has it */
 };
 
@@ -61,7 +61,7 @@ struct ftr_host_list {
 	uint32_t n, n_groups;
 	const struct ftr_host_entry *entry;	/* in the order of the file */
 	const char *const *group;	/* [n_groups] names of jobs */
-	uint32_t n_unknown;	/* entries for hosts that are not in h */
+	uint32_t n_unknown;	/* number of entries for hosts that are not in h */
 	struct ftr_arena *arena;
 };
 

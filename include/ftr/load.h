@@ -65,7 +65,7 @@ struct ftr_load_bins {
 struct ftr_load_link {
 	ftr_sw sw;		/* the switch that sends */
 	ftr_port port;
-	uint64_t load;		/* flows */
+	uint64_t load;		/* number of flows */
 };
 
 #define FTR_LOAD_WORST_MAX 64
@@ -75,8 +75,8 @@ struct ftr_load_link {
 struct ftr_load_report {
 	uint32_t hosts;		/* number of host ports that take part */
 	uint32_t patterns;	/* number of patterns */
-	uint64_t flows;		/* sum over all patterns, including lost flows */
-	uint64_t lost;		/* flows that do not arrive, sum over all patterns */
+	uint64_t flows;		/* number of flows of all patterns, including lost flows */
+	uint64_t lost;		/* number of flows of all patterns that do not arrive */
 	uint64_t max;		/* the greatest maximum */
 	uint64_t min_max;	/* the smallest maximum */
 	uint64_t sum_max;	/* mean of the maximum: sum_max / patterns */
@@ -85,8 +85,8 @@ struct ftr_load_report {
 	 * links with a flow.  The mean load of a link with a flow is sum_load / sum_used */
 	uint64_t sum_load;
 	uint64_t sum_used;
-	uint32_t worst;		/* first pattern with maximum `max`: k of a
-				 * shift, else a number from 0 */
+	uint32_t worst;		/* the first pattern with maximum `max`: k for a shift,
+				 * else the number of the pattern, from 0 */
 	uint32_t links;		/* number of directed links in the fabric */
 	uint32_t used;		/* number of directed links with at least one flow */
 	uint64_t load;		/* sum of the loads of all links */

@@ -69,7 +69,7 @@ struct ftr_missing {
 struct ftr_picture {
 	uint32_t n_pods, n_blocks, n_missing;
 	uint32_t n_ranks;
-	uint32_t n_cols;	/* leaf columns, including those of missing leaves */
+	uint32_t n_cols;	/* number of leaf columns, including those of missing leaves */
 	uint64_t missing_links;	/* sum of missing[].n */
 	double width;		/* width of the picture: every x is less than this */
 	const struct ftr_picture_pod *pod;	/* sorted by (rank, pod_first) */
@@ -81,12 +81,12 @@ struct ftr_picture {
 				 * any leaf */
 	/* [n_ranks][n_cols] pod of that rank above a leaf column, or FTR_POD_NONE */
 	const uint32_t *pod_at;
-	const uint8_t *odd_sw;	/* [n_sw] enum ftr_odd_sw */
+	const uint8_t *odd_sw;	/* [n_sw] bits of enum ftr_odd_sw */
 	const uint32_t *n_up;	/* [n_sw] number of upward links */
 	/* [n_sw] most frequent n_up among the switches of this rank below the same
 	 * pod of the next rank; 0: fewer than half of them have the same n_up */
 	const uint32_t *mode_up;
-	const uint8_t *odd_ep;	/* [n_ep] enum ftr_odd_ep */
+	const uint8_t *odd_ep;	/* [n_ep] bits of enum ftr_odd_ep */
 	/* [f->n_ports] 1: the link there is slower or narrower than most links
 	 * of its kind (between the same two ranks, or to a host) */
 	const uint8_t *slow;

@@ -108,7 +108,7 @@ enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 /* The rank of a switch in an earlier shape. */
 struct ftr_old_rank {
 	uint64_t guid;		/* node GUID of the place that the switch holds */
-	uint8_t rank;		/* below 128 */
+	uint8_t rank;		/* 0 .. 127 */
 	bool leaf, stub;	/* leaf: its column was below n_leaf; stub: it was a stub */
 };
 
@@ -183,26 +183,27 @@ struct ftr_up_path {
 struct ftr_ep_index {
 	uint32_t d;		/* index d of its base LID */
 	uint8_t cls;		/* enum ftr_class */
-	bool host;		/* counts as a compute node, wherever it is */
+	bool host;		/* true: the port counts as a compute node, on a leaf or not */
 };
 
 /* The tree: ranks, port groups, and irregularities. */
 struct ftr_shape_tree {
 	uint32_t n_ranks;
 	uint32_t n_leaf;	/* columns 0..n_leaf-1 are leaf switches */
-	uint32_t n_planes;	/* connected components of the switches above rank 0 */
-	uint32_t n_pods;	/* connected components of the switches below the top rank */
-	uint32_t n_odd;		/* hosts on switches that are not leaves */
-	uint32_t n_horizontal;	/* links between switches of one rank; no cost depends on
-				 * them */
-	bool ranks_kept;	/* opts.old was used, and differs from the inferred ranks */
-	bool roots_given;
-	bool roots_unknown;	/* roots were given, but none is in the fabric */
+	uint32_t n_planes;	/* number of connected components of the switches above rank 0 */
+	uint32_t n_pods;	/* number of connected components of the switches below the top
+				 * rank */
+	uint32_t n_odd;		/* number of hosts on switches that are not leaves */
+	uint32_t n_horizontal;	/* number of links between switches of one rank; no cost depends
+				 * on them */
+	bool ranks_kept;	/* true: opts.old was used, and differs from the inferred ranks */
+	bool roots_given;	/* true: the ranks follow from opts.roots */
+	bool roots_unknown;	/* true: roots were given, but none is in the fabric */
 	/* switches that are evidently missing from the root list, ascending */
 	const ftr_sw *unlisted;
 	uint32_t n_unlisted;
-	bool cn_unknown;	/* opts.cn names no port of f and was ignored */
-	bool io_unknown;	/* opts.io names no port of f and was ignored */
+	bool cn_unknown;	/* true: opts.cn was ignored, because it names no host of f */
+	bool io_unknown;	/* true: opts.io was given, but names no port of f */
 	const uint8_t *rank;	/* [n_sw] */
 	const uint8_t *tier;	/* [n_sw] the rank in the tree, which ftr_shape_reorder does not
 				 * change */
@@ -244,7 +245,7 @@ struct ftr_shape_numbering {
 	const struct ftr_dest *dest;	/* sorted by (col, cls, d) */
 	const uint32_t *dest_first;	/* [n_sw + 1] first destination of a column */
 	const struct ftr_ep_index *ep_index;	/* [n_ep] */
-	const uint32_t *sw_d;		/* [n_sw] d of the LID of a switch */
+	const uint32_t *sw_d;		/* [n_sw] index d of the LID of a switch */
 };
 
 /* Hops from every switch to every column. */
@@ -401,10 +402,12 @@ void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 /* Gliksberg et al. 2020, section 4.1: pairs of leaf switches without an up/down
  * path. */
 struct ftr_validity {
-	uint64_t leaf_pairs;	/* ordered pairs of leaf switches examined */
-	uint64_t bad_pairs;	/* pairs of leaf switches without an up/down path */
-	uint64_t bad_host_pairs;	/* ordered pairs of hosts on such leaf switches */
-	ftr_sw sample_from, sample_to;	/* the first bad pair */
+	uint64_t leaf_pairs;	/* number of ordered pairs of leaf switches */
+	uint64_t bad_pairs;	/* number of these pairs that have no up/down path */
+	uint64_t bad_host_pairs;	/* number of ordered pairs of hosts on such pairs of leaf
+					 * switches */
+	ftr_sw sample_from, sample_to;	/* the first pair of leaf switches without such a path;
+					 * FTR_SW_NONE: there is none */
 };
 void ftr_shape_validity(const struct ftr_shape *sh, struct ftr_validity *out);
 

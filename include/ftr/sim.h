@@ -33,8 +33,9 @@
  *		channel, in a switch that fails, if the tables have no next hop for
  *		it, or for one of the other reasons in enum ftr_sim_loss.  A packet
  *		that cannot move waits, without limit (see "Deadlock").  If a
- *		packet is cut while its head is further on, the front part travels
- *		on to its destination; the packet counts as lost where it was cut.
+ *		channel fails while a packet crosses it, the part of the packet that
+ *		has passed already travels on to the destination; the packet counts
+ *		as lost on that channel.
  * Sources	Each host port and each port 0 generates packets at its own rate
  *		into an unlimited queue before its channel.  The destination of a
  *		packet is drawn when it enters the channel.
@@ -107,7 +108,7 @@ struct ftr_sim_packet {
 	ftr_lid dlid;
 	uint16_t bytes;
 	uint8_t sl;
-	uint16_t hops;		/* channels crossed so far */
+	uint16_t hops;		/* number of channels crossed so far */
 	/* header fields, 0 at the source; the function may use them as it likes */
 	uint16_t field;
 	uint64_t vector;
@@ -335,12 +336,12 @@ struct ftr_sim_class {		/* hosts, or ports 0 of switches */
 	uint32_t sources;	/* number of ports that may send */
 	double capacity;	/* sum of their data rates in bit/s */
 	/* in the measurement: */
-	uint64_t offered;	/* packets generated, injected or not; with
-				 * load >= 1, the packets that the channel could
+	uint64_t offered;	/* number of packets generated, injected or not; with
+				 * load >= 1, the number that the channels could
 				 * carry */
-	uint64_t injected;	/* packets that entered a channel */
-	uint64_t delivered;
-	uint64_t bytes;		/* bytes of delivered packets */
+	uint64_t injected;	/* number of packets that entered a channel */
+	uint64_t delivered;	/* number of packets */
+	uint64_t bytes;		/* number of bytes of the delivered packets */
 	/* latency of delivered packets.  total: from the generation of the packet; network:
 	 * from the time at which it enters its first channel */
 	struct ftr_sim_latency total;
@@ -389,7 +390,8 @@ struct ftr_sim_result {
 	 * cycle_len: its length; only the first FTR_SIM_CYCLE_MAX buffers are stored */
 	uint32_t cycle_len;
 	struct ftr_sim_wait cycle[FTR_SIM_CYCLE_MAX];
-	uint32_t n_channels;	/* channels of links; those of ports 0 are left out */
+	uint32_t n_channels;	/* number of elements of channel[]: the channels of links,
+				 * without those of ports 0 */
 	struct ftr_sim_channel_use *channel;
 	uint32_t n_series;
 	struct ftr_sim_slice *series;

@@ -30,8 +30,8 @@
  * share these numbers. A pattern holds one byte for each LID, the place of the LID:
  * i * p + j stands for link j of group i. The row of a switch is made by looking up each of
  * these bytes in a list of the ports of the switch; a missing link has no port in the
- * list. Then s corrects its entries for the columns below s, for its own column, for columns
- * to which some group above does not lead closer, and for displaced destinations. These
+ * list. Then the entries of s are corrected for the columns below s, for its own column, for
+ * columns to which some group above does not lead closer, and for displaced destinations. These
  * columns are found by comparing whole rows of costs, many columns per instruction.
  *
  *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)

@@ -66,7 +66,8 @@
 
 /* tries, all_tries: the number of times that grow() may fail because a turn is refused, in one
  * column and in all columns together. Refused turns are not tried again. The second stage is
- * skipped in the first pass: a new turn is better than a restricted gateway. */
+ * skipped in the first pass, because a new turn is better than a gateway that may use only some
+ * of its next hops. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
@@ -77,7 +78,7 @@ static const struct stage {
 };
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
-_Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
+_Static_assert(N_STAGES == PLAN_STAGES, "PLAN_STAGES must be the number of stages");
 /* Greatest number of passes over all columns; passes are repeated while they find new turns. */
 #define PASSES 4
 
@@ -158,7 +159,8 @@ static struct step pop(struct plan *p)
 #define KEY_TURN ((uint64_t)1 << 48)
 #define KEY_HOP ((uint64_t)1 << 32)
 
-/* The key of the path from t to the column, without the position of the gateway. */
+/* The key (see struct step) of the path from t to the column, without the position of the
+ * gateway. */
 static uint64_t key_at(const struct plan *p, ftr_sw t)
 {
 	if (plan_by_rank(p, t))

@@ -42,7 +42,7 @@ struct connect {
 	bool any_longer;	/* some entries lead along such longer paths; entries of gateways
 				 * without host ports count, too */
 	bool complete;		/* every pair that links connect has a path */
-	bool horizontal;	/* horizontal links are used */
+	bool horizontal;	/* some entries lead onto horizontal links */
 };
 
 /*

@@ -64,14 +64,14 @@
  * If the root would be a bottleneck because hosts are connected to switches of A, another
  * leaf becomes the root (root.c).
  *
- * Two chassis that are joined only by racks are two parts of the fabric. With the rules
- * above, all traffic between them that has no path by rank would cross the links of one
- * anchor. Two rules are therefore different for dmodc (ORDER_GATEWAYS), if upward paths
- * exist and some hosts have no path by rank:
+ * If two chassis are joined only by racks, all traffic between them that has no path by
+ * rank would cross the links of one anchor with the rules above. Two rules are therefore
+ * different with ORDER_GATEWAYS. dmodc uses ORDER_GATEWAYS; sftree does if the shape has
+ * upward paths and some pairs of host ports have no path by rank.
  *
- *	- the root is a switch that is not a leaf: one of those that reach the most top
- *	  switches, even if not all of them.  Then one of the two chassis keeps all its paths
- *	  by rank, and only the other chassis is a part
+ *	- if the shape has upward paths, the root is a switch that is not a leaf: one of those
+ *	  that reach the most top switches, even if not all of them.  Then one of the two
+ *	  chassis keeps all its paths by rank, and only the other chassis is a part
  *	- a part has further anchors: leaves that are connected to the same switches of the
  *	  part as its first anchor. They are above the part, too. Then each anchor carries
  *	  traffic between the chassis, in both directions. Anchors cannot reach each other
@@ -103,7 +103,7 @@ struct ordering {
 	const struct ftr_shape *sh;
 	const ftr_sw *by_rank;	/* [n_sw] switches, sorted by (rank, index) */
 	enum order_kind how;
-	uint32_t *island;	/* island[s]: smallest switch of the island of s */
+	uint32_t *island;	/* island[s]: least index of a switch in the island of s */
 	uint32_t *reach;	/* reach[l]: number of switches in A if the root is the switch of
 				 * column l */
 	uint32_t *chain;	/* chain[l]: number of leaves above the switch of column l, plus 1
@@ -113,7 +113,7 @@ struct ordering {
 				 * column l */
 	ftr_sw *root;		/* root[i]: root of island i */
 	uint8_t *kind;		/* kind[s]: OUTSIDE, CLIMBS, ... */
-	uint32_t *part;		/* part[s]: smallest switch of the part of s */
+	uint32_t *part;		/* part[s]: least index of a switch in the part of s */
 	ftr_sw *anchor;		/* anchor[p]: anchor of part p, or NONE */
 	ftr_sw *above;		/* above[p]: the lowest anchor of part p */
 	uint8_t *is_anchor;	/* is_anchor[s]: s is an anchor */

@@ -6,7 +6,7 @@
  * Tests show its limits on trees that are not complete: after a few faults there is no
  * subtree root that reaches every switch; paths from switches to hosts are not covered;
  * and if several downward paths lead to a pod, the tables may have a cycle of channel
- * dependencies.  The checker finds all of these.  The default mode of sftree has no such limits.
+ * dependencies.  The checker finds all these defects.  The default mode of sftree has none of them.
  *
  * The paper writes the hop counts of the new paths into OpenSM's matrices (section 4.2,
  * get_path_length). Here they are used only to report the longest new path.
