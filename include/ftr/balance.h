@@ -112,8 +112,8 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
  *
  * ftr_balance_bound_dual: bounds from weights of the links, which every round improves.
  * Under any routing the most loaded link carries at least *least flows.  *most is the load of
- * the most loaded link of a routing that the rounds have found.  It divides flows among several
- * paths, which forwarding tables cannot do.  O(rounds * switches with hosts * links).
+ * the most loaded link of a routing that the rounds have found.  That routing divides flows among
+ * several paths, which forwarding tables cannot do.  O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  const uint32_t *hosts, uint32_t *bound,

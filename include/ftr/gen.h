@@ -32,11 +32,12 @@ struct ftr_pgft {
 };
 
 struct ftr_gen_opts {
-	uint64_t seed;
-	bool random_guids;	/* false: consecutive, by level and position */
+	uint64_t seed;		/* for all random choices */
+	bool random_guids;	/* true: random GUIDs; false: consecutive ones, by level and
+				 * position */
 	bool random_ports;	/* true: the port numbers of every switch are shuffled; false:
 				 * downward ports first, then upward ports */
-	bool random_lids;	/* false: assigned by ftr_builder_assign_lids */
+	bool random_lids;	/* true: random LIDs; false: those of ftr_builder_assign_lids */
 	unsigned int lmc;
 	bool no_lids;		/* true: all LIDs are 0; a subnet manager assigns them */
 };

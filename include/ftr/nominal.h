@@ -62,11 +62,11 @@ struct ftr_nominal {
 
 /* The differences between N and the old nominal fabric, as counts for one log line. */
 struct ftr_nominal_change {
-	bool grew;		/* F has something that old lacks: see the counts below */
-	bool reshaped;		/* the options differ from those of old */
+	bool grew;		/* true: F has something that old lacks, see the counts below */
+	bool reshaped;		/* true: the options differ from those of old */
 	/* numbers of switches, links and host ports that F has and old lacks */
 	uint32_t new_sw, new_links, new_hosts;
-	bool other;		/* old belongs to a different fabric */
+	bool other;		/* true: old belongs to a different fabric */
 	/* same_sw, same_hosts: number of switches and of host ports that old and F have in
 	 * common; old_sw, old_hosts: number of switches and of host ports of old */
 	uint32_t same_sw, same_hosts, old_sw, old_hosts;

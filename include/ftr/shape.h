@@ -30,8 +30,8 @@
  * c < c_s and the downward neighbours with down < c_s, where c_s is the cost of s.  In trees
  * whose links skip ranks, this allows an upward hop after a downward one: a switch that a
  * packet enters from above may prefer a shorter upward path.  We therefore decide from the
- * top rank downward whether s "must go down" to l.  It must if it is a candidate of some
- * switch t above it:
+ * top rank downward whether s "must go down" to l.  It must if s is a candidate of some
+ * switch t above s:
  *
  *	must(s,l) = there is t above s with down[s][l] < c[t][l]
  *	c[s][l]   = must(s,l) ? down[s][l]
@@ -55,8 +55,8 @@
  *           on which packets to this host would go up from its own leaf.  On each tier the
  *           host has a number q among the hosts whose upward paths use the same switch
  *           there.  In PGFTs q is floor(d / Pi), where Pi is the divider of this switch,
- *           and up_path is NULL.  It is filled only if two slots of some switch lead to
- *           the same plane, so that there may be several downward paths to a leaf
+ *           and up_path is NULL.  up_path is filled only if two slots of some switch lead
+ *           to the same plane, so that there may be several downward paths to a leaf
  *           (src/shape/upward_paths.c).
  *
  * Everything is const after ftr_shape_new and may be shared between threads.

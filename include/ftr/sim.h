@@ -194,7 +194,7 @@ void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 /* Route all packets that wait in switch s again. */
 void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s);
 /* Remove the first waiting packet from the buffer of that port and VL, whatever its
- * exits.  It continues as if it had arrived on the same VL of port 0, which has
+ * exits.  The packet continues as if it had arrived on the same VL of port 0, which has
  * space for any number of such packets. */
 void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		   unsigned int vl);

@@ -80,7 +80,7 @@ enum ftr_status ftr_file_open(const char *path, int *fd, struct ftr_err *err)
 
 /* ---- append -------------------------------------------------------------- */
 
-/* Longer than any incomplete last line. */
+/* Upper limit for the length of an incomplete last line, in bytes. */
 #define TORN_MAX (4u << 20)
 
 /* Set *size to the end of the last complete line in the first *size bytes, 0 if there is none.

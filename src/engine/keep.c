@@ -10,9 +10,9 @@
  *
  *	1. its port in the preferred tables, which are those of the complete fabric;
  *	2. else its port in the current tables, which the switches hold;
- *	3. else a port by the load of the links (balance/displaced.h), as after a
- *	   single fault (src/incremental): the entry is displaced.  With the literal
- *	   placements it gets the port of the closed form instead.
+ *	3. else a port that is chosen by the load of the links (balance/displaced.h),
+ *	   as after a single fault (src/incremental): the entry is displaced.  With
+ *	   the literal placements it gets the port of the closed form instead.
  *
  * A port is kept only if it is a candidate of equation (1) on the present fabric.  So one
  * more fault changes only the entries that lost their port, a restored link gets its

@@ -13,7 +13,7 @@
  * that path, and horizontal links are not used, because they would shorten some paths
  * and gather traffic on few links (FTR_REORDER_KEEP). Then the destinations that some
  * switch of their island cannot reach are routed again without these limits. Both
- * routings follow the same order, so together they have no cycle either.
+ * routings follow the same order, so their channel dependencies together have no cycle.
  *
  * A fault must not change the root or the order without need, because tables would change all
  * over the fabric.  So the order of the nominal fabric is used, if one is given and if every

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Replaced switches: a new GUID at the links of an old one.
+ * Replaced switches: a switch with a new GUID that has the links of a switch that is missing.
  *
  * A place of the nominal fabric is free if no switch of the fabric holds it. Each link of a switch
  * without a place is a vote, except links to other switches without a place. If the nominal fabric

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Assembly of a shape from its steps, and queries.
+ * Makes a shape by the steps in shape.h, and answers queries about a shape.
  *
  * A shape is built in two arenas: the results for the engines, and scratch.  On any
  * failure both are freed and nothing is published.
