@@ -3,10 +3,10 @@
  * Incremental tables: tables that follow the fabric link by link.
  *
  * A shape and its tables are made for one state of the fabric.  struct ftr_incr
- * is a working copy of both, in which links go down and come up.  Each time it
- * recomputes only the values that depend on those links, and returns the changed entries in
- * an order in which they can be written to switches that keep forwarding.  It
- * makes no routing decision of its own: the port of an entry is chosen by the
+ * is a working copy of both, in which links go down and come up.  After each such change,
+ * only the values that depend on those links are computed again, and the changed entries are
+ * returned in an order in which they can be written to switches that keep forwarding.  This
+ * module makes no routing decision of its own: the port of an entry is chosen by the
  * function that a full routing uses, over the groups, costs and down-costs that a new
  * shape would have.  If no entries are kept (opts->keep is NULL), the tables after
  * any sequence of events are identical to those of dmodc over the fabric in its
