@@ -108,9 +108,9 @@ enum ftr_ddlr_how {
 	FTR_HOW_NEXT,		/* another neighbour, which has a path already */
 	FTR_HOW_TURN,		/* detour: one tier down, then up */
 	FTR_HOW_TWO_TIERS,	/* detour: two tiers down, then up */
-	FTR_HOW_INVERTED,	/* the entry of the inverted order */
-	FTR_HOW_RESTORED,	/* the entry before the fault */
-	FTR_HOW_NEW,		/* the entry of the new tables (transition) */
+	FTR_HOW_INVERTED,	/* the port by the inverted order */
+	FTR_HOW_RESTORED,	/* the port that the entry had before the fault */
+	FTR_HOW_NEW,		/* the port of the new tables (transition) */
 	FTR_HOW_NONE,		/* entry removed, so that it closes no cycle */
 	FTR_N_HOWS
 };

@@ -79,7 +79,7 @@ struct ftr_load_report {
 	uint64_t lost;		/* number of flows of all patterns that do not arrive */
 	uint64_t max;		/* the greatest maximum */
 	uint64_t min_max;	/* the smallest maximum */
-	uint64_t sum_max;	/* mean of the maximum: sum_max / patterns */
+	uint64_t sum_max;	/* sum of the maxima; their mean is sum_max / patterns */
 	struct ftr_load_bins maxima;	/* number of patterns with each maximum */
 	/* sums over all patterns.  sum_load: sum of the loads of all links; sum_used: number of
 	 * links with a flow.  The mean load of a link with a flow is sum_load / sum_used */

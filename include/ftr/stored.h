@@ -4,7 +4,7 @@
  * disk.
  *
  * There are two files.  Both are replaced atomically (see <ftr/nominal.h>).  Each
- * holds a checksum, the engine, and the identity of the nominal fabric:
+ * holds a checksum, the name of the engine, and the identity of the nominal fabric:
  *
  *	preferred	complete tables, with the GUIDs of the switches and of the
  *			owners of the LIDs
