@@ -16,8 +16,8 @@
  *    carry a host is at most the stride, a missing host leaves its index free, and no
  *    other host moves when the missing host returns. Otherwise only the hosts present
  *    are counted.
- *  - The i-th LID of a port (LMC) has the index d + i, so its path uses the next plane on each
- *    level.
+ *  - The i-th LID of a port (LMC) has the index d + i, so the paths to successive LIDs of a port
+ *    use successive planes on each level.
  *  - If a leaf has ports of multi-port hosts, its indices are rotated: all are increased by the
  *    same number, modulo the stride. The ports of one host are then on different planes, as far
  *    as the links permit.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ranks: which links lead up.
+ * The ranks of the switches, which decide whether a link leads up or down.
  *
  * Gliksberg et al. 2020, section 3.1, take leaf switches as the lowest level and derive the other
  * levels breadth first. Real fabrics are not built like this: a few hosts are connected to middle
