@@ -385,10 +385,10 @@ struct ftr_sim_result {
 	bool deadlock;
 	uint64_t deadlock_ps;	/* time of the check that found it */
 	uint32_t stuck_buffers;	/* number of deadlocked buffers */
-	uint64_t stuck_packets;	/* number of packets in these buffers */
-	/* one cycle of deadlocked buffers: each waits for the next one, the last for the first.
-	 * cycle_len: its length; only the first FTR_SIM_CYCLE_MAX buffers are stored */
-	uint32_t cycle_len;
+	uint32_t cycle_len;	/* number of buffers in the cycle below */
+	uint64_t stuck_packets;	/* number of packets in the deadlocked buffers */
+	/* one cycle of deadlocked buffers: each waits for the next one, the last for the first;
+	 * of a longer cycle only the first FTR_SIM_CYCLE_MAX buffers are stored */
 	struct ftr_sim_wait cycle[FTR_SIM_CYCLE_MAX];
 	uint32_t n_channels;	/* number of elements of channel[]: the channels of links,
 				 * without those of ports 0 */
