@@ -12,12 +12,13 @@
  * and new entries.
  *
  *	FTR_BALANCE_OFF		leave the tables as they are
- *	FTR_BALANCE_LOAD	even out all-to-all traffic: no link above the
- *				target (slightly above the lower bound), if
- *				possible; changes only entries whose path is
- *				overloaded (on very small fabrics also in shifts)
- *	FTR_BALANCE_FULL	also even out shift permutations: the most loaded
- *				link of each shift
+ *	FTR_BALANCE_LOAD	even out all-to-all traffic: if possible, no link
+ *				carries more than the target (slightly above the
+ *				lower bound).  Changes only entries whose path is
+ *				overloaded; on very small fabrics the load in
+ *				shifts counts, too.
+ *	FTR_BALANCE_FULL	also reduce the load of the most loaded link of
+ *				each shift
  *
  * Positions.  Position p is the p-th host of the host order (ftr_shape_host_order); gaps are
  * not counted.  The processes (MPI ranks) of a job are best placed in this order.  In shift k,
@@ -66,7 +67,8 @@ struct ftr_balance_input {
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;
-	bool longer;		/* some paths have more hops than the cost of their first switch */
+	/* true: some paths have more hops than the cost of their first switch to the column */
+	bool longer;
 	enum ftr_balance depth;
 	/* Called every few milliseconds; returns true to stop the search early.  NULL: the
 	 * search is not stopped. */
@@ -78,7 +80,7 @@ struct ftr_balance_report {
 	uint32_t hosts;		/* number of hosts that send and receive */
 	uint32_t bound;		/* lower bound for the load of the most loaded
 				 * link, from cuts, in flows */
-	uint32_t max_before, max_after;	/* flows of the most loaded link */
+	uint32_t max_before, max_after;	/* number of flows on the most loaded link */
 	/* load of the most loaded link in flows, mean over the shifts; 0: not computed */
 	double shift_before, shift_after;
 	uint64_t moved;		/* number of changed entries */
@@ -88,9 +90,10 @@ struct ftr_balance_report {
 
 /*
  * Improve t in place.  report may be NULL.  t is not changed, and only report->bound is set, in
- * three cases: a path in t has a loop; fewer than two hosts have a position; or t needs a search,
- * but a path in t ends early or does not follow the costs of the shape.  Errors: FTR_NOMEM, with
- * t unchanged; FTR_INVAL: t has another number of switches or LIDs than the fabric of the shape.
+ * three cases: a path in t has a loop; fewer than two hosts have a position; a path in t ends
+ * early or does not follow the costs of the shape.  The last case is looked for only if the load is
+ * uneven or the depth is FTR_BALANCE_FULL.  Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has
+ * another number of switches or LIDs than the fabric of the shape.
  */
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_tables *t, struct ftr_team *team,
@@ -109,8 +112,8 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
  *
  * ftr_balance_bound_dual: bounds from weights of the links, which every round improves.
  * Under any routing the most loaded link carries at least *least flows.  *most is the load of
- * the most loaded link of a routing that the rounds have found.  It divides flows among several
- * paths, which forwarding tables cannot do.  O(rounds * switches with hosts * links).
+ * the most loaded link of a routing that the rounds have found.  That routing divides flows among
+ * several paths, which forwarding tables cannot do.  O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  const uint32_t *hosts, uint32_t *bound,

@@ -13,13 +13,15 @@
  *		edge counts the LIDs that cause it.
  *
  * A link is occupied for a LID if an entry led packets of some source onto it at the
- * last drain of the LID or later.  At each switch, every occupied link
- * that arrives there depends on the link of the present entry; while the writes of a step
- * are in progress, it depends on the links of the old and the new entry.  A dependency that the
+ * last drain of the LID or later.  Every occupied link into a switch depends on the link
+ * onto which the present entry of the switch leads.  While the writes of a step are in
+ * progress, it depends on the links of both the old and the new entry.  A dependency that the
  * entries no longer cause stays in the graph until the LID is drained.  So for a LID that
  * changed, the graph contains the dependencies of all entries that packets may still follow.
  * It does not contain combinations of entries that never existed: once the replacement of an
  * entry is acknowledged, no later packet uses the old entry.
+ *
+ * The entries whose dependencies the graph contains for a LID:
  *
  *	drain	       change	   change     drain
  *	 |-------------|-----------|----------|
@@ -30,7 +32,8 @@
  * that SL2VL gives.  The vertices of a link that is down lie on no cycle: a packet that
  * is routed to its port is dropped and waits for nothing.
  *
- * Memory: mainly 1 byte per (switch, LID), and 4 bytes per pair of VLs that meet in a switch.
+ * Memory: mainly 1 byte per (switch, LID), and 4 bytes for each pair of a vertex into a switch
+ * and a vertex out of it.
  * Cycles are found with an incrementally maintained topological order (Pearce and
  * Kelly 2006, "A dynamic topological sort algorithm").
  *
@@ -71,8 +74,8 @@ struct ftr_cdg_write {		/* the entry of sw (for a given LID) becomes port */
 /*
  * Make the graph of t over f.  f must outlive the graph; t is copied.  opts NULL: all
  * zero.  FTR_REFUSED: the graph has a cycle (a forwarding loop is one), or opts->stop
- * returned true; FTR_INVAL: t or the SL2VL tables do not fit f; FTR_LIMIT: more than 2^32 - 1
- * pairs of VLs meet in the switches.  O(n_sw * LIDs).
+ * returned true; FTR_INVAL: t or the SL2VL tables do not fit f; FTR_LIMIT: the switches have
+ * more than 2^32 - 1 pairs (vertex into the switch, vertex out of it).  O(n_sw * LIDs).
  */
 enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 			    const struct ftr_tables *t,

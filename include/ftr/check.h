@@ -42,8 +42,9 @@
  * relation has a cycle, the claimed turns are not used.
  *
  * Without the proof the graph is built and searched.  One shortest cycle is
- * reported, starting with its lowest channel.  In a very large graph without short
- * cycles the search stops after 2^27 edges and reports the shortest cycle found so far.
+ * reported, starting with its lowest channel by (switch, port, VL).  In a very large graph
+ * without short cycles the search stops after 2^27 edges and reports the shortest cycle found so
+ * far.
  *
  * VLs.  Without sl2vl and path_sl in the options, all packets share one VL.  With
  * either of them, a vertex is a (link, VL).  A packet has the SL that path_sl
@@ -96,7 +97,8 @@ struct ftr_check_opts {
 	/* additional claimed turns, in any order */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
-	bool switch_sources;	/* credit loops: switches send packets as well as host ports */
+	bool switch_sources;	/* true: in the search for credit loops, switches send packets as
+				 * well as host ports */
 	bool no_cdg;		/* do not look for credit loops */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: see "VLs" above */
 	const struct ftr_path_sl *path_sl;
@@ -121,7 +123,7 @@ struct ftr_channel {		/* a directed switch-to-switch link */
 
 struct ftr_check_report {
 	uint64_t pairs[FTR_N_CHECK_CLASSES];
-	uint64_t bad[FTR_N_CHECK_CLASSES];	/* pairs that do not arrive */
+	uint64_t bad[FTR_N_CHECK_CLASSES];	/* number of pairs whose path does not arrive */
 	/* number of walks (switch, LID) that end in each finding, a switch's own
 	 * LID included.  FTR_FIND_TURN: entries that lead up, by the claimed ranks,
 	 * at a switch to which the entry of another switch leads down for the same
@@ -129,23 +131,23 @@ struct ftr_check_report {
 	 * path takes does not invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
-	/* walks that do not arrive, except those that end in a missing entry.  Tables
-	 * with harmful walks are never written to switches */
+	/* number of walks that do not arrive, except those that end in a missing entry.
+	 * Tables with such harmful walks are never written to switches */
 	uint64_t harmful;
-	uint32_t max_hops;	/* switch-to-switch hops of the longest good walk */
+	uint32_t max_hops;	/* number of switch-to-switch hops of the longest good walk */
 	enum ftr_cdg_verdict cdg;
-	/* channels in cycle[], 0 unless FTR_CDG_CYCLE; a longer cycle is cut
-	 * at FTR_CYCLE_MAX */
+	/* number of channels in cycle[]; 0 unless cdg is FTR_CDG_CYCLE.  Of a cycle with
+	 * more than FTR_CYCLE_MAX channels only the first ones are stored and counted */
 	uint32_t cycle_len;
 	struct ftr_channel cycle[FTR_CYCLE_MAX];
 	/* number of VLs of each link in the graph; 0: all packets share one VL, or
 	 * the graph was not built */
 	uint32_t n_vls;
 	/* the following are counted while the graph is built, and are 0 if it is not: */
-	uint64_t no_sl;		/* (source, LID) without an SL in path_sl */
+	uint64_t no_sl;		/* number of (source, LID) without an SL in path_sl */
 	/* number of different (switch, in port, SL, LID) mapped to VL 15 */
 	uint64_t vl_drops;
-	struct ftr_check_sample vl_drop;	/* the first one, if vl_drops > 0; from == at */
+	struct ftr_check_sample vl_drop;	/* the first of them, if vl_drops > 0; from == at */
 };
 
 /*
@@ -199,7 +201,7 @@ struct ftr_delta_report {
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
 	uint64_t harmful;	/* as in ftr_check_report, for these walks only */
-	uint32_t max_hops;	/* hops of the longest walk that arrives */
+	uint32_t max_hops;	/* number of hops of the longest of these walks that arrives */
 	/* entries of the new tables that name a port of a link in gone, and
 	 * changes whose `after` is not the entry in the new tables */
 	uint64_t missed;
@@ -226,8 +228,8 @@ struct ftr_delta_report {
  * Check t, the new tables, given that the old ones (t without the changes) were
  * checked before.  If there are no findings except missing entries, and nothing is
  * missed or stranded, then t is as safe on the current fabric as the old tables
- * were on the old one: every affected path reaches a changed entry, and is walked
- * from there.
+ * were on the fabric before the change: every affected path reaches a changed entry, and
+ * is walked from there.
  * Errors: FTR_INVAL: t does not fit f (as in ftr_check_tables), the changes are not sorted, or
  * they name a switch or LID that t does not have; FTR_NOMEM.  The report is the same for
  * any team.

@@ -4,7 +4,7 @@
  * write immediately and in which order, and later the transition to newly routed
  * tables.
  *
- * Source: Sem-Jacobsen et al. 2006 (section 3.1, R_m) and Sem-Jacobsen et al. 2011
+ * Source: Sem-Jacobsen et al. 2006 (section 3.1, method R_m) and Sem-Jacobsen et al. 2011
  * (sections V to VI, and the hybrid of section IX-A).  Up to k-1 faults are bypassed
  * by switches next to the fault (k: struct ftr_guarantee).
  *
@@ -75,12 +75,11 @@ extern "C" {
 #endif
 
 struct ftr_ddlr_opts {
-	/* the SL2VL tables in force (VL 1 after turns: ftr_ddlr_sl2vl); NULL:
-	 * VL = SL */
+	/* the SL2VL tables in force, for example those of ftr_ddlr_sl2vl; NULL: VL = SL */
 	const struct ftr_sl2vl *sl2vl;
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
-	/* Packets that switches send count as well.  Do not set this with the
-	 * tables of sftree and one VL: hardly any detour would be free of cycles.
+	/* true: the graph also has the dependencies of packets that switches send.  Do not
+	 * set this with the tables of sftree and one VL: hardly any detour would be free of cycles.
 	 * If the dependency graph refuses detours of host-to-host packets, packets from
 	 * switches are ignored from then on (plan.hosts_only).
 	 * In that case make a new planner from the next full tables. */
@@ -109,9 +108,9 @@ enum ftr_ddlr_how {
 	FTR_HOW_NEXT,		/* another neighbour, which has a path already */
 	FTR_HOW_TURN,		/* detour: one tier down, then up */
 	FTR_HOW_TWO_TIERS,	/* detour: two tiers down, then up */
-	FTR_HOW_INVERTED,	/* the entry of the inverted order */
-	FTR_HOW_RESTORED,	/* the entry before the fault */
-	FTR_HOW_NEW,		/* the entry of the new tables (transition) */
+	FTR_HOW_INVERTED,	/* the port by the inverted order */
+	FTR_HOW_RESTORED,	/* the port that the entry had before the fault */
+	FTR_HOW_NEW,		/* the port of the new tables (transition) */
 	FTR_HOW_NONE,		/* entry removed, so that it closes no cycle */
 	FTR_N_HOWS
 };
@@ -138,10 +137,11 @@ struct ftr_ddlr_plan {
 				 * would close a cycle */
 	bool hosts_only;	/* packets from switches are ignored: see
 				 * switch_sources */
-	/* transition, recovery: number of LIDs that keep old entries for now, because
-	 * the new entries would close a cycle with packets still in flight */
+	/* number of LIDs that keep old entries for now, because the new entries (of a
+	 * transition, or after links came back) would close a cycle with packets still
+	 * in flight */
 	uint32_t held;
-	/* the transition is complete; LIDs that are still held keep their old
+	/* true: the transition is complete; LIDs that are still held keep their old
 	 * entries */
 	bool done;
 };
@@ -182,7 +182,8 @@ const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
  *
  * The original tables are those of ftr_ddlr_new or of the last transition.  After links
  * or switches came back, entries that a repair changed get their original ports again
- * if the original path works.  They are restored in the opposite order: c first, then b.
+ * if the original path works.  They are restored in the order opposite to that of the repair: in
+ * the picture above, the entry of c first, then that of b.
  * Broken entries may lead onto a link that comes up, and close a cycle there.  Such
  * entries are removed first, by writes of kind FTR_HOW_NONE in step 1.  These writes must
  * be acknowledged before the subnet manager makes the link active.

@@ -95,7 +95,7 @@ struct ftr_route_opts {
 	 * again as far as possible; sorted by (from, at, to) */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
-	bool keep_turns;	/* stats.turn receives the extra turns */
+	bool keep_turns;	/* true: return the extra turns in stats.turn */
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
 	enum ftr_balance balance;
@@ -106,7 +106,7 @@ struct ftr_route_opts {
 	/* returns true to stop the search; NULL: the search is not stopped */
 	bool (*cancelled)(void *ctx);
 	void *cancel_ctx;
-	bool keep_routed;	/* stats.routed receives the shape that was routed */
+	bool keep_routed;	/* true: return the shape that was routed in stats.routed */
 	/* Shape of the nominal fabric over which the input shape was made, or
 	 * NULL.  sftree takes the order of the switches from it as long as that order
 	 * connects all switches, so that faults do not change the order. */
@@ -116,11 +116,12 @@ struct ftr_route_opts {
 #define FTR_ROUTE_OPTS_INIT { .sm_switch = FTR_SW_NONE }
 
 struct ftr_route_stats {
-	uint64_t no_path;	/* (switch, LID) entries left FTR_PORT_NONE */
-	uint64_t detours;	/* ordered pairs of hosts on leaf switches whose
-				 * path is longer than the shortest up/down path
-				 * by rank, or that have no up/down path */
-	/* FTR_SFTREE_PAPER: hops of the longest switch-to-switch path that
+	uint64_t no_path;	/* number of (switch, LID) without a path; their entries are
+				 * FTR_PORT_NONE */
+	uint64_t detours;	/* inverted order: number of ordered pairs of hosts on leaf
+				 * switches whose path is longer than the shortest up/down
+				 * path by rank, or that have no such path; else 0 */
+	/* FTR_SFTREE_PAPER: number of hops of the longest switch-to-switch path that
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
 	uint32_t longest_made;
 	ftr_sw root;		/* sftree: root of the subtree (Bogdanski et al. 2012), in the
@@ -144,12 +145,12 @@ struct ftr_route_stats {
 	 * else NULL; the caller must free() it */
 	struct ftr_turn *turn;
 	uint32_t n_turns;
-	uint64_t extra_pairs;	/* pairs (host port, LID of another host port) that these
-				 * turns connect */
-	uint64_t longer_pairs;	/* other pairs whose path became longer because of
-				 * the turns: pairs with a host port on a gateway */
-	bool reordered;		/* extra turns did not suffice: everything is
-				 * routed by the inverted order of sftree */
+	uint64_t extra_pairs;	/* number of pairs (host port, LID of another host port)
+				 * that these turns connect */
+	uint64_t longer_pairs;	/* number of other pairs whose path became longer because
+				 * of the turns: pairs with a host port on a gateway */
+	bool reordered;		/* true: extra turns did not suffice, so the whole fabric
+				 * is routed by the inverted order of sftree */
 };
 
 /* The entries that an engine promises to fill.  (An island is a connected component of the

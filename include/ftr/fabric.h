@@ -52,7 +52,7 @@ struct ftr_swport {
 	uint32_t peer;		/* index of the far end: ftr_sw or ftr_ep, by peer_kind */
 	uint8_t peer_kind;	/* enum ftr_peer */
 	ftr_port peer_port;	/* port number at the far end */
-	uint8_t width;		/* lanes: 1, 2, 4, 8, 12; 0 unknown */
+	uint8_t width;		/* number of lanes: 1, 2, 4, 8, 12; 0 = unknown */
 	uint8_t speed;		/* enum ftr_speed */
 };
 
@@ -65,7 +65,7 @@ struct ftr_switch {
 	uint32_t first_port;	/* index of port 0 in ftr_fabric.ports */
 	ftr_lid lid;		/* base LID of port 0; 0 = none */
 	uint8_t lmc;		/* 0 unless enhanced port 0 has an LMC */
-	ftr_port n_ports;	/* external ports, 1..254 */
+	ftr_port n_ports;	/* number of external ports, 1..254 */
 	bool name_shared;	/* another switch or host port has the same name */
 	const char *name;	/* node description or "" */
 };
@@ -97,12 +97,13 @@ struct ftr_lid_owner {
 struct ftr_fabric {
 	uint32_t n_sw;
 	uint32_t n_ep;
-	uint32_t n_nodes;	/* distinct end nodes (CAs and routers) */
-	uint32_t n_ports;	/* length of ports[] */
-	uint32_t n_sw_links;	/* switch-to-switch links */
+	uint32_t n_nodes;	/* number of end nodes (CAs and routers) */
+	uint32_t n_ports;	/* number of elements of ports[] */
+	uint32_t n_sw_links;	/* number of switch-to-switch links */
 	ftr_lid max_lid;	/* greatest LID in use, 0 if none */
 	const struct ftr_switch *sw;
-	const ftr_sw *by_holder;	/* [n_sw] switches by holder; NULL: sw[] is in this order */
+	const ftr_sw *by_holder;	/* [n_sw] switches, sorted by holder; NULL: sw[] is sorted
+					 * like this */
 	const struct ftr_endport *ep;
 	const struct ftr_swport *ports;
 	const struct ftr_lid_owner *owner;	/* [0 .. max_lid] */

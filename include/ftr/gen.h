@@ -32,13 +32,14 @@ struct ftr_pgft {
 };
 
 struct ftr_gen_opts {
-	uint64_t seed;
-	bool random_guids;	/* false: consecutive, by level and position */
+	uint64_t seed;		/* for all random choices */
+	bool random_guids;	/* true: random GUIDs; false: consecutive ones, by level and
+				 * position */
 	bool random_ports;	/* true: the port numbers of every switch are shuffled; false:
 				 * downward ports first, then upward ports */
-	bool random_lids;	/* false: assigned by ftr_builder_assign_lids */
+	bool random_lids;	/* true: random LIDs; false: those of ftr_builder_assign_lids */
 	unsigned int lmc;
-	bool no_lids;		/* leave LIDs 0, for a subnet manager to assign */
+	bool no_lids;		/* true: all LIDs are 0; a subnet manager assigns them */
 };
 
 /* Parse "3;12,12,24;1,12,12;1,1,1", "kary:4,3", or a named size: "648", "3456",
@@ -67,12 +68,12 @@ enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 #define FTR_TORUS_MAX_D 4
 
 struct ftr_torus {
-	unsigned int d;		/* dimensions, 1..FTR_TORUS_MAX_D */
-	unsigned int k[FTR_TORUS_MAX_D];	/* 2 or more */
+	unsigned int d;		/* number of dimensions, 1..FTR_TORUS_MAX_D */
+	unsigned int k[FTR_TORUS_MAX_D];	/* number of switches in each dimension, >= 2 */
 	unsigned int hosts;	/* number of hosts of each switch */
 };
 
-/* "torus:8,8" or, with 4 hosts each, "torus:8,8;4". */
+/* Parse "torus:8,8", with one host on each switch, or "torus:8,8;4", with four. */
 enum ftr_status ftr_torus_parse(const char *text, struct ftr_torus *out,
 				struct ftr_err *err) FTR_MUST_USE;
 enum ftr_status ftr_gen_torus(const struct ftr_torus *torus,

@@ -33,7 +33,8 @@ struct ftr_hosts {
 	uint32_t n;
 	const struct ftr_host *host;	/* sorted by name, natural order */
 	const ftr_ep *ep;	/* ports with a link, sorted by (host, switch, port) */
-	uint32_t n_nameless;	/* channel adapter ports whose description names no host */
+	uint32_t n_nameless;	/* number of channel adapter ports whose description names no
+				 * host */
 	struct ftr_arena *arena;
 };
 
@@ -52,7 +53,7 @@ uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name);
 struct ftr_host_entry {
 	uint32_t group;		/* in a list of jobs: number of the job; else 0 */
 	uint32_t host;		/* index in ftr_hosts, or FTR_HOST_NONE */
-	uint32_t slots;		/* 1 if the file gives none */
+	uint32_t slots;		/* number of slots; 1 if the file gives none */
 	const char *name;	/* the name as the file has it */
 };
 
@@ -60,7 +61,7 @@ struct ftr_host_list {
 	uint32_t n, n_groups;
 	const struct ftr_host_entry *entry;	/* in the order of the file */
 	const char *const *group;	/* [n_groups] names of jobs */
-	uint32_t n_unknown;	/* entries for hosts that are not in h */
+	uint32_t n_unknown;	/* number of entries for hosts that are not in h */
 	struct ftr_arena *arena;
 };
 
@@ -89,10 +90,10 @@ struct ftr_slurm_opts {
 
 struct ftr_slurm_counts {
 	uint32_t nodes;
-	uint32_t split;		/* hosts that are connected to several leaves, if no other host
-				 * is connected to the same leaves; each is listed at its first
-				 * leaf only */
-	uint32_t block_min, block_max;	/* hosts per block */
+	uint32_t split;		/* number of hosts that are connected to several leaves, while
+				 * no other host is connected to the same leaves; each of them is
+				 * listed at its first leaf only */
+	uint32_t block_min, block_max;	/* hosts of the smallest and of the largest block */
 };
 
 /*

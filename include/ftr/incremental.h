@@ -3,18 +3,18 @@
  * Incremental tables: tables that follow the fabric link by link.
  *
  * A shape and its tables are made for one state of the fabric.  struct ftr_incr
- * is a working copy of both, in which links go down and come up.  Each time it
- * recomputes only the values that depend on those links, and returns the changed entries in
- * an order in which they can be written to switches that keep forwarding.  It
- * makes no routing decision of its own: the port of an entry is chosen by the
+ * is a working copy of both, in which links go down and come up.  After each such change,
+ * only the values that depend on those links are computed again, and the changed entries are
+ * returned in an order in which they can be written to switches that keep forwarding.  This
+ * module makes no routing decision of its own: the port of an entry is chosen by the
  * function that a full routing uses, over the groups, costs and down-costs that a new
  * shape would have.  If no entries are kept (opts->keep is NULL), the tables after
  * any sequence of events are identical to those of dmodc over the fabric in its
  * current state, with the ranks, destinations and dividers of the initial shape.
  *
- *	events -> links  -> down-costs, by ascending rank	\  only pairs
+ *	events -> links  -> down-costs, by ascending rank	\  only for pairs
  *			 -> costs, by descending rank		 > (switch, column)
- *			 -> entries -> write steps		/  that changed
+ *			 -> entries -> write steps		/  that change
  *
  * Source: Gliksberg et al. 2020, Procedure 1 and section 3.4, made incremental.
  * The order of writes extends the "downstream first" of Sem-Jacobsen et al. 2006
@@ -91,10 +91,11 @@ struct ftr_incr_result {
 	 * previous writes are acknowledged and the packets in flight have
 	 * arrived; n_write_steps if no step needs this */
 	uint32_t first_drain;
-	uint32_t n_drain;	/* entries that are written in those steps */
-	uint32_t n_switches;	/* switches with a changed entry */
-	/* numbers of ordered pairs of leaf switches.  bad: without a path now; lost,
-	 * regained: pairs that lost their path, or got one again, by these events */
+	uint32_t n_drain;	/* number of entries that are written in step first_drain or
+				 * later */
+	uint32_t n_switches;	/* number of switches with a changed entry */
+	/* numbers of ordered pairs of leaf switches.  bad: pairs that have no path now;
+	 * lost, regained: pairs that lost their path, or got one again, by these events */
 	uint64_t bad_pairs, lost_pairs, regained_pairs;
 };
 
@@ -113,8 +114,8 @@ struct ftr_incr_result {
  * during a drain.
  *
  * With opts->keep an entry keeps the port of keep->prefer as long as this port is a
- * candidate, else its current port.  If neither is a candidate the entry is
- * displaced, and placed by link load, unless the placement is FTR_PLACE_LITERAL.  The
+ * candidate, else its current port.  If neither is a candidate the entry is displaced.  It
+ * is placed by link load or, with the placements LITERAL and PLANES, by the closed form.  The
  * tables then depend on the history of faults and change in as few entries as
  * possible.  keep->prefer must outlive *out.
  *

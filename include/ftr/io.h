@@ -43,7 +43,8 @@ enum ftr_unpacked {
 };
 
 struct ftr_unpacker {
-	/* true if it unpacks files that begin with these n <= 6 bytes */
+	/* returns true if this decompressor can unpack a file that begins with these n <= 6
+	 * bytes */
 	bool (*knows)(const unsigned char *head, size_t n);
 	void *(*begin)(const unsigned char *head);	/* NULL: no memory */
 	/* unpacks as much as it can */
@@ -95,9 +96,9 @@ enum ftr_status ftr_read_guids_own(const char *path, uint64_t **guids,
 
 /* Mismatches between a file of tables and the fabric. */
 struct ftr_lfts_gaps {
-	uint32_t missing;	/* switches of f that the file does not contain */
-	uint32_t foreign;	/* switches of the file that are not in f */
-	uint32_t line;		/* line of the first foreign switch */
+	uint32_t missing;	/* number of switches of f that the file does not contain */
+	uint32_t foreign;	/* number of switches in the file that are not in f */
+	uint32_t line;		/* line number of the first foreign switch */
 	uint64_t guid;		/* GUID of the first foreign switch */
 };
 

@@ -8,7 +8,7 @@
  *
  *	alone	the greatest demand of the job on any link, at least 1.  The exchange
  *		takes this many times as long as at full rate.
- *	with	the same, with the demand of the other job added on the links
+ *	with	as alone, but the demand of another job is added on the links
  *		that the job uses
  *
  * The interference of job A with job B is the quotient (with / alone) of job B.  1 means none;
@@ -31,17 +31,17 @@ struct ftr_job {
 };
 
 struct ftr_job_load {
-	uint32_t links;		/* directed links that the job uses */
-	uint32_t shared;	/* directed links that the job and another job use */
-	double alone;		/* demand without other jobs, see above */
-	double with_all;	/* demand together with all other jobs */
+	uint32_t links;		/* number of directed links that the job uses */
+	uint32_t shared;	/* number of these links that another job uses, too */
+	double alone;		/* see above */
+	double with_all;	/* as alone, but with the demands of all other jobs added */
 	ftr_sw worst_sw;	/* the link that decides with_all; FTR_SW_NONE: the
 				 * job uses no link */
 	ftr_port worst_port;
 };
 
 struct ftr_job_pair {
-	uint32_t shared;	/* directed links that both jobs use */
+	uint32_t shared;	/* number of directed links that both jobs use */
 	double interference;	/* effect of job j on job i, see ftr_jobs_load */
 };
 

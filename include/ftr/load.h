@@ -65,7 +65,7 @@ struct ftr_load_bins {
 struct ftr_load_link {
 	ftr_sw sw;		/* the switch that sends */
 	ftr_port port;
-	uint64_t load;		/* flows */
+	uint64_t load;		/* number of flows */
 };
 
 #define FTR_LOAD_WORST_MAX 64
@@ -73,27 +73,27 @@ struct ftr_load_link {
 /* Each pattern has a "maximum", the load of its most loaded link; max, min_max and
  * the mean are over patterns.  Members about links describe pattern `worst`. */
 struct ftr_load_report {
-	uint32_t hosts;		/* host ports that take part */
-	uint32_t patterns;
-	uint64_t flows;		/* sum over all patterns, including lost flows */
-	uint64_t lost;		/* flows that do not arrive, sum over all patterns */
+	uint32_t hosts;		/* number of host ports that take part */
+	uint32_t patterns;	/* number of patterns */
+	uint64_t flows;		/* number of flows of all patterns, including lost flows */
+	uint64_t lost;		/* number of flows of all patterns that do not arrive */
 	uint64_t max;		/* the greatest maximum */
 	uint64_t min_max;	/* the smallest maximum */
-	uint64_t sum_max;	/* mean of the maximum: sum_max / patterns */
+	uint64_t sum_max;	/* sum of the maxima; their mean is sum_max / patterns */
 	struct ftr_load_bins maxima;	/* number of patterns with each maximum */
-	/* sums over all patterns.  sum_load: flows on links; sum_used: links with a flow.
-	 * The mean load of a link with a flow is sum_load / sum_used */
+	/* sums over all patterns.  sum_load: sum of the loads of all links; sum_used: number of
+	 * links with a flow.  The mean load of a link with a flow is sum_load / sum_used */
 	uint64_t sum_load;
 	uint64_t sum_used;
-	uint32_t worst;		/* first pattern with maximum `max`: k of a
-				 * shift, else a number from 0 */
-	uint32_t links;		/* directed links of the fabric */
-	uint32_t used;		/* directed links with at least one flow */
-	uint64_t load;		/* sum of the loads of links */
+	uint32_t worst;		/* the first pattern with maximum `max`: k for a shift,
+				 * else the number of the pattern, from 0 */
+	uint32_t links;		/* number of directed links in the fabric */
+	uint32_t used;		/* number of directed links with at least one flow */
+	uint64_t load;		/* sum of the loads of all links */
 	struct ftr_load_bins loads;	/* number of links with each load */
-	uint64_t host_max;	/* most flows that enter or leave one host port,
-				 * including those that cross no link */
-	uint32_t n_links;	/* entries of link[] */
+	uint64_t host_max;	/* greatest number of flows that enter or leave one host
+				 * port, including those that cross no link */
+	uint32_t n_links;	/* number of elements of link[] */
 	/* the most loaded links, sorted by load (descending), switch and port */
 	struct ftr_load_link link[FTR_LOAD_WORST_MAX];
 };

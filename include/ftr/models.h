@@ -19,9 +19,10 @@ const struct ftr_sim_function *ftr_sim_function_at(unsigned int i);
 /* Find a routing function by name; NULL: there is none of that name. */
 const struct ftr_sim_function *ftr_sim_function_find(const char *name);
 
-/* conf.arg of "immunet"; the times are those of Puente et al. 2004, section 6.  Terms:
- * an adaptive exit is a next hop on a shortest path; the ring visits all switches, and is used
- * if no adaptive exit is possible; emergencies and their levels: src/models/immunet.c. */
+/* Options of the routing function "immunet" (conf.arg).  The times are those of Puente et al.
+ * 2004, section 6.  An adaptive exit is a next hop on a shortest path.  The ring visits all
+ * switches, and is used if no adaptive exit is possible.  src/models/immunet.c explains
+ * emergencies and their levels. */
 struct ftr_sim_immunet {
 	uint64_t signal_ps;	/* delay of an emergency signal in a switch */
 	uint64_t control_ps;	/* delay of a control packet in a switch */

@@ -62,17 +62,18 @@ struct ftr_nominal {
 
 /* The differences between N and the old nominal fabric, as counts for one log line. */
 struct ftr_nominal_change {
-	bool grew;		/* F has something that old lacks: see the counts below */
-	bool reshaped;		/* the options differ from those of old */
-	uint32_t new_sw, new_links, new_hosts;	/* new_hosts counts host ports */
-	bool other;		/* old belongs to a different fabric */
+	bool grew;		/* true: F has something that old lacks, see the counts below */
+	bool reshaped;		/* true: the options differ from those of old */
+	/* numbers of switches, links and host ports that F has and old lacks */
+	uint32_t new_sw, new_links, new_hosts;
+	bool other;		/* true: old belongs to a different fabric */
 	/* same_sw, same_hosts: number of switches and of host ports that old and F have in
 	 * common; old_sw, old_hosts: number of switches and of host ports of old */
 	uint32_t same_sw, same_hosts, old_sw, old_hosts;
-	uint32_t replaced_sw;	/* switches that took the place of another */
-	uint32_t changed;	/* known switches and host ports with different ports, place, LMC,
-				 * kind or (if leaves are ordered by name) name */
-	/* parts of old that F contradicts; dropped_hosts counts host ports */
+	uint32_t replaced_sw;	/* number of switches that took the place of another */
+	uint32_t changed;	/* number of known switches and host ports with different ports,
+				 * place, LMC, kind or (if leaves are ordered by name) name */
+	/* numbers of parts of old that F contradicts; dropped_hosts counts host ports */
 	uint32_t dropped_sw, dropped_links, dropped_hosts;
 	char example[256];	/* the first new or changed object, or "" */
 };

@@ -55,37 +55,38 @@ enum ftr_odd_sw {
 /* Reasons to mark a host port, as bits. */
 enum ftr_odd_ep {
 	FTR_ODD_NOT_ON_LEAF = 1,	/* a host on a switch that is not a leaf */
-	FTR_ODD_NO_LINK = 2	/* has no link */
+	FTR_ODD_NO_LINK = 2	/* the host port has no link */
 };
 
 /* Missing links between two switches of the fabric. */
 struct ftr_missing {
 	ftr_sw low, up;		/* low: the switch of lower rank; up: that of higher rank */
-	uint32_t n;
-	bool inferred;		/* inferred from the other switches of the two
-				 * ranks; else known from the nominal fabric */
+	uint32_t n;		/* number of missing links */
+	bool inferred;		/* true: inferred from the other switches of the two
+				 * ranks; false: known from the nominal fabric */
 };
 
 struct ftr_picture {
 	uint32_t n_pods, n_blocks, n_missing;
 	uint32_t n_ranks;
-	uint32_t n_cols;	/* leaf columns, including those of missing leaves */
+	uint32_t n_cols;	/* number of leaf columns, including those of missing leaves */
 	uint64_t missing_links;	/* sum of missing[].n */
 	double width;		/* width of the picture: every x is less than this */
 	const struct ftr_picture_pod *pod;	/* sorted by (rank, pod_first) */
 	const struct ftr_picture_block *block;
 	const struct ftr_missing *missing;	/* sorted by (low, up) */
 	const double *x;	/* [n_sw] centre of the switch */
-	const uint32_t *block_of;	/* [n_sw] */
-	const uint32_t *pod_of;	/* [n_sw] FTR_POD_NONE: not above any leaf */
+	const uint32_t *block_of;	/* [n_sw] index in block[] */
+	const uint32_t *pod_of;	/* [n_sw] index in pod[]; FTR_POD_NONE: the switch is not above
+				 * any leaf */
 	/* [n_ranks][n_cols] pod of that rank above a leaf column, or FTR_POD_NONE */
 	const uint32_t *pod_at;
-	const uint8_t *odd_sw;	/* [n_sw] enum ftr_odd_sw */
-	const uint32_t *n_up;	/* [n_sw] upward links */
+	const uint8_t *odd_sw;	/* [n_sw] bits of enum ftr_odd_sw */
+	const uint32_t *n_up;	/* [n_sw] number of upward links */
 	/* [n_sw] most frequent n_up among the switches of this rank below the same
 	 * pod of the next rank; 0: fewer than half of them have the same n_up */
 	const uint32_t *mode_up;
-	const uint8_t *odd_ep;	/* [n_ep] enum ftr_odd_ep */
+	const uint8_t *odd_ep;	/* [n_ep] bits of enum ftr_odd_ep */
 	/* [f->n_ports] 1: the link there is slower or narrower than most links
 	 * of its kind (between the same two ranks, or to a host) */
 	const uint8_t *slow;

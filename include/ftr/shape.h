@@ -11,7 +11,7 @@
  * that vendors assign, the order of the paper makes pods disagree.
  *
  * Rank      0 is the lowest.  A link leads up from the lower to the higher rank.
- *           No cost depends on horizontal links (same rank).
+ *           No cost depends on horizontal links (between switches of one rank).
  * Column    A switch as a destination; every switch has a column.  The columns of
  *           the leaf switches come first, in topological order.
  * down      Hops from switch s to column l over downward links only; FTR_COST_INF:
@@ -30,15 +30,15 @@
  * c < c_s and the downward neighbours with down < c_s, where c_s is the cost of s.  In trees
  * whose links skip ranks, this allows an upward hop after a downward one: a switch that a
  * packet enters from above may prefer a shorter upward path.  We therefore decide from the
- * top rank downward whether s "must go down" to l.  It must if it is a candidate of some
- * switch t above it:
+ * top rank downward whether s "must go down" to l.  It must if s is a candidate of some
+ * switch t above s:
  *
  *	must(s,l) = there is t above s with down[s][l] < c[t][l]
  *	c[s][l]   = must(s,l) ? down[s][l]
  *			      : min(down[s][l], 1 + min over t above of c[t][l])
  *
  * Where s must go down, its only candidates are the downward neighbours with
- * down < c_s.  On PGFTs, complete or damaged, this is the rule of the paper.
+ * down < c_s.  On PGFTs, complete or damaged, this selects the same neighbours as the paper.
  *
  * Nominal shape.  A fault must not change the ranks and numbers of the rest of the
  * fabric.  The shape of f can therefore be made over the shape of a nominal fabric,
@@ -55,8 +55,8 @@
  *           on which packets to this host would go up from its own leaf.  On each tier the
  *           host has a number q among the hosts whose upward paths use the same switch
  *           there.  In PGFTs q is floor(d / Pi), where Pi is the divider of this switch,
- *           and up_path is NULL.  It is filled only if two slots of some switch lead to
- *           the same plane, so that there may be several downward paths to a leaf
+ *           and up_path is NULL.  up_path is filled only if two slots of some switch lead
+ *           to the same plane, so that there may be several downward paths to a leaf
  *           (src/shape/upward_paths.c).
  *
  * Everything is const after ftr_shape_new and may be shared between threads.
@@ -76,7 +76,8 @@ extern "C" {
 enum ftr_leaf_order {
 	/* the leaves of a pod by switch GUID, the hosts of a leaf by port number */
 	FTR_LEAF_BY_GUID = 0,
-	FTR_LEAF_BY_NAME	/* leaves and hosts by host name, in natural order */
+	FTR_LEAF_BY_NAME	/* the leaves of a pod and the hosts of a leaf by host name, in
+				 * natural order ("n2" before "n10") */
 };
 
 /* A list of GUIDs in any order; duplicates are allowed.  NULL and 0: not given. */
@@ -107,7 +108,7 @@ enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 /* The rank of a switch in an earlier shape. */
 struct ftr_old_rank {
 	uint64_t guid;		/* node GUID of the place that the switch holds */
-	uint8_t rank;		/* below 128 */
+	uint8_t rank;		/* 0 .. 127 */
 	bool leaf, stub;	/* leaf: its column was below n_leaf; stub: it was a stub */
 };
 
@@ -133,7 +134,7 @@ struct ftr_shape_opts {
 	 * Ignored if roots are given.  NULL: no earlier ranks.  The object need only live until
 	 * ftr_shape_new returns. */
 	const struct ftr_old_ranks *old;
-	bool no_slots;		/* only the groups that are present have slots */
+	bool no_slots;		/* true: missing groups have no slots */
 	bool by_guid;		/* order upward groups by GUID, as published
 				 * (Gliksberg et al. 2020, section 3.1), instead
 				 * of by plane first */
@@ -182,33 +183,34 @@ struct ftr_up_path {
 struct ftr_ep_index {
 	uint32_t d;		/* index d of its base LID */
 	uint8_t cls;		/* enum ftr_class */
-	bool host;		/* counts as a compute node, wherever it is */
+	bool host;		/* true: the port counts as a compute node, on a leaf or not */
 };
 
 /* The tree: ranks, port groups, and irregularities. */
 struct ftr_shape_tree {
 	uint32_t n_ranks;
 	uint32_t n_leaf;	/* columns 0..n_leaf-1 are leaf switches */
-	uint32_t n_planes;	/* connected components of the switches above rank 0 */
-	uint32_t n_pods;	/* connected components of the switches below the top rank */
-	uint32_t n_odd;		/* hosts on switches that are not leaves */
-	uint32_t n_horizontal;	/* links between switches of one rank; no cost depends on
-				 * them */
-	bool ranks_kept;	/* opts.old was used, and differs from the inferred ranks */
-	bool roots_given;
-	bool roots_unknown;	/* roots were given, but none is in the fabric */
+	uint32_t n_planes;	/* number of connected components of the switches above rank 0 */
+	uint32_t n_pods;	/* number of connected components of the switches below the top
+				 * rank */
+	uint32_t n_odd;		/* number of hosts on switches that are not leaves */
+	uint32_t n_horizontal;	/* number of links between switches of one rank; no cost depends
+				 * on them */
+	bool ranks_kept;	/* true: opts.old was used, and differs from the inferred ranks */
+	bool roots_given;	/* true: the ranks follow from opts.roots */
+	bool roots_unknown;	/* true: roots were given, but none is in the fabric */
 	/* switches that are evidently missing from the root list, ascending */
 	const ftr_sw *unlisted;
 	uint32_t n_unlisted;
-	bool cn_unknown;	/* opts.cn names no port of f and was ignored */
-	bool io_unknown;	/* opts.io names no port of f and was ignored */
+	bool cn_unknown;	/* true: opts.cn was ignored, because it names no host of f */
+	bool io_unknown;	/* true: opts.io was given, but names no port of f */
 	const uint8_t *rank;	/* [n_sw] */
 	const uint8_t *tier;	/* [n_sw] the rank in the tree, which ftr_shape_reorder does not
 				 * change */
 	/* [n_sw] 1: connects only switches that lower switches already connect; ignored for
 	 * planes */
 	const uint8_t *stub;
-	const uint32_t *leaf_hosts;	/* [n_leaf] host ports of the leaf */
+	const uint32_t *leaf_hosts;	/* [n_leaf] number of host ports of the leaf */
 	/* The groups of s are those from group_first[s] to group_first[s+1]-1: first the
 	 * upward ones, ordered by (plane, GUID), then the downward and the horizontal ones. */
 	const uint32_t *group_first;	/* [n_sw + 1] */
@@ -243,7 +245,7 @@ struct ftr_shape_numbering {
 	const struct ftr_dest *dest;	/* sorted by (col, cls, d) */
 	const uint32_t *dest_first;	/* [n_sw + 1] first destination of a column */
 	const struct ftr_ep_index *ep_index;	/* [n_ep] */
-	const uint32_t *sw_d;		/* [n_sw] d of the LID of a switch */
+	const uint32_t *sw_d;		/* [n_sw] index d of the LID of a switch */
 };
 
 /* Hops from every switch to every column. */
@@ -257,7 +259,7 @@ struct ftr_shape_reach {
 struct ftr_shape_missing {
 	bool from_nominal;
 	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
-	uint32_t n_absent;	/* length of absent[] */
+	uint32_t n_absent;	/* number of elements of absent[] */
 	/* nominal links that f lacks although it has both switches; sw < peer,
 	 * sorted by (sw, port) */
 	const struct ftr_link *absent;
@@ -400,10 +402,12 @@ void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 /* Gliksberg et al. 2020, section 4.1: pairs of leaf switches without an up/down
  * path. */
 struct ftr_validity {
-	uint64_t leaf_pairs;	/* ordered pairs of leaf switches examined */
-	uint64_t bad_pairs;	/* pairs of leaf switches without an up/down path */
-	uint64_t bad_host_pairs;	/* ordered pairs of hosts on such leaf switches */
-	ftr_sw sample_from, sample_to;	/* the first bad pair */
+	uint64_t leaf_pairs;	/* number of ordered pairs of leaf switches */
+	uint64_t bad_pairs;	/* number of these pairs that have no up/down path */
+	uint64_t bad_host_pairs;	/* number of ordered pairs of hosts on such pairs of leaf
+					 * switches */
+	ftr_sw sample_from, sample_to;	/* the first pair of leaf switches without such a path;
+					 * FTR_SW_NONE: there is none */
 };
 void ftr_shape_validity(const struct ftr_shape *sh, struct ftr_validity *out);
 

@@ -30,11 +30,12 @@
  *		switch_sl if it gives none.  Host ports and ports 0 send on
  *		VL = SL mod n_vls.
  * Loss		A packet is lost on a channel that fails, in the queue for such a
- *		channel, in a switch that fails, or if the tables have no next hop for
- *		it (enum ftr_sim_loss).  No other packet is ever lost: a packet
+ *		channel, in a switch that fails, if the tables have no next hop for
+ *		it, or for one of the other reasons in enum ftr_sim_loss.  A packet
  *		that cannot move waits, without limit (see "Deadlock").  If a
- *		packet is cut while its head is further on, the front part travels
- *		on to its destination; the packet counts as lost where it was cut.
+ *		channel fails while a packet crosses it, the part of the packet that
+ *		has passed already travels on to the destination; the packet counts
+ *		as lost on that channel.
  * Sources	Each host port and each port 0 generates packets at its own rate
  *		into an unlimited queue before its channel.  The destination of a
  *		packet is drawn when it enters the channel.
@@ -45,8 +46,8 @@
  *
  * Time is in picoseconds from the start of the run.  All events of one instant are
  * processed before the outputs choose their next packets, in ascending order of channels.
- * Results therefore depend on conf only.  Runs differ by seed only, and are the same for any
- * team.
+ * Results therefore depend on conf only, not on the team.  The runs of one conf differ only in
+ * their seeds.
  *
  * Not modelled: packet formats, acknowledgements, congestion control (FECN and
  * BECN), lifetime limits of switches, multicast, transmission errors, and the time
@@ -107,7 +108,7 @@ struct ftr_sim_packet {
 	ftr_lid dlid;
 	uint16_t bytes;
 	uint8_t sl;
-	uint16_t hops;		/* channels crossed so far */
+	uint16_t hops;		/* number of channels crossed so far */
 	/* header fields, 0 at the source; the function may use them as it likes */
 	uint16_t field;
 	uint64_t vector;
@@ -136,7 +137,7 @@ struct ftr_sim_view {		/* data that a function may read but not change */
 	uint64_t now;
 	uint64_t hop_ps;		/* delay of a signal to the next switch:
 					 * a link and a switch */
-	struct sim *sim;		/* the run, for the calls below */
+	struct sim *sim;		/* the run; for ftr_sim_after and the functions after it */
 	const void *const *arg;	/* points to conf.arg */
 };
 
@@ -193,7 +194,7 @@ void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 /* Route all packets that wait in switch s again. */
 void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s);
 /* Remove the first waiting packet from the buffer of that port and VL, whatever its
- * exits.  It continues as if it had arrived on the same VL of port 0, which has
+ * exits.  The packet continues as if it had arrived on the same VL of port 0, which has
  * space for any number of such packets. */
 void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		   unsigned int vl);
@@ -335,14 +336,14 @@ struct ftr_sim_class {		/* hosts, or ports 0 of switches */
 	uint32_t sources;	/* number of ports that may send */
 	double capacity;	/* sum of their data rates in bit/s */
 	/* in the measurement: */
-	uint64_t offered;	/* packets generated, injected or not; with
-				 * load >= 1, the packets that the channel could
+	uint64_t offered;	/* number of packets generated, injected or not; with
+				 * load >= 1, the number that the channels could
 				 * carry */
-	uint64_t injected;	/* packets that entered a channel */
-	uint64_t delivered;
-	uint64_t bytes;		/* bytes of delivered packets */
-	/* latency of delivered packets: from their generation, and from entering
-	 * the first channel */
+	uint64_t injected;	/* number of packets that entered a channel */
+	uint64_t delivered;	/* number of packets */
+	uint64_t bytes;		/* number of bytes of the delivered packets */
+	/* latency of delivered packets.  total: from the generation of the packet; network:
+	 * from the time at which it enters its first channel */
 	struct ftr_sim_latency total;
 	struct ftr_sim_latency network;
 };
@@ -357,7 +358,7 @@ struct ftr_sim_channel_use {
 
 struct ftr_sim_slice {
 	uint64_t injected, delivered, bytes, lost;
-	uint64_t hops;		/* channels crossed by delivered packets */
+	uint64_t hops;		/* number of channels crossed, summed over delivered packets */
 	double latency_ps;	/* mean latency of delivered packets from their
 				 * generation */
 };
@@ -371,22 +372,26 @@ struct ftr_sim_wait {		/* a full buffer in a wait-for cycle */
 
 struct ftr_sim_result {
 	uint64_t seed;
-	uint64_t end_ps;	/* warm_ps + run_ps unless it was stopped */
+	uint64_t end_ps;	/* end of the run: warm_ps + run_ps, or earlier if
+				 * stop_on_deadlock ended it */
 	struct ftr_sim_class host, sw;
 	/* packets of the whole run: injected = delivered + lost + in_flight */
 	uint64_t injected, delivered, in_flight;
 	uint64_t lost[FTR_SIM_N_LOSSES];
-	uint64_t hops;		/* channels crossed by all packets */
+	uint64_t hops;		/* number of channels crossed, summed over all packets */
 	uint64_t events;
-	uint64_t max_in_flight;
-	uint32_t max_hops;	/* most channels that a delivered packet has crossed */
+	uint64_t max_in_flight;	/* greatest number of packets in flight at one time */
+	uint32_t max_hops;	/* greatest number of channels that a delivered packet crossed */
 	bool deadlock;
 	uint64_t deadlock_ps;	/* time of the check that found it */
-	uint32_t stuck_buffers, cycle_len;
-	uint64_t stuck_packets;
-	/* each buffer waits for the next, the last one for the first */
+	uint32_t stuck_buffers;	/* number of deadlocked buffers */
+	uint32_t cycle_len;	/* number of buffers in the cycle below */
+	uint64_t stuck_packets;	/* number of packets in the deadlocked buffers */
+	/* one cycle of deadlocked buffers: each waits for the next one, the last for the first;
+	 * of a longer cycle only the first FTR_SIM_CYCLE_MAX buffers are stored */
 	struct ftr_sim_wait cycle[FTR_SIM_CYCLE_MAX];
-	uint32_t n_channels;	/* channels of links; those of ports 0 are left out */
+	uint32_t n_channels;	/* number of elements of channel[]: the channels of links,
+				 * without those of ports 0 */
 	struct ftr_sim_channel_use *channel;
 	uint32_t n_series;
 	struct ftr_sim_slice *series;

@@ -4,7 +4,7 @@
  * disk.
  *
  * There are two files.  Both are replaced atomically (see <ftr/nominal.h>).  Each
- * holds a checksum, the engine, and the identity of the nominal fabric:
+ * holds a checksum, the name of the engine, and the identity of the nominal fabric:
  *
  *	preferred	complete tables, with the GUIDs of the switches and of the
  *			owners of the LIDs
@@ -26,7 +26,7 @@ extern "C" {
 /* The engine and fabric that tables belong to. */
 struct ftr_stored_id {
 	char engine[FTR_ENGINE_NAME_MAX];
-	uint64_t nominal;	/* result of ftr_stored_nominal */
+	uint64_t nominal;	/* identity of the nominal fabric, see ftr_stored_nominal */
 };
 
 /* Identity of a nominal fabric: a hash of its switches, the links between them, their ranks,
@@ -36,7 +36,7 @@ uint64_t ftr_stored_nominal(const struct ftr_nominal *n);
 
 struct ftr_stored {
 	struct ftr_stored_id id;
-	bool searched;		/* the full search has improved the tables */
+	bool searched;		/* true: the full search for these tables has been completed */
 	/* the fabric of t: switches and owners of LIDs by GUID, without links */
 	const struct ftr_fabric *f;
 	struct ftr_tables *t;

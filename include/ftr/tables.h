@@ -54,9 +54,9 @@ struct ftr_change {
 };
 
 struct ftr_tables_diff {
-	uint64_t entries;	/* entries with different ports */
-	uint64_t blocks;	/* 64-entry blocks with a changed entry */
-	uint32_t switches;	/* switches with a changed entry */
+	uint64_t entries;	/* number of entries with different ports */
+	uint64_t blocks;	/* number of 64-entry blocks with such an entry */
+	uint32_t switches;	/* number of switches with such an entry */
 };
 
 /* Count the differences.  Switches are matched by GUID; a switch in only one of

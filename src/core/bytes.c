@@ -7,10 +7,10 @@
  * long, so the cost of the selection is negligible.  (Function multi-versioning by the
  * dynamic linker would do the same, but runs before a sanitizer is initialised.)
  *
- * The table look-up is different: a byte shuffle looks up 16 entries at once.  A map
- * of up to MAX_PLANES * 16 entries is divided into planes of 16.  Each plane serves
- * the indices whose high four bits are its number.  Longer maps, and other
- * processors, use one look-up per byte.
+ * bytes_lookup() is different: it uses a byte shuffle instruction, which looks up many
+ * bytes at once, but only in a map of 16 entries.  A map of up to MAX_PLANES * 16
+ * entries is divided into planes of 16 entries; plane k is used for the indices whose
+ * high four bits are k.  Longer maps, and other processors, need one look-up per byte.
  */
 #include <endian.h>
 

@@ -73,7 +73,7 @@ void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
 void bytes_columns(uint8_t *const *to, const uint8_t *from, size_t stride,
 		   size_t rows);
 
-/* bits: n bits, bit i of word i / 64 = (row[i] == value) */
+/* Set bit i % 64 of bits[i / 64] to (row[i] == value), for all i < n. */
 void bytes_equal(uint64_t *bits, const uint8_t *row, uint8_t value, size_t n);
 
 #endif

@@ -45,7 +45,7 @@ bool ftr_memstream_end(FILE *out, char **text);
 void ftr_alloc_fail_at(unsigned long n);
 /* For tests: make only the n-th allocation fail; later ones succeed. */
 void ftr_alloc_fail_once(unsigned long n);
-/* Allocations made since the last ftr_alloc_fail_at. */
+/* Number of allocations since the last call of one of these two functions. */
 unsigned long ftr_alloc_count(void);
 
 /* Chunked bump allocator. Blocks of 64 bytes or more are aligned to 64 bytes, smaller
@@ -59,7 +59,7 @@ void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
  * ZNEW are zeroed. */
 #define FTR_NEW(a, p, n) ((p) = ftr_arena_alloc((a), (n), sizeof(*(p))))
 #define FTR_ZNEW(a, p, n) ((p) = ftr_arena_zalloc((a), (n), sizeof(*(p))))
-/* Copy of at most max bytes of s, NUL-terminated; "" for NULL s. */
+/* Copy s, but at most max bytes of it, and add a NUL.  If s is NULL, the copy is "". */
 char *ftr_arena_strndup(struct ftr_arena *a, const char *s, size_t max);
 size_t ftr_arena_bytes(const struct ftr_arena *a);
 
@@ -109,7 +109,7 @@ static inline uint64_t ftr_hash(uint64_t hash, const void *data, size_t n)
 
 /* ---- order ------------------------------------------------------------- */
 
-/* "node2" < "node10": runs of digits compare as numbers, the rest as bytes.  The
+/* "node2" < "node10": runs of digits compare as numbers, other characters as bytes.  The
  * result is 0 only if the strings are equal. */
 int ftr_natural_cmp(const char *a, const char *b);
 

@@ -80,11 +80,11 @@ enum ftr_status ftr_file_open(const char *path, int *fd, struct ftr_err *err)
 
 /* ---- append -------------------------------------------------------------- */
 
-/* Longer than any incomplete last line. */
+/* Upper limit for the length of an incomplete last line, in bytes. */
 #define TORN_MAX (4u << 20)
 
-/* Set *size to the end of the last complete line in the first *size bytes.  False: the last
- * TORN_MAX bytes contain no end of a line, or the file cannot be read. */
+/* Set *size to the end of the last complete line in the first *size bytes, 0 if there is none.
+ * False: the last TORN_MAX of these bytes contain no newline, or the file cannot be read. */
 static bool find_end(int fd, off_t *size)
 {
 	off_t end = *size, stop = FTR_MAX(end - (off_t)TORN_MAX, 0);

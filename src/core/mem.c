@@ -5,8 +5,8 @@
  * One call frees everything.
  *
  * The chunks grow with the arena, up to 2 MB.  They are not huge pages (madvise): if no huge page
- * is free, the kernel moves memory to make one, and routing 11,664 hosts took up to twice the
- * time.
+ * is free, the kernel moves memory to make one; routing 11,664 hosts then took up to twice as
+ * long.
  *
  *	arena -> chunk -> chunk -> ...
  *	         [header|used......|free....]
@@ -21,7 +21,7 @@
 #include "core/core.h"
 
 #define CHUNK (64u * 1024)
-#define LARGE ((size_t)2 << 20)	/* chunks are this large, unless one allocation needs more */
+#define LARGE ((size_t)2 << 20)	/* greatest size of a chunk, unless one allocation needs more */
 
 static atomic_ulong fail_at;
 static atomic_ulong count;

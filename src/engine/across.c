@@ -3,7 +3,7 @@
  * Turns over the horizontal links that join trees, for example a compute tree and a
  * storage tree whose spines are linked.
  *
- * A tree is a part of the fabric that is connected by links between different ranks. Each tree gets
+ * A tree is a set of switches that are connected by links between different ranks. Each tree gets
  * a level. Of trees that are linked, the one with the most switches has the highest level. The
  * trees linked to it are one level lower: all their ranks count as lower than its ranks. Trees
  * linked to those are one more level lower, and so on. A horizontal link between trees of different

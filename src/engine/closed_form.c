@@ -30,8 +30,8 @@
  * share these numbers. A pattern holds one byte for each LID, the place of the LID:
  * i * p + j stands for link j of group i. The row of a switch is made by looking up each of
  * these bytes in a list of the ports of the switch; a missing link has no port in the
- * list. Then s corrects its entries for the columns below s, for its own column, for columns
- * to which some group above does not lead closer, and for displaced destinations. These
+ * list. Then the entries of s are corrected for the columns below s, for its own column, for
+ * columns to which some group above does not lead closer, and for displaced destinations. These
  * columns are found by comparing whole rows of costs, many columns per instruction.
  *
  *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
@@ -65,7 +65,8 @@ struct pattern {
 
 /* Scratch of a thread: arrays with one byte per column. */
 struct per_worker {
-	uint8_t *n_cand;	/* number of groups that lead closer, above or below */
+	uint8_t *n_cand;	/* number of groups, above or below, that lead closer to the
+				 * column */
 	uint8_t *n_above;	/* number of groups above that lead closer */
 	uint8_t *one;		/* index of the last group that leads closer */
 	uint8_t *must;		/* not 0: s must route downward */
@@ -81,8 +82,8 @@ struct job {
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* pattern_of[s]: index in pattern[], or NO_PATTERN */
 	uint64_t *displaced;	/* the argument of dmodc_tables() */
-	uint32_t *d;		/* d[i], lid[i]: d and LID of the i-th destination, copied to be
-				 * close together in memory */
+	uint32_t *d;		/* d[i], lid[i]: index d and LID of the i-th destination, copied to
+				 * be close together in memory */
 	ftr_lid *lid;
 	struct per_worker per_worker[FTR_TEAM_MAX];
 };
@@ -98,8 +99,8 @@ static uint32_t common_multiple(uint32_t a, uint32_t b)
 	return m;
 }
 
-/* Set *t to the pattern of s by its slots. False: a group above has no slot, or there are too many
- * places. */
+/* Set *t to the pattern of s by its slots. False: there is no group above s, such a group has no
+ * slot, or the pattern would have more than FTR_PORT_MAX places. */
 static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 			 struct pattern *t)
 {
@@ -117,8 +118,8 @@ static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 	return sh->tree.n_up[s] > 0;
 }
 
-/* Set *t to the pattern of s by its present groups. False: there are none, or they differ in their
- * numbers of links. */
+/* Set *t to the pattern of s by the present groups above s. False: there are none, or they differ
+ * in their numbers of links. */
 static bool group_pattern(const struct ftr_shape *sh, ftr_sw s,
 			  struct pattern *t)
 {
@@ -454,7 +455,7 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 
 			filled += row[lid] == FTR_PORT_NONE;
 			row[lid] = place_port(&pl, &sh->numbering.dest[k]);
-			if (j->displaced)	/* do not place this entry again */
+			if (j->displaced)	/* an entry for extra turns is not displaced */
 				j->displaced[(size_t)e->sw *
 					     (j->out->stride / 64) + lid / 64] &=
 					~(UINT64_C(1) << lid % 64);

@@ -6,17 +6,17 @@
  * hosts on spines, leaf switches that have no common spine after faults, two core chassis
  * that are joined only by racks.  Two solutions were compared.  Another order of the
  * switches, in which every pair has an up/down path (engine sftree), moves the paths of
- * all other pairs; the most loaded link then carries 10 to 41 % more.  The solution here
+ * all other pairs; the most loaded link then carries 10 to 41 % more flows.  The solution here
  * keeps every entry of the routing by rank and allows a few extra turns (turns.h): a
  * packet that came down to a switch, the gateway, may leave it upward again.  Only paths
  * that need a gateway use one.
  *
  * A pair (s, l) of a switch and a column is needed if links connect the two, but the cost
- * from s to l is infinite. In addition, both must have end ports, or column l must have the
+ * from s to l is infinite. In addition, both must have host ports, or column l must have the
  * port of a subnet manager. Column by column, paths grow from the switches that have an
  * up/down path to l to those that need one; a step to a switch with an up/down path is a
  * first step. A step from s to a neighbour t is usable if a packet that came from s may
- * turn to every next hop of t towards l (t alone chooses one of them):
+ * turn to every next hop of t towards l, because s cannot choose among them:
  *
  *	s --> t --> u1, u2	turns (s,t,u1) and (s,t,u2) must be allowed
  *
@@ -35,10 +35,10 @@
  *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both directions
  *	NEW | BOTH		such turns, to some of its next hops. No path of another host
  *				becomes longer
- *	LONGER			a gateway without switches below uses another switch above,
- *				although its own hosts then have a longer path.  This helps
- *				if every gateway is connected to several switches of each
- *				group
+ *	LONGER			a gateway without switches below uses a next hop above that
+ *				is not on a shortest path, so that its own hosts have a
+ *				longer path.  This helps if every gateway is connected to
+ *				several switches of each group
  *	NEW | ALL		new turns in one direction, to all next hops
  *	NEW			such turns, to some of its next hops
  *
@@ -66,7 +66,8 @@
 
 /* tries, all_tries: the number of times that grow() may fail because a turn is refused, in one
  * column and in all columns together. Refused turns are not tried again. The second stage is
- * skipped in the first pass: a new turn is better than a restricted gateway. */
+ * skipped in the first pass, because a new turn is better than a gateway that may use only some
+ * of its next hops. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
@@ -77,7 +78,7 @@ static const struct stage {
 };
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
-_Static_assert(N_STAGES == PLAN_STAGES, "room for the tries of each stage");
+_Static_assert(N_STAGES == PLAN_STAGES, "PLAN_STAGES must be the number of stages");
 /* Greatest number of passes over all columns; passes are repeated while they find new turns. */
 #define PASSES 4
 
@@ -158,7 +159,8 @@ static struct step pop(struct plan *p)
 #define KEY_TURN ((uint64_t)1 << 48)
 #define KEY_HOP ((uint64_t)1 << 32)
 
-/* The key of the path from t to the column, without the position of the gateway. */
+/* The key (see struct step) of the path from t to the column, without the position of the
+ * gateway. */
 static uint64_t key_at(const struct plan *p, ftr_sw t)
 {
 	if (plan_by_rank(p, t))
@@ -331,7 +333,7 @@ static void connected(struct plan *p, ftr_sw s)
 			p->lids[p->sh->numbering.col_sw[p->l]];
 }
 
-/* Admit the steps of the path from s, beginning with the last one. */
+/* Admit the steps of the path from s, beginning with the one nearest to the column. */
 static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 {
 	uint32_t n = 0;

@@ -34,15 +34,15 @@ struct connect {
 	uint32_t n_entries;
 	struct connect_entry *entry;	/* sorted by (col, sw) */
 	ftr_sw *via;
-	uint64_t pairs;		/* number of pairs (end port, LID of an end port) that extra turns
+	uint64_t pairs;		/* number of pairs (host port, LID of a host port) that extra turns
 				 * connect */
 	uint64_t longer;	/* number of pairs that have an up/down path but use a longer one,
-				 * because an end port of the pair is on a gateway (stage LONGER,
+				 * because a host port of the pair is on a gateway (stage LONGER,
 				 * connect.c) */
 	bool any_longer;	/* some entries lead along such longer paths; entries of gateways
-				 * without end ports count, too */
+				 * without host ports count, too */
 	bool complete;		/* every pair that links connect has a path */
-	bool horizontal;	/* horizontal links are used */
+	bool horizontal;	/* some entries lead onto horizontal links */
 };
 
 /*

@@ -14,10 +14,11 @@ extern const struct ftr_engine_ops ftr_engine_ddlr;
 
 struct connect;
 
-/* Equations (1) to (4) of Gliksberg et al. 2020 over any shape: dmodc without the
- * statistics.  extra: entries for extra turns (connect.h); NULL: there are none.  displaced:
- * one bit for each (switch, LID), all 0 before; set for entries that do not have the port of
- * their own slot; NULL: not needed.  *no_path: the number of entries left FTR_PORT_NONE. */
+/* Compute tables by equations (1) to (4) of Gliksberg et al. 2020, over any shape.
+ * extra: entries for extra turns (connect.h); NULL: there are none.  displaced: one bit for
+ * each (switch, LID), all 0 before the call; the bits of displaced entries (place.c) are set;
+ * NULL: not needed.  *no_path: the number of entries that are FTR_PORT_NONE because there is no
+ * path. */
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     enum ftr_placement how,
 			     const struct connect *extra, struct ftr_team *team,
@@ -74,8 +75,8 @@ uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *
 /*
  * Kinds of the inverted order; inverted_order.c defines `part`. ORDER_GATEWAYS: several leaves
  * join each part to the rest of the fabric (for dmodc, if extra turns do not suffice).
- * ORDER_SFTREE: as ORDER_GATEWAYS if the shape has upward paths (struct ftr_up_path) and some end
- * ports have no up/down path by rank; otherwise one leaf joins each part.
+ * ORDER_SFTREE: as ORDER_GATEWAYS if the shape has upward paths (struct ftr_up_path) and some pairs
+ * of host ports have no up/down path by rank; otherwise one leaf joins each part.
  */
 enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
 

@@ -4,9 +4,9 @@
  * highest one, usually a leaf, by going up.
  *
  * Bogdanski et al. 2012 let packets between switches without an up/down path make one
- * turn from down to up inside a subtree. The subtree consists of one leaf, the subtree
- * root, and switches above it. If that subtree is turned upside down, these turns lead
- * from up to down, which up/down routing permits.
+ * turn from down to up inside a subtree. The subtree consists of one leaf (the subtree
+ * root, here called the root) and switches above it. If that subtree is turned upside
+ * down, these turns lead from up to down, which up/down routing permits.
  *
  * Terms (up and down refer to the ranks of the shape; each island is ordered by itself):
  *
@@ -25,7 +25,8 @@
  *	3. The switches of a part that its anchor reaches by going up are placed just below the
  *	   anchor, by descending rank. Just below these are the switches of the part with an
  *	   upward path to one of them, by ascending rank. An anchor is above the other leaves
- *	   (rule 1), so its part is, too, and their hosts continue to use the part.
+ *	   (rule 1). So its part is also above them, and hosts on these leaves continue to use
+ *	   the part.
  *	4. The remaining switches are found breadth first. Each is placed just below the
  *	   highest of its neighbours that have a place already.
  *
@@ -63,14 +64,14 @@
  * If the root would be a bottleneck because hosts are connected to switches of A, another
  * leaf becomes the root (root.c).
  *
- * Two chassis that are joined only by racks are two parts of the fabric. With the rules
- * above, all traffic between them that has no path by rank would cross the links of one
- * anchor. Two rules are therefore different for dmodc (ORDER_GATEWAYS), if upward paths
- * exist and some hosts have no path by rank:
+ * If two chassis are joined only by racks, all traffic between them that has no path by
+ * rank would cross the links of one anchor with the rules above. Two rules are therefore
+ * different with ORDER_GATEWAYS. dmodc uses ORDER_GATEWAYS; sftree does if the shape has
+ * upward paths and some pairs of host ports have no path by rank.
  *
- *	- the root is a switch that is not a leaf: one of those that reach the most top
- *	  switches, even if not all of them.  Then one of the two chassis keeps all its paths
- *	  by rank, and only the other chassis is a part
+ *	- if the shape has upward paths, the root is a switch that is not a leaf: one of those
+ *	  that reach the most top switches, even if not all of them.  Then one of the two
+ *	  chassis keeps all its paths by rank, and only the other chassis is a part
  *	- a part has further anchors: leaves that are connected to the same switches of the
  *	  part as its first anchor. They are above the part, too. Then each anchor carries
  *	  traffic between the chassis, in both directions. Anchors cannot reach each other
@@ -102,16 +103,17 @@ struct ordering {
 	const struct ftr_shape *sh;
 	const ftr_sw *by_rank;	/* [n_sw] switches, sorted by (rank, index) */
 	enum order_kind how;
-	uint32_t *island;	/* island[s]: smallest switch of the island of s */
+	uint32_t *island;	/* island[s]: least index of a switch in the island of s */
 	uint32_t *reach;	/* reach[l]: number of switches in A if the root is the switch of
 				 * column l */
-	uint32_t *chain;	/* chain[l]: number of leaves above the switch of column l, that
-				 * switch included, plus the number of its downward groups */
+	uint32_t *chain;	/* chain[l]: number of leaves above the switch of column l, plus 1
+				 * if that switch is a leaf, plus the number of downward groups of
+				 * that switch */
 	uint32_t *tops;		/* tops[l]: number of top switches in A if the root is the switch of
 				 * column l */
 	ftr_sw *root;		/* root[i]: root of island i */
 	uint8_t *kind;		/* kind[s]: OUTSIDE, CLIMBS, ... */
-	uint32_t *part;		/* part[s]: smallest switch of the part of s */
+	uint32_t *part;		/* part[s]: least index of a switch in the part of s */
 	ftr_sw *anchor;		/* anchor[p]: anchor of part p, or NONE */
 	ftr_sw *above;		/* above[p]: the lowest anchor of part p */
 	uint8_t *is_anchor;	/* is_anchor[s]: s is an anchor */
@@ -450,7 +452,7 @@ static void number_places(struct ordering *o)
 }
 
 /* Apply rules 1 and 2 to all islands at once: switches of different islands are not neighbours.
- * Within a rank, anchors come last. */
+ * Among switches of one rank, anchors are placed highest. */
 static void place_most(struct ordering *o)
 {
 	const uint8_t *rank = o->sh->tree.rank;
@@ -482,7 +484,8 @@ static void place_part(struct ordering *o, uint32_t part)
 
 	climb(o, o->anchor[part], part);
 	up = o->stamp++;
-	for (uint32_t k = n; k-- > 0;) {	/* find the switches with an upward path to these */
+	/* find the other switches of the part with an upward path to one of these */
+	for (uint32_t k = n; k-- > 0;) {
 		ftr_sw s = o->by_rank[k];
 
 		if (!is_in_part(o, s, part) || o->seen[s] == up)

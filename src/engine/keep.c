@@ -6,13 +6,13 @@
  * Two designs were compared.  The first computes all tables from the present fabric.
  * They are then a function of that fabric only, but a second fault moves entries that need
  * not move, and the first fault discards the result of the search. The second design, which
- * is used here, also takes earlier tables as input. An entry keeps
+ * is used here, also takes earlier tables as input. An entry gets
  *
  *	1. its port in the preferred tables, which are those of the complete fabric;
  *	2. else its port in the current tables, which the switches hold;
- *	3. else it is displaced, and placed by the load of the links
- *	   (balance/displaced.h), as after a single fault (src/incremental).  With
- *	   the literal placements it has the port of the closed form.
+ *	3. else a port that is chosen by the load of the links (balance/displaced.h),
+ *	   as after a single fault (src/incremental): the entry is displaced.  With
+ *	   the literal placements it gets the port of the closed form instead.
  *
  * A port is kept only if it is a candidate of equation (1) on the present fabric.  So one
  * more fault changes only the entries that lost their port, a restored link gets its

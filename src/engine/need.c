@@ -127,7 +127,7 @@ static int hub_cmp(const void *x, const void *y)
 }
 
 /* Determine the order of gateways: first the leaf switches with the most switches above them;
- * on a tie those with the fewest end ports, then those with the smallest GUID. */
+ * on a tie those with the fewest host ports, then those with the smallest GUID. */
 bool plan_find_hubs(struct plan *p)
 {
 	const struct ftr_shape *sh = p->sh;

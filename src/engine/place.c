@@ -49,10 +49,10 @@
  * links. The load of the other groups does not grow. (The switch at the far end must use the other
  * links of the group in any case.)
  *
- * Candidates without a slot are below the switch by rank. In a PGFT there is only one for
- * each destination. If a leaf is connected to several switches of one plane, like a rack
- * to the leaf switches of a chassis, there are several. Equation (3) then sends all hosts
- * of the leaf to one of them, because their d differ by less than Pi.
+ * Candidates without a slot are below the switch by rank. In a PGFT there is only one such
+ * candidate for each destination. There are several if a leaf is connected to several switches
+ * of one plane, like a rack to the leaf switches of a chassis. Equation (3) then selects the
+ * same candidate for all hosts of the leaf, because their d differ by less than Pi.
  *
  * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE avoid this. They route downward to a host over the
  * switches of its upward path (struct ftr_up_path, <ftr/shape.h>). These are the switches over

@@ -27,7 +27,7 @@ struct port_choice {
 	/* place.c explains these numbers */
 	uint32_t w;		/* number of nominal slots; 0: slots are not used */
 	uint32_t pod_leaves;	/* number of leaves of a block */
-	uint32_t block;		/* number of host indices of a block */
+	uint32_t block;		/* number of indices d of a block */
 	uint32_t r;		/* number of periods of a block */
 	int32_t b;		/* number of blocks that share one c */
 	int32_t pod_first;	/* index of the block that is the pod of the switch */

@@ -11,7 +11,7 @@
 
 #define PLAN_STAGES 9		/* stages of a column, see connect.c */
 
-/* The switches that must reach the end ports of a column: those with end ports, or all. */
+/* The switches that must reach the host ports of a column: those with host ports, or all. */
 enum { NEED_ENDS = 1, NEED_ALL = 2 };
 
 /* Mode of a stage, see connect.c. */
@@ -28,7 +28,7 @@ struct step {
 struct hop_list {		/* the next hops of a switch, as channels */
 	uint32_t first, n;	/* plan.pool[first .. first + n - 1] */
 	bool known;		/* the list is valid */
-	bool some;		/* the list lacks candidates of equation (1), or has other groups */
+	bool some;		/* the list may differ from the candidates of equation (1) */
 	bool longer;		/* the list has next hops whose path is longer than that by rank */
 	bool used;		/* a path uses these next hops, so they are fixed for this
 				 * column */
@@ -41,7 +41,7 @@ enum { OPEN = 0, LABELLED, CONNECTED };
 
 /* A column that one stage connected without a new turn, see alike.c. */
 struct earlier_column {
-	uint32_t l, n_extra;	/* number of the column; turns.n_extra at that time */
+	uint32_t l, n_extra;	/* number of the column; turns.n_extra when it was connected */
 	unsigned int mode;
 	bool distinct;		/* all first steps lead to different switches */
 	const uint8_t *back;	/* plan.back of the column */
@@ -58,8 +58,8 @@ struct plan {
 	struct ftr_arena *arena;
 	struct turns turns;
 	uint32_t *island;	/* island[s]: island of s */
-	uint32_t *ends, *lids;	/* ends[s]: end ports of s with a LID; lids[s]: LIDs of these end
-				 * ports */
+	uint32_t *ends, *lids;	/* ends[s]: number of host ports on s with a LID; lids[s]: number of
+				 * their LIDs */
 	uint8_t *need;		/* need[l]: NEED_... of column l */
 	uint32_t *hub;		/* hub[s]: position of s in the order of gateways */
 	/* The switches that need a path to column l are pair[pair_first[l]] .. pair[pair_first[l +
@@ -108,7 +108,7 @@ struct plan {
 };
 
 /* need.c.  False: out of memory.
- * plan_count_ends: count the end ports and LIDs of each switch; mark the needed columns.
+ * plan_count_ends: count the host ports and LIDs of each switch; mark the needed columns.
  * plan_find_pairs: find the needed pairs.
  * plan_find_hubs: determine the order of gateways. */
 void plan_count_ends(struct plan *p);

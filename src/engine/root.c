@@ -2,12 +2,13 @@
 /*
  * Choice of the root of the inverted order (inverted_order.c) by load.
  *
- * A is the set of switches that the root reaches by going up.  In the inverted order two
- * switches of A reach each other only downward through the root.  On a complete tree no
- * switch of A except the root has end ports.  But if hosts are connected to spines, all
- * flows between the spines in A cross the links of the root:
+ * A is the set of switches that the root reaches by going up, and the root.  In the
+ * inverted order A is upside down: in a two-level tree, two switches of A reach each other
+ * only through the root.  On a complete tree no switch of A except the root has host ports.
+ * But if hosts are connected to spines, all flows between the spines in A cross the links
+ * of the root:
  *
- *	H(A)	number of flows between end ports on different switches of A, except the root
+ *	H(A)	number of flows between host ports on different switches of A without the root
  *	own(s)	number of all-to-all flows from s per link of s; as many flows lead to s
  *
  *	load(root) = own(root) + H(A) / links of the root to A
@@ -27,14 +28,14 @@
 struct ends {
 	const struct ftr_shape *sh;
 	const uint32_t *island;
-	uint32_t *on;		/* on[s]: number of end ports on s */
-	uint32_t *all;		/* all[i]: number of end ports in island i */
-	uint32_t *inside;	/* inside[l]: number of end ports in A if the root is the switch of
+	uint32_t *on;		/* on[s]: number of host ports on s */
+	uint32_t *all;		/* all[i]: number of host ports in island i */
+	uint32_t *inside;	/* inside[l]: number of host ports in A if the root is the switch of
 				 * column l */
-	uint64_t *squares;	/* squares[l]: sum of on[s]^2 over the switches s of this A */
+	uint64_t *squares;	/* squares[l]: sum of on[s]^2 over the switches s of the same A */
 };
 
-/* Allocate the arrays of e, and count the end ports. False: out of memory. */
+/* Allocate the arrays of e, and count the host ports. False: out of memory. */
 static bool count_ends(struct ends *e, const struct ftr_shape *sh,
 		       const uint32_t *island, struct ftr_arena *a)
 {

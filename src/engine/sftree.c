@@ -9,11 +9,11 @@
  * a complete tree the entries of hosts are identical to those of dmodc, and the paths between
  * switches are spread over the subtree by the same formula; the paper takes the first port.
  *
- * First, everything is routed with two limits: pairs that have a path with dmodc keep
+ * First, all columns are routed with two limits: pairs that have a path with dmodc keep
  * that path, and horizontal links are not used, because they would shorten some paths
  * and gather traffic on few links (FTR_REORDER_KEEP). Then the destinations that some
  * switch of their island cannot reach are routed again without these limits. Both
- * routings follow the same order, so together they have no cycle either.
+ * routings follow the same order, so their channel dependencies together have no cycle.
  *
  * A fault must not change the root or the order without need, because tables would change all
  * over the fabric.  So the order of the nominal fabric is used, if one is given and if every
@@ -182,7 +182,7 @@ static ftr_sw same_switch(const struct ftr_fabric *from, ftr_sw s,
 		ftr_fabric_find_holder(to, from->sw[s].holder);
 }
 
-/* Does every switch reach all of its island over w->plain? */
+/* Does every switch reach all other switches of its island by the costs of w->plain? */
 static bool connects_all(struct work *w)
 {
 	const struct ftr_shape *sh = w->plain;

@@ -3,10 +3,10 @@
  * sFtree as published, for comparison: Bogdanski et al. 2012, Algorithms 1 and 2, over
  * tables of dmodc in place of those of OpenSM's ftree.
  *
- * Tests show its limits on trees that are not complete: after few faults there is no
+ * Tests show its limits on trees that are not complete: after a few faults there is no
  * subtree root that reaches every switch; paths from switches to hosts are not covered;
  * and if several downward paths lead to a pod, the tables may have a cycle of channel
- * dependencies.  The checker finds all of these.  The default mode of sftree has no such limits.
+ * dependencies.  The checker finds all these defects.  The default mode of sftree has none of them.
  *
  * The paper writes the hop counts of the new paths into OpenSM's matrices (section 4.2,
  * get_path_length). Here they are used only to report the longest new path.
@@ -56,7 +56,8 @@ static void choose_root(struct subtree *z, ftr_sw sm_switch)
 		z->root = sh->tree.n_leaf ? sh->numbering.col_sw[0] : 0;
 }
 
-/* Algorithm 2, lines 6 to 19: connect the pair over a neighbour of the root in the same rank. */
+/* Algorithm 2, lines 6 to 19: connect the pair over a neighbour of the root that has the same
+ * rank as the root. */
 static void over_sibling(struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	const struct ftr_shape *sh = z->sh;

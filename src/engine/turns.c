@@ -108,7 +108,8 @@ static bool number_channels(struct turns *tn, bool horizontal)
 			tn->of_group[g] = c;
 		}
 	}
-	/* channels to each switch, in ascending order of their source */
+	/* both the channels from a switch and those to it are sorted by neighbour, so the i-th
+	 * channel from it is opposite to the i-th channel to it */
 	memcpy(next, tn->first, n_sw * sizeof(*next));
 	for (uint32_t c = 0; c < tn->n; c++)
 		tn->channel[next[tn->channel[c].to]++].back = c;
@@ -193,8 +194,8 @@ static void enter_up(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		enter(tn, r, tn->of_group[t->group_first[s] + k], depth);
 }
 
-/* Mark and stack the downward channels of s except channel `but`. Most of them lead to switches
- * without downward channels and are only marked. */
+/* Mark the downward channels of s except channel `but`, and put them on the stack. Those that
+ * lead to switches without downward channels are only marked, unless an extra turn follows them. */
 static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		       uint32_t but, uint32_t *depth)
 {
@@ -214,7 +215,8 @@ static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 	}
 }
 
-/* Mark and stack the channels on which a packet can continue after channel c by a base turn. */
+/* Mark the channels on which a packet can continue after channel c by a base turn, and put them on
+ * the stack. */
 static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 		       uint32_t *depth)
 {

@@ -8,11 +8,11 @@
  * channel a -> b to channel b -> c, except if c == a, if a channel is horizontal, or if the first
  * channel leads down and the second one up.
  *
- * It has no cycle: base turns lead over upward channels by rising rank, then over downward
- * channels by falling rank. Extra turns are admitted as long as the whole relation stays
- * free of cycles. It then contains the channel dependencies of every routing that uses
- * allowed turns only, and of every mixture of two such routings. So none of them has a
- * credit loop, on one VL (Dally and Seitz 1987).
+ * The base relation has no cycle: base turns lead over upward channels by rising rank, then
+ * over downward channels by falling rank. Extra turns are added as long as the relation stays
+ * free of cycles. The relation then contains the channel dependencies of every routing that
+ * uses allowed turns only, and of every mixture of two such routings. So none of these
+ * routings and mixtures has a credit loop, on one VL (Dally and Seitz 1987).
  */
 #ifndef FTR_ENGINE_TURNS_H
 #define FTR_ENGINE_TURNS_H

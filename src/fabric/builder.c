@@ -2,8 +2,8 @@
 /*
  * The builder: collects nodes and links as files or OpenSM report them, in any order.
  *
- * It has three growing arrays (switches, end ports, links) and four maps: node GUID to
- * switch, (node GUID, port) to end port, port GUID to end port, (node GUID, port) to link.
+ * It has three growing arrays (switches, host ports, links) and four maps: node GUID to
+ * switch, (node GUID, port) to host port, port GUID to host port, (node GUID, port) to link.
  * A contradiction between two additions is found at the second one, so that a reader can
  * name its line.  Errors that need the whole fabric (missing nodes, port numbers, LID
  * overlaps) are found by ftr_builder_freeze(), which sorts everything by GUID.  The arena of
@@ -36,9 +36,9 @@ struct ftr_builder {
 
 /*
  * A node GUID and a port number have 72 bits together, but the key has only 64.  Two ends
- * with the same key would not be noticed, so this must be improbable.  ftr_mix() is a
- * bijection, and the port is multiplied by an odd constant: among n ends, two have the same
- * key with a probability of about n^2 / 2^65.
+ * with the same key would be taken for one end, so equal keys must be improbable.  ftr_mix()
+ * is a bijection, and the port is multiplied by an odd constant: among n ends, two have the
+ * same key with a probability of about n^2 / 2^65.
  */
 static uint64_t end_key(uint64_t node_guid, ftr_port port)
 {
@@ -88,7 +88,7 @@ static const char *copy_name(struct ftr_builder *b, const char *from)
 	return name ? ftr_text_clean(name) : NULL;
 }
 
-/* Merge a second report of lid/lmc into the first; 0 = unknown. */
+/* Merge the LID and LMC of a second report into those of the first one; LID 0 = unknown. */
 static enum ftr_status merge_lid(ftr_lid *lid, uint8_t *lmc, ftr_lid lid2,
 				 unsigned int lmc2, const char *what,
 				 uint64_t guid, struct ftr_err *err)
@@ -360,7 +360,7 @@ out:
 
 /* ---- freezing ---------------------------------------------------------- */
 
-/* The fabric under construction: writable views of the result. */
+/* The fabric under construction, and writable pointers to its arrays. */
 struct frozen {
 	struct ftr_fabric *f;
 	struct ftr_switch *sw;
@@ -386,8 +386,8 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z)
 	return FTR_ZNEW(f->arena, z->ports, f->n_ports) != NULL;
 }
 
-/* Set by_holder, if any place is held by a switch that is not its first one.  FTR_INVAL: a
- * switch holds two places. */
+/* Set by_holder if, at any place, the switch that was first seen there has been replaced.
+ * FTR_INVAL: one switch holds two places. */
 static enum ftr_status lay_holders(struct frozen *z, struct ftr_err *err)
 {
 	uint32_t n = z->f->n_sw;
@@ -443,7 +443,7 @@ static bool lay_endports(const struct ftr_builder *b, struct frozen *z)
 	return ok;
 }
 
-/* An end of a link, with the index of its switch or end port. */
+/* An end of a link, with the index of its switch or host port. */
 struct found_end {
 	uint8_t kind;
 	uint32_t idx;

@@ -53,7 +53,8 @@ static enum ftr_status copy_nodes(const struct copy *c)
 	return FTR_OK;
 }
 
-/* True if the link at (s, p) is to be copied and this is the end that copies it. */
+/* Is the link at port p of s to be copied from this end?  A link between switches is copied from
+ * its lower end only. */
 static bool wanted(const struct copy *c, ftr_sw s, ftr_port p)
 {
 	const struct ftr_filter *k = c->filter;

@@ -42,7 +42,7 @@ static inline bool ftr_is_lower_end(const struct ftr_fabric *f, ftr_sw s,
 	       (x->peer > s || (x->peer == s && x->peer_port > p));
 }
 
-/* Set name_shared of all switches and end ports that share a name with another; false: out of
+/* Set name_shared of all switches and host ports that share a name with another; false: out of
  * memory.  O(n). */
 bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,
 			   struct ftr_endport *ep, uint32_t n_ep);

@@ -15,8 +15,8 @@
 
 struct loss {
 	uint8_t *dead_sw, *dead_node;
-	uint8_t *dead_port;	/* [n_ports] 1: remove the link; set at the end with the lower
-				 * index */
+	uint8_t *dead_port;	/* [n_ports] 1: remove the link; set at its lower end only, see
+				 * ftr_is_lower_end() */
 };
 
 /* Set dead[] for n of the listed indices, drawn at random; FTR_INVAL if the list has fewer. */
@@ -56,7 +56,7 @@ static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
 }
 
 /* List the nodes of hosts and return their number.  Node numbers have no gaps and are in the
- * order of the first end port of each node. */
+ * order of the first host port of each node. */
 static uint32_t list_hosts(const struct ftr_fabric *f, uint32_t *list)
 {
 	uint32_t n = 0, next = 0;

@@ -12,10 +12,11 @@
 
 struct gen_level {			/* level 0: hosts */
 	uint32_t n;			/* number of nodes */
-	uint32_t radix[FTR_PGFT_MAX_H];
-	unsigned int n_ports;
+	uint32_t radix[FTR_PGFT_MAX_H];	/* PGFT: number of values of each digit of a node's tuple */
+	unsigned int n_ports;		/* number of ports of each node */
 	uint64_t *guid;			/* [n] */
-	uint8_t *port;			/* [n * n_ports] port numbers of each node, by position */
+	uint8_t *port;			/* [n * n_ports] port[i * n_ports + k]: number of the port
+					 * of node i at position k, k = 0 .. n_ports - 1 */
 };
 
 struct gen_growth {
@@ -42,8 +43,8 @@ struct gen_shape {
 		     char *name);
 };
 
-/* Add a link from position k of node i of level l to position q of node j of level r;
- * positions count from 0. */
+/* Add a link from the port at position k of node i of level l to the port at position q of
+ * node j of level r (see gen_level.port). */
 enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 			 unsigned int k, unsigned int r, uint32_t j,
 			 unsigned int q);

@@ -9,9 +9,10 @@
  * lowest digit is digit 1.  The hosts of one leaf are therefore consecutive, and so are
  * the leaves of one pod; host i has the destination index i of D-mod-k.
  *
- *	ports of a node of level l, in order if not shuffled:
- *	  below: child c, link j -> c * p_l + j
- *	  above: parent u, link j -> m_l * p_l + u * p_{l+1} + j
+ * Position (gen_level.port) of the port of a node of level l:
+ *
+ *	to link j of child c	c * p_l + j
+ *	to link j of parent u	m_l * p_l + u * p_{l+1} + j
  */
 #include <stdio.h>
 #include <string.h>

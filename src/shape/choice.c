@@ -2,9 +2,9 @@
 /*
  * Choice of the leaf seeds (rank.c, rule 6).
  *
- * Rule 1 fails if upper switches have as many hosts as leaves.  Examples are two spines with
- * ten storage nodes each, or a core chassis whose chips have four hosts each, as many as each
- * edge switch below. These upper switches would become leaves, and the few links that still
+ * Rule 1 (rank.c) fails if upper switches have as many hosts as leaves.  Examples are two spines
+ * with ten storage nodes each, or a core chassis whose chips have four hosts each, as many as
+ * each edge switch below. These upper switches would become leaves, and the few links that still
  * lead up would carry all traffic. OpenSM does not solve this either: ftree takes every
  * switch with a host for a leaf, and updn finds no roots if hosts are on spines. In both
  * cases OpenSM falls back to min-hop.
@@ -47,8 +47,8 @@
  * ranks even if the earlier ranks are kept: new switches, stubs of the earlier shape, and switches
  * whose links were moved so that all of them would be horizontal.
  *
- * The state file has the ranks of the switches. A shape that is made again from the same fabric and
- * these ranks is identical:
+ * The state file of the nominal fabric has the ranks of the switches. A shape that is made again
+ * from the same fabric and these ranks is identical:
  *
  *  - An earlier rank is kept as rank = height + shift, where find_shift() computes the shift as the
  *    most frequent difference between earlier ranks and inferred heights. Switches that kept their
@@ -387,8 +387,8 @@ static bool is_level(const struct shaping *z, const int32_t *height, ftr_sw s)
 	return true;
 }
 
-/* Set old to the earlier ranking.  A switch without an earlier rank gets its height in r.
- * tmp: [n_sw].  False: old is the same as r. */
+/* Set old to the earlier ranking.  A switch that does not keep its earlier rank (rule 7) gets its
+ * height in r.  tmp: [n_sw] scratch.  False: old is the same as r. */
 static bool apply_old(const struct shaping *z, const struct ranking *r, int32_t shift,
 		      int32_t *tmp, struct ranking *old)
 {
@@ -440,8 +440,8 @@ static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
 	return st;
 }
 
-/* Ranking 0 has the leaf seeds of rule 1.  Rankings 1 to n_cuts have those of the cuts.  The
- * last ranking has the leaf seeds of the best one, but uses LEAST_SHARE. */
+/* Ranking 0 has the leaf seeds of rule 1.  Ranking k, 1 <= k <= n_cuts, has the leaf seeds of
+ * cut[k - 1].  The last ranking has the leaf seeds of the best one so far, but uses LEAST_SHARE. */
 enum ftr_status shape_heights(struct shaping *z)
 {
 	uint32_t n = z->f->n_sw, n_cuts, k;

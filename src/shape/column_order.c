@@ -16,8 +16,8 @@
  *    carry a host is at most the stride, a missing host leaves its index free, and no
  *    other host moves when the missing host returns. Otherwise only the hosts present
  *    are counted.
- *  - The i-th LID of a port (LMC) has the index d + i, so its path uses the next plane on each
- *    level.
+ *  - The i-th LID of a port (LMC) has the index d + i, so the paths to successive LIDs of a port
+ *    use successive planes on each level.
  *  - If a leaf has ports of multi-port hosts, its indices are rotated: all are increased by the
  *    same number, modulo the stride. The ports of one host are then on different planes, as far
  *    as the links permit.
@@ -46,15 +46,15 @@ struct ordering {
 	uint32_t *base;		/* base[s]: position of leaf s in base order */
 	uint32_t *pod_key;	/* pod_key[r * n_sw + s]: position of the first leaf of the pod of s
 				 * at rank r */
-	ftr_ep *ep_by_sw;	/* end ports, sorted by (switch, offset) */
-	uint32_t *ep_first;	/* ep_first[s]: index in ep_by_sw[] of the first end port of s */
-	uint32_t *offset;	/* offset[e]: offset of end port e among those of its switch and
-				 * class */
+	ftr_ep *ep_by_sw;	/* host ports, sorted by (switch, offset) */
+	uint32_t *ep_first;	/* ep_first[s]: index in ep_by_sw[] of the first host port of s */
+	uint32_t *offset;	/* offset[e]: offset of host port e among the host ports of its
+				 * switch and class */
 	uint8_t *cls;		/* cls[e]: enum ftr_class */
 	uint32_t stride[FTR_N_CLASSES];
 };
 
-/* ---- end ports by switch ----------------------------------------------- */
+/* ---- host ports by switch ----------------------------------------------- */
 
 static int ep_cmp(const void *x, const void *y, void *ctx)
 {
@@ -357,7 +357,8 @@ static void set_offsets(struct ordering *o)
 
 /* ---- multi-port hosts -------------------------------------------------- */
 
-/* The slots of those ports of a node that have been rotated already, at most MAX_TAKEN. */
+/* The slots that the ports of a node use at leaves that have been rotated already, at most
+ * MAX_TAKEN. */
 #define MAX_TAKEN 8
 
 struct taken {
@@ -441,7 +442,7 @@ static enum ftr_status spread_multiport(struct ordering *o)
 
 /* ---- results ----------------------------------------------------------- */
 
-/* Store the index d of every switch and end port in the shape. */
+/* Store the index d of every switch and host port in the shape. */
 static enum ftr_status publish(const struct ordering *o)
 {
 	const struct shaping *z = o->z;

@@ -38,7 +38,7 @@ struct estimate {
 				 * the column; equal for all of its hosts */
 	ftr_sw *by_cost;	/* switches by ascending cost */
 	uint32_t *first;	/* scratch of sort_by_cost() */
-	double *load;		/* load[k]: flows to neighbour z->nbr[k] */
+	double *load;		/* load[k]: number of flows to neighbour z->nbr[k] */
 	uint32_t step;		/* every step-th column is used */
 	double pairs, apart;	/* pairs: number of pairs of hosts that links connect; apart: number
 				 * of these pairs that have no path */

@@ -15,10 +15,10 @@
  * the most links.
  */
 struct congestion {
-	double max;		/* flows on the most loaded link */
+	double max;		/* number of flows on the most loaded link */
 	double squares;		/* sum over all links of the squares of their flows */
-	double apart;		/* pairs without an up/down path, as a share of the pairs that are
-				 * physically connected, 0 .. 1 */
+	double apart;		/* number of pairs without an up/down path, as a share of the pairs
+				 * that are physically connected, 0 .. 1 */
 };
 
 /*

@@ -3,8 +3,8 @@
  * The parts of a fabric that the nominal fabric lacks or that differ from it.
  *
  * Switches are matched by the GUID of the holder of a place, or else by their links
- * (replace.c); end ports are matched by GUID.  Information that the fabric does not have
- * is not a difference: an LMC if there is no LID, or a name if it is empty.  An end port
+ * (replace.c); host ports are matched by GUID.  Information that the fabric does not have
+ * is not a difference: an LMC if there is no LID, or a name if it is empty.  A host port
  * without a link has no place in the tree and is ignored.
  */
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static void switches(struct cover *c)
 	}
 }
 
-/* The difference between two end ports that have the same GUID and each have a link, as text;
+/* The difference between two host ports that have the same GUID and each have a link, as text;
  * NULL: there is none. */
 static const char *difference(const struct cover *c,
 			      const struct ftr_endport *a,
@@ -162,9 +162,9 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Decide whether f and n are different fabrics. They are if they have few switches and few end
+/* Decide whether f and n are different fabrics. They are if they have few switches and few host
  * ports in common. They are also different if both have links, but few links between switches and
- * few links of end ports in common. If f or n has no objects of a kind, little_in_common() is true
+ * few links of host ports in common. If f or n has no objects of a kind, little_in_common() is true
  * for this kind. */
 static void other_fabric(struct cover *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Comparison of a fabric f with the nominal fabric n: the corresponding switch or end port of n for
- * each switch and end port of f, and the parts of f that n lacks.
+ * Comparison of a fabric f with the nominal fabric n: the corresponding switch or host port of n
+ * for each switch and host port of f, and the parts of f that n lacks.
  */
 #ifndef FTR_SHAPE_COVER_H
 #define FTR_SHAPE_COVER_H
@@ -12,7 +12,7 @@
 struct cover {
 	const struct ftr_fabric *f, *n;
 	ftr_sw *sw;		/* sw[s]: switch of n that corresponds to s; FTR_SW_NONE: none */
-	ftr_ep *ep;		/* ep[e]: end port of n that corresponds to e; FTR_EP_NONE: none */
+	ftr_ep *ep;		/* ep[e]: host port of n that corresponds to e; FTR_EP_NONE: none */
 	struct ftr_nominal_change change;	/* new_*, changed and example are set */
 };
 
@@ -25,7 +25,7 @@ bool cover_compare(struct cover *c, struct ftr_arena *a,
 /* replace.c: find the switches of f that replace another one. False: out of memory. */
 bool cover_replaced(struct cover *c, struct ftr_arena *a);
 
-/* The number of end ports that have a link. */
+/* The number of host ports that have a link. */
 uint32_t cover_connected(const struct ftr_fabric *f);
 
 /* True if all of f is in n. */

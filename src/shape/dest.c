@@ -2,8 +2,8 @@
 /*
  * Destinations: every LID with its column, class, port and index d, sorted.
  *
- * The index of the first LID of a node is known (column_order.c, or project.c for a
- * nominal shape).  The i-th LID of a port (LMC) has d + i.
+ * The index d of the first LID of a switch or host port is known (column_order.c, or
+ * project.c for a nominal shape).  The i-th LID of the same port (LMC) has d + i, i >= 0.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static int dest_cmp(const void *x, const void *y)
 	return (a->lid > b->lid) - (a->lid < b->lid);
 }
 
-/* True if the owner of the LID is a switch or an end port with a link. */
+/* True if the owner of the LID is a switch or a host port with a link. */
 static bool has_column(const struct ftr_fabric *f,
 		       const struct ftr_lid_owner *w)
 {

@@ -14,10 +14,10 @@
  * order of the paper.
  *
  * One union-find serves all ranks. From the top rank down, the switches of rank r + 1 are added to
- * it. Then the groups of rank r are ordered by the representative of the plane, which is the switch
- * with the smallest GUID. Stubs, which connect only switches that lower switches already connect,
- * are left out; otherwise an empty leaf that looks like a top switch would merge all planes into
- * one.
+ * it. Then the groups of the switches of rank r are ordered by the representative of the plane: the
+ * switch with the smallest GUID. Stubs, which connect only switches that lower switches
+ * already connect, are left out; otherwise an empty leaf that looks like a top switch would merge
+ * all planes into one.
  *
  * If two slots of a switch lead to one plane, the shape has upward paths (upward_paths.c).  To
  * detect this, a second union-find leaves out empty leaves only.  All other stubs are

@@ -37,13 +37,13 @@ static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 	return true;
 }
 
-/* The hash of all lists. A list that is not given has the same hash as an empty one. */
+/* The hash of the GUID lists in opts. A list that is not given counts as an empty one. */
 static bool hash_lists(uint64_t *hash, const struct ftr_shape_opts *opts)
 {
 	uint8_t mode = (uint8_t)opts->roots_mode;
 
 	*hash = FTR_HASH_INIT;
-	if (opts->roots.n && mode)	/* mode 0: the hash of earlier versions remains valid */
+	if (opts->roots.n && mode)	/* earlier versions had mode 0 only, and did not hash it */
 		*hash = ftr_hash(*hash, &mode, 1);
 	return hash_list(hash, &opts->roots) && hash_list(hash, &opts->cn) &&
 	       hash_list(hash, &opts->io);
@@ -67,7 +67,7 @@ static enum ftr_status no_memory(struct ftr_err *err)
 }
 
 /* Set *out to the ranks of n that may be kept. A switch without a link that leads up or down is
- * left out, because its first links will decide its rank. False: out of memory. */
+ * left out, because its first such link will decide its rank. False: out of memory. */
 static bool ranks_of(const struct ftr_nominal *n, struct ftr_arena *a,
 		     struct ftr_old_ranks *out)
 {

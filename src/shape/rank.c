@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ranks: which links lead up.
+ * The ranks of the switches, which decide whether a link leads up or down.
  *
  * Gliksberg et al. 2020, section 3.1, take leaf switches as the lowest level and derive the other
  * levels breadth first. Real fabrics are not built like this: a few hosts are connected to middle
@@ -14,15 +14,15 @@
  *     a leaf.
  *  2. Heights.  The share of a switch without a height is the fraction of its neighbours
  *     that have a height already.  Round k gives height k to the switches whose share is
- *     at least 1 / LOW_SHARE (choice.c).  But a switch has to wait if its neighbours with
- *     a larger share than its own outnumber its neighbours with a height.  If no switch
+ *     at least 1 / LOW_SHARE (choice.c).  But a switch has to wait for a later round if its
+ *     neighbours with a larger share outnumber its neighbours with a height.  If no switch
  *     qualifies, the switches with the largest share get height k.  So a top switch that
  *     has a leaf among its many neighbours keeps a high rank.
  *  3. Slim leaves.  If all neighbours of a switch of height >= 2 belong to one component
  *     of lower switches, it connects only switches that are already connected.  If it has
  *     end nodes of any kind, it is a slim leaf and gets height 0, because I/O nodes on
- *     leaves of their own must reach each other. It counts as a leaf switch only if it has
- *     compute nodes.  If it has no end nodes, it is a stub. A stub keeps its height,
+ *     leaves of their own must reach each other. A slim leaf counts as a leaf switch only if
+ *     it has compute nodes.  If the switch has no end nodes, it is a stub. A stub keeps its height,
  *     because after many faults it may be the only switch that connects others, but it is
  *     ignored when planes are determined.  A stub that has most of its neighbours in common
  *     with a leaf is an empty leaf. It counts as a leaf in the order of leaves, so a rack
@@ -356,7 +356,7 @@ static void flat_components(const struct shaping *z, int32_t *height,
 		if (best[c] == FTR_SW_NONE || n_nbrs(z, s) > n_nbrs(z, best[c]))
 			best[c] = s;
 	}
-	/* Discard components with more than one height. */
+	/* Leave out components with more than one height. */
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for_each_nbr(z, s, n)
 			if (height[n->sw] != height[s])
@@ -536,8 +536,9 @@ static enum ftr_status from_roots(struct shaping *z, int32_t *height)
 	if (st)
 		return st;
 	if (z->sh->tree.n_unlisted && z->opts->roots_mode == FTR_ROOTS_STRICT)
-		return ftr_fail(z->err, FTR_SHAPE, "%u top switches are missing from the list of roots, the first is 0x%016"
+		return ftr_fail(z->err, FTR_SHAPE, "%u top %s missing from the list of roots, the first is 0x%016"
 				PRIx64 " \"%s\"", z->sh->tree.n_unlisted,
+				z->sh->tree.n_unlisted == 1 ? "switch is" : "switches are",
 				z->f->sw[z->sh->tree.unlisted[0]].holder,
 				z->f->sw[z->sh->tree.unlisted[0]].name);
 	if (z->opts->roots_mode == FTR_ROOTS_FILE)

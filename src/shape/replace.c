@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Replaced switches: a new GUID at the links of an old one.
+ * Replaced switches: a switch with a new GUID that has the links of a switch that is missing.
  *
  * A place of the nominal fabric is free if no switch of the fabric holds it. Each link of a switch
- * without a place is a vote. If the nominal fabric connects the far end of the link to a free
- * place, the vote is for that place; otherwise it is against all places. A link to a switch without
- * a place has no vote. A switch takes the place with the most votes if these are more than half of
+ * without a place is a vote, except links to other switches without a place. If the nominal fabric
+ * connects the far end of the link to a free place, the vote is for that place; otherwise it is
+ * against all places. A switch takes the place with the most votes if these are more than half of
  * all votes of its links. If two places have the same number of votes, the better place is the one
  * for which more links of the switch are at the nominal port. If two switches claim one place, the
  * switch with more votes gets the place.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Assembly of a shape from its steps, and queries.
+ * Makes a shape by the steps in shape.h, and answers queries about a shape.
  *
  * A shape is built in two arenas: the results for the engines, and scratch.  On any
  * failure both are freed and nothing is published.
@@ -57,11 +57,12 @@ static bool names_none(const struct ftr_fabric *f, const struct ftr_guids *g)
 }
 
 /*
- * Find the end ports that are hosts. A list of compute nodes decides, if given; otherwise
- * every channel adapter is a host except I/O nodes and Aggregation Nodes. Routers are
- * never hosts. A list that names no port of the fabric would leave the tree without
- * leaves. Such a list is ignored, and cn_unknown is set in the shape. (For example, the list has
- * node GUIDs instead of port GUIDs, or all of its nodes are switched off.)
+ * Find the host ports that count as hosts, that is, as compute nodes. A list of compute nodes
+ * decides, if given; otherwise every channel adapter port is a host except those of I/O nodes
+ * and Aggregation Nodes. Routers are never hosts. A list of compute nodes that names no port
+ * of the fabric would leave the tree without leaves. Such a list is ignored, and cn_unknown is
+ * set in the shape. (For example, the list has node GUIDs instead of port GUIDs, or all of its
+ * nodes are switched off.)
  */
 enum ftr_status shape_hosts(struct shaping *z)
 {

@@ -2,7 +2,7 @@
 /*
  * The steps from a fabric to a shape, in this order:
  *
- *	shape.c		the end ports that count as hosts, and their number per switch
+ *	shape.c		the host ports that count as hosts, and their number per switch
  *	rank.c		adjacency, leaf switches, heights, ranks; choice.c and
  *			congestion.c choose among several ranks
  *	slots.c		the nominal neighbours above a switch, known or inferred
@@ -42,9 +42,10 @@ struct shaping {
 	struct ftr_arena *keep;		/* becomes sh->arena */
 	struct ftr_arena *scratch;
 
-	uint8_t *ep_host;		/* ep_host[e]: end port e is a host */
+	uint8_t *ep_host;		/* ep_host[e]: host port e counts as a host, see
+					 * shape_hosts() */
 	uint32_t *hosts;		/* hosts[s]: number of hosts on s */
-	uint32_t *ends;			/* ends[s]: number of end ports on s, without Aggregation
+	uint32_t *ends;			/* ends[s]: number of host ports on s, without Aggregation
 					 * Nodes */
 	uint32_t *nbr_first;		/* nbr_first[s]: index in nbr[] of the first neighbour of s;
 					 * becomes tree.group_first */
@@ -56,7 +57,7 @@ struct shaping {
 					 * becomes tree.stub */
 	int32_t *height;		/* height[s]: inferred height; NO_HEIGHT (rank.h): none */
 	uint8_t *rank;			/* rank[s]: rank of s; becomes tree.rank */
-	const struct ftr_shape *keep_to;	/* shape whose paths are to be kept (reorder.c), or
+	const struct ftr_shape *keep_to;	/* the shape whose paths FTR_REORDER_KEEP keeps, or
 						 * NULL */
 	struct slots *slots;		/* see slots.c */
 	bool shared_plane;		/* some switch has two slots that lead to one plane */

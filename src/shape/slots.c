@@ -4,13 +4,13 @@
  *
  * If a fabric is damaged when it is first seen, its complete form is not known.  In every
  * PGFT (Gliksberg et al. 2020, section 2), the switches of two adjacent ranks and the links
- * between them form components that are complete bipartite graphs, and all pairs of a
- * component have the same number of parallel links.  Such a component is called a mesh
- * here, and links are inferred in it as follows:
+ * between them form components that are complete bipartite graphs, and each pair of a lower
+ * and an upper switch of a component has the same number of parallel links.  Such a component
+ * is called a mesh here, and links are inferred in it as follows:
  *
  *  - If at least MESH_SHARE % of its pairs are linked, all pairs are nominal, with the
- *    most frequent number of links (on a tie the larger, because a missing link reduces
- *    the number).  Groups with more links keep them.
+ *    most frequent number of links per pair (on a tie the larger number, because a missing
+ *    link reduces it).  Groups with more links keep them.
  *  - A missing link leaves a free port at both ends.  So if one switch of a pair has no
  *    free port, the pair lacks no link.  If a switch has fewer free ports than missing
  *    links, it was built like this and is not damaged: nothing is inferred for it.
@@ -164,8 +164,8 @@ static uint32_t lacking(const struct shaping *z, const struct slots *w,
 	return sum;
 }
 
-/* Assign to the mesh its members that have a free port for each link that they lack. Other upper
- * switches are removed from member[]. */
+/* Assign to mesh `id` those of its members that have a free port for each link that they lack.
+ * Upper switches that do not are removed from member[]. have: as for lacking(). */
 static void admit(const struct shaping *z, struct slots *w, uint32_t id,
 		  uint32_t *have)
 {

@@ -2,16 +2,16 @@
 /*
  * The union of a nominal fabric and the present fabric.
  *
- * The union has all of the fabric except LIDs, and except end ports that have no link. It
+ * The union has all of the fabric except LIDs, and except host ports that have no link. It
  * also has the parts of the nominal fabric that the fabric does not contradict:
  *
  *  - A link is contradicted if the fabric has another link at either end, or lacks a port
  *    of the link.
- *  - An end port that has no link in the fabric keeps its nominal link.  An end port
+ *  - A host port that has no link in the fabric keeps its nominal link.  A host port
  *    that is at another place in the fabric, or whose place is taken by another, is removed
  *    with its link.
- *  - A switch that the fabric lacks is removed if more of its links are contradicted than
- *    not. Without this rule, a single link that is not contradicted would keep the switch forever.
+ *  - A switch that the fabric lacks is removed if more than half of its links are contradicted.
+ *    Without this rule, a single link that is not contradicted would keep the switch forever.
  *
  * A switch of the fabric that replaces another one is entered under the GUID of its
  * place, so that everything that is ordered by GUID stays as it was.
@@ -29,8 +29,8 @@ struct unite {
 	struct ftr_builder *b;
 	struct ftr_err *err;
 	ftr_sw *sw;		/* sw[t]: switch of f in place t; FTR_SW_NONE: none */
-	ftr_ep *ep;		/* ep[e]: end port of f that corresponds to e; FTR_EP_NONE: none */
-	ftr_ep *by_node;	/* [f->n_ep] end ports of f, sorted by (node GUID, port) */
+	ftr_ep *ep;		/* ep[e]: host port of f that corresponds to e; FTR_EP_NONE: none */
+	ftr_ep *by_node;	/* [f->n_ep] host ports of f, sorted by (node GUID, port) */
 	uint8_t *removed;	/* removed[t]: 1: switch t of n is not in the union */
 };
 
@@ -52,7 +52,7 @@ static bool is_before(const struct ftr_endport *e, uint64_t node, ftr_port port)
 	return e->node_guid != node ? e->node_guid < node : e->port_num < port;
 }
 
-/* True if the fabric has an end port with a link at this node and port; port 0: any port. */
+/* True if the fabric has a host port with a link at this node and port; port 0: any port. */
 static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 {
 	uint32_t i;
@@ -112,7 +112,7 @@ static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 	return near == AT_LINK && same_there(u, t, p) ? IN_FABRIC : CONTRADICTED;
 }
 
-/* Decide whether the union keeps the nominal end port e and its link. e must have a link. */
+/* Decide whether the union keeps the nominal host port e and its link. e must have a link. */
 static enum fate ep_fate(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->n->ep[e];
@@ -146,7 +146,7 @@ static enum ftr_status add_place(const struct unite *u, uint64_t guid,
 	return st ? st : ftr_builder_hold(u->b, guid, w->holder, u->err);
 }
 
-/* Add end port p and its link to the switch with place_guid. */
+/* Add host port p and its link to the switch with place_guid. */
 static enum ftr_status add_end(const struct unite *u, const struct ftr_endport *p,
 			       uint64_t place_guid, unsigned int lmc, const char *name)
 {

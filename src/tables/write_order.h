@@ -2,7 +2,7 @@
 /*
  * Downstream first: the order in which the changed entries of one LID are written.
  *
- * The final path of an entry follows the entries that are in force when all changes are
+ * The final path of an entry follows the entries that are in force after all changes have been
  * written.  An entry may be written if its final path reaches the LID, and all changed
  * entries on that path have been written before.  A packet then follows old entries up to
  * the first written one and the final path from there, so no packet loops (Sem-Jacobsen et
@@ -44,7 +44,7 @@ struct write_order {
 	uint32_t (*next)(const void *ctx, uint32_t i, uint32_t *base);
 	uint32_t *step;		/* step of each change: 1 .. limit, WRITE_UNKNOWN or WRITE_NEVER */
 	struct write_wait *stack;	/* scratch, room for all changes */
-	uint32_t limit;
+	uint32_t limit;		/* greatest step allowed */
 };
 
 /* Compute the step of change i, and of all changes on its final path.  Changes get no
