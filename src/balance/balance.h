@@ -14,7 +14,7 @@
  *	dual.c		a lower bound for all routings, from weights of links
  *	displaced.c	placement of displaced entries
  *	displaced_all.c	placement of all displaced entries of a routing
- *	balance.c	<ftr/balance.h>: the search
+ *	balance_tables.c	<ftr/balance.h>: the search
  *
  * A link is directed and identified by the index of the port that sends on it,
  * f->sw[s].first_port + port.  A source is a switch with hosts.

@@ -1,4 +1,4 @@
-libftrcore_la_SOURCES += src/balance/balance.h src/balance/balance.c \
+libftrcore_la_SOURCES += src/balance/balance.h src/balance/balance_tables.c \
 	src/balance/flow_net.c src/balance/count.c src/balance/count_alike.c \
 	src/balance/load_sweep.h src/balance/load_sweep.c src/balance/load_dest.c \
 	src/balance/local_search.c src/balance/move.c \

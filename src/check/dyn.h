@@ -2,7 +2,7 @@
 /*
  * Internal interfaces of <ftr/cdg.h>.
  *
- *	dyn.c		set-up, drains, links that go down and come up
+ *	dyngraph.c	set-up, drains, links that go down and come up
  *	dynwalk.c	the edges of one LID whose entries do not change
  *	dynall.c	the edges of all LIDs at once
  *	dynchange.c	the edges that a change adds

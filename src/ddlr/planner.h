@@ -2,7 +2,7 @@
 /*
  * Internal interfaces of <ftr/ddlr.h>.
  *
- *	planner.c		the planner, events
+ *	events.c		creation of a planner; events
  *	plan.c			one plan: the current LID, the writes so far
  *	broken.c		finds the broken entries and orders their repair
  *	detour.c		finds a detour for one broken entry

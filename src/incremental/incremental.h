@@ -2,7 +2,7 @@
 /*
  * Declarations shared by the files of the incremental tables.
  *
- *	incremental.c		creation; the steps of an apply; undo
+ *	apply.c		creation; the steps of an apply; undo
  *	view.c			links, and the groups with a link that is up
  *	cost_update.c		update of costs and down-costs
  *	turn_update.c		update of the pairs without an up/down path

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/io.h"
+#include "io/raw.h"
 
 #define NAME_MAX_SECTION 64
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "io/io.h"
+#include "io/text.h"
 
 static bool guid(struct ftr_text *t, struct ftr_cur c, uint64_t *out)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/search.h"
-#include "io/io.h"
+#include "io/text.h"
 #include <ftr/hosts.h>
 
 #define WORD_MAX 256

@@ -35,7 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "io/text.h"
 
 #define FDBS_HEAD "dump_ucast_routes: Switch "
 

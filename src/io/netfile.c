@@ -28,7 +28,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "io/raw.h"
 
 struct rate {			/* bit masks of enabled rates, as defined by ibsim */
 	uint32_t width, speed, ext;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "io/text.h"
 
 struct writer {
 	FILE *out;

@@ -44,7 +44,8 @@
 #include <unistd.h>
 
 #include "core/file.h"
-#include "io/io.h"
+#include "fabric/fabric.h"
+#include "io/text.h"
 #include <ftr/nominal.h>
 
 #define MAGIC "ibfattree-nominal "

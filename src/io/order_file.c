@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "io/pathsl.h"
+#include "io/text.h"
 
 /* ---- orders -------------------------------------------------------------- */
 

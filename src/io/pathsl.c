@@ -23,7 +23,8 @@
 #include <stdlib.h>
 
 #include "core/search.h"
-#include "io/io.h"
+#include "io/pathsl.h"
+#include "io/text.h"
 
 struct reader {
 	struct ftr_text t;

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "io/raw.h"
 
 struct side {
 	uint8_t type;

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "io/raw.h"
 
 bool ftr_raw_init(struct ftr_raw *r, struct ftr_text *t, bool tolerant)
 {

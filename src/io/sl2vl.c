@@ -20,7 +20,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "io/io.h"
+#include "io/text.h"
 
 struct reader {
 	struct ftr_text t;

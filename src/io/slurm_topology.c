@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "core/core.h"
 #include <ftr/hosts.h>
 
 #define SLURM_NAME (FTR_NAME_MAX + 24)

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/io.h"
+#include "io/source_file.h"
 
 #define PACKED (64u * 1024)
 

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "core/file.h"
-#include "io/io.h"
 #include <ftr/stored.h>
 
 #define PREFERRED "ibfattree-preferred"

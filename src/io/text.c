@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "core/file.h"
-#include "io/io.h"
+#include "io/text.h"
 #include <ftr/text.h>
 
 #define BUFFER_SIZE (256u * 1024)

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "io/io.h"
+#include "io/raw.h"
 
 typedef bool (*collect_fn)(struct ftr_raw *r);
 

@@ -12,7 +12,7 @@
 
 #include "core/core.h"
 #include "core/file.h"
-#include "io/io.h"
+#include "io/text.h"
 #include "osm/options.h"
 #include <ftr/engine.h>
 #include <ftr/shape.h>

@@ -42,7 +42,7 @@
 
 #include <string.h>
 
-#include "io/io.h"
+#include "io/text.h"
 #include "osm/hint.h"
 #include "osm/osm.h"
 #include "osm/writer.h"

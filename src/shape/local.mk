@@ -1,4 +1,4 @@
-libftrcore_la_SOURCES += src/shape/shape.h src/shape/shape.c src/shape/candidates.c \
+libftrcore_la_SOURCES += src/shape/shape.h src/shape/assemble.c src/shape/candidates.c \
 	src/shape/rank.c src/shape/rank.h src/shape/choice.c \
 	src/shape/congestion.c src/shape/congestion.h \
 	src/shape/group.c src/shape/column_order.c src/shape/cost.c src/shape/cost.h src/shape/dest.c \

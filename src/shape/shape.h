@@ -2,7 +2,7 @@
 /*
  * The steps from a fabric to a shape, in this order:
  *
- *	shape.c		the host ports that count as hosts, and their number per switch
+ *	assemble.c	the host ports that count as hosts, and their number per switch
  *	rank.c		adjacency, leaf switches, heights, ranks; choice.c and
  *			congestion.c choose among several ranks
  *	slots.c		the nominal neighbours above a switch, known or inferred

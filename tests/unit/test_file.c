@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/file.h"
-#include "io/io.h"
+#include "io/text.h"
 #include "lib/suite.h"
 #include <ftr/text.h>
 

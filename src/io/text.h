@@ -1,42 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * Shared by the readers: lines of a file, a cursor within a line, and the raw fabric in
- * which every topology reader first collects its data.
- */
-#ifndef FTR_IO_INTERNAL_H
-#define FTR_IO_INTERNAL_H
+/* The lines of a file, a cursor within a line, and what readers of text report. */
+#ifndef FTR_IO_TEXT_H
+#define FTR_IO_TEXT_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/core.h"
-#include "fabric/fabric.h"
-#include <ftr/io.h>
-
-/* ---- source_file.c: the bytes of a file, unpacked if it is compressed --------- */
-
-struct ftr_source {
-	const char *path;	/* for messages */
-	struct ftr_err *err;
-	int fd;
-	unsigned char head[6];	/* first bytes of a file that is not compressed */
-	size_t n_head;
-	void *z;		/* state of the unpacker; NULL: not compressed */
-	unsigned char *packed;
-	struct ftr_unpack_io io;
-	bool ended;
-	uint64_t given;		/* number of unpacked bytes returned so far */
-};
-
-/* fd stays open and belongs to the caller.  ftr_source_end() must be called even after an
- * error. */
-enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
-				 int fd, struct ftr_err *err) FTR_MUST_USE;
-/* *got 0: end of file.  room > 0. */
-enum ftr_status ftr_source_read(struct ftr_source *s, char *to, size_t room,
-				size_t *got) FTR_MUST_USE;
-void ftr_source_end(struct ftr_source *s);
-
-/* ---- text.c: lines and cursors ----------------------------------------- */
+#include "io/source_file.h"
 
 #define FTR_LINE_MAX 4096
 
@@ -152,85 +123,7 @@ bool ftr_text_mark(struct ftr_text *t, struct ftr_cur *c, char ch,
 enum ftr_status ftr_written(FILE *out, const char *what,
 			    struct ftr_err *err) FTR_MUST_USE;
 
-/* ---- pathsl.c: end ports by the GUID of their node ------------------------ */
-
-struct ftr_node_ep {
-	uint64_t guid;
-	ftr_ep ep;
-};
-
-/* All end ports of f, sorted by node GUID, malloc()ed; NULL: no memory. */
-struct ftr_node_ep *ftr_eps_by_node(const struct ftr_fabric *f);
-/* The first end port of a node, NULL if there is no such node. */
-const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
-					   uint32_t n, uint64_t guid);
-
-/* ---- raw.c: a fabric as a file reports it ------------------------------ */
-
-#define FTR_RAW_NONE UINT32_MAX
-
-struct ftr_raw_node {
-	struct ftr_cur id;	/* NULL: identified by its GUID only */
-	struct ftr_cur name;
-	uint32_t line;
-	uint64_t guid;
-	ftr_lid lid;		/* LID of a switch; 0 = unknown */
-	uint8_t lmc;
-	uint8_t type;		/* enum ftr_node_type */
-	ftr_port n_ports;
-};
-
-/* A port, and the data that its line gives about the far end; 0 = unknown. */
-struct ftr_raw_port {
-	uint32_t node;		/* index of the node that has this port */
-	uint32_t far;		/* index of the far node; FTR_RAW_NONE: see far_id */
-	struct ftr_cur far_id;
-	uint32_t line;
-	uint64_t guid, far_guid;	/* port GUIDs, of end ports only */
-	ftr_lid lid, far_lid;
-	uint8_t lmc;
-	ftr_port num, far_num;
-	uint8_t width, speed;
-	bool left_out;		/* one-sided link that is left out */
-};
-
-struct ftr_raw {
-	struct ftr_text *t;
-	bool tolerant;		/* one-sided links are noted and left out */
-	struct ftr_read_notes notes;
-	struct ftr_arena *arena;	/* strings that are not in the text */
-	struct ftr_raw_node *node;
-	struct ftr_raw_port *port;
-	uint32_t n_node, cap_node;
-	uint32_t n_port, cap_port;
-	struct ftr_map by_id;	/* node index by hash of the id, see raw.c */
-	struct ftr_map by_guid;
-	struct ftr_map by_port;	/* port index by (node << 8 | num) */
-};
-
-bool ftr_raw_init(struct ftr_raw *r, struct ftr_text *t,
-		  bool tolerant) FTR_MUST_USE;
-void ftr_raw_fini(struct ftr_raw *r);
-bool ftr_raw_add_node(struct ftr_raw *r,
-		      const struct ftr_raw_node *n) FTR_MUST_USE;
-/* For files that describe a node on several lines: find it by its GUID, or add it. */
-bool ftr_raw_meet_node(struct ftr_raw *r, const struct ftr_raw_node *n,
-		       uint32_t *idx) FTR_MUST_USE;
-/* Record FTR_INVAL if the LID of n differs from that of `old`, on an earlier line.  Only switches
- * have a LID in struct ftr_raw_node; for end nodes it is 0 there, and each port has a LID. */
-bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
-		      const struct ftr_raw_node *n) FTR_MUST_USE;
-bool ftr_raw_add_port(struct ftr_raw *r,
-		      const struct ftr_raw_port *p) FTR_MUST_USE;
-/* Handle a link that only one end reports; line: line of this report. The link is an error,
- * or, with r->tolerant, only noted. */
-bool ftr_raw_one_sided(struct ftr_raw *r, uint32_t line, const char *fmt, ...)
-	FTR_PRINTF(3, 4) FTR_MUST_USE;
-/* Verify the raw fabric and build the fabric. */
-bool ftr_raw_build(struct ftr_raw *r, unsigned int lmc,
-		   struct ftr_fabric **out) FTR_MUST_USE;
-
-/* ---- text.c: files with a part for each switch or source ----------------- */
+/* ---- files with a part for each switch or source --------------------------- */
 
 /* The parts that belong to the fabric, and those that do not. */
 struct ftr_parts {
@@ -248,12 +141,5 @@ void ftr_parts_foreign(struct ftr_parts *p, const struct ftr_text *t,
  * are no parts.  whose, what: words of these messages, such as "source" and "SL". */
 bool ftr_parts_end(const struct ftr_parts *p, struct ftr_text *t,
 		   const char *whose, const char *what) FTR_MUST_USE;
-
-/* ---- the formats ------------------------------------------------------- */
-
-bool ftr_netfile_collect(struct ftr_raw *r) FTR_MUST_USE;
-bool ftr_subnetlst_collect(struct ftr_raw *r) FTR_MUST_USE;
-bool ftr_portlist_collect(struct ftr_raw *r) FTR_MUST_USE;
-bool ftr_dbcsv_collect(struct ftr_raw *r) FTR_MUST_USE;
 
 #endif

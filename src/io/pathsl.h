@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* End ports by the GUID of their node. */
+#ifndef FTR_IO_PATHSL_H
+#define FTR_IO_PATHSL_H
+
+#include <ftr/fabric.h>
+
+struct ftr_node_ep {
+	uint64_t guid;
+	ftr_ep ep;
+};
+
+/* All end ports of f, sorted by node GUID, malloc()ed; NULL: no memory. */
+struct ftr_node_ep *ftr_eps_by_node(const struct ftr_fabric *f);
+/* The first end port of a node, NULL if there is no such node. */
+const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
+					   uint32_t n, uint64_t guid);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The bytes of a file, unpacked if it is compressed. */
+#ifndef FTR_IO_SOURCE_FILE_H
+#define FTR_IO_SOURCE_FILE_H
+
+#include "core/core.h"
+#include <ftr/io.h>
+
+struct ftr_source {
+	const char *path;	/* for messages */
+	struct ftr_err *err;
+	int fd;
+	unsigned char head[6];	/* first bytes of a file that is not compressed */
+	size_t n_head;
+	void *z;		/* state of the unpacker; NULL: not compressed */
+	unsigned char *packed;
+	struct ftr_unpack_io io;
+	bool ended;
+	uint64_t given;		/* number of unpacked bytes returned so far */
+};
+
+/* fd stays open and belongs to the caller.  ftr_source_end() must be called even after an
+ * error. */
+enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
+				 int fd, struct ftr_err *err) FTR_MUST_USE;
+/* *got 0: end of file.  room > 0. */
+enum ftr_status ftr_source_read(struct ftr_source *s, char *to, size_t room,
+				size_t *got) FTR_MUST_USE;
+void ftr_source_end(struct ftr_source *s);
+
+#endif
