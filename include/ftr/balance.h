@@ -62,7 +62,7 @@ struct ftr_balance_input {
 	 * ascending pos, and returns their number.  If the costs decide, it returns
 	 * FTR_BALANCE_BY_COST.  Every choice among the candidates must be allowed, and all
 	 * candidates must be equally far from the column.  NULL: the costs decide for all
-	 * entries. */
+	 * entries.  Several threads may call the function at the same time. */
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;
@@ -89,8 +89,9 @@ struct ftr_balance_report {
 /*
  * Improve t in place.  report may be NULL.  t is not changed, and only report->bound is set, in
  * three cases: a path in t has a loop; fewer than two hosts have a position; or t needs a search,
- * but a path in t ends early or does not follow the costs of the shape.  Errors: FTR_NOMEM, with
- * t unchanged; FTR_INVAL: t has another number of switches or LIDs than the fabric of the shape.
+ * but a path in t ends early or does not follow the costs of the shape, or (with in->longer) an
+ * entry has a candidate from which the path is not shorter.  Errors: FTR_NOMEM, with t unchanged;
+ * FTR_INVAL: t has another number of switches or LIDs than the fabric of the shape.
  */
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_tables *t, struct ftr_team *team,

@@ -103,9 +103,9 @@ enum ftr_status balance_net_rows(struct balance_net *net,
 				 const struct ftr_tables *t,
 				 struct ftr_team *team,
 				 struct ftr_err *err) FTR_MUST_USE;
-/* Does every path in net->entry follow net->order to its destination, without a gap?  A search
- * requires this of the tables that it begins with.  at: [n_sw] scratch.
- * O(destinations * switches). */
+/* Does every path in net->entry follow net->order to its destination, without a gap, and would it
+ * still do so if entries took other candidates?  A search requires this of the tables that it begins
+ * with.  at: [n_sw] scratch.  O(destinations * switches), and O(columns * links) if in->longer. */
 bool balance_net_follows(const struct balance_net *net, uint32_t *at) FTR_MUST_USE;
 /* Do the work of balance_net_begin and balance_net_rows. */
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
