@@ -25,7 +25,6 @@
  * the bins.  It takes about a third of the time of a sweep, so in a quick sweep several
  * threads test a batch of destinations before an entry for any of these moves.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "balance/balance.h"

@@ -28,9 +28,7 @@
  * as well. It stops within milliseconds. At most one planner is built at a time:
  * the next thread is started after the previous one has ended.
  */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "reroute/reroute.h"
 
