@@ -300,17 +300,15 @@ static inline uint32_t balance_first_shift(const struct balance_net *net,
 	return k < net->n_pos ? k : k - net->n_pos;
 }
 
-/* All shifts in which the hosts of a source send to position pos, in at most two pieces of[0],
- * of[1]. Returns the number of pieces. */
-static inline uint32_t balance_shifts_of(const struct balance_net *net,
-				      const struct balance_source *src,
-				      uint32_t pos, struct balance_shifts *of)
+/* All shifts in which the hosts of a source send to position pos. They are consecutive if this is a
+ * host of another switch: in shift 0 every host sends to itself. */
+static inline struct balance_shifts
+balance_shifts_of(const struct balance_net *net,
+		  const struct balance_source *src, uint32_t pos)
 {
-	uint32_t k = balance_first_shift(net, src, pos), end = k + src->n;
+	uint32_t k = balance_first_shift(net, src, pos);
 
-	of[0] = (struct balance_shifts){ k, FTR_MIN(end, net->n_pos) };
-	of[1] = (struct balance_shifts){ 0, end - of[0].end };
-	return end > net->n_pos ? 2 : src->n > 0;
+	return (struct balance_shifts){ k, k + src->n };
 }
 
 /* Add a flow (by: 1) on a link in each of these shifts, or remove one (by: -1). */

@@ -89,7 +89,7 @@ struct search {
 	ftr_sw to;		/* switch of the destination */
 	/* the flows of the entry examined */
 	uint32_t hosts;
-	struct balance_shifts *shifts;	/* [n_shifts]; space for n_sources + 2 */
+	struct balance_shifts *shifts;	/* [n_shifts]; space for n_sources */
 	uint32_t n_shifts;
 	/* the present path of the entry examined; sw of the last hop is the switch of the column */
 	struct hop {
@@ -187,7 +187,7 @@ static uint64_t price_flows(const struct search *z, uint32_t link, bool own)
 {
 	uint32_t target = z->w->target, hosts = z->hosts;
 	uint32_t flows = z->c->flows[link] - (own ? hosts : 0);
-	uint64_t sum = flows / 16 * hosts / 16;
+	uint64_t sum = (uint64_t)(flows / 16) * hosts / 16;
 
 	if (flows + hosts > target)
 		sum += z->w->over * FTR_MIN(hosts, flows + hosts - target);
@@ -417,15 +417,13 @@ static void set_flows(struct search *z, const struct passing *p)
 
 	z->hosts = p->hosts;
 	for (uint32_t i = p->head; z->d->pos != BALANCE_NONE; i = z->next[i]) {
-		struct balance_shifts *of = &z->shifts[n];
-		uint32_t m = balance_shifts_of(z->net, &z->net->source[i],
-					    z->d->pos, of);
+		struct balance_shifts of = balance_shifts_of(
+			z->net, &z->net->source[i], z->d->pos);
 
-		if (m == 1 && n && z->c->width == 1 &&
-		    of->end == of[-1].begin)
-			of[-1].begin = of->begin;
-		else
-			n += m;
+		if (n && z->c->width == 1 && of.end == z->shifts[n - 1].begin)
+			z->shifts[n - 1].begin = of.begin;
+		else if (of.begin < of.end)
+			z->shifts[n++] = of;
 		if (i == p->tail)
 			break;
 	}
@@ -502,20 +500,18 @@ static void mark_path(const struct search *z, const struct marker *m,
 		      const struct balance_source *src, uint32_t pos,
 		      uint8_t *bad)
 {
-	struct balance_shifts bins[2] = { 0 };
-	uint32_t n = 0, last = 0, pieces = 0;
+	bool sends = pos != BALANCE_NONE && src->n;
+	struct balance_shifts bins = { 0 };
+	uint32_t n = 0, last = 0;
 
-	if (pos != BALANCE_NONE)
-		pieces = balance_shifts_of(z->net, src, pos, bins);
-	for (uint32_t i = 0; i < pieces; i++)
-		bins[i] = bins_for(z, bins[i]);
+	if (sends)
+		bins = bins_for(z, balance_shifts_of(z->net, src, pos));
 	for (ftr_sw s = src->sw; m->step[s].hot; s = m->step[s].next) {
 		const struct step *step = &m->step[s];
 		bool is_bad = step->over;
 
-		for (uint32_t i = 0; step->full && i < pieces; i++)
-			is_bad |= any_bit(step->full, bins[i].begin,
-					  bins[i].end);
+		if (step->full && sends)
+			is_bad |= any_bit(step->full, bins.begin, bins.end);
 		m->path[n++] = (uint16_t)s;
 		if (is_bad)
 			last = n;
@@ -643,7 +639,7 @@ static bool search_new(struct search *z, unsigned int workers)
 		FTR_NEW(a, z->bad, (size_t)BATCH * n_sw) &&
 		FTR_NEW(a, z->any, BATCH) &&
 		FTR_NEW(a, z->peers, (size_t)BATCH * n_sw) &&
-		FTR_NEW(a, z->shifts, z->net->n_sources + 2u) &&
+		FTR_NEW(a, z->shifts, z->net->n_sources) &&
 		FTR_NEW(a, z->hop, n_sw + 1u) && FTR_NEW(a, z->rest, n_sw) &&
 		FTR_NEW(a, z->marker, workers);
 	for (ftr_sw s = 0; ok && s < n_sw; s++) {
