@@ -68,8 +68,9 @@ struct ftr_balance_input {
 	const void *extra_ctx;
 	bool longer;		/* some paths have more hops than the cost of their first switch */
 	enum ftr_balance depth;
-	/* Called every few milliseconds; returns true to stop the search early.  NULL: the
-	 * search is not stopped. */
+	/* Called by the calling thread every few milliseconds, on large fabrics every few tens of
+	 * milliseconds; returns true to stop the search early.  NULL: the search is not
+	 * stopped. */
 	bool (*cancelled)(void *ctx);
 	void *ctx;
 };

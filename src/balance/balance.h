@@ -318,12 +318,14 @@ void balance_bins_add(struct balance_count *c, uint32_t link,
 /* The number of flows on the most loaded link. */
 uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 
-/* *sum: the flows on the most loaded link of each shift, added over all shifts. */
+/* *sum: the flows on the most loaded link of each shift, added over all shifts; BALANCE_CANCELLED:
+ * the search was cancelled meanwhile. */
+#define BALANCE_CANCELLED UINT64_MAX
 enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Like balance_worst; also count all flows in the bins. The marks of balance_bins_full are not
- * updated. */
+/* Like balance_worst; also count all flows in the bins, unless the search was cancelled. The marks of
+ * balance_bins_full are not updated. */
 enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,
 				   struct ftr_err *err) FTR_MUST_USE;
@@ -384,6 +386,15 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 }
 
 /* ---- search -------------------------------------------------------------- */
+
+/* Ask whether to cancel the search. Only the calling thread of the search may ask. After the answer
+ * true it is not asked again. */
+static inline bool balance_cancelled(const struct balance_net *net)
+{
+	const struct ftr_balance_input *in = net->in;
+
+	return in->cancelled && in->cancelled(in->ctx);
+}
 
 /* As ftr_balance_tables. net: NULL, or a net made for t and for the shapes of in; its flows may have
  * been counted already (balance_count_net). This function frees net. */

@@ -574,14 +574,6 @@ static bool sweep_dest(struct search *z)
 	return true;
 }
 
-static bool cancelled(struct search *z)
-{
-	const struct ftr_balance_input *in = z->net->in;
-
-	z->w->cancelled = in->cancelled && in->cancelled(in->ctx);
-	return z->w->cancelled;
-}
-
 static bool sweep_batch(struct search *z, uint32_t n)
 {
 	const struct balance_net *net = z->net;
@@ -589,10 +581,11 @@ static bool sweep_batch(struct search *z, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t d = z->net->sweep_order[z->begin + i], l = net->dest[d].col;
 
+		z->w->cancelled = balance_cancelled(net);
+		if (z->w->cancelled)
+			return true;
 		if (!z->any[i])
 			continue;
-		if (cancelled(z))
-			return true;
 		if (!z->order || z->order != &net->order[l])
 			balance_cand_column(&z->cand, net, l);
 		z->order = &net->order[l];
