@@ -29,9 +29,10 @@
  * this step, depth full is worse than depth load (by the product of both loads) on 29 of the 3,093
  * routings of tests/prop/test_balance_recount; without it, on 167.
  *
- * After every sweep the flows are counted exactly, and the best tables are kept.  They are
- * compared by the load of the most loaded link under all-to-all traffic if that is above the
- * limit, then by the mean over the shifts of the load of the most loaded link.
+ * After every sweep the flows are counted exactly, and the best tables are kept.  (On large fabrics
+ * this count takes long, so it is omitted if the sweep was cancelled.)  Tables are compared by the
+ * load of the most loaded link under all-to-all traffic if that is above the limit, then by the
+ * mean over the shifts of the load of the most loaded link.
  */
 #include <stdlib.h>
 #include <string.h>
