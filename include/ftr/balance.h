@@ -63,15 +63,16 @@ struct ftr_balance_input {
 	 * ascending pos, and returns their number.  If the costs decide, it returns
 	 * FTR_BALANCE_BY_COST.  Every choice among the candidates must be allowed, and all
 	 * candidates must be equally far from the column.  NULL: the costs decide for all
-	 * entries. */
+	 * entries.  Several threads may call the function at the same time. */
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;
 	/* true: some paths have more hops than the cost of their first switch to the column */
 	bool longer;
 	enum ftr_balance depth;
-	/* Called every few milliseconds; returns true to stop the search early.  NULL: the
-	 * search is not stopped. */
+	/* Called by the calling thread every few milliseconds, on large fabrics every few tens of
+	 * milliseconds; returns true to stop the search early.  NULL: the search is not
+	 * stopped. */
 	bool (*cancelled)(void *ctx);
 	void *ctx;
 };
@@ -91,9 +92,10 @@ struct ftr_balance_report {
 /*
  * Improve t in place.  report may be NULL.  t is not changed, and only report->bound is set, in
  * three cases: a path in t has a loop; fewer than two hosts have a position; a path in t ends
- * early or does not follow the costs of the shape.  The last case is looked for only if the load is
- * uneven or the depth is FTR_BALANCE_FULL.  Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has
- * another number of switches or LIDs than the fabric of the shape.
+ * early or does not follow the costs of the shape, or (if in->longer) an entry has a candidate from
+ * which the path is not shorter.  The last case is looked for only if the load is uneven or the
+ * depth is FTR_BALANCE_FULL.  Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has another number
+ * of switches or LIDs than the fabric of the shape.
  */
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_tables *t, struct ftr_team *team,

@@ -107,8 +107,9 @@ enum ftr_status balance_net_rows(struct balance_net *net,
 				 struct ftr_team *team,
 				 struct ftr_err *err) FTR_MUST_USE;
 /* Does every path in net->entry visit switches in the order of net->order until it reaches its
- * destination?  A search requires this of the tables that it begins with.  at: [n_sw] scratch.
- * O(destinations * switches). */
+ * destination, and would it still do so if entries took other candidates?  A search requires this
+ * of the tables that it begins with.  at: [n_sw] scratch.  O(destinations * switches), and
+ * O(columns * links) if in->longer. */
 bool balance_net_follows(const struct balance_net *net, uint32_t *at) FTR_MUST_USE;
 /* Do the work of balance_net_begin and balance_net_rows. */
 enum ftr_status balance_net_new(const struct ftr_balance_input *in,
@@ -302,17 +303,15 @@ static inline uint32_t balance_first_shift(const struct balance_net *net,
 	return k < net->n_pos ? k : k - net->n_pos;
 }
 
-/* Store in of[] all shifts in which the hosts of a source send to position pos: at most two ranges.
- * Returns the number of ranges. */
-static inline uint32_t balance_shifts_of(const struct balance_net *net,
-				      const struct balance_source *src,
-				      uint32_t pos, struct balance_shifts *of)
+/* All shifts in which the hosts of a source send to position pos. They are consecutive if this is a
+ * host of another switch: in shift 0 every host sends to itself. */
+static inline struct balance_shifts
+balance_shifts_of(const struct balance_net *net,
+		  const struct balance_source *src, uint32_t pos)
 {
-	uint32_t k = balance_first_shift(net, src, pos), end = k + src->n;
+	uint32_t k = balance_first_shift(net, src, pos);
 
-	of[0] = (struct balance_shifts){ k, FTR_MIN(end, net->n_pos) };
-	of[1] = (struct balance_shifts){ 0, end - of[0].end };
-	return end > net->n_pos ? 2 : src->n > 0;
+	return (struct balance_shifts){ k, k + src->n };
 }
 
 /* Add one flow on a link (by: 1), or remove one (by: -1), in each of the shifts `of`. */
@@ -322,12 +321,14 @@ void balance_bins_add(struct balance_count *c, uint32_t link,
 /* The number of flows on the most loaded link. */
 uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 
-/* *sum: the flows on the most loaded link of each shift, added over all shifts. */
+/* *sum: the flows on the most loaded link of each shift, added over all shifts; BALANCE_CANCELLED:
+ * the search was cancelled meanwhile. */
+#define BALANCE_CANCELLED UINT64_MAX
 enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Like balance_worst; also count all flows in the bins. The marks of balance_bins_full are not
- * updated. */
+/* Like balance_worst; also count all flows in the bins, unless the search was cancelled. The marks of
+ * balance_bins_full are not updated. */
 enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,
 				   struct ftr_err *err) FTR_MUST_USE;
@@ -389,6 +390,15 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 }
 
 /* ---- search -------------------------------------------------------------- */
+
+/* Ask whether to cancel the search. Only the calling thread of the search may ask. After the answer
+ * true it is not asked again. */
+static inline bool balance_cancelled(const struct balance_net *net)
+{
+	const struct ftr_balance_input *in = net->in;
+
+	return in->cancelled && in->cancelled(in->ctx);
+}
 
 /* As ftr_balance_tables. net: NULL, or a net made for t and for the shapes of in; its flows may
  * have been counted already (balance_count_net). This function frees net. */

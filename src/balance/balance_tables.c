@@ -30,9 +30,10 @@
  * load of shifts) on 29 of the 3,093 routings of tests/prop/test_balance_recount; without it, on
  * 167.
  *
- * After every sweep the flows are counted exactly, and the best tables are kept.  They are
- * compared by the load of the most loaded link under all-to-all traffic if that is above the
- * limit, then by the mean over the shifts of the load of the most loaded link.
+ * After every sweep the flows are counted exactly, and the best tables are kept.  (On large fabrics
+ * this count takes long, so it is omitted if the sweep was cancelled.)  Tables are compared by the
+ * load of the most loaded link under all-to-all traffic if that is above the limit, then by the
+ * mean over the shifts of the load of the most loaded link.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -104,14 +105,32 @@ struct work {
 
 static enum ftr_status score(struct work *w, struct ftr_err *err)
 {
+	enum ftr_status st;
+
 	w->now.max = balance_most(w->net, w->c.flows);
 	if (!w->shifts)
 		return FTR_OK;
-	if (w->c.width > 1)
-		return balance_worst(w->net, w->c.entry, w->team, &w->now.sum,
-				     err);
-	w->now.sum = balance_bins_worst(&w->c, w->team);
-	return FTR_OK;
+	if (w->c.width == 1) {
+		w->now.sum = balance_bins_worst(&w->c, w->team);
+		return FTR_OK;
+	}
+	if (w->r->cancelled) {		/* counting would take too long */
+		w->now.sum = BALANCE_CANCELLED;
+		return FTR_OK;
+	}
+	st = balance_worst(w->net, w->c.entry, w->team, &w->now.sum, err);
+	w->r->cancelled = w->now.sum == BALANCE_CANCELLED;
+	return st;
+}
+
+/* Count the shifts in the bins. */
+static enum ftr_status count_bins(struct work *w, struct ftr_err *err)
+{
+	enum ftr_status st = balance_bins_count(&w->c, w->team, &w->now.sum,
+						err);
+
+	w->r->cancelled = !st && w->now.sum == BALANCE_CANCELLED;
+	return st;
 }
 
 /* Are the tables better than the best so far?  They are compared by the load of the most loaded
@@ -142,7 +161,7 @@ static enum ftr_status judge(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st = score(w, err);
 
-	if (st || !is_best(w))
+	if (st || w->now.sum == BALANCE_CANCELLED || !is_best(w))
 		return st;
 	w->best = w->now;
 	w->n_best = w->log.n;
@@ -157,7 +176,7 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 	if (w->now.max > w->limit && !w->net->senders)
 		st = balance_count_net(w->net, true, NULL, w->team, err);
 	w->c.senders = w->net->senders;
-	for (uint32_t i = 0; !st && !s.cancelled && i < LOAD_SWEEPS &&
+	for (uint32_t i = 0; !st && !w->r->cancelled && i < LOAD_SWEEPS &&
 	     w->now.max > w->limit; i++) {
 		s.least = i > 1 ? 1 : FTR_MAX(w->net->n_hosts >>
 					      (COARSE + FINER * i), 1u);
@@ -165,6 +184,7 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 		s.shares = i < SHARED_SWEEPS && !w->shifts &&
 			w->net->n_hosts >= SHARED_HOSTS ? SHARES : 1;
 		st = balance_load_sweep(&w->c, &s, w->team, err);
+		w->r->cancelled = s.cancelled;
 		if (st || (!s.moved && s.least == 1))
 			break;
 		w->r->sweeps++;
@@ -172,7 +192,6 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 		if (!w->shifts)
 			st = judge(w, err);
 	}
-	w->r->cancelled = s.cancelled;
 	return st;
 }
 
@@ -197,20 +216,20 @@ static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 	bool even = false;	/* no link is above the target, or a sweep that was to even out the
 				 * all-to-all load has moved no entry */
 
-	while (!st && !s.cancelled && w->r->sweeps < TINY_SWEEPS) {
+	while (!st && !w->r->cancelled && w->r->sweeps < TINY_SWEEPS) {
 		even |= w->now.max <= w->target;
 		if (even && w->now.sum <= w->first.sum)
 			break;
 		s.meet = even ? too_many(w) + 1 : UINT16_MAX;
 		s.moved = 0;
 		st = balance_sweep(&w->c, &s, w->team, err);
+		w->r->cancelled = s.cancelled;
 		if (st || (!s.moved && even))
 			break;
 		even |= !s.moved;
 		w->r->sweeps++;
 		st = judge(w, err);
 	}
-	w->r->cancelled = s.cancelled;
 	return st;
 }
 
@@ -231,7 +250,7 @@ static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 	}
 
 	/* now.sum < n_pos: no link has two flows in any shift */
-	while (!st && !s.cancelled && n < sweeps &&
+	while (!st && !w->r->cancelled && n < sweeps &&
 	       (w->now.max > w->target || w->now.sum >= w->net->n_pos)) {
 		if (w->now.max <= w->limit && n > sweeps / 2 &&
 		    before - w->now.sum < before / GAIN_SHARE)
@@ -242,6 +261,7 @@ static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 			s.meet = FTR_MAX(s.meet * FIRST_MEET, 3u);
 		s.moved = 0;
 		st = balance_sweep(&w->c, &s, w->team, err);
+		w->r->cancelled = s.cancelled;
 		most = FTR_MAX(most, s.moved);
 		if (st || !s.moved || (!small && w->now.max <= w->limit &&
 				       s.moved < most / MOVED_SHARE))
@@ -254,7 +274,6 @@ static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 			break;
 	}
 	w->r->sweeps += n;
-	w->r->cancelled = s.cancelled;
 	return st;
 }
 
@@ -284,9 +303,9 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 	w->now.max = balance_most(w->net, w->c.flows);
 	if (!st)
 		st = load_sweeps(w, err);
-	if (!st)
-		st = balance_bins_count(&w->c, w->team, &w->now.sum, err);
-	if (!st)
+	if (!st && !w->r->cancelled)
+		st = count_bins(w, err);
+	if (!st && !w->r->cancelled)
 		st = judge(w, err);
 	if (!st && !w->r->cancelled)
 		st = full_sweeps(w, EVEN_OVER, err);
@@ -335,14 +354,15 @@ static enum ftr_status count(struct work *w, struct ftr_err *err)
 	if (w->shifts)
 		st = balance_bins_new(&w->c, BINS_BYTES, w->arena, err);
 	if (!st && w->shifts)
-		st = balance_bins_count(&w->c, w->team, &w->now.sum, err);
+		st = count_bins(w, err);
 	w->first = w->best = w->now;
 	return st;
 }
 
 static double mean(const struct work *w, uint64_t sum)
 {
-	return w->net->n_pos > 1 ? (double)sum / (w->net->n_pos - 1) : 0;
+	return sum == BALANCE_CANCELLED ? 0 :
+		(double)sum / (w->net->n_pos - 1);
 }
 
 static enum ftr_status run_balance(struct work *w, struct ftr_err *err)

@@ -282,11 +282,12 @@ static void add_range(uint16_t *row, struct range r)
 		row[k]++;
 }
 
-static struct range clip(const struct balance_slice *b, uint32_t begin,
-			  uint32_t end)
+static struct range clip(const struct balance_slice *b,
+			 struct balance_shifts of)
 {
-	begin = FTR_MAX(begin, b->begin);
-	end = FTR_MIN(end, b->end);
+	uint32_t begin = FTR_MAX(of.begin, b->begin);
+	uint32_t end = FTR_MIN(of.end, b->end);
+
 	return begin < end ? (struct range){ begin - b->begin, end - b->begin } :
 		(struct range){ 0 };
 }
@@ -296,9 +297,7 @@ static void count_path(const struct balance_net *net, const uint8_t *entry,
 		       const struct balance_source *src,
 		       const struct balance_dest *d)
 {
-	uint32_t k = balance_first_shift(net, src, d->pos), n = net->n_pos;
-	struct range first = clip(b, k, FTR_MIN(k + src->n, n));
-	struct range wrapped = clip(b, 0, k + src->n > n ? k + src->n - n : 0);
+	struct range shifts = clip(b, balance_shifts_of(net, src, d->pos));
 	ftr_sw s = src->sw, to = net->in->shape->numbering.col_sw[d->col];
 
 	for (uint32_t hops = 0; s != to && hops < net->f->n_sw; hops++) {
@@ -308,9 +307,7 @@ static void count_path(const struct balance_net *net, const uint8_t *entry,
 		if (link == BALANCE_NONE)
 			return;
 		row = b->n + (size_t)net->row[link] * b->stride;
-		add_range(row, first);
-		if (wrapped.end)
-			add_range(row, wrapped);
+		add_range(row, shifts);
 		s = net->peer[link];
 	}
 }

@@ -66,7 +66,7 @@ struct job {
 				 * lead is the first. */
 	struct group *group;
 	uint32_t n_groups;
-	uint32_t *group_of;	/* group_of[s]: index of the group of s; BALANCE_NONE: no source */
+	uint32_t *group_of;	/* group_of[s]: index of the group of source s */
 	struct worker *worker;
 };
 
@@ -197,7 +197,6 @@ static void make_groups(struct job *j)
 	const struct balance_net *net = j->net;
 
 	memset(j->next, 0xff, net->f->n_sw * sizeof(*j->next));
-	memset(j->group_of, 0xff, net->f->n_sw * sizeof(*j->group_of));
 	for (uint32_t i = 0; i < net->n_sources; i++) {
 		ftr_sw s = net->source[i].sw, t = j->lead[s];
 
@@ -254,8 +253,6 @@ static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 		if (k != own)
 			n = start_group(w, &j->group[k], lid,
 					j->group[k].hosts, n);
-	if (own == BALANCE_NONE)
-		return n;
 	if (j->group[own].lead != to)
 		return start_group(w, &j->group[own], lid,
 				   j->group[own].hosts - hosts[to], n);

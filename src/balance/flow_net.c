@@ -276,33 +276,72 @@ static bool set_orders(struct balance_net *net, struct ftr_team *team)
 	return true;
 }
 
-/* Does the entry of every switch with a path to destination d lead to a switch that comes later in
- * the order, and the entry of every other source to no switch? at: [n_sw] scratch */
-static bool follows_order(const struct balance_net *net, uint32_t d, uint32_t *at)
+/* Set at[s] to the place of switch s in the order of column l, from 1 on; 0: s has no path. */
+static void set_places(const struct balance_net *net, uint32_t l, uint32_t *at)
 {
-	const struct balance_order *o = &net->order[net->dest[d].col];
-	const uint8_t *entry = balance_entries(net, net->entry, d);
+	const struct balance_order *o = &net->order[l];
 
 	memset(at, 0, net->f->n_sw * sizeof(*at));
 	for (uint32_t i = 0; i < o->n; i++)
 		at[o->sw[i]] = i + 1;
+}
+
+/* Does the entry of every switch with a path to destination d lead to a switch that comes later in
+ * the order, and that of every other source to no switch? at: see set_places */
+static bool follows_order(const struct balance_net *net, uint32_t d,
+			  const uint32_t *at)
+{
+	const uint8_t *entry = balance_entries(net, net->entry, d);
+	uint32_t n = net->order[net->dest[d].col].n;
+
 	for (ftr_sw s = 0; s < net->f->n_sw; s++) {
 		uint32_t link = balance_link_to(net, s, entry[s]);
 
 		if (!at[s] && net->hosts[s] && link != BALANCE_NONE)
 			return false;
-		if (at[s] && at[s] < o->n &&
+		if (at[s] && at[s] < n &&
 		    (link == BALANCE_NONE || at[net->peer[link]] <= at[s]))
 			return false;
 	}
 	return true;
 }
 
+/* Do all candidates by cost come later in the order of column l? If no path is longer than the
+ * cost, they do, because the order is that of the costs. at: see set_places */
+static bool candidates_follow(const struct balance_net *net, uint32_t l,
+			      const uint32_t *at)
+{
+	const struct ftr_balance_input *in = net->in;
+	struct ftr_cost_column costs = balance_costs(net, l);
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+
+	for (uint32_t i = 0; in->longer && i + 1 < net->order[l].n; i++) {
+		ftr_sw s = net->order[l].sw[i];
+		uint32_t n;
+
+		if (costs.cost[s] == FTR_COST_INF || (in->extra &&
+		    in->extra(in->extra_ctx, s, l, cand) != FTR_BALANCE_BY_COST))
+			continue;
+		n = ftr_shape_candidates_at(balance_shape(net, l), s, &costs, cand);
+		for (uint32_t k = 0; k < n; k++)
+			if (at[cand[k]->remote] <= at[s])
+				return false;
+	}
+	return true;
+}
+
 bool balance_net_follows(const struct balance_net *net, uint32_t *at)
 {
-	for (uint32_t d = 0; d < net->first[net->f->n_sw]; d++)
-		if (!follows_order(net, d, at))
+	for (uint32_t l = 0; l < net->f->n_sw; l++) {
+		if (!net->order[l].sw)
+			continue;
+		set_places(net, l, at);
+		if (!candidates_follow(net, l, at))
 			return false;
+		for (uint32_t d = net->first[l]; d < net->first[l + 1]; d++)
+			if (!follows_order(net, d, at))
+				return false;
+	}
 	return true;
 }
 

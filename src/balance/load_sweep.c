@@ -131,20 +131,13 @@ static bool is_over(const struct load *w)
 	return over || w->stop;
 }
 
-static bool is_cancelled(const struct load *w)
-{
-	const struct ftr_balance_input *in = w->net->in;
-
-	return in->cancelled && in->cancelled(in->ctx);
-}
-
 /* Work on any share until the sweep is over. w->lock is held, except during a batch. */
 static void work(struct load *w, bool caller)
 {
 	struct share *z = NULL;
 
 	while (!is_over(w)) {
-		if (caller && is_cancelled(w)) {
+		if (caller && balance_cancelled(w->net)) {
 			w->w->cancelled = w->stop = true;
 			break;
 		}

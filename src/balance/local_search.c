@@ -25,7 +25,6 @@
  * for each bin, not the bins.  It takes about a third of the time of a sweep, so in a quick
  * sweep several threads test a batch of destinations, before any entry for the batch moves.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "balance/balance.h"
@@ -88,7 +87,7 @@ struct search {
 	ftr_sw to;		/* switch of the destination */
 	/* the flows that pass through the entry that is being examined */
 	uint32_t hosts;
-	struct balance_shifts *shifts;	/* [n_shifts]; space for n_sources + 2 */
+	struct balance_shifts *shifts;	/* [n_shifts]; space for n_sources */
 	uint32_t n_shifts;
 	/* the present path of that entry; sw of the last hop is the switch of the column */
 	struct hop {
@@ -186,7 +185,7 @@ static uint64_t price_flows(const struct search *z, uint32_t link, bool own)
 {
 	uint32_t target = z->w->target, hosts = z->hosts;
 	uint32_t flows = z->c->flows[link] - (own ? hosts : 0);
-	uint64_t sum = flows / 16 * hosts / 16;
+	uint64_t sum = (uint64_t)(flows / 16) * hosts / 16;
 
 	if (flows + hosts > target)
 		sum += z->w->over * FTR_MIN(hosts, flows + hosts - target);
@@ -415,15 +414,13 @@ static void set_flows(struct search *z, const struct passing *p)
 
 	z->hosts = p->hosts;
 	for (uint32_t i = p->head; z->d->pos != BALANCE_NONE; i = z->next[i]) {
-		struct balance_shifts *of = &z->shifts[n];
-		uint32_t m = balance_shifts_of(z->net, &z->net->source[i],
-					    z->d->pos, of);
+		struct balance_shifts of = balance_shifts_of(
+			z->net, &z->net->source[i], z->d->pos);
 
-		if (m == 1 && n && z->c->width == 1 &&
-		    of->end == of[-1].begin)
-			of[-1].begin = of->begin;
-		else
-			n += m;
+		if (n && z->c->width == 1 && of.end == z->shifts[n - 1].begin)
+			z->shifts[n - 1].begin = of.begin;
+		else if (of.begin < of.end)
+			z->shifts[n++] = of;
 		if (i == p->tail)
 			break;
 	}
@@ -500,20 +497,18 @@ static void mark_path(const struct search *z, const struct marker *m,
 		      const struct balance_source *src, uint32_t pos,
 		      uint8_t *bad)
 {
-	struct balance_shifts bins[2] = { 0 };
-	uint32_t n = 0, last = 0, pieces = 0;
+	bool sends = pos != BALANCE_NONE && src->n;
+	struct balance_shifts bins = { 0 };
+	uint32_t n = 0, last = 0;
 
-	if (pos != BALANCE_NONE)
-		pieces = balance_shifts_of(z->net, src, pos, bins);
-	for (uint32_t i = 0; i < pieces; i++)
-		bins[i] = bins_for(z, bins[i]);
+	if (sends)
+		bins = bins_for(z, balance_shifts_of(z->net, src, pos));
 	for (ftr_sw s = src->sw; m->step[s].hot; s = m->step[s].next) {
 		const struct step *step = &m->step[s];
 		bool is_bad = step->over;
 
-		for (uint32_t i = 0; step->full && i < pieces; i++)
-			is_bad |= any_bit(step->full, bins[i].begin,
-					  bins[i].end);
+		if (step->full && sends)
+			is_bad |= any_bit(step->full, bins.begin, bins.end);
 		m->path[n++] = (uint16_t)s;
 		if (is_bad)
 			last = n;
@@ -576,14 +571,6 @@ static bool sweep_dest(struct search *z)
 	return true;
 }
 
-static bool cancelled(struct search *z)
-{
-	const struct ftr_balance_input *in = z->net->in;
-
-	z->w->cancelled = in->cancelled && in->cancelled(in->ctx);
-	return z->w->cancelled;
-}
-
 static bool sweep_batch(struct search *z, uint32_t n)
 {
 	const struct balance_net *net = z->net;
@@ -591,10 +578,11 @@ static bool sweep_batch(struct search *z, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t d = z->net->sweep_order[z->begin + i], l = net->dest[d].col;
 
+		z->w->cancelled = balance_cancelled(net);
+		if (z->w->cancelled)
+			return true;
 		if (!z->any[i])
 			continue;
-		if (cancelled(z))
-			return true;
 		if (!z->order || z->order != &net->order[l])
 			balance_cand_column(&z->cand, net, l);
 		z->order = &net->order[l];
@@ -641,7 +629,7 @@ static bool search_new(struct search *z, unsigned int workers)
 		FTR_NEW(a, z->bad, (size_t)BATCH * n_sw) &&
 		FTR_NEW(a, z->any, BATCH) &&
 		FTR_NEW(a, z->peers, (size_t)BATCH * n_sw) &&
-		FTR_NEW(a, z->shifts, z->net->n_sources + 2u) &&
+		FTR_NEW(a, z->shifts, z->net->n_sources) &&
 		FTR_NEW(a, z->hop, n_sw + 1u) && FTR_NEW(a, z->rest, n_sw) &&
 		FTR_NEW(a, z->marker, workers);
 	for (ftr_sw s = 0; ok && s < n_sw; s++) {

@@ -6,6 +6,7 @@
  * all links are counted, and the maximum of every shift is added to the sum.  The bins of the
  * search are filled in the same pass.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "balance/balance.h"
@@ -34,6 +35,7 @@ struct slices {
 	struct balance_count *fill;	/* fill the bins of this count; NULL: none */
 	uint32_t shifts;	/* number of shifts in a slice */
 	struct slice_worker *worker;
+	atomic_bool stop;	/* the search was cancelled */
 };
 
 /* For each of the shifts begin .. end - 1, at most BLOCK, find the most loaded link, and add up
@@ -138,10 +140,15 @@ static void one_slice(const struct slices *z, struct slice_worker *w,
 static void some_slices(void *ctx, unsigned int worker, uint32_t begin,
 			uint32_t end)
 {
-	const struct slices *z = ctx;
+	struct slices *z = ctx;
 
-	for (uint32_t i = begin; i < end; i++)
-		one_slice(z, &z->worker[worker], i * z->shifts);
+	for (uint32_t i = begin; i < end && !atomic_load(&z->stop); i++) {
+		/* worker 0 is the calling thread */
+		if (!worker && balance_cancelled(z->net))
+			atomic_store(&z->stop, true);
+		else
+			one_slice(z, &z->worker[worker], i * z->shifts);
+	}
 }
 
 static uint32_t shifts_in(const struct balance_net *net, size_t bytes)
@@ -187,6 +194,8 @@ static enum ftr_status run_slices(struct slices *z, struct ftr_team *team,
 	*sum = 0;
 	for (unsigned int i = 0; i < n; i++)
 		*sum += z->worker[i].sum;
+	if (atomic_load(&z->stop))
+		*sum = BALANCE_CANCELLED;
 	ftr_arena_free(a);
 	return FTR_OK;
 }

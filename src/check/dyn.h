@@ -78,6 +78,7 @@ struct ftr_cdg {
 	bool switches;		/* true: switches also send packets, not only host ports */
 	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
 	void *stop_ctx;
+	bool stopped;		/* stop returned true */
 	struct ftr_tables *now;	/* the current entries */
 	uint32_t n_vl, n_sl;
 	uint8_t sl[FTR_N_SL];	/* [n_sl] the SLs that packets use */
@@ -202,10 +203,11 @@ void dyn_count(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,
 /* dynall.c: count all edges of the current entries. team: as in struct ftr_cdg_opts. False: out
  * of memory. */
 bool dyn_count_all(struct ftr_cdg *g, struct ftr_team *team);
-/* True if the caller stops the construction; the counts are then incomplete. */
-static inline bool dyn_stopped(const struct ftr_cdg *g)
+/* True if the caller stops the construction, or has stopped it; the counts are then incomplete. */
+static inline bool dyn_stopped(struct ftr_cdg *g)
 {
-	return g->stop && g->stop(g->stop_ctx);
+	g->stopped = g->stopped || (g->stop && g->stop(g->stop_ctx));
+	return g->stopped;
 }
 
 /* dynorder.c */

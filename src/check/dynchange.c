@@ -17,7 +17,6 @@
  * the vertices stays as it is, because it is valid for fewer edges, too.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "check/dyn.h"
 

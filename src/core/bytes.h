@@ -61,7 +61,8 @@ void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);
 
 /*
  * to[i] = map[from[i]].  map has 256 entries, of which the first n_map are used; each
- * from[i] is < n_map or 255, and map[255] is 255.
+ * from[i] is < n_map or 255, and map[255] is 255.  If all entries of map from n_map on are
+ * 255, from[i] may have any value.
  */
 void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
 		  const uint8_t *map, unsigned int n_map);

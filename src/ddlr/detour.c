@@ -38,7 +38,6 @@
  * the packets are not from hosts to a host, the number of these switches comes
  * before the load, so that few switches are written after a fault.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "ddlr/planner.h"

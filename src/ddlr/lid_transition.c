@@ -9,7 +9,6 @@
  * If there is no such entry, the remaining entries are left unchanged.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "ddlr/planner.h"
 #include "tables/write_order.h"

@@ -8,7 +8,6 @@
  * LID before this write and after it. The LID is therefore reachable in every intermediate state.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "ddlr/planner.h"
 

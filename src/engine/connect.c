@@ -538,10 +538,10 @@ static bool publish(struct plan *p)
 		  FTR_NEW(p->arena, o->via, p->n_via + 1u) &&
 		  FTR_NEW(p->arena, o->turn, p->turns.n_extra + 1u);
 
-	if (ok && o->n_entries) {
+	if (ok && o->n_entries)
 		memcpy(o->entry, entry, o->n_entries * sizeof(*entry));
+	if (ok && p->n_via)
 		memcpy(o->via, via, p->n_via * sizeof(*via));
-	}
 	free(entry);
 	free(via);
 	if (!ok)

@@ -28,9 +28,7 @@
  * it as well. It stops within milliseconds. At most one planner is built at a time:
  * a new thread is started after the previous one has ended.
  */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "reroute/reroute.h"
 

@@ -193,6 +193,7 @@ static uint64_t sweep_and_match(struct counted *x, struct ftr_team *team,
 			senders_match(x, seed);
 			stop = (uint32_t)(seed / 3 % 8) * (unsigned int)i;
 			ck_assert(!balance_load_sweep(&x->c, &s, team, &err));
+			stop = 0;
 			senders_match(x, seed);
 			count_bins(x);
 		}

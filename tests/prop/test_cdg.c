@@ -535,8 +535,15 @@ static bool stop_later(void *ctx)
 	return *left == 0 || !--*left;
 }
 
+static bool stop_once(void *ctx)
+{
+	unsigned int *left = ctx;
+
+	return *left && !--*left;
+}
+
 /* Making the graph can be cancelled at any time; a later attempt is not affected. */
-START_TEST(cancelled_at_any_time)
+static void cancel_at_any_time(bool (*stop)(void *ctx))
 {
 	struct ftr_fabric *f = NULL;
 	struct ftr_shape *sh = NULL;
@@ -553,7 +560,7 @@ START_TEST(cancelled_at_any_time)
 	for (unsigned int n = 1; ; n++) {
 		unsigned int left = n;
 		struct ftr_cdg_opts opts = {
-			.stop = stop_later, .stop_ctx = &left,
+			.stop = stop, .stop_ctx = &left,
 		};
 		struct ftr_cdg *g = NULL;
 
@@ -571,6 +578,12 @@ START_TEST(cancelled_at_any_time)
 	ftr_tables_free(t);
 	ftr_shape_free(sh);
 	ftr_fabric_free(f);
+}
+
+START_TEST(cancelled_at_any_time)
+{
+	cancel_at_any_time(stop_later);
+	cancel_at_any_time(stop_once);
 }
 END_TEST
 

@@ -359,6 +359,47 @@ START_TEST(search_leaves_loops_alone)
 }
 END_TEST
 
+/* Search, and check that the load of the most loaded link does not grow, and is the reported one.
+ * changed: some entries of the engine's tables are changed first. */
+static struct ftr_balance_report search_any(uint64_t seed, struct ftr_balance_input in,
+					    const char *engine, bool changed)
+{
+	struct ftr_team *team = ftr_team_new(1 + seed % 3);
+	struct ftr_balance_report report;
+	struct recount *before, *after;
+	struct ftr_tables *copy = NULL;
+	struct world w;
+
+	world_new(&w, seed, engine);
+	if (changed)
+		change_tables(&w);
+	in.shape = w.sh;
+	ck_assert(!ftr_tables_new(w.f, false, &copy, &err));
+	memcpy(copy->lft, w.t->lft, (size_t)w.t->n_sw * w.t->stride);
+	before = recount_new(w.sh, w.t);
+	ck_assert(!ftr_balance_tables(&in, w.t, team, &report, &err));
+	after = recount_new(w.sh, w.t);
+	if (!report.hosts)
+		ck_assert(!memcmp(copy->lft, w.t->lft,
+				  (size_t)w.t->n_sw * w.t->stride));
+	else
+		ck_assert_msg(report.max_after == after->max, "seed %" PRIu64
+			      ": load %u, reported %u", seed, after->max,
+			      report.max_after);
+	ck_assert_msg(after->max <= before->max && after->lost == before->lost,
+		      "seed %" PRIu64 ": load %u -> %u", seed, before->max,
+		      after->max);
+	ck_assert_msg(changed || w.reordered || before->n_pos < 2 ||
+		      report.hosts, "seed %" PRIu64
+		      ": tables of the engine are refused", seed);
+	recount_free(before);
+	recount_free(after);
+	ftr_tables_free(copy);
+	world_free(&w);
+	ftr_team_free(team);
+	return report;
+}
+
 /* The search accepts any tables: it never raises the load of the most loaded link, and the number
  * of unreachable pairs stays the same.  It does not refuse tables of an engine that follow the
  * shape. */
@@ -368,47 +409,27 @@ START_TEST(searches_of_any_tables)
 	uint32_t n_refused = 0, n_moved = 0;
 
 	for (uint32_t i = 0; i < trees_runs(600); i++, seed++) {
-		struct ftr_team *team = ftr_team_new(1 + seed % 3);
-		struct ftr_balance_input in = {
+		bool changed = seed / 8 % 2;
+		struct ftr_balance_report r = search_any(seed, (struct ftr_balance_input){
 			.depth = seed % 2 ? FTR_BALANCE_LOAD : FTR_BALANCE_FULL,
 			.longer = seed / 5 % 3 != 0,
-		};
-		struct ftr_balance_report report;
-		struct recount *before, *after;
-		struct ftr_tables *copy = NULL;
-		bool changed = seed / 8 % 2;
-		struct world w;
+		}, seed / 16 % 4 ? "dmodc" : "sftree", changed);
 
-		world_new(&w, seed, seed / 16 % 4 ? "dmodc" : "sftree");
-		if (changed)
-			change_tables(&w);
-		in.shape = w.sh;
-		ck_assert(!ftr_tables_new(w.f, false, &copy, &err));
-		memcpy(copy->lft, w.t->lft, (size_t)w.t->n_sw * w.t->stride);
-		before = recount_new(w.sh, w.t);
-		ck_assert(!ftr_balance_tables(&in, w.t, team, &report, &err));
-		after = recount_new(w.sh, w.t);
-		if (!report.hosts)
-			ck_assert(!memcmp(copy->lft, w.t->lft,
-					  (size_t)w.t->n_sw * w.t->stride));
-		else
-			ck_assert_uint_eq(report.max_after, after->max);
-		ck_assert_msg(after->max <= before->max && after->lost == before->lost,
-			      "seed %" PRIu64 ": load %u -> %u", seed,
-			      before->max, after->max);
-		ck_assert_msg(changed || w.reordered || before->n_pos < 2 ||
-			      report.hosts, "seed %" PRIu64
-			      ": tables of the engine are refused", seed);
-		n_refused += !report.hosts;
-		n_moved += changed && report.moved;
-		recount_free(before);
-		recount_free(after);
-		ftr_tables_free(copy);
-		world_free(&w);
-		ftr_team_free(team);
+		n_refused += !r.hosts;
+		n_moved += changed && r.moved;
 	}
 	runs_show(n_refused > 0);
 	runs_show(n_moved > 0);
+}
+END_TEST
+
+/* A path is longer than the cost of its first switch, and a candidate of another switch leads to a
+ * switch of this path that is farther away. */
+START_TEST(candidates_that_are_farther_away)
+{
+	search_any(200308, (struct ftr_balance_input){
+		.depth = FTR_BALANCE_FULL, .longer = true,
+	}, "dmodc", true);
 }
 END_TEST
 
@@ -422,6 +443,7 @@ int main(void)
 	tcase_add_test(t, changed_tables);
 	tcase_add_test(t, search_leaves_loops_alone);
 	tcase_add_test(t, searches_of_any_tables);
+	tcase_add_test(t, candidates_that_are_farther_away);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

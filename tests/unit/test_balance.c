@@ -441,6 +441,22 @@ START_TEST(cancelled_at_any_moment)
 }
 END_TEST
 
+/* Counting the flows of all shifts takes most of the time on large fabrics. A search that has only
+ * this to do can be cancelled, too. */
+START_TEST(cancelled_while_flows_are_counted)
+{
+	uint32_t n;
+	struct tree w;
+
+	tree_shape(&w, pgft("648", 0, 0));
+	n = stopped_at(&w, FTR_BALANCE_FULL, 0);
+	ck_assert_uint_gt(n, 0);
+	for (uint32_t at = 1; at <= n; at++)
+		stopped_at(&w, FTR_BALANCE_FULL, at);
+	tree_free(&w);
+}
+END_TEST
+
 /* ---- memory ------------------------------------------------------------------------ */
 
 START_TEST(out_of_memory)
@@ -485,6 +501,7 @@ int main(void)
 	tcase_add_test(t, foreign_tables_are_refused);
 	tcase_add_test(t, fixed_entries_stay);
 	tcase_add_test(t, cancelled_at_any_moment);
+	tcase_add_test(t, cancelled_while_flows_are_counted);
 	tcase_add_test(t, out_of_memory);
 	suite_add_tcase(s, t);
 	return run_suite(s);

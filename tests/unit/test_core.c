@@ -264,6 +264,13 @@ START_TEST(byte_lookup)
 		bytes_lookup(to, from, ROWS, map, n);
 		for (int i = 0; i < ROWS; i++)
 			ck_assert_uint_eq(to[i], map[from[i]]);
+		/* any values, with a map that is 255 from n on */
+		memset(map + n, 255, sizeof(map) - n);
+		for (int i = 0; i < ROWS; i++)
+			from[i] = (uint8_t)ftr_rng_next(&r);
+		bytes_lookup(to, from, ROWS, map, n);
+		for (int i = 0; i < ROWS; i++)
+			ck_assert_uint_eq(to[i], map[from[i]]);
 	}
 }
 END_TEST
