@@ -23,7 +23,7 @@
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
 #define AHEAD 8			/* entries between two steps of place_slot() */
 #define PATH_LINKS 4		/* links of a path whose counters are requested in advance */
-#define PAGE 4096		/* bytes */
+#define CLEAR_LINES 4096	/* lines of bins that a thread clears at once */
 #define PATH_PORTS 2u		/* ports of an entry for whose paths this is done */
 #define WORDS 8			/* 64-bit words (a bit per LID) that a thread takes at once: a cache
 				 * line */
@@ -165,25 +165,28 @@ static void write_lids(void *ctx, unsigned int worker, uint32_t begin,
 
 /* ---- memory of the counters ---------------------------------------------------- */
 
-static void touch_pages(void *ctx, unsigned int worker, uint32_t begin,
+static void clear_lines(void *ctx, unsigned int worker, uint32_t begin,
 			uint32_t end)
 {
 	const struct whole *w = ctx;
-	char *bins = (char *)w->z->all_bins;
 
 	(void)worker;
-	for (uint32_t i = begin; i < end; i++)
-		__atomic_fetch_or(bins + (size_t)i * PAGE, 0, __ATOMIC_RELAXED);
+	memset(w->z->line + begin, 0, (end - begin) * sizeof(*w->z->line));
 }
 
-/* If there are many entries, nearly all pages of the bins will be used. Touch them in all threads,
- * so that the kernel allocates them in parallel. Flows that were counted before remain. */
-static void get_bins(struct whole *w, struct ftr_team *team)
+/* If all lines are allocated, all threads clear them, so that the kernel allocates their pages in
+ * parallel. Often calloc() would clear them in one thread. */
+static bool get_bins(struct whole *w, struct ftr_team *team)
 {
-	size_t pages = w->z->all_bytes / PAGE;
+	struct displaced *z = w->z;
 
-	if (w->first[w->z->net->f->max_lid + 1u] > pages)
-		ftr_team_run(team, (uint32_t)pages, 64, touch_pages, w);
+	if (!displaced_bins_new(z, w->first[z->net->f->max_lid + 1u]))
+		return false;
+	if (!z->line_of)
+		ftr_team_run(team, z->n_lines, CLEAR_LINES, clear_lines, w);
+	if (z->prefer)
+		displaced_count(z);
+	return true;
 }
 
 /* ---- preparing -------------------------------------------------------------- */
@@ -426,12 +429,13 @@ static void load_bins(const struct displaced *z, const struct path *path,
 		      const struct share *share, uint32_t n_shares)
 {
 	for (uint32_t i = 0; n_shares && i < path->n; i++) {
-		const uint16_t *bins = z->bins[path->link[i]];
+		uint32_t link = path->link[i];
+		uint16_t *first = displaced_first(z, link);
 
-		if (!bins)
-			continue;
-		__builtin_prefetch(&bins[share[0].bin]);
-		__builtin_prefetch(&bins[share[n_shares - 1].bin]);
+		__builtin_prefetch(displaced_counter(z, link, first,
+						     share[0].bin));
+		__builtin_prefetch(displaced_counter(z, link, first,
+						     share[n_shares - 1].bin));
 	}
 }
 
@@ -599,11 +603,10 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits,
 			 struct ftr_team *team)
 {
 	struct whole w = { .z = z, .bits = bits };
-	bool ok = list_entries(&w, team);
+	bool ok;
 
 	z->nomem = z->known = false;
-	if (ok)
-		get_bins(&w, team);
+	ok = list_entries(&w, team) && get_bins(&w, team);
 	if (ok)
 		ok = turns || !z->in.shape->tree.rank ? place_lids(&w) :
 			place_blocks(&w, team);
