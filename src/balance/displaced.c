@@ -29,7 +29,8 @@
 #define OVER 65536
 #define POWER 3
 #define SCALE 16		/* prices of shifts are multiplied by SCALE, then rounded down */
-#define LINE_BINS 32		/* bins in a cache line */
+#define DENSE 8			/* with more than one displaced entry for DENSE lines of counters,
+				 * most lines are used */
 #define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
 
 /* The link that the entry of s for lid uses, or BALANCE_NONE. */
@@ -120,32 +121,44 @@ uint32_t displaced_streams(struct displaced *z, const struct passing *from,
 				   src, pos);
 	}
 	for (uint32_t i = 0; i < z->old.n; i++)
-		z->old.share[i].bin = z->index_of[z->old.share[i].bin];
+		z->old.share[i].bin = displaced_offset(z, z->old.share[i].bin);
 	for (uint32_t i = 0; i < z->fresh.n; i++)
-		z->fresh.share[i].bin = z->index_of[z->fresh.share[i].bin];
+		z->fresh.share[i].bin = displaced_offset(z, z->fresh.share[i].bin);
 	return hosts;
+}
+
+/* Add the line with bin b of a link to line[] unless it is there. False: out of memory. */
+static bool use_line(struct displaced *z, uint32_t link, uint32_t b)
+{
+	uint32_t **of = &z->line_of[link], k = b / LINE_BINS;
+
+	if (*of && (*of)[k])
+		return true;
+	if ((!*of && !FTR_ZNEW(z->arena, *of, z->n_bins / LINE_BINS + 1)) ||
+	    !FTR_GROW(z->line, z->n_lines, z->cap_lines))
+		return false;
+	z->line[z->n_lines] = (struct line){ 0 };
+	(*of)[k] = z->n_lines++;
+	return true;
 }
 
 static void add_stream(struct displaced *z, uint32_t at,
 		       const struct stream *of, int by)
 {
-	uint16_t *bins = z->bins[at];
+	uint16_t *first = of->n ? displaced_first(z, at) : NULL;
 
-	if (!of->n)
-		return;
-	if (!bins && z->all_bins)
-		bins = z->all_bins + z->net->row[at] * LINE_BINS;
-	else if (!bins)
-		bins = ftr_arena_zalloc(z->arena, z->n_bins, sizeof(*bins));
-	z->bins[at] = bins;
-	if (!bins) {
-		z->nomem = true;
-		return;
-	}
+	if (of->n && z->bins && !first)
+		first = FTR_ZNEW(z->arena, z->bins[at], z->n_bins);
 	for (uint32_t i = 0; i < of->n; i++) {
-		uint16_t *bin = &bins[of->share[i].bin];
+		const struct share *share = &of->share[i];
+		uint16_t *bin;
 
-		*bin = (uint16_t)(*bin + by * (int)of->share[i].n);
+		if (!first && (z->bins || !use_line(z, at, share->bin))) {
+			z->nomem = true;
+			return;
+		}
+		bin = displaced_counter(z, at, first, share->bin);
+		*bin = (uint16_t)(*bin + by * (int)share->n);
 	}
 }
 
@@ -225,18 +238,30 @@ void displaced_gather(struct displaced *z, const struct ftr_shape *sh,
 
 /* ---- one entry ------------------------------------------------------------- */
 
+/* The price of a share in a bin with n flows. */
+static inline uint64_t price_share(const struct displaced *z,
+				   const struct share *share, uint16_t n)
+{
+	return (uint64_t)share->n * z->price[FTR_MIN(n, PRICES - 1)];
+}
+
 static uint64_t price_link(const struct displaced *z, uint32_t at,
 			   uint32_t hosts)
 {
 	uint32_t flows = z->flows[at] + hosts;
-	const uint16_t *bins = z->bins[at];
+	const struct share *share = z->old.share, *end = share + z->old.n;
+	uint16_t *first = share < end ? displaced_first(z, at) : NULL;
 	uint64_t sum = 0;
 
 	if (flows > z->target)
 		sum = (uint64_t)OVER * FTR_MIN(hosts, flows - z->target);
-	for (uint32_t i = 0; bins && i < z->old.n; i++)
-		sum += (uint64_t)z->old.share[i].n *
-			z->price[FTR_MIN(bins[z->old.share[i].bin], PRICES - 1)];
+	if (!first && (!z->line_of || !z->line_of[at]))
+		return sum;
+	for (; first && share < end; share++)
+		sum += price_share(z, share, first[share->bin]);
+	for (; share < end; share++)
+		sum += price_share(z, share,
+				   *displaced_counter(z, at, first, share->bin));
 	return sum;
 }
 
@@ -446,23 +471,18 @@ bool displaced_stream_new(const struct displaced *z, struct stream *of,
 	return of->share && of->at;
 }
 
-/* Allocate the bins of all links.  For each link they are divided into lines of LINE_BINS bins.
- * The first lines of all links come first, then the second lines, and so on.  Flows to neighbouring
- * destinations are in the same or neighbouring bins, so they use few pages of this memory; pages
- * that are never used take no memory.  If there are too many bins for index_of, each link gets bins
- * of its own when they are needed. */
-static bool all_bins_new(struct displaced *z)
+bool displaced_bins_new(struct displaced *z, uint32_t n)
 {
-	uint32_t line = z->net->n_rows * LINE_BINS;
-	size_t n = ((z->n_bins - 1) / LINE_BINS + 1) * (size_t)line;
+	size_t lines = (z->n_bins / LINE_BINS + 1) * (size_t)z->net->n_rows;
 
-	if (n > UINT32_MAX)
-		return true;
-	z->all_bytes = n * sizeof(*z->all_bins);
-	z->all_bins = ftr_calloc(1, z->all_bytes + 1);
-	for (uint32_t b = 0; b < z->n_bins; b++)
-		z->index_of[b] = b / LINE_BINS * line + b % LINE_BINS;
-	return z->all_bins;
+	if (n > lines / DENSE && lines <= UINT32_MAX / LINE_BINS) {
+		z->n_lines = (uint32_t)lines;
+		z->line = ftr_aligned(lines * sizeof(*z->line));
+		return z->line;
+	}
+	z->n_lines = z->cap_lines = 1;
+	z->line = ftr_calloc(1, sizeof(*z->line));
+	return z->line && FTR_ZNEW(z->arena, z->line_of, z->net->n_links);
 }
 
 static bool bit_sets_new(struct displaced *z, bool once)
@@ -497,7 +517,6 @@ static bool allocate(struct displaced *z, bool once)
 
 	z->pos = ftr_arena_alloc(z->arena, lids, sizeof(*z->pos));
 	z->flows = ftr_arena_alloc(z->arena, net->n_links, sizeof(*z->flows));
-	z->bins = ftr_arena_zalloc(z->arena, net->n_links, sizeof(*z->bins));
 	z->source = ftr_arena_alloc(z->arena, net->n_sources + 1u,
 				    sizeof(*z->source));
 	z->stack = ftr_arena_alloc(z->arena, n_sw, sizeof(*z->stack));
@@ -506,7 +525,7 @@ static bool allocate(struct displaced *z, bool once)
 	z->changed = ftr_arena_zalloc(z->arena, n_sw, sizeof(*z->changed));
 	z->bin_of = ftr_arena_alloc(z->arena, net->n_pos + 1u,
 				    sizeof(*z->bin_of));
-	if (!z->pos || !z->flows || !z->bins || !z->source || !z->stack ||
+	if (!z->pos || !z->flows || !z->source || !z->stack ||
 	    !z->first || !z->up || !z->changed || !z->bin_of)
 		return false;
 	for (uint32_t i = 0; i < lids; i++)
@@ -517,22 +536,16 @@ static bool allocate(struct displaced *z, bool once)
 	for (uint32_t i = 0; i < net->n_sources; i++)
 		z->width = FTR_MAX(z->width, net->source[i].n);
 	z->n_bins = net->n_pos / z->width + 1;
-	z->index_of = ftr_arena_alloc(z->arena, z->n_bins,
-				      sizeof(*z->index_of));
-	if (!z->index_of)
-		return false;
-	for (uint32_t b = 0; b < z->n_bins; b++)
-		z->index_of[b] = b;
 	for (uint32_t i = 0; i < net->n_pos; i++)
 		z->bin_of[i] = (uint16_t)(i / z->width);
 	set_prices(z);
-	return bit_sets_new(z, once) && (!once || all_bins_new(z)) &&
+	return bit_sets_new(z, once) &&
+		(once || FTR_ZNEW(z->arena, z->bins, net->n_links)) &&
 		displaced_stream_new(z, &z->fresh, z->arena) &&
 		displaced_stream_new(z, &z->old, z->arena);
 }
 
-/* Count the flows that pass a displaced entry of the tables passed to displaced_new(). */
-static void count_displaced(struct displaced *z)
+void displaced_count(struct displaced *z)
 {
 	const struct balance_net *net = z->net;
 	uint32_t lids = net->f->max_lid + 1u;
@@ -622,8 +635,8 @@ enum ftr_status displaced_new(const struct ftr_balance_input *in,
 		st = count_flows(z, once, team, err);
 	if (!st) {
 		displaced_target(z, in->shape);
-		if (prefer)
-			count_displaced(z);
+		if (prefer && !once)
+			displaced_count(z);
 		st = z->nomem ? nomem(err) : FTR_OK;
 	}
 	if (st) {
@@ -640,7 +653,7 @@ void displaced_free(struct displaced *z)
 		return;
 	balance_net_free(z->net);
 	ftr_arena_free(z->arena);
-	free(z->all_bins);
+	free(z->line);
 	free(z);
 }
 
@@ -696,7 +709,12 @@ uint32_t displaced_flows(const struct displaced *z, uint32_t link)
 uint32_t displaced_bin(const struct displaced *z, uint32_t link, uint32_t shift,
 		       uint32_t *width)
 {
+	uint32_t offset = displaced_offset(z, shift / z->width);
+	uint16_t *first = NULL;
+
 	*width = z->width;
-	return z->bins[link] ?
-		z->bins[link][z->index_of[shift / z->width]] : 0;
+	if (z->bins || z->net->row[link] != BALANCE_NONE)
+		first = displaced_first(z, link);
+	return first || z->line_of ?
+		*displaced_counter(z, link, first, offset) : 0;
 }

@@ -25,7 +25,7 @@
 				 * step before it */
 #define PATH_PORTS 2u		/* number of ports of an entry for which counters are prefetched */
 #define PATH_LINKS 4		/* number of links of each path whose counters are prefetched */
-#define PAGE 4096		/* bytes */
+#define CLEAR_LINES 4096	/* number of lines of bins that a thread clears at a time */
 #define WORDS 8			/* 64-bit words, with a bit for each LID, in a task of for_lids():
 				 * one cache line */
 
@@ -166,25 +166,28 @@ static void write_lids(void *ctx, unsigned int worker, uint32_t begin,
 
 /* ---- memory of the counters ---------------------------------------------------- */
 
-static void touch_pages(void *ctx, unsigned int worker, uint32_t begin,
+static void clear_lines(void *ctx, unsigned int worker, uint32_t begin,
 			uint32_t end)
 {
 	const struct whole *w = ctx;
-	char *bins = (char *)w->z->all_bins;
 
 	(void)worker;
-	for (uint32_t i = begin; i < end; i++)
-		__atomic_fetch_or(bins + (size_t)i * PAGE, 0, __ATOMIC_RELAXED);
+	memset(w->z->line + begin, 0, (end - begin) * sizeof(*w->z->line));
 }
 
-/* If there are many entries, nearly all pages of the bins will be used. Touch them in all threads,
- * so that the kernel allocates them in parallel. The counters keep their values. */
-static void get_bins(struct whole *w, struct ftr_team *team)
+/* If all lines are allocated, all threads clear them, so that the kernel allocates their pages in
+ * parallel. Often calloc() would clear them in one thread. */
+static bool get_bins(struct whole *w, struct ftr_team *team)
 {
-	size_t pages = w->z->all_bytes / PAGE;
+	struct displaced *z = w->z;
 
-	if (w->first[w->z->net->f->max_lid + 1u] > pages)
-		ftr_team_run(team, (uint32_t)pages, 64, touch_pages, w);
+	if (!displaced_bins_new(z, w->first[z->net->f->max_lid + 1u]))
+		return false;
+	if (!z->line_of)
+		ftr_team_run(team, z->n_lines, CLEAR_LINES, clear_lines, w);
+	if (z->prefer)
+		displaced_count(z);
+	return true;
 }
 
 /* ---- preparing -------------------------------------------------------------- */
@@ -427,12 +430,13 @@ static void load_bins(const struct displaced *z, const struct path *path,
 		      const struct share *share, uint32_t n_shares)
 {
 	for (uint32_t i = 0; n_shares && i < path->n; i++) {
-		const uint16_t *bins = z->bins[path->link[i]];
+		uint32_t link = path->link[i];
+		uint16_t *first = displaced_first(z, link);
 
-		if (!bins)
-			continue;
-		__builtin_prefetch(&bins[share[0].bin]);
-		__builtin_prefetch(&bins[share[n_shares - 1].bin]);
+		__builtin_prefetch(displaced_counter(z, link, first,
+						     share[0].bin));
+		__builtin_prefetch(displaced_counter(z, link, first,
+						     share[n_shares - 1].bin));
 	}
 }
 
@@ -600,11 +604,10 @@ bool displaced_place_all(struct displaced *z, bool turns, const uint64_t *bits,
 			 struct ftr_team *team)
 {
 	struct whole w = { .z = z, .bits = bits };
-	bool ok = list_entries(&w, team);
+	bool ok;
 
 	z->nomem = z->known = false;
-	if (ok)
-		get_bins(&w, team);
+	ok = list_entries(&w, team) && get_bins(&w, team);
 	if (ok)
 		ok = turns || !z->in.shape->tree.rank ? place_lids(&w) :
 			place_blocks(&w, team);

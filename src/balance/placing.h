@@ -8,6 +8,7 @@
 #include "balance/displaced.h"
 
 #define PRICES 1024
+#define LINE_BINS 32		/* bins in a line, which is a cache line */
 #define NOT_COUNTED (UINT32_MAX - 1)	/* pos[lid]: flows to lid are not counted at all */
 
 /* A source whose flows pass an entry. displaced: they pass a displaced entry before this one. */
@@ -22,7 +23,7 @@ struct passing_at {
 	bool displaced;
 };
 
-/* A share of a stream: n of its shifts are in one bin. bin: index in the bins of a link. */
+/* A share of a stream: n of its shifts are in one bin. bin: see displaced_offset(). */
 struct share {
 	uint32_t bin, n;
 };
@@ -47,10 +48,19 @@ struct displaced {
 	uint16_t *senders;	/* [n_sw] */
 	uint32_t *pos;		/* pos[lid]: position of the host; BALANCE_NONE: it has none and
 				 * counts in all-to-all traffic only; or NOT_COUNTED */
-	/* flows[x]: all-to-all flows on link x. bins[x]: the flows on link x that have passed a
-	 * displaced entry; bin b is bins[x][index_of[b]]; NULL: no such flow was counted */
-	uint32_t *flows;	/* [n_links] */
+	uint32_t *flows;	/* [n_links] all-to-all flows */
+	/* The flows that have passed a displaced entry, by link and bin.
+	 * Single faults: bins[x] are those of link x; NULL: no such flow was counted.
+	 * A whole routing: bins is NULL. A line has LINE_BINS consecutive bins of one link. If
+	 * line_of is NULL, line[] has all lines. Otherwise it has only those that are used;
+	 * line_of[x][b / LINE_BINS] is the index of the line with bin b of link x. If that line is
+	 * not used, the index is 0, or line_of[x] is NULL; line[0] stays 0. */
 	uint16_t **bins;	/* [n_links] */
+	struct line {
+		uint16_t bin[LINE_BINS];
+	} *line;
+	uint32_t n_lines, cap_lines;
+	uint32_t **line_of;	/* [n_links] */
 	/* two bit sets of switches for each LID, `words` words each. passed: switches that flows
 	 * pass, or passed before an entry changed; NULL: the senders show them. displaced: switches
 	 * with a displaced entry; NULL: only entries that are placed here count as displaced */
@@ -58,10 +68,6 @@ struct displaced {
 	size_t words;
 	uint32_t width, n_bins;	/* width: shifts per bin; n_bins: number of bins */
 	uint16_t *bin_of;	/* bin_of[k]: the bin of shift k */
-	uint32_t *index_of;	/* index_of[b]: index of bin b in the bins of a link */
-	uint16_t *all_bins;	/* the bins of all links, for a whole routing; NULL: the bins of
-				 * each link are allocated when they are needed */
-	size_t all_bytes;	/* size of all_bins */
 	uint32_t target;
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
 	bool nomem;
@@ -83,6 +89,44 @@ struct column {
 	struct ftr_cost_column costs;
 	bool turns;
 };
+
+/* If line[] has all lines: the distance of bin b from the first bin of its link. The first lines of
+ * all links come first, then the second lines, and so on: flows to neighbouring destinations are in
+ * the same or neighbouring bins, so they use few pages.  Otherwise: b. */
+static inline uint32_t displaced_offset(const struct displaced *z, uint32_t b)
+{
+	return z->bins || z->line_of ? b :
+		b / LINE_BINS * LINE_BINS * z->net->n_rows + b % LINE_BINS;
+}
+
+/* The first bin of a link. NULL: no bin of the link was used, or line_of shows where they are. */
+static inline uint16_t *displaced_first(const struct displaced *z, uint32_t link)
+{
+	if (z->bins)
+		return z->bins[link];
+	return z->line_of ? NULL : z->line[z->net->row[link]].bin;
+}
+
+/* The bin of a link with this offset. first: the result of displaced_first; if it is NULL,
+ * line_of must not be NULL. */
+static inline uint16_t *displaced_counter(const struct displaced *z,
+					  uint32_t link, uint16_t *first,
+					  uint32_t offset)
+{
+	const uint32_t *of;
+
+	if (first)
+		return first + offset;
+	of = z->line_of[link];
+	return &z->line[of ? of[offset / LINE_BINS] : 0].bin[offset % LINE_BINS];
+}
+
+/* Allocate the bins for a whole routing with n entries to be placed. If this does not set line_of,
+ * the caller must clear line[]. False: out of memory. */
+bool displaced_bins_new(struct displaced *z, uint32_t n);
+
+/* Count the displaced flows of the tables as given to displaced_new(). */
+void displaced_count(struct displaced *z);
 
 /* New, empty stream; false: out of memory. */
 bool displaced_stream_new(const struct displaced *z, struct stream *of,
