@@ -38,7 +38,7 @@ static const struct cli_opt options[] = {
 
 /* Number of changed entries for one LID, or of one switch. */
 struct moved {
-	uint32_t idx;		/* LID or switch */
+	uint32_t idx;		/* the LID, or the index of the switch */
 	uint32_t n;
 };
 
@@ -46,10 +46,10 @@ struct result {
 	struct ftr_fabric *f;
 	struct ftr_tables *a, *b;
 	struct ftr_tables_diff d;
-	double ms_per_block;		/* with --live: time to read a block */
+	double ms_per_block;		/* with --live: mean time to read a block */
 	struct cli_transition x;	/* set with --transition only */
-	struct moved *lid, *sw;	/* sorted by number of changes (descending) and index */
-	uint32_t n_lid, n_sw;	/* number of changed LIDs and switches */
+	struct moved *lid, *sw;	/* sorted by n (descending), then by idx */
+	uint32_t n_lid, n_sw;	/* number of LIDs and of switches with changed entries */
 };
 
 static int by_count(const void *va, const void *vb)

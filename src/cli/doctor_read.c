@@ -187,7 +187,7 @@ static void read_counters(struct doc_fabric *n, const struct ftr_fabric *f,
 	for (unsigned int i = 1; i <= f->sw[s].n_ports; i++) {
 		int one = sum ? link_downed(node, i, via) : 0;
 
-		if (one < 0) {		/* the other ports would not answer either */
+		if (one < 0) {		/* the switch does not answer: skip its other ports */
 			n->no_counters++;
 			return;
 		}

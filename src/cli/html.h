@@ -92,7 +92,7 @@ struct html_set {
 	struct cli_verdict verdict;
 	struct ftr_tables_diff diff;
 	struct html_load load[HTML_PATTERNS];
-	uint32_t shift;		/* k of the worst shift */
+	uint32_t shift;		/* k of the shift permutation with the highest load on a link */
 	double shift_mean;
 	uint64_t shift_max;
 };

@@ -14,7 +14,7 @@
  * A Get without an answer is repeated.  If a switch still does not answer, it is
  * reported and skipped.
  *
- *	slot 0  [switch 17 block 3] --Get-->   <--GetResp-- tid = use << 8 | 0
+ *	slot 0  [switch 17 block 3] --Get-->   <--GetResp-- tid = Gets sent << 8 | 0
  *	slot 1  [switch 18 block 3] --Get-->   ...
  */
 #include "config.h"

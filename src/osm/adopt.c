@@ -40,7 +40,7 @@ struct reading {
 	ftr_sw *sw;		/* [BATCH] the switch of each request */
 	unsigned int n;
 	uint64_t key;		/* M_Key of the current switch */
-	double end;		/* when reading stops, by ibf_now_ms() */
+	double end;		/* time limit for reading, as a value of ibf_now_ms() */
 	struct ibf_adopted *done;
 };
 

@@ -28,8 +28,8 @@ double ibf_now_ms(void);
 void ibf_sleep_ms(unsigned int ms);
 /* Initialise a condition variable for waits that use this clock. */
 void ibf_cond_init(pthread_cond_t *cond);
-/* Wait until `when`, or without limit if it is negative; false: that time has
- * passed. */
+/* Wait for a wake-up until `when`, or without limit if `when` is negative.  Returns false if
+ * `when` has passed. */
 bool ibf_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double when);
 /* Wake all threads that wait for cond. */
 void ibf_cond_wake(pthread_cond_t *cond);

@@ -114,8 +114,8 @@ static bool all_links_at(const struct rr_repair *r, ftr_sw s)
 	return true;
 }
 
-/* The index of a GUID in the list of switches that are down, or n_down. The caller holds
- * the mutex. */
+/* Return the index of the switch with this GUID in the list f->down; n_down: it is not there.
+ * The caller holds rr.mutex. */
 static uint32_t find_down(const struct ibf_fast *f, uint64_t guid)
 {
 	uint32_t i = 0;
@@ -159,7 +159,7 @@ void ibf_event_report(void *ctx, struct rr_repair *r)
 	log_repair(f, r);
 }
 
-/* The record of r is written: update the list of switches that are down. */
+/* Update the list of switches that are down, after the record of r is written. */
 static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 {
 	uint32_t i;

@@ -147,7 +147,7 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 /* Maximum time to wait for a write, in ms: longer than a write takes if every packet is lost. */
 #define WRITE_LIMIT_MS 5000
 
-/* The caller holds the mutex. */
+/* Wait until the worker has ended its current write.  The caller holds rr.mutex. */
 static void wait_for_write(struct ibf_fast *f)
 {
 	struct rr *rr = &f->rr;

@@ -34,14 +34,14 @@ struct ibf_fast {
 		const void *context;
 	} hook;
 	pthread_mutex_t trap_order;	/* held while OpenSM handles a trap */
-	atomic_bool sweep_on_trap;	/* OpenSM's option as the administrator has set it */
+	atomic_bool sweep_on_trap;	/* OpenSM's option, as the administrator set it */
 
 	/* guarded by rr.mutex */
-	struct ibf_changes changes;	/* changes by the last routing */
+	struct ibf_changes changes;	/* how the last routing changed the tables */
 	struct ibf_down {	/* switches with an event "switch-down" and no
 				 * "switch-up" yet */
 		uint64_t guid;
-		uint32_t number;	/* number of that event */
+		uint32_t number;	/* number of its event "switch-down" */
 	} *down;
 	uint32_t n_down, cap_down;
 

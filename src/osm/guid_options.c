@@ -2,9 +2,9 @@
 /*
  * OpenSM's GUID files: root_guid_file, cn_guid_file, io_guid_file.
  *
- * They are read again at every routing.  If a file cannot be used, that is reported, and
- * the list last read from it stays in use.  If no list was read before, the engine
- * behaves as without the file.  If the engine refused to route instead, a typing error
+ * The files are read again at every routing.  If a file cannot be used, an error is logged, and the
+ * list last read from it stays in use.  If no list was read before, the engine
+ * behaves as if the option were not set.  If the engine refused to route instead, a typing error
  * would make another engine route the fabric.
  */
 #include <inttypes.h>

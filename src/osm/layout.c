@@ -25,7 +25,7 @@
 
 static const struct anchor {
 	const char *name;
-	size_t at, to;		/* offsets of the pointer and of its target */
+	size_t at, to;		/* offsets of the pointer, and of the object that it points to */
 } anchor[] = {
 	{ "subn.p_osm", offsetof(struct osm_opensm, subn.p_osm), 0 },
 	ANCHOR(sm.p_subn, subn),

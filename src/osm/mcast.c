@@ -15,7 +15,7 @@
  */
 #include "osm/osm.h"
 
-struct seat {			/* a switch port that leads to a member */
+struct seat {			/* a switch port that leads to a member of the group */
 	ftr_sw sw;
 	ftr_port port;		/* 0: the switch itself is the member */
 };

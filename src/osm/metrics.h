@@ -20,8 +20,9 @@ enum ibf_sm_state {
 	IBF_N_SM_STATES
 };
 
-#define IBF_ROUTING_PHASES 5	/* snapshot, shape, route, check, commit */
-#define IBF_REROUTE_PHASES 5	/* known, computed, checked, first, last */
+#define IBF_ROUTING_PHASES 5	/* number of phases: snapshot, shape, route, check, commit */
+#define IBF_REROUTE_PHASES 5	/* number of phases: ports known, tables computed
+				 * and checked, first and last block acknowledged */
 
 struct ibf_metrics {
 	char engine[32];	/* engine in use; "": none yet */
@@ -46,7 +47,7 @@ struct ibf_metrics {
 					 * bound of that load; in flows */
 	uint32_t held;		/* number of damped links */
 	/* the last reroute */
-	double rerouted;	/* time of its trap, seconds since 1970 */
+	double rerouted;	/* time of the trap that caused the reroute, seconds since 1970 */
 	double reroute_ms[IBF_REROUTE_PHASES];	/* time from the trap to the end of each phase;
 						 * negative: the phase was not reached */
 };

@@ -37,7 +37,7 @@
 /* Contradictions in OpenSM's data that a snapshot has found; one warning reports them all. */
 struct ibf_skips {
 	uint32_t n;		/* number of contradictions */
-	char first[192];	/* the first one, as text */
+	char first[192];	/* text of the first contradiction */
 };
 
 /* The nominal fabric, shared by reference. */

@@ -32,7 +32,7 @@
 
 /* True if the epoch is over, that is, if a routing has begun.  An engine before ours in
  * OpenSM's list routes without a call to the plugin.  If such a routing has begun and
- * its end is not reported yet, report its beginning here.  OpenSM's lock is held. */
+ * its end is not reported yet, this function posts RR_EV_ROUTING.  OpenSM's lock is held. */
 static bool has_routed(struct ibf_fast *f, uint32_t epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_ROUTING };

@@ -221,7 +221,7 @@ static void routing_done(struct ibf_plugin *p)
 	ours = e != NULL;
 	e = passed_over(p, used->name);
 	ibf_status_engine(p, used->name, ours, e ? reason(e) : "");
-	if (e && !p->opt.observe)	/* with observe this is intended */
+	if (e && !p->opt.observe)	/* with observe, another engine is meant to route */
 		ibf_log(p, IBF_FALLBACK, "the routing engine %s routes now instead of %s: %s",
 			used->name, e->ops->name, reason(e));
 }

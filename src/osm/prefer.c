@@ -19,7 +19,7 @@
  *	                                   +---- next complete routing ----+
  *
  * With "balance full" a thread also searches for even load under shift permutations.
- * This thread holds a reference to its generation and no lock of OpenSM, and can be cancelled
+ * The search thread holds a reference to its generation and no lock of OpenSM, and can be cancelled
  * at any time.  The next routing of a complete fabric applies the result of the
  * search. All entries of the result are candidates by the same ranks, so any mixture
  * of old and new entries is free of loops and credit loops; and the result is verified
