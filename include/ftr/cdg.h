@@ -68,7 +68,7 @@ struct ftr_cdg_opts {
 struct ftr_cdg_write {		/* the entry of sw (for a given LID) becomes port */
 	ftr_sw sw;
 	ftr_port port;		/* FTR_PORT_NONE: no route */
-	uint8_t step;		/* writes of one step may be sent in any order */
+	uint8_t step;		/* writes with the same step may be sent in any order */
 };
 
 /*

@@ -127,7 +127,7 @@ struct ftr_check_report {
 	/* number of walks (switch, LID) that end in each finding, a switch's own
 	 * LID included.  FTR_FIND_TURN: entries that lead up, by the claimed ranks,
 	 * at a switch to which the entry of another switch leads down for the same
-	 * LID.  They count even if no source's path takes the turn; a turn that no
+	 * LID.  Such entries count even if no source's path takes the turn; a turn that no
 	 * path takes does not invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
 	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
@@ -136,8 +136,8 @@ struct ftr_check_report {
 	uint64_t harmful;
 	uint32_t max_hops;	/* number of switch-to-switch hops of the longest good walk */
 	enum ftr_cdg_verdict cdg;
-	/* number of channels in cycle[]; 0 unless cdg is FTR_CDG_CYCLE.  Of a cycle with
-	 * more than FTR_CYCLE_MAX channels only the first ones are stored and counted */
+	/* number of channels in cycle[]; 0 unless cdg is FTR_CDG_CYCLE.  If the cycle has
+	 * more than FTR_CYCLE_MAX channels, only the first FTR_CYCLE_MAX are stored and counted */
 	uint32_t cycle_len;
 	struct ftr_channel cycle[FTR_CYCLE_MAX];
 	/* number of VLs of each link in the graph; 0: all packets share one VL, or

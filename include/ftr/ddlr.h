@@ -29,7 +29,7 @@
  * (b, t) are equally short, the load of their links decides, for each LID separately.
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
- * (components of the switches above rank m), that is an arc P -> Q.  A plane without
+ * (components of the switches above rank m), this adds an arc P -> Q.  A plane without
  * outgoing arcs is clean.  New arcs lead only to clean planes, as long as one is left.
  * Arcs then never form a cycle, and up/down paths with such detours have no cycle of
  * channel dependencies on one VL.  On k-ary trees each fault makes one plane
@@ -45,7 +45,7 @@
  * (b, t) is tried, and finally the LID's column of the inverted order (sftree on
  * the damaged fabric).  If all fail, the entry stays broken (plan.unrepaired counts it).
  *
- * Steps.  Writes of one step may be sent in any order.  Those of step i + 1 may be
+ * Steps.  Writes with the same step may be sent in any order.  Those of step i + 1 may be
  * sent only when all of step i are acknowledged.  Then, in every intermediate
  * state, each packet that had a path has one, no entries form a loop, and the channel
  * dependencies have no cycle.

@@ -52,7 +52,7 @@ enum ftr_placement {
 	FTR_PLACE_PLANES	/* as LITERAL, but groups in the order of planes */
 };
 
-/* Set the options of the shape that depend on the placement `how`, and leave the others.
+/* Set the options of the shape that depend on the placement `how`.  Other options are unchanged.
  * LITERAL changes the order of the groups; LITERAL and PLANES count only the present
  * switches in the dividers. */
 static inline void ftr_placement_shape(enum ftr_placement how,

@@ -29,7 +29,7 @@
  *			ports that it maps to themselves send nothing
  *	bisection	the host ports of the order are divided at random into two
  *			halves (if their number is odd, one is left out); each
- *			host port of the first half sends to one of the second
+ *			host port of the first half sends to one of the second half
  *			(Hoefler et al., "Multistage switches are not crossbars",
  *			2008: effective bisection bandwidth)
  *	pairs		given by the caller

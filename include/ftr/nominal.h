@@ -34,7 +34,7 @@
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
  * and keeps its slots.  To forget it, call ftr_nominal_new without old.  However, parts that F
- * contradicts are dropped: a link one end of which is now connected elsewhere, a
+ * contradicts are dropped: a link if one of its ends is now connected elsewhere, a
  * host that moved, a host whose port is used by another host, and a missing switch if
  * more than half of its links are contradicted.
  *

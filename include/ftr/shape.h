@@ -22,7 +22,7 @@
  *           if some switch above s routes downward through s to l, then s must
  *           route downward as well.
  *
- *	            columns: leaf 0, 1, 2 ...   n_leaf .. n_sw-1: the others
+ *	            columns: leaf 0, 1, 2 ...   n_leaf .. n_sw-1: other switches
  *	switch 0    c c c c c c                 | row padded to 64 bytes
  *	switch 1    c c c c c c
  *
@@ -212,7 +212,7 @@ struct ftr_shape_tree {
 	const uint8_t *stub;
 	const uint32_t *leaf_hosts;	/* [n_leaf] number of host ports of the leaf */
 	/* The groups of s are those from group_first[s] to group_first[s+1]-1: first the
-	 * upward ones, ordered by (plane, GUID), then the downward and the horizontal ones. */
+	 * upward groups, ordered by (plane, GUID), then the downward and the horizontal groups. */
 	const uint32_t *group_first;	/* [n_sw + 1] */
 	const uint32_t *n_up;		/* [n_sw] number of upward groups */
 	const uint32_t *n_down;		/* [n_sw] number of downward groups */

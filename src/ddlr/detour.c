@@ -12,7 +12,7 @@
  *	n = 2	down, up (Sem-Jacobsen et al. 2011, section V-A)
  *	n = 3	down, down, up (section V-B), if the entry of the switch
  *		above the turn leads to the LID
- *	n = 4	down, down, up, up, if that entry does not lead to the LID
+ *	n = 4	down, down, up, up, if the entry of that switch does not
  *	n = 2	any two hops
  *	n	any path over switches without a working entry: for LIDs of
  *		switches, which may only be reachable from below
@@ -24,7 +24,7 @@
  * Clean planes are reserved for hosts. A detour for packets from hosts to a
  * switch, or from switches to a host, is not made if it turns out of a clean
  * plane or into one that is not clean. These entries wait for the full routing.
- * (The papers have no packets to switches: Sem-Jacobsen et al. 2006, section
+ * (The papers ignore packets to switches: Sem-Jacobsen et al. 2006, section
  * 3.2.) With a VL for turns most such detours would close no cycle at that
  * time, but after a later fault they could exclude the only detour for hosts.
  *
@@ -505,7 +505,7 @@ static enum ftr_status try_best(struct search *z, ftr_sw s, const struct form *f
 }
 
 /* Try all detours of one form, best first. For packets from hosts to hosts, the first detour nearly
- * always succeeds. So the others are searched only after it has failed, and is_allowed() examines
+ * always succeeds. So other detours are searched only after it has failed, and is_allowed() examines
  * the planes only of detours that are tried. If none succeeds, the search is repeated among the
  * detours that is_allowed() permits. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,

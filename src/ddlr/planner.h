@@ -7,7 +7,7 @@
  *	broken.c		finds the broken entries and orders their repair
  *	detour.c		finds a detour for one broken entry
  *	planes.c		planes, arcs between them, the guarantee
- *	lid_transition.c	steps from one column of entries to another
+ *	lid_transition.c	write steps of the changed entries of one LID
  *	table_transition.c	changes to new tables, original entries, the inverted order
  *	match.c			whether a planner can be kept after a routing
  */
@@ -84,7 +84,7 @@ struct ftr_ddlr {
 	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
 	uint32_t cap_write;
-	uint32_t late_refused;	/* number of refused detours for packets from or to switches */
+	uint32_t late_refused;	/* detours refused in this plan for packets from or to switches */
 	uint8_t first_step;	/* added to the steps of further writes */
 	uint8_t *in_plan;	/* in_plan[lid] 1: the plan has a write for the LID */
 	uint8_t *touched;	/* touched[s] 1: the plan has a write for switch s */

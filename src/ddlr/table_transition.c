@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Changes of whole columns: to newly routed tables, back to the original tables, and, as the last
+ * Change all entries of a LID: to newly routed tables, back to the original tables, and, as the last
  * resort of a repair, to tables of the inverted order.
  *
  * All three choose new entries for a LID. lid_transition.c divides the change into steps, and the

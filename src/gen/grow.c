@@ -2,7 +2,7 @@
 /*
  * Nodes, GUIDs, port numbers and LIDs of generated fabrics.
  *
- * Random choices all come from one seed, level by level and node by node.  GUIDs, ports
+ * All random choices come from one seed, level by level and node by node.  GUIDs, ports
  * and LIDs are then as irregular as in an installed fabric, and the same on every machine.
  */
 #include <inttypes.h>

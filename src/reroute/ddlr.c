@@ -21,7 +21,7 @@
  * in the planner's fabric.  So a sweep is requested, and the planner that is made
  * after the routing of this sweep includes the link.
  *
- * Building a planner takes longer than rerouting a fault without one.  So it is
+ * Building a planner takes longer than rerouting a fault without one.  So the planner is
  * built in a thread of its own, and a second thread shares the work.  A fault that comes
  * before the planner is ready is rerouted without local repair, and the planner is then
  * useless. The first thread is then asked to stop; the next routing and the end of OpenSM stop
