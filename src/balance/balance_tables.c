@@ -71,7 +71,7 @@
 #define LARGE_SWEEPS 2
 #define FIRST_MEET 7 / 10	/* factor of balance_sweep.meet in the first quick sweep */
 #define LARGE_OVER (1 << 12)
-/* The next two apply only if no link is above the limit. */
+/* The next two constants apply only if no link is above the limit. */
 #define GAIN_SHARE 500		/* In the second half of the sweeps, one that reduces the load of
 				 * shifts by less than 1 / GAIN_SHARE is the last one. */
 #define MOVED_SHARE 20		/* On fabrics that are not small, the search ends with a sweep that

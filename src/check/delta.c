@@ -172,7 +172,7 @@ static bool illegal(const struct delta_check *c, ftr_sw x, ftr_sw s, ftr_port p)
 	return rank[s] < rank[x] && rank[y] > rank[s];
 }
 
-/* Follow the path from s and set the fate of all switches on it. */
+/* Follow the path from s and set fate[] for all switches on the path. */
 static uint8_t follow(const struct delta_check *c, struct worker_state *j, ftr_sw s,
 		      ftr_lid lid)
 {

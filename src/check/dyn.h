@@ -99,7 +99,7 @@ struct ftr_cdg {
 				 * hosts, or from the switch itself */
 	ftr_sw *source;		/* switches at which packets enter the fabric */
 	uint32_t n_sources;
-	uint32_t epoch;		/* number of times that a link went down */
+	uint32_t epoch;		/* number of link failures so far */
 	uint32_t *epoch_of;	/* epoch_of[lid]: epoch in which the edges of the base entries were
 				 * counted */
 	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: the LIDs whose packets occupy a VL
@@ -107,7 +107,7 @@ struct ftr_cdg {
 	uint64_t *base_set;
 	uint32_t lid_words;
 	uint64_t *count_first;	/* count_first[s]: index in count[] of the matrix of s */
-	uint32_t *count;	/* for each edge: number of times that it was counted */
+	uint32_t *count;	/* [edge] number of times that the edge was counted */
 	/* dynorder.c */
 	uint32_t n_vertices;
 	/* the vertices in topological order, as a list; label[v] ascends along the list */

@@ -187,7 +187,7 @@ static void go_forward(struct ftr_cdg *g, struct search *z)
 				continue;
 			if (row[i])
 				find(g, z, w, FORWARD);
-			else	/* this is no longer an edge */
+			else	/* the count is 0, so the edge no longer exists */
 				bits[k] &= ~(left & -left);
 		}
 }

@@ -374,7 +374,7 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
-	revert(lv);		/* must come first, because it reads the changed tables */
+	revert(lv);		/* before set_entries(): revert() reads the changed tables */
 	set_entries(lv, true);
 	return true;
 }

@@ -23,7 +23,7 @@ static bool guid(struct ftr_text *t, struct ftr_cur c, uint64_t *out)
 	return *out || ftr_text_fail(t, FTR_PARSE, "GUID 0 is not valid");
 }
 
-/* Limit of a list: far more than the number of LIDs. */
+/* Greatest number of GUIDs in a file: far more than there are LIDs. */
 #define GUIDS_MAX (1u << 20)
 
 struct list {

@@ -7,7 +7,7 @@
  *	...
  *	41 lids dumped
  *
- * This is the form of OpenSM, in which the last line gives the greatest LID.  ibroute
+ * OpenSM writes this form; its last line gives the greatest LID.  ibroute
  * and dump_lfts print column titles, "0x0001 004 : (Channel Adapter ...)", and "N valid
  * lids dumped" (the number of lines).  A section without its last line is incomplete.
  *

@@ -47,7 +47,7 @@ struct net {
 	uint32_t node;		/* node whose record is being read, or FTR_RAW_NONE */
 };
 
-/* The rest of a line of a record, after the words that are required. */
+/* The optional words at the end of a line of a record. */
 struct tail {
 	struct ftr_cur desc;	/* NULL: none */
 	ftr_lid lid[2];		/* the LIDs on the line, from left to right */

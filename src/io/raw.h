@@ -37,7 +37,7 @@ struct ftr_raw {
 	struct ftr_text *t;
 	bool tolerant;		/* one-sided links are noted and left out */
 	struct ftr_read_notes notes;
-	struct ftr_arena *arena;	/* strings that are not in the text */
+	struct ftr_arena *arena;	/* strings that are not part of the file's text */
 	struct ftr_raw_node *node;
 	struct ftr_raw_port *port;
 	uint32_t n_node, cap_node;

@@ -2,8 +2,8 @@
 /*
  * SL2VL tables of switches as text, in the two forms that ibdmchk -d reads
  * (IBFabric::parseSLVLFile of ibutils 1.5.7).  A file may mix them.  The first form has
- * the node GUID, input port, output port, and the VLs of two SLs in each byte; that of SL 0 is
- * in the upper half of the first byte:
+ * the node GUID, input port, output port, and the VLs of two SLs in each byte; the VL of SL 0
+ * is in the upper half of the first byte:
  *
  *	0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67
  *
@@ -29,7 +29,7 @@ struct reader {
 	uint8_t *reported;		/* reported[s]: 1: the file names switch s */
 	struct ftr_parts parts;
 	/* the section being read, in OpenSM's form */
-	uint32_t open_line;	/* its first line; 0: no section is being read */
+	uint32_t open_line;	/* line number of its first line; 0: no section is being read */
 	bool ours;		/* the section belongs to a switch of f */
 	ftr_sw sw;
 	int64_t in;		/* input port of the last line read; -1: none yet */

@@ -290,7 +290,7 @@ static size_t head_of(const char *name)
 	return strlen(name) - n > 9 ? strlen(name) : n;
 }
 
-/* True if b can follow a in a bracket range. */
+/* True if b is the next name after a in a bracket range such as n[01-03]. */
 static bool follows(const char *a, const char *b, size_t head)
 {
 	char want[FTR_NAME_MAX + 16];

@@ -23,7 +23,7 @@ struct ftr_source {
  * error. */
 enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
 				 int fd, struct ftr_err *err) FTR_MUST_USE;
-/* *got 0: end of file.  room > 0. */
+/* Read up to `room` bytes; room must not be 0.  *got: number of bytes; 0: end of file. */
 enum ftr_status ftr_source_read(struct ftr_source *s, char *to, size_t room,
 				size_t *got) FTR_MUST_USE;
 void ftr_source_end(struct ftr_source *s);

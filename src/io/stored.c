@@ -73,7 +73,7 @@ static void put_id(struct buffer *b, const struct ftr_stored_id *id)
 	put(b, id->nominal, 8);
 }
 
-/* A read beyond the end returns 0 and sets bad. */
+/* A read position in a file. A read beyond the end returns 0 and sets bad. */
 struct cursor {
 	const uint8_t *at, *end;
 	bool bad;

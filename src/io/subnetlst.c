@@ -6,7 +6,7 @@
  *	{ SW Ports:24 SystemGUID:g NodeGUID:g PortGUID:g VenID:h DevID:h Rev:h
  *	  {description} LID:0049 PN:01 } { CA ... } PHY=4x LOG=ACT SPD=25
  *
- * This is one line in the file.  All numbers are hex, except those after PHY and SPD.
+ * The file has this on one line.  All numbers are hex, except those after PHY and SPD.
  * Each line describes both nodes completely, so every property is repeated many times and
  * must be the same each time.  The file does not give the LMC; 0 is assumed, and all LIDs
  * of a port except its base LID are then unknown.

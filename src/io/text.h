@@ -52,7 +52,7 @@ bool ftr_text_each(struct ftr_text *t, ftr_line_fn fn, void *ctx) FTR_MUST_USE;
 enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;
 
-/* These functions record an error and return false.
+/* The functions below record an error and return false.
  * ftr_text_fail: "PATH:LINE: text"; LINE is the line returned last.
  * ftr_text_fail_at: the same with a given line. */
 #define ftr_text_fail(t, ...) ftr_text_fail_at((t), (t)->line, __VA_ARGS__)

@@ -65,7 +65,7 @@
 #include "models/immunet.h"
 
 #define MOVES 4
-/* More hops than any path without a loop. */
+/* A number of hops that no path without a loop has. */
 #define HOPS 60000
 /* A switch waits for answers for the time of this number of hops: the signal to the neighbour, the
  * answer, and one more as a reserve. */

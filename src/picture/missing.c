@@ -33,7 +33,7 @@ static bool add(struct list *w, ftr_sw low, ftr_sw up, uint32_t n, bool inferred
 	return true;
 }
 
-/* Number of links between a and b that the nominal fabric has and this one lacks. */
+/* Number of links between a and b that are in the nominal fabric but not in the present one. */
 static uint32_t absent(const struct ftr_shape *sh, ftr_sw a, ftr_sw b)
 {
 	ftr_sw low = FTR_MIN(a, b), high = FTR_MAX(a, b);

@@ -29,8 +29,8 @@ unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed)
 
 /* ---- links --------------------------------------------------------------- */
 
-/* Links between switches are grouped by the rank of the lower end; links to host
- * ports by the rank of the switch, in groups of their own. */
+/* Links between switches are compared with those whose lower end has the same rank;
+ * links to host ports with those at switches of the same rank. */
 static uint32_t kind_of(const struct drawing *z, ftr_sw s,
 			const struct ftr_swport *p)
 {

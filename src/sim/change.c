@@ -2,8 +2,8 @@
 /*
  * Failures and repairs of links and switches, and new tables.
  *
- * A link works if neither it nor a switch at its ends is down; both its
- * channels change together. A channel that goes down loses the packet on it and
+ * A link works if the link and the switches at its ends are up. A fault or repair
+ * changes the channels of both directions. A channel that goes down loses the packet on it and
  * the packets that wait for it. A packet that has other exits loses only the exit to that
  * channel. With fn->requeue, waiting packets are routed again instead of being lost.
  * Packets in the buffer at the far end continue.
@@ -106,7 +106,7 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 	free(o.p);
 }
 
-/* The first packet of a FIFO; if there are no FIFOs, the first packet in the buffer that
+/* Return the first packet of a FIFO; if there are no FIFOs, the first packet in the buffer that
  * has nodes of its own. NONE: there is no such packet, or it is parked. */
 static uint32_t first_waiting(const struct sim *m, uint32_t port,
 			      unsigned int vl)

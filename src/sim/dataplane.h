@@ -86,7 +86,7 @@ struct wheel {
 	struct event *event;	/* the pool */
 	uint32_t n_event, cap_event, free;
 	uint32_t later, last_later;	/* list of later events; NONE: there are none */
-	uint64_t later_at;	/* time of the earliest of them; UINT64_MAX: there are none */
+	uint64_t later_at;	/* time of the earliest later event; UINT64_MAX: none */
 };
 
 bool wheel_init(struct wheel *w, uint64_t slot_ps);
@@ -103,12 +103,12 @@ void wheel_pop(struct wheel *w, struct event *out);
 struct packet {
 	struct ftr_sim_packet h;
 	uint64_t made, sent;
-	uint64_t tail;		/* time at which its tail has arrived in the buffer */
-	uint64_t ready;		/* time from which it may leave */
+	uint64_t tail;		/* time when the last byte has arrived in the buffer */
+	uint64_t ready;		/* earliest time at which the packet may leave */
 	uint32_t next;		/* next packet in its queue */
-	uint32_t at;		/* port whose buffer holds it */
+	uint32_t at;		/* port whose buffer holds the packet */
 	uint32_t id;		/* unique, even if the packet's index is used again */
-	uint32_t nodes;		/* first of its own nodes, or NONE */
+	uint32_t nodes;		/* the packet's first own node; NONE: it has none */
 	uint16_t epoch;		/* epoch of the packet's channel when the packet started */
 	uint8_t vl;
 	bool cut;

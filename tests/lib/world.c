@@ -278,7 +278,7 @@ void world_check(const struct world *w)
 
 /* ---- events ---------------------------------------------------------- */
 
-/* The other end of a link between switches. */
+/* Return the index in ftr_fabric.ports of the far end of the link at port p of s. */
 static uint32_t far_end(const struct world *w, ftr_sw s, ftr_port p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(w->f, s, p);

@@ -216,7 +216,7 @@ START_TEST(line)
 }
 END_TEST
 
-/* The same row with hosts only at both ends. */
+/* A row of switches as in the test above, but with hosts only at the two ends. */
 START_TEST(bare_line)
 {
 	begin();

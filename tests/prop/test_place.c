@@ -341,7 +341,7 @@ enum fate { STAYS, FARTHER, LOST };
 
 /*
  * Has an entry of `before` lost its next hop in `after`, which has one more fault?
- * It has if the link is dead, or if the switch behind the link no longer leads closer.  If
+ * The next hop is lost if the link is dead, or if the switch behind it is no longer closer.  If
  * that switch is farther from the destination than before, then in a PGFT other
  * candidates are closer, and the next hop counts as lost.  With several downward
  * paths (up_path is set) all candidates may be farther by the same amount: FARTHER.
