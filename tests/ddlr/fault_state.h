@@ -17,7 +17,7 @@ struct world {
 	struct ftr_shape *sh;
 	struct ftr_tables *base;	/* tables before any fault */
 	struct ftr_sl2vl *m;	/* SL2VL tables of the turn bit; NULL: one VL */
-	bool switches;		/* switches send packets, too */
+	bool switches;		/* true: switches send packets, too */
 	struct ftr_ddlr *r;
 	struct ftr_tables *t;	/* entries that the switches hold now */
 	uint8_t *dead_sw;	/* [n_sw] 1: the switch is dead */
@@ -30,7 +30,7 @@ struct world {
 	struct { ftr_sw sw; ftr_port port; } *link;
 	uint32_t n_inner;	/* switches without hosts */
 	ftr_sw *inner;
-	bool hasty;		/* check after every step, not after every write */
+	bool hasty;		/* true: check after every step, not after every write */
 	/* scratch */
 	uint8_t *fate;
 	ftr_sw *stack;
@@ -58,11 +58,11 @@ void world_suffer(struct world *w, struct ftr_event e);
 
 /* The properties of one state of the tables. */
 struct verdict {
-	uint64_t pairs;		/* pairs (live switch, LID) that are physically connected */
-	uint64_t lost;		/* those of `pairs` that have no path */
-	uint64_t host_lost;	/* those of `lost` from a switch with hosts to the LID of a host */
+	uint64_t pairs;		/* number of physically connected pairs (live switch, LID) */
+	uint64_t lost;		/* number of `pairs` without a path */
+	uint64_t host_lost;	/* number of `lost` from a switch with hosts to a host's LID */
 	uint64_t loops;
-	uint64_t lost_again;	/* those of `lost` that had a path in the previous state */
+	uint64_t lost_again;	/* number of `lost` that had a path in the previous state */
 	bool cyclic;
 };
 

@@ -52,7 +52,7 @@ struct job {
 	const char *kinds;
 	unsigned int vls;
 	uint64_t n;		/* number of random sets; 0: all possible sets */
-	bool orders;		/* apply the faults of each set in all orders */
+	bool orders;		/* true: apply the faults of each set in all orders */
 };
 
 struct tally {

@@ -156,9 +156,9 @@ static void read_tables(struct fake *h, const struct ftr_fabric *f,
 
 /* Requirement on the pairs of hosts. */
 enum demand {
-	SOUND,		/* none: pairs may be unreachable */
+	SOUND,		/* no requirement: pairs may be unreachable */
 	HEALED,		/* pairs that links can connect are connected */
-	EXACT		/* as HEALED, and no other pairs are connected */
+	EXACT		/* like HEALED, and no other pairs are connected */
 };
 
 static void check(struct fake *h, enum demand demand)

@@ -47,7 +47,7 @@ struct fake_packet {
 
 struct fake_fate {
 	bool lose_request, lose_answer;
-	bool refuse;		/* the transport refuses to send the packet */
+	bool refuse;		/* true: the transport refuses to send the packet */
 	bool to_host;		/* the loss of the packet is reported to OpenSM, not to the
 				 * sender of the packet */
 	unsigned int copies;	/* number of duplicate answers */
@@ -55,10 +55,10 @@ struct fake_fate {
 	uint32_t lie;		/* if not 0: seed of random data in the answer */
 	bool lie_header;	/* the answer's attribute and modifier are
 				 * random, too */
-	bool ignore;		/* a Set is acknowledged, but not carried out */
+	bool ignore;		/* true: a Set is acknowledged, but not carried out */
 	double delay_ms;	/* time until the request is carried out */
 	double back_ms;		/* time from then until the answer arrives */
-	bool hold;		/* the answer waits for fake_release */
+	bool hold;		/* true: the answer waits for fake_release */
 };
 
 /* Called with the wire's mutex held, by any thread. NULL: every packet
@@ -89,9 +89,9 @@ typedef void (*fake_moment_fn)(void *ctx, struct fake *h, enum fake_moment m);
 struct fake_sw {
 	uint8_t *lft;		/* [FTR_LID_MAX + 1] the table in the switch */
 	ib_net64_t m_key;	/* 0: the switch accepts every M_Key */
-	bool silent;		/* the switch does not answer */
+	bool silent;		/* true: the switch does not answer */
 	bool changed;		/* value of PortStateChange in the switch */
-	bool unheard;		/* a trap of the switch has not reached OpenSM */
+	bool unheard;		/* true: a trap of the switch has not reached OpenSM */
 	/* route found by OpenSM's last discovery */
 	struct rr_dr route;
 	uint32_t n_sets;	/* Sets of LFT blocks that the switch has carried out */
@@ -119,7 +119,7 @@ struct fake {
 
 	fake_moment_fn moment;
 	void *moment_ctx;
-	bool fail_routing;	/* set by a test: the stock engine fails */
+	bool fail_routing;	/* true: the stock engine fails; set by tests */
 	/* called after each Set of a table, with the wire's mutex held; may be NULL */
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
@@ -133,7 +133,7 @@ struct fake {
 	unsigned int posted;	/* number of messages that the dispatcher has not handled
 				 * yet */
 	unsigned int reported;	/* number of traps reported to plugins */
-	bool own_sweep;		/* sweep due because of a trap that the plugin left to OpenSM */
+	bool own_sweep;		/* true: a sweep is due for a trap that the plugin left to OpenSM */
 	struct {
 		uint32_t n;
 		double last;
@@ -157,8 +157,8 @@ struct fake_opts {
 	ftr_ep sm;		/* host that OpenSM runs on */
 	bool no_sweep_on_trap;
 	ib_net64_t m_key;
-	bool m_key_lookup;	/* each switch has an M_Key of its own */
-	bool not_up;		/* fake_new makes no first sweep */
+	bool m_key_lookup;	/* true: each switch has an M_Key of its own */
+	bool not_up;		/* true: fake_new makes no first sweep */
 	bool real_time;		/* no virtual time, for tests in which a thread never ends its
 				 * work */
 };
@@ -261,11 +261,12 @@ bool fake_unheard(struct fake *h);
 /* Every block of OpenSM's copy of the tables equals the switch's block, or is marked: the next
  * sweep writes it. */
 void fake_check_copy(struct fake *h);
-/* Number of marked blocks. */
+/* Number of marked blocks of the switches that OpenSM can reach. */
 uint32_t fake_marked(struct fake *h);
 /* Every block of OpenSM's copy equals the switch's block. */
 void fake_check_copy_clean(struct fake *h);
-/* Make a sweep, which must change no entry; then check all of the above. */
+/* Make a sweep, which must change no entry; then call fake_check_healed and
+ * fake_check_copy_clean. */
 void fake_check_quiet_sweep(struct fake *h);
 /* After a repair: the fabric is repaired, OpenSM's copy equals the switches'
  * tables, the plugin requests a sweep, and that sweep changes no entry. */

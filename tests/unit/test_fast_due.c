@@ -45,7 +45,7 @@ START_TEST(test_held)
 		fake_settle(h);
 		ck_assert(fake_sweep(h));
 		fake_settle(h);
-		ck_assert(fake_sweep(h));	/* placement literal needs a second sweep */
+		ck_assert(fake_sweep(h));	/* "placement literal" needs a second sweep */
 		fake_settle(h);
 	}
 	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);

@@ -214,7 +214,7 @@ static void check_rest(struct json_object *rest, int64_t switches)
 	ck_assert(switches || !number(rest, "entries"));
 }
 
-/* Check the times.  swept: the line was written after a sweep; otherwise it is written
+/* Check the times of an event.  swept: the line was written after a sweep; otherwise it is written
  * immediately. */
 static void check_times(struct json_object *o, bool swept)
 {

@@ -16,7 +16,7 @@
 struct liar {
 	struct ftr_rng rng;
 	unsigned int percent;
-	bool ignore;		/* Sets are acknowledged but not carried out */
+	bool ignore;		/* true: Sets are acknowledged but not carried out */
 	atomic_uint reported;
 };
 
