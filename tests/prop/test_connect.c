@@ -125,8 +125,7 @@ static void all_arrive(const struct both *b)
 		}
 }
 
-/* Check the tables without the order and turns that the engine claims: the checker builds and
- * searches the whole graph of channel dependencies. */
+/* Search the whole dependency graph; the order and turns that the engine claims are not used. */
 static void no_credit_loop(const struct both *b)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };
