@@ -267,7 +267,7 @@ void cli_write_end(void);
 void cli_check_inputs(const char *cmd, const char *const *out,
 		      unsigned int n_out, const char *const *in,
 		      unsigned int n_in);
-/* Dies if two of these n output files are the same; entries may be NULL.  reported: a
+/* Dies if two of these n output files are the same; entries may be NULL.  reported: true if a
  * report goes to stdout as well. */
 void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		       unsigned int n);

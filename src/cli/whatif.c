@@ -126,7 +126,7 @@ static double reroute(const struct job *j, const struct ftr_fabric *f,
 	return ms;
 }
 
-/* Keeps the affected nodes of run i of c if it is the worst so far. */
+/* Keeps the affected nodes of run i of c if this run is the worst so far. */
 static void keep_worst(const struct job *j, struct cli_column *c,
 		       unsigned int i, const struct ftr_fabric *f,
 		       struct cli_reach *reach)
