@@ -238,7 +238,7 @@ const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen);
  * is the sweeper's thread. */
 bool ibf_other_routed(const struct ibf_plugin *p);
 
-/* snapshot.c: copy OpenSM's subnet into a fabric; exclusive lock held. */
+/* snapshot.c: copy OpenSM's subnet into a fabric.  The caller holds OpenSM's exclusive lock. */
 enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 			     struct ibf_skips *skips,
 			     struct ftr_err *err) FTR_MUST_USE;
@@ -295,7 +295,8 @@ void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
 /* takeover.c: with option "takeover ordered", replace the tables in the switches by
- * t, if another engine made them; logs the result.  Exclusive lock held. */
+ * t, if another engine made them; log the result.  The caller holds OpenSM's exclusive
+ * lock. */
 void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 		  const struct ftr_tables *t);
 
@@ -326,8 +327,8 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
 /* Report the changes that a routing has made.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
-/* ddlr_vls.c.  ibf_ddlr_vls: decide the VLs of gen; exclusive lock held.  ibf_ddlr_sl2vl:
- * OpenSM's callback update_sl2vl. */
+/* ddlr_vls.c.  ibf_ddlr_vls: decide the VLs of gen; the caller holds OpenSM's exclusive
+ * lock.  ibf_ddlr_sl2vl: OpenSM's callback update_sl2vl. */
 void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t);
