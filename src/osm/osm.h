@@ -342,7 +342,7 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
  *  sweep	a sweep begins
  *  routed	a routing is done; exclusive lock held
  *  refused	a routing is refused; exclusive lock held
- *  engine	used: the name of the engine that routes; ours: it is one of this plugin;
+ *  engine	used: the name of the engine that routes; ours: it belongs to this plugin;
  *		reason: why an engine that precedes `used` in routing_engine does not route;
  *		"": there is no such engine
  *  repair	a repair is done

@@ -273,7 +273,7 @@ struct run {
 	struct ibf_smp *s;
 	struct rr_smp *job;
 	unsigned int n, next;	/* jobs next .. n-1 have not been sent yet */
-	unsigned int open;	/* jobs that are RR_SMP_OPEN */
+	unsigned int open;	/* number of jobs whose state is RR_SMP_OPEN */
 	unsigned int on_wire;
 	const struct rr_smp_policy *policy;
 };
