@@ -33,7 +33,7 @@ struct cli_affected {
 };
 
 struct cli_affected_list {
-	struct cli_affected *v;	/* destinations sorted by LID, other nodes by idx */
+	struct cli_affected *v;	/* sorted by LID in a list of destinations, else by idx */
 	uint32_t n;
 	uint32_t of;		/* number of host ports, or of switches, in the fabric */
 };

@@ -46,7 +46,7 @@ static bool taken_over(struct ibf_fast *f, ftr_lid lid)
 }
 
 /* The value that OpenSM last read from opensm.conf: it keeps a copy, which we
- * do not change.  Without a file there is no copy, and the option does not
+ * do not change.  Without opensm.conf there is no copy, and the option does not
  * change. */
 static boolean_t in_file(const osm_subn_opt_t *opt, boolean_t otherwise)
 {
