@@ -159,7 +159,7 @@ static void measure(const struct job *j, const struct ftr_shape *sh,
 	ftr_sl2vl_free(m);
 }
 
-/* Measures t, tables for the undamaged fabric, on the damaged one. */
+/* Measures t, the tables of the undamaged fabric, on the damaged fabric. */
 static void measure_old(const struct job *j, const struct ftr_tables *t,
 			const struct ftr_shape *sh, struct cli_column *c,
 			unsigned int i)

@@ -148,7 +148,7 @@ static void put_head(const struct cli_whatif_view *v)
 	putchar('\n');
 }
 
-/* Prints, for each column, the nodes that the faults affect. */
+/* Prints, for each column, the nodes that are unreachable or cut off. */
 static void put_affected(const struct cli_whatif_view *v)
 {
 	for (unsigned int c = 0; c < v->n_col; c++) {
