@@ -204,8 +204,9 @@ void cli_free_guids(struct ftr_shape_opts *opts);
 /*
  * Makes the nominal fabric for opts->nominal: the union of f and the file at path (a state
  * file of the plugin, or any fabric file).  Prints a note on stderr if f has parts that the
- * file lacks.  With path NULL, the nominal fabric is f itself if the caller will apply faults
- * to f (faults is true); otherwise *out is NULL.  *out is also NULL with opts->no_slots.
+ * file lacks, or if the file belongs to another fabric and is not used.  With path NULL, the
+ * nominal fabric is f itself if the caller will apply faults to f (faults is true); otherwise
+ * *out is NULL.  *out is also NULL with opts->no_slots.
  */
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,

@@ -6,7 +6,7 @@
  * The options are sorted by time (at equal times: --fail, --recover, --tables,
  * --reroute) and applied in that order.  Random faults are therefore drawn from the links and
  * switches that are up at the time of the fault, and --reroute routes the fabric as it is at
- * that time.
+ * that time.  Neither considers the faults in events files (--events).
  */
 #include <stdlib.h>
 #include <string.h>

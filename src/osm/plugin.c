@@ -6,7 +6,7 @@
  *  entry point		thread		OpenSM lock	touches
  *  create		main		none		options, registry, the
  *							fast path: its thread,
- *							its hook, its bind
+ *							trap hook, port binding
  *  report: events of	sweeper		none		flags, log, event file;
  *    sweeps						may wait, see below
  *  report: traps, SA,	any		any		nothing: returns
