@@ -72,8 +72,8 @@ enum html_pattern { HTML_ALL = 0, HTML_SHIFT, HTML_PAIRS, HTML_PATTERNS };
 
 struct html_load {
 	bool done;
-	uint64_t *load;		/* [2 * n_links] flows */
-	uint64_t *out, *in;	/* [pic->n_pods] flows that must leave and enter each pod */
+	uint64_t *load;		/* [2 * n_links] number of flows on each directed link */
+	uint64_t *out, *in;	/* [pic->n_pods] numbers of flows that must leave, enter each pod */
 	uint64_t flows, lost, max;
 };
 

@@ -28,8 +28,8 @@ struct cli_live {
 	struct ftr_tables *t;
 	uint32_t missing;	/* number of switches whose table could not be read */
 	uint32_t silent;	/* number of ports with a link whose far end does not answer */
-	uint32_t blocks;	/* number of blocks of tables that were read */
-	double table_seconds;	/* time to read these blocks */
+	uint32_t blocks;	/* number of blocks in the tables of all switches */
+	double table_seconds;	/* time spent on reading these blocks */
 };
 
 /* Entries for a command's table of options (struct cli_opt).  s: the command's struct, whose member

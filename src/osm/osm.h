@@ -340,8 +340,8 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
 /* status_file.c: metrics and status files.  ibf_status_new returns NULL if out of memory; the
  * other functions do nothing if the plugin's status is NULL.  Each of them reports one event:
  *  sweep	a sweep begins
- *  routed	a routing is done; exclusive lock held
- *  refused	a routing is refused; exclusive lock held
+ *  routed	a routing is done (OpenSM's exclusive lock is held)
+ *  refused	a routing is refused (OpenSM's exclusive lock is held)
  *  engine	used: the name of the engine that routes; ours: it belongs to this plugin;
  *		reason: why an engine that precedes `used` in routing_engine does not route;
  *		"": there is no such engine
