@@ -131,7 +131,8 @@ struct ibf_prefer {
 				 * last search */
 	bool searching;		/* a search was started for this fabric */
 	bool searched;		/* a search for this fabric has succeeded */
-	bool improved;		/* the preferred tables come from a search */
+	bool improved;		/* the preferred tables come from a search, a file or the
+				 * switches */
 	bool was_read;		/* the state files were read */
 	bool adopting;		/* the present routing prefers tables that were read from
 				 * the switches (adopt.c) */

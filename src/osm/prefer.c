@@ -10,9 +10,9 @@
  *
  * The preferred tables are computed again when the fabric has a link that was missing when
  * they were computed.  They are then computed from the closed form, so that the
- * tables of the complete fabric do not depend on history.  Exception: if a search had improved
- * the preferred tables of a complete fabric, and the fabric has grown since, the new ones are
- * computed from the old ones.
+ * tables of the complete fabric do not depend on history.  Exception: if the preferred tables
+ * of a complete fabric came from a search, a file or the switches (option adopt), and the fabric
+ * has grown since, the new ones are computed from the old ones.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |
