@@ -238,8 +238,8 @@ static void absent_links(const struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Without a nominal fabric: lists the switches with fewer upward neighbours than slots; returns
- * the number of slots without a neighbour. */
+/* Without a nominal fabric: lists the switches that have fewer upward neighbours than the shape
+ * infers for them (n_slots, see <ftr/shape.h>); returns the number of missing neighbours. */
 static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_shape *sh = d->sh;

@@ -152,7 +152,7 @@ static bool is_repaired(const struct ibf_engine *e,
 }
 
 /*
- * Stores the extra turns of the previous routing in r, with the switch numbers of gen's fabric.
+ * Stores the extra turns of the previous routing in r, converted to switches of gen's fabric.
  * If the fabric is complete again, no turns are stored: all turns are planned from the start, so
  * that the tables are the same as before the fault.  The turns of the complete fabric are a
  * subset of those of the damaged fabric, because planning for the damaged fabric began with
