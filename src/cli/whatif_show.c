@@ -68,7 +68,7 @@ static const struct {
 	[CLI_M_ROUTE_MS] = { "ms to route", "route_ms", REAL, false },
 };
 
-/* True if at least one column has a value for metric m.  The table has no rows for other metrics. */
+/* True if at least one column has a value for metric m.  The table omits all other metrics. */
 static bool shown(const struct cli_whatif_view *v, int m)
 {
 	for (unsigned int c = 0; metric[m].text && c < v->n_col; c++)

@@ -176,7 +176,7 @@ struct ibf_plugin {
 	struct osm_opensm *osm;
 	struct ibf_writer *writer;	/* NULL: no file is written */
 	struct ibf_fast *fast;	/* NULL: no fast path */
-	struct ibf_smp *smp;	/* transport of the fast path; NULL: none */
+	struct ibf_smp *smp;	/* transport of the fast path; NULL: no fast path */
 	struct ibf_status *status;	/* NULL: no status files, or no memory */
 	struct ibf_nominal *nominal;	/* NULL: not known yet */
 	struct ibf_options opt;
