@@ -237,7 +237,7 @@ ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
  * with_gaps false: gaps are removed, as by cli_drop_gaps. */
 uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
 /* Removes gaps, and host ports without a LID or a link, from the order, since the MPI ranks
- * of a job are numbered without them.  Returns the number removed. */
+ * of a job are numbered without them.  Returns the number of removed places. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
 /* Computes a lower bound, valid for any routing, for the number of flows on the most loaded
  * link if all host ports of `order` send to each other; gaps are ignored.  With rounds 0, the
