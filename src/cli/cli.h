@@ -204,8 +204,9 @@ void cli_free_guids(struct ftr_shape_opts *opts);
 /*
  * Makes the nominal fabric for opts->nominal: the union of f and the file at path (a state
  * file of the plugin, or any fabric file).  Prints a note on stderr if f has parts that the
- * file lacks.  With path NULL, the nominal fabric is f itself if the caller will apply faults
- * to f (faults is true); otherwise *out is NULL.  *out is also NULL with opts->no_slots.
+ * file lacks, or if the file belongs to another fabric and is not used.  With path NULL, the
+ * nominal fabric is f itself if the caller will apply faults to f (faults is true); otherwise
+ * *out is NULL.  *out is also NULL with opts->no_slots.
  */
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
@@ -236,7 +237,7 @@ ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
  * with_gaps false: gaps are removed, as by cli_drop_gaps. */
 uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
 /* Removes gaps, and host ports without a LID or a link, from the order, since the MPI ranks
- * of a job are numbered without them.  Returns the number removed. */
+ * of a job are numbered without them.  Returns the number of removed places. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
 /* Computes a lower bound, valid for any routing, for the number of flows on the most loaded
  * link if all host ports of `order` send to each other; gaps are ignored.  With rounds 0, the
@@ -267,7 +268,7 @@ void cli_write_end(void);
 void cli_check_inputs(const char *cmd, const char *const *out,
 		      unsigned int n_out, const char *const *in,
 		      unsigned int n_in);
-/* Dies if two of these n output files are the same; entries may be NULL.  reported: a
+/* Dies if two of these n output files are the same; entries may be NULL.  reported: true if a
  * report goes to stdout as well. */
 void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		       unsigned int n);

@@ -141,7 +141,7 @@ struct doc_opts {
 
 struct doctor {
 	struct doc_opts o;
-	const char *fabric;	/* file, NULL: live */
+	const char *fabric;	/* path of FABRIC; NULL: read the running fabric */
 	struct doc_conf conf;
 	struct doc_fabric net;
 	struct ftr_team *team;
@@ -182,7 +182,7 @@ extern const struct doc_check doc_checks[DOC_N_CHECKS];
 /* Finds the first NUL-terminated string "OpenSM <digits and dots>" in the file.  Returns
  * false if there is none; errno is then 0 or says why the file cannot be read. */
 bool doc_file_version(const char *path, char version[DOC_VERSION_MAX]);
-/* The program opensm, malloc()ed; NULL: not found. */
+/* Path of the program opensm, malloc()ed; NULL: not found. */
 char *doc_find_opensm(void);
 void doc_read_conf(struct doctor *d);
 void doc_free_conf(struct doc_conf *c);

@@ -279,7 +279,7 @@ static char *find_file(const char *dirs, const char *name)
 	return NULL;
 }
 
-/* Approximates the search path of the dynamic linker. */
+/* Finds the file of the plugin by an approximation of the dynamic linker's search path. */
 static char *find_plugin(void)
 {
 	static const char name[] = "libibfattree.so";

@@ -135,8 +135,8 @@ static bool is_state_of(const struct doctor *d, const char *path,
 
 /*
  * Examines the plugin's state files: the file of --nominal, or all files ibfattree-nominal* in
- * OpenSM's cache directory on this node.  Adds a detail unless one of them belongs to this
- * fabric: a node can run subnet managers of several fabrics.  Returns the number of files.
+ * OpenSM's cache directory on this node.  Adds a detail if none of these files belongs to this
+ * fabric.  (A node can run subnet managers of several fabrics.)  Returns the number of files.
  */
 static unsigned int state_files(const struct doctor *d, struct doc_result *r)
 {
@@ -238,8 +238,8 @@ static void absent_links(const struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Without a nominal fabric: lists the switches with fewer upward neighbours than slots; returns
- * the number of slots without a neighbour. */
+/* Without a nominal fabric: lists the switches that have fewer upward neighbours than the shape
+ * infers for them (n_slots, see <ftr/shape.h>); returns the number of missing neighbours. */
 static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_shape *sh = d->sh;

@@ -56,8 +56,8 @@ struct html_map {
 /* The caller sets m->f, sh and pic and, for two fabrics, old, old_sh and old_pic. */
 void html_map_init(struct html_map *m);
 void html_map_fini(struct html_map *m);
-/* The page's number of a switch of any fabric g, found by GUID; HTML_NONE if it is not
- * on the page. */
+/* The number that switch s of any fabric g has on the page, found by GUID; HTML_NONE if the
+ * switch is not on the page. */
 uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 		     ftr_sw s);
 /* The directed link from switch s of g through port p, or HTML_NONE. */
@@ -72,8 +72,8 @@ enum html_pattern { HTML_ALL = 0, HTML_SHIFT, HTML_PAIRS, HTML_PATTERNS };
 
 struct html_load {
 	bool done;
-	uint64_t *load;		/* [2 * n_links] flows */
-	uint64_t *out, *in;	/* [pic->n_pods] flows that must leave and enter each pod */
+	uint64_t *load;		/* [2 * n_links] number of flows on each directed link */
+	uint64_t *out, *in;	/* [pic->n_pods] numbers of flows that must leave, enter each pod */
 	uint64_t flows, lost, max;
 };
 
@@ -86,7 +86,7 @@ struct html_set {
 	/* tables with which t is compared to count changes, and their fabric; or NULL */
 	const struct ftr_tables *before;
 	const struct ftr_fabric *before_f;
-	uint32_t missing;	/* switches without a table */
+	uint32_t missing;	/* number of switches without a table */
 	/* filled by html_set_run */
 	struct ftr_check_report r;
 	struct cli_verdict verdict;

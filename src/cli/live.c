@@ -257,7 +257,7 @@ static bool start_next(struct reader *r, struct slot *s)
 /* Called if no answer came in time: sends the Get again, or skips the switch from now on. */
 static void try_again(struct reader *r, struct slot *s)
 {
-	if (!r->node[s->sw]) {		/* skipped because of another block */
+	if (!r->node[s->sw]) {		/* the switch is already skipped */
 		s->busy = false;
 	} else if (s->tries >= TRIES) {
 		give_up(r, s->sw, "no answer");

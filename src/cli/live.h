@@ -15,7 +15,7 @@ struct cli_live_opts {
 	const char *ca;		/* local adapter; NULL: the first with a port that is up */
 	unsigned int port;	/* port of that adapter; 0: the first that is up */
 	uint64_t m_key;
-	/* If not NULL, called when f is known and before tables are read, with the
+	/* If not NULL, called after the discovery and before tables are read.  net: the
 	 * libibnetdisc fabric from which f was built; f may have no LIDs. */
 	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net,
 				const struct ftr_fabric *f,
@@ -28,8 +28,8 @@ struct cli_live {
 	struct ftr_tables *t;
 	uint32_t missing;	/* number of switches whose table could not be read */
 	uint32_t silent;	/* number of ports with a link whose far end does not answer */
-	uint32_t blocks;	/* number of blocks of tables that were read */
-	double table_seconds;	/* time to read these blocks */
+	uint32_t blocks;	/* number of blocks in the tables of all switches */
+	double table_seconds;	/* time spent on reading these blocks */
 };
 
 /* Entries for a command's table of options (struct cli_opt).  s: the command's struct, whose member
@@ -38,7 +38,8 @@ struct cli_live {
 	{ "live", CLI_FLAG, offsetof(s, from.on), NULL, \
 	  "read fabric and tables from the switches", NULL, 0, 0 }, \
 	CLI_OPTS_LOCAL(s, "--live: ")
-/* Entries for the options that choose the local port.  when: text before each description. */
+/* Entries for the options that choose the local port.  when: text before each description,
+ * such as "--live: ". */
 #define CLI_OPTS_LOCAL(s, when) \
 	{ "ca", CLI_STRING, offsetof(s, from.ca), "NAME", \
 	  when "local adapter; if not given, the first with a port that is up", NULL, 0, 0 }, \

@@ -78,7 +78,8 @@ static const struct cli_opt options[] = {
 
 /* ---- the patterns --------------------------------------------------------- */
 
-/* Sets in->bound to the higher one of two lower bounds: from cuts and from link weights. */
+/* Sets in->bound to the higher of two lower bounds, one computed from cuts and one from link
+ * weights (see cli_bound). */
 static void find_bound(const struct load *l, struct input *in,
 		       const struct ftr_shape *sh)
 {

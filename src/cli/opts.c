@@ -117,7 +117,7 @@ static void set_value(const struct cli_cmd *cmd, const struct cli_opt *o,
 	}
 }
 
-/* The option that word names; *value: the text after '=', or NULL. */
+/* Returns the option that `word` names, or NULL; *value: the text after '=', or NULL. */
 static const struct cli_opt *find(const struct cli_cmd *cmd, const char *word,
 				  const char **value)
 {

@@ -130,7 +130,8 @@ static enum ftr_status write_beside(int fd, const char *path,
 	return st;
 }
 
-/* Removes the staged files from index `first` on. */
+/* Removes the staged files from index `first` on.  Then no file is staged, and signals have their
+ * previous handlers. */
 static void remove_from(int first)
 {
 	for (int i = first; i < n_staged; i++)

@@ -36,7 +36,7 @@ static const struct cli_opt options[] = {
 
 struct line {
 	uint32_t place;		/* place in the host order; UINT32_MAX: none */
-	uint32_t i;		/* index in --hosts, or in the list of all hosts */
+	uint32_t i;		/* index of the host in --hosts, or in the list of all hosts */
 	const char *name;
 	uint32_t slots;
 };
@@ -69,8 +69,8 @@ static void read_order(struct job *j)
 	ftr_shape_free(sh);
 }
 
-/* Returns an array [h->n]: the first place of each host in the host order, from the places of its
- * ports; UINT32_MAX: none. */
+/* Returns an array [h->n]: for each host, the first of the places of its ports in the
+ * host order; UINT32_MAX: none. */
 static uint32_t *places(const struct job *j)
 {
 	uint32_t *at = cli_calloc(j->f->n_ep, sizeof(*at), "%u hosts", j->h->n);

@@ -21,8 +21,8 @@ struct build {
 	uint32_t *hosts;	/* [n_sw] number of host ports that are sources */
 	uint32_t *seen;		/* [n_sw] last destination (see dest) for which the switch was
 				 * counted; 0: none */
-	/* [n_sw] numbers of host ports and switches that are the destination of an unreachable,
-	 * due pair from the switch */
+	/* [n_sw] numbers of host ports and of switches that are destinations of due pairs (see
+	 * reach.h), but unreachable from the switch */
 	uint32_t *to_ep, *to_sw;
 	uint32_t dest;		/* number of the current destination, from 1 */
 	struct ftr_lid_owner last;	/* the current destination */
@@ -55,7 +55,7 @@ uint64_t cli_reach_due(const struct cli_reach *r, int cls)
 
 /* ---- collecting -------------------------------------------------------- */
 
-/* True if s has an up/down path to t. */
+/* True if s has an up/down path to t, or if the ranks are not known. */
 static bool has_updown(const struct ftr_shape *sh, ftr_sw s, ftr_sw t)
 {
 	return !sh || s == t || ftr_shape_cost(sh, s)[sh->numbering.col[t]] !=

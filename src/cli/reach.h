@@ -26,22 +26,24 @@
 /* An affected node. */
 struct cli_affected {
 	uint32_t idx;		/* ftr_ep or ftr_sw, depending on the list */
-	ftr_sw first;		/* the first switch, by index, with affected sources */
+	ftr_sw first;		/* the switch with the lowest index from which a destination is
+				 * unreachable; in other lists, the switch of the node, or
+				 * FTR_SW_NONE */
 	uint32_t n_ep, n_sw;	/* struct cli_reach states what each list counts here */
 };
 
 struct cli_affected_list {
-	struct cli_affected *v;	/* destinations sorted by LID, other nodes by idx */
+	struct cli_affected *v;	/* sorted by LID in a list of destinations, else by idx */
 	uint32_t n;
-	uint32_t of;		/* number of nodes of that kind in the fabric */
+	uint32_t of;		/* number of host ports, or of switches, in the fabric */
 };
 
 struct cli_reach {
-	/* number of pairs of each class, see the comment at the top */
+	/* numbers of unreachable pairs by class; one array for each kind, see the top */
 	uint64_t cut[FTR_N_CHECK_CLASSES];
 	uint64_t no_updown[FTR_N_CHECK_CLASSES];
 	uint64_t missed[FTR_N_CHECK_CLASSES];
-	bool ranked;		/* no_updown is known */
+	bool ranked;		/* the ranks are known, so no_updown is valid */
 	/* destinations of unreachable pairs that are due; n_ep, n_sw: the numbers of host
 	 * ports and switches from which the destination is unreachable */
 	struct cli_affected_list ep, sw;

@@ -45,7 +45,8 @@ struct cli_sim_job {
 	ftr_ep hot[CLI_LIST_MAX];
 	struct ftr_sim_change *change;
 	uint32_t n_changes, cap_changes;
-	uint32_t n_links_down, n_links_up;	/* numbers of such changes in change[] */
+	uint32_t n_links_down, n_links_up;	/* numbers of changes in change[] by
+						 * which a link fails, returns */
 	struct ftr_tables *later[2 * CLI_LIST_MAX];	/* tables of --tables and --reroute */
 	unsigned int n_later;
 	struct ftr_sim_conf conf;
@@ -102,7 +103,7 @@ struct cli_sim_sum {
 #define CLI_SIM_WORST_MAX 64
 struct cli_sim_use {
 	const struct ftr_sim_channel_use *c;
-	double use;		/* fraction of the time in which it was busy, mean over runs */
+	double use;		/* fraction of the time in which c was busy, mean over runs */
 };
 
 /* Simulated seconds that were measured in a run; fewer than configured if the run was stopped. */

@@ -6,7 +6,7 @@
  * The options are sorted by time (at equal times: --fail, --recover, --tables,
  * --reroute) and applied in that order.  Random faults are therefore drawn from the links and
  * switches that are up at the time of the fault, and --reroute routes the fabric as it is at
- * that time.
+ * that time.  Neither considers the faults in events files (--events).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void put_link(struct play *y, const struct step *p, ftr_sw s,
 	cli_must(cli_sim_add(y->j, &g, &cli_err));
 }
 
-/* Applies all faults marked in z. */
+/* Takes down every link and switch that is marked in z, or restores it if down is false. */
 static void put_marked(struct play *y, const struct step *p,
 		       const struct cli_faults *z, bool down)
 {
@@ -79,7 +79,7 @@ static void put_marked(struct play *y, const struct step *p,
 	}
 }
 
-/* Applies the faults by which the fabric `less` differs from the fabric `whole`. */
+/* Takes down every link and switch of the fabric `whole` that is missing in the fabric `less`. */
 static void put_missing(struct play *y, const struct step *p,
 			const struct ftr_fabric *whole,
 			const struct ftr_fabric *less)

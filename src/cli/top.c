@@ -114,7 +114,7 @@ static void put_at(int y, const struct top_line *l)
 	attroff(a);
 }
 
-/* Number of rows for repairs below n lines of status. */
+/* Number of screen rows that n lines of status leave for repairs. */
 static int room_for_events(size_t n)
 {
 	int room = LINES - (int)n - 3;
@@ -145,8 +145,8 @@ static void put_bars(const struct top_data *d)
 	attroff(A_REVERSE);
 }
 
-/* Draws the screen.  *first: index of the repair in the first row of the list; it is reduced if
- * the list would end too early.  Returns true if a line needs attention. */
+/* Draws the screen.  *first: index of the repair in the first row of the list; it is reduced
+ * if rows below the last repair would be empty.  Returns true if a line needs attention. */
 static bool draw(struct top_data *d, size_t *first)
 {
 	struct top_line line[TOP_LINES_MAX], title;

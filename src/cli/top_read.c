@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reads the two files while the plugin writes them.
+ * Reads the status file and the events file while the plugin writes them.
  *
  * The plugin replaces the status file as a whole.  If the file is incomplete anyway (a
  * copy, for instance), the previous status is kept and the error is shown.  The events
  * file grows: only its end is read, and a last line without a newline is left for the
- * next time.
+ * next read.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -17,10 +17,11 @@ struct cli_transition {
 	bool before_cycle, after_cycle;
 	/* If the writes take effect in any order, as those of OpenSM: */
 	uint32_t closes;	/* number of LIDs whose change may close a credit loop,
-				 * alone or together with the change of other LIDs */
+				 * alone or together with the change of other LIDs;
+				 * 0 if before_cycle is true */
 	ftr_lid first_closing;	/* the lowest of these LIDs */
-	uint64_t gaps;		/* number of pairs (switch, LID): a packet with a path before
-				 * and after may find no entry for the LID at the switch */
+	uint64_t gaps;		/* number of pairs (switch, LID) for which a packet with a path
+				 * before and after may find no entry at the switch */
 	ftr_sw gap_sw;		/* the first of these pairs, in the order of LIDs */
 	ftr_lid gap_lid;
 	/* If the writes take effect in the order that ddlr's planner found: */

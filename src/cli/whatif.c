@@ -126,7 +126,7 @@ static double reroute(const struct job *j, const struct ftr_fabric *f,
 	return ms;
 }
 
-/* Keeps the affected nodes of run i of c if it is the worst so far. */
+/* Keeps the affected nodes of run i of c if this run is the worst so far. */
 static void keep_worst(const struct job *j, struct cli_column *c,
 		       unsigned int i, const struct ftr_fabric *f,
 		       struct cli_reach *reach)
@@ -159,7 +159,7 @@ static void measure(const struct job *j, const struct ftr_shape *sh,
 	ftr_sl2vl_free(m);
 }
 
-/* Measures t, tables for the undamaged fabric, on the damaged one. */
+/* Measures t, the tables of the undamaged fabric, on the damaged fabric. */
 static void measure_old(const struct job *j, const struct ftr_tables *t,
 			const struct ftr_shape *sh, struct cli_column *c,
 			unsigned int i)

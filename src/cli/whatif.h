@@ -56,10 +56,10 @@ enum cli_metric {
 /* A value that was not measured is a NaN. */
 struct cli_measure {
 	double v[CLI_N_METRICS];
-	bool bad;		/* ibfattree check would report findings */
+	bool bad;		/* ibfattree check would report findings for these tables */
 };
 
-/* Checks t, the tables of f.  sh: shape of f, gives the ranks.  m: SL2VL tables, NULL:
+/* Checks t, the tables of f.  sh: shape of f, for the ranks.  m: SL2VL tables; NULL:
  * all traffic on one VL.  *reach is set on success; the caller frees it. */
 enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    const struct ftr_shape *sh,
@@ -107,7 +107,7 @@ struct cli_whatif_view {
 	const struct cli_column *col;
 	unsigned int n_col;
 	uint32_t places;	/* length of the host order for which loads are computed */
-	bool vl_map;		/* packets are on VL 1 on the link after a turn, see --vls */
+	bool vl_map;		/* SL2VL tables of ddlr are in use, see --vls */
 	bool list;		/* list all affected nodes */
 };
 

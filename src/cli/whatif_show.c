@@ -68,7 +68,7 @@ static const struct {
 	[CLI_M_ROUTE_MS] = { "ms to route", "route_ms", REAL, false },
 };
 
-/* True if at least one column has a value for metric m.  Other rows are left out. */
+/* True if at least one column has a value for metric m.  The table omits all other metrics. */
 static bool shown(const struct cli_whatif_view *v, int m)
 {
 	for (unsigned int c = 0; metric[m].text && c < v->n_col; c++)
@@ -148,7 +148,7 @@ static void put_head(const struct cli_whatif_view *v)
 	putchar('\n');
 }
 
-/* Prints, for each column, the nodes that the faults affect. */
+/* Prints, for each column, the nodes that are unreachable or cut off. */
 static void put_affected(const struct cli_whatif_view *v)
 {
 	for (unsigned int c = 0; c < v->n_col; c++) {

@@ -5,10 +5,10 @@
  * GUID files -> snapshot -> shape -> route -> verify -> commit -> publish.
  *
  * No data of OpenSM is changed before commit, and commit checks all buffers
- * before it writes.  So after a failure new_lft is as OpenSM prepared it (no
- * path) for the next engine of its list.  The reason for the failure is logged
- * once, where the failure is detected, and kept for message IBF210, which names
- * the engine that routes instead.
+ * before it writes.  So after a failure all entries of new_lft are still "no
+ * path", as OpenSM prepared them for the next engine of its list.  The reason for
+ * the failure is logged once, where the failure is detected, and kept for message
+ * IBF210, which names the engine that routes instead.
  *
  * build_lid_matrices returns 0 and does nothing.  OpenSM uses its min-hop matrices for
  * three purposes: for its min-hop engines; for its multicast, which mcast.c replaces;
@@ -72,7 +72,7 @@ static void log_routed(const struct ibf_engine *e,
 			 ibf_sw_name(f, res->stats.root).s,
 			 ibf_count(res->stats.detours, "host pair", "host pairs").s);
 	/* the lower bound includes pairs that have no path, so the ratio is
-	 * logged only if there are none */
+	 * logged only if all pairs have a path */
 	if (res->stats.balance.hosts && res->stats.balance.bound && !res->unserved.hosts)
 		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
 			 (double)res->stats.balance.max_after / res->stats.balance.bound);
@@ -152,7 +152,7 @@ static bool is_repaired(const struct ibf_engine *e,
 }
 
 /*
- * Stores the extra turns of the previous routing in r, with the switch numbers of gen's fabric.
+ * Stores the extra turns of the previous routing in r, converted to switches of gen's fabric.
  * If the fabric is complete again, no turns are stored: all turns are planned from the start, so
  * that the tables are the same as before the fault.  The turns of the complete fabric are a
  * subset of those of the damaged fabric, because planning for the damaged fabric began with
@@ -202,7 +202,7 @@ static enum ftr_status compute(struct ibf_engine *e,
 			     &r->stats, err);
 }
 
-/* Move the results into gen; the fast path starts from them. */
+/* Move the results of the routing from r into gen; the fast path starts from them. */
 static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 			struct ibf_routes *r)
 {

@@ -5,8 +5,8 @@
  * OpenSM calls ibf_mcast_build_stree once per MLID that needs a tree, under the exclusive
  * lock.  Before the call it has cleared the MLID in the tables of all switches and made
  * the tables long enough; after the call it sends our entries to the switches.  Several
- * groups may share an MLID.  A group of fewer than two ports gets no entries, as in
- * OpenSM's own code.  OpenSM's tree object (mbox->root) is not built, because only its
+ * groups may share an MLID.  An MLID with fewer than two member ports gets no entries, as
+ * in OpenSM's own code.  OpenSM's tree object (mbox->root) is not built, because only its
  * destructor reads it; a tree object that another engine left is freed.
  *
  * The trees are made for the fabric of the last routing (struct ibf_generation).  With

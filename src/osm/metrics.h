@@ -26,7 +26,7 @@ enum ibf_sm_state {
 
 struct ibf_metrics {
 	char engine[32];	/* engine in use; "": none yet */
-	bool ours;		/* the engine in use is one of this plugin */
+	bool ours;		/* the engine in use belongs to this plugin */
 	char reason[256];	/* why an engine that precedes `engine` in routing_engine does not
 				 * route; "": there is no such engine */
 	/* time of these values, and start of the plugin; both in seconds since 1970 */

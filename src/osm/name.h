@@ -13,7 +13,7 @@ struct ibf_name {
 struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s);
 struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
 /* The name of the port that owns lid, which must be at most f->max_lid; "no
- * port" if no port does. */
+ * port" if no port owns it. */
 struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid);
 
 struct ibf_count {

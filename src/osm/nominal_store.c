@@ -3,7 +3,7 @@
  * The nominal fabric of the plugin, and its state file.
  *
  * Destinations are numbered by the nominal fabric, the union of all parts seen so far, and not
- * by the parts that are alive (<ftr/nominal.h>). Therefore a fault changes few routes. The
+ * by the parts that are present (<ftr/nominal.h>). Therefore a fault changes few routes. The
  * nominal fabric is kept in memory between routings.  Between two runs of OpenSM it is kept in
  * a file in OpenSM's cache directory, beside guid2lid.
  *
@@ -186,8 +186,8 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	return true;
 }
 
-/* Read the nominal fabric.  *is_own: it was read from our own file, which need not be written.
- * False: memory was exhausted, and the files must be read again. */
+/* Read the nominal fabric.  *is_own: it was read from our own file, so that this file need not be
+ * written.  False: memory was exhausted, and the files must be read again at the next routing. */
 static bool read_state(struct ibf_plugin *p, const char *own,
 		       const struct ftr_fabric *f,
 		       const struct ftr_shape_opts *opts, struct ftr_team *team,
@@ -262,7 +262,7 @@ static void write_state(struct ibf_plugin *p, char *path)
 }
 
 /* Update the nominal fabric with f and log the change.  False: it has not
- * changed. */
+ * changed, or an error has occurred. */
 static bool update(struct ibf_plugin *p, const struct ftr_fabric *f,
 		   const struct ftr_shape_opts *opts, struct ftr_team *team)
 {

@@ -25,7 +25,7 @@ struct ibf_options {
 	int placement;		/* enum ftr_placement */
 	int balance;		/* enum ftr_balance */
 	int adopt;		/* bool */
-	int takeover;		/* bool: "ordered" */
+	int takeover;		/* bool: true for "ordered" */
 	int paths;		/* enum ftr_paths */
 	int sftree_mode;	/* enum ftr_sftree_mode */
 	int observe;		/* bool: compute and check, do not route */

@@ -131,7 +131,8 @@ struct ibf_prefer {
 				 * last search */
 	bool searching;		/* a search was started for this fabric */
 	bool searched;		/* a search for this fabric has succeeded */
-	bool improved;		/* the preferred tables come from a search */
+	bool improved;		/* the preferred tables come from a search, a file or the
+				 * switches */
 	bool was_read;		/* the state files were read */
 	bool adopting;		/* the present routing prefers tables that were read from
 				 * the switches (adopt.c) */
@@ -175,7 +176,7 @@ struct ibf_plugin {
 	struct osm_opensm *osm;
 	struct ibf_writer *writer;	/* NULL: no file is written */
 	struct ibf_fast *fast;	/* NULL: no fast path */
-	struct ibf_smp *smp;	/* transport of the fast path; NULL: none */
+	struct ibf_smp *smp;	/* transport of the fast path; NULL: no fast path */
 	struct ibf_status *status;	/* NULL: no status files, or no memory */
 	struct ibf_nominal *nominal;	/* NULL: not known yet */
 	struct ibf_options opt;
@@ -238,7 +239,7 @@ const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen);
  * is the sweeper's thread. */
 bool ibf_other_routed(const struct ibf_plugin *p);
 
-/* snapshot.c: copy OpenSM's subnet into a fabric; exclusive lock held. */
+/* snapshot.c: copy OpenSM's subnet into a fabric.  The caller holds OpenSM's exclusive lock. */
 enum ftr_status ibf_snapshot(struct ibf_plugin *p, struct ftr_fabric **out,
 			     struct ibf_skips *skips,
 			     struct ftr_err *err) FTR_MUST_USE;
@@ -295,7 +296,8 @@ void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
 /* takeover.c: with option "takeover ordered", replace the tables in the switches by
- * t, if another engine made them; logs the result.  Exclusive lock held. */
+ * t, if another engine made them; log the result.  The caller holds OpenSM's exclusive
+ * lock. */
 void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 		  const struct ftr_tables *t);
 
@@ -326,8 +328,8 @@ void ibf_fast_routed(struct ibf_fast *f, struct ibf_generation *gen);
 void ibf_fast_post(struct ibf_fast *f, enum rr_event_kind kind);
 /* Report the changes that a routing has made.  OpenSM's exclusive lock is held. */
 void ibf_fast_changed(struct ibf_fast *f, const struct ibf_changes *c);
-/* ddlr_vls.c.  ibf_ddlr_vls: decide the VLs of gen; exclusive lock held.  ibf_ddlr_sl2vl:
- * OpenSM's callback update_sl2vl. */
+/* ddlr_vls.c.  ibf_ddlr_vls: decide the VLs of gen; the caller holds OpenSM's exclusive
+ * lock.  ibf_ddlr_sl2vl: OpenSM's callback update_sl2vl. */
 void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen);
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t);
@@ -339,9 +341,9 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
 /* status_file.c: metrics and status files.  ibf_status_new returns NULL if out of memory; the
  * other functions do nothing if the plugin's status is NULL.  Each of them reports one event:
  *  sweep	a sweep begins
- *  routed	a routing is done; exclusive lock held
- *  refused	a routing is refused; exclusive lock held
- *  engine	used: the name of the engine that routes; ours: it is one of this plugin;
+ *  routed	a routing is done (OpenSM's exclusive lock is held)
+ *  refused	a routing is refused (OpenSM's exclusive lock is held)
+ *  engine	used: the name of the engine that routes; ours: it belongs to this plugin;
  *		reason: why an engine that precedes `used` in routing_engine does not route;
  *		"": there is no such engine
  *  repair	a repair is done

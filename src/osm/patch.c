@@ -9,16 +9,17 @@
  *
  *	before the first packet		new_lft = new, lft = complement of new
  *	all acknowledged		lft = new
- *	not acknowledged		lft stays: the next sweep writes the block
+ *	not acknowledged		lft stays the complement: the next sweep writes
+ *					the block
  *	sent more than once		lft stays: a packet that timed out may still
  *					be carried out, even after a later one
  *	lft and new_lft differed	lft stays: an earlier packet of OpenSM may still
  *	before the repair		be carried out
  *
  * So after a successful repair the next sweep has nothing to write.  After any other repair
- * it writes exactly the blocks whose lft stays. This holds whenever the sweep begins, and
- * even if the plugin no longer runs. (No block is equal to its complement, so OpenSM
- * always sees a difference.)
+ * it writes exactly the blocks whose lft stays the complement.  This holds whenever the
+ * sweep begins, and even if the plugin no longer runs.  (No block is equal to its
+ * complement, so OpenSM always sees a difference.)
  *
  * A routing may begin during the writes; no event reports the beginning of a forced
  * reroute.  Then the tables of that routing are the right ones, but the switches may

@@ -6,7 +6,7 @@
  *  entry point		thread		OpenSM lock	touches
  *  create		main		none		options, registry, the
  *							fast path: its thread,
- *							its hook, its bind
+ *							trap hook, port binding
  *  report: events of	sweeper		none		flags, log, event file;
  *    sweeps						may wait, see below
  *  report: traps, SA,	any		any		nothing: returns
@@ -179,8 +179,8 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 }
 
 /* The first of our engines that routing_engine lists before `used`, the engine that
- * routes (NULL: no engine does).  So the administrator prefers it to `used`, but it does
- * not route.  Returns NULL if there is no such engine. */
+ * routes (NULL: no engine does).  The administrator prefers this engine to `used`, but it
+ * does not route.  Returns NULL if there is no such engine. */
 static struct ibf_engine *passed_over(struct ibf_plugin *p, const char *used)
 {
 	static const char blanks[] = ", \t\n";

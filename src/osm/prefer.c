@@ -10,9 +10,9 @@
  *
  * The preferred tables are computed again when the fabric has a link that was missing when
  * they were computed.  They are then computed from the closed form, so that the
- * tables of the complete fabric do not depend on history.  Exception: if a search had improved
- * the preferred tables of a complete fabric, and the fabric has grown since, the new ones are
- * computed from the old ones.
+ * tables of the complete fabric do not depend on history.  Exception: if the preferred tables
+ * of a complete fabric came from a search, a file or the switches (option adopt), and the fabric
+ * has grown since, the new ones are computed from the old ones.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |
@@ -186,7 +186,8 @@ static bool same_id(const struct ftr_stored_id *a,
 	return a->nominal == b->nominal && !strcmp(a->engine, b->engine);
 }
 
-/* True if f has a link between switches that g lacks. */
+/* True if g lacks a switch of f or a link between switches of f, or if a switch has another number
+ * of ports in g. */
 static bool has_link_beyond(const struct ftr_fabric *f, const struct ftr_fabric *g)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -591,8 +592,8 @@ static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
 }
 
-/* Make the tables of gen the preferred tables.  gen is the first routing, or its fabric is
- * complete. */
+/* Make the tables of gen the preferred tables.  Called if the fabric of gen is complete, or if
+ * there are no preferred tables yet. */
 static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;

@@ -9,8 +9,9 @@
  *
  * After an error at initialisation OpenSM's data can contradict itself: a LID
  * of 0, a LID that OpenSM's LID table gives to another port, a host whose
- * switch did not answer.  Such an object stays in the fabric without a LID, so
- * that all other objects are routed, and is counted in struct ibf_skips.
+ * switch did not answer.  Such an object stays in the fabric without a LID, or is
+ * left out, so that all other objects are routed.  Each such object is
+ * counted in struct ibf_skips.
  *
  * The name of a node is print_desc, to which OpenSM has applied the node-name-map.  The
  * name of an Aggregation Node is its NodeDescription.

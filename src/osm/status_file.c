@@ -62,7 +62,7 @@ static enum ftr_status write_text(const char *path, void *text, struct ftr_err *
 	return ftr_file_replace(path, fill, text, err);
 }
 
-/* Compose the file here; the writer's thread writes it. */
+/* Compose the content of the file in this thread; the writer's thread writes the file. */
 static void replace(struct ibf_plugin *p, const char *name,
 		    void (*compose)(FILE *, const struct ibf_metrics *))
 {

@@ -5,7 +5,7 @@
  * The downward costs of the shape show directly whether a switch reaches a
  * member by going down only.  But these costs include paths over switches without
  * multicast.  So if the downward search misses a member, a search over all links
- * replaces it.
+ * is used instead.
  */
 #include <string.h>
 

@@ -254,9 +254,9 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 	madw->mad_addr.dest_lid = IB_LID_PERMISSIVE;
 	madw->mad_addr.addr_type.smi.source_lid = IB_LID_PERMISSIVE;
 	madw->resp_expected = TRUE;
-	/* OpenSM's transport sends an unanswered packet a second time.  Its timeout is
-	 * half of ours, so that both packets expire before our timeout; otherwise the
-	 * second one might undo a later write. */
+	/* OpenSM's transport sends an unanswered packet a second time.  It waits half of our
+	 * timeout for each of the two packets, so that both expire before our timeout;
+	 * otherwise the second one might undo a later write. */
 	madw->timeout = (uint32_t)(timeout / 2) + 1;
 	madw->fail_msg = s->fail_msg;
 	memcpy(&madw->context, &t, sizeof(t));
@@ -273,7 +273,7 @@ struct run {
 	struct ibf_smp *s;
 	struct rr_smp *job;
 	unsigned int n, next;	/* jobs next .. n-1 have not been sent yet */
-	unsigned int open;	/* jobs that are RR_SMP_OPEN */
+	unsigned int open;	/* number of jobs whose state is RR_SMP_OPEN */
 	unsigned int on_wire;
 	const struct rr_smp_policy *policy;
 };

@@ -36,7 +36,8 @@ void ibf_smp_stop(struct ibf_smp *s);
 
 /*
  * The transport of struct rr_ops; at most IBF_SMP_WINDOW_MAX packets in flight.
- * Requests that are not answered when ibf_smp_stop is called stay RR_SMP_OPEN.  If another
+ * Requests that are not answered when policy->limit has passed or ibf_smp_stop is called
+ * stay RR_SMP_OPEN.  If another
  * thread is in this function, a call first waits until that thread has left it. The
  * function takes no lock of OpenSM.
  */

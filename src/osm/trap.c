@@ -11,8 +11,8 @@
  *
  * While that function handles a link state change (128) that the fast path has
  * taken over, sweep_on_trap is off.  For all other traps (129 to 131, 144 and
- * vendors' traps) the option is unchanged.  OpenSM reads it nowhere else, and
- * traps are handled one at a time while it is changed.  Afterwards the option is
+ * vendors' traps) the option is unchanged.  No other part of OpenSM reads the
+ * option, and traps are handled one at a time while it is off.  Afterwards the option is
  * set to the value that OpenSM last read from opensm.conf, so that a change by
  * the administrator takes effect.
  *
@@ -46,7 +46,7 @@ static bool taken_over(struct ibf_fast *f, ftr_lid lid)
 }
 
 /* The value that OpenSM last read from opensm.conf: it keeps a copy, which we
- * do not change.  Without a file there is no copy, and the option does not
+ * do not change.  Without opensm.conf there is no copy, and the option does not
  * change. */
 static boolean_t in_file(const osm_subn_opt_t *opt, boolean_t otherwise)
 {
@@ -70,7 +70,7 @@ static void on_notice(void *context, void *data)
 		opt->sweep_on_trap = FALSE;
 	f->hook.original((void *)(uintptr_t)f->hook.context, data);
 	if (taken) {
-		/* the sweeper may have read the file meanwhile */
+		/* the sweeper may have read opensm.conf meanwhile */
 		sweep = in_file(opt, sweep);
 		opt->sweep_on_trap = sweep;
 	}

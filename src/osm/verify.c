@@ -152,8 +152,8 @@ static int lacking_cmp(const void *x, const void *y)
 
 /* List the switches whose hosts cannot reach all other hosts, those with the most unreachable
  * LIDs first; returns their number.  apart: true to count the LIDs that are not physically
- * connected to the switch; false to count those that are connected but not routed.  *hosts:
- * hosts on the listed switches. */
+ * connected to the switch; false to count those that are connected, but to which the engine
+ * promises no path.  *hosts: number of hosts on the listed switches. */
 static uint32_t find_lacking(const struct promise *p, bool apart,
 			     struct lacking *out, uint64_t *hosts)
 {

@@ -19,7 +19,7 @@
 /* How long the queue may delay the exit of OpenSM. */
 #define IBF_WRITER_DRAIN_MS 2000
 
-/* A job writes one file. */
+/* A job writes or removes one file. */
 struct ibf_job {
 	enum ibf_msg msg;	/* the kind of job, and the message if the job fails */
 	char *path;		/* malloc()ed, belongs to the job */
