@@ -104,7 +104,7 @@ void cli_guarantee_text(const struct ftr_fabric *f,
 	printf("planes        %u above the weakest switch; at least %u of them clean\n",
 	       g->planes, g->clean);
 	printf("VLs           %s\n", vls > 1 ?
-	       "2: VL 1 on the link after a turn, VL 0 on all other links" : "1");
+	       "2: VL 1 on the link after a change of direction, VL 0 on all other links" : "1");
 }
 
 int cli_guarantee_json(const struct ftr_fabric *f,

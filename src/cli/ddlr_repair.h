@@ -23,8 +23,8 @@ struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa,
 				const struct ftr_sl2vl *m,
 				const struct ftr_fabric *fb);
 
-/* Returns the SL2VL tables of ddlr: VL 1 on the link after a turn, VL 0 on all others.  Returns
- * NULL if vls is 1. */
+/* Returns the SL2VL tables of ddlr: VL 1 on the link after a change of direction, VL 0 on all
+ * others.  Returns NULL if vls is 1. */
 struct ftr_sl2vl *cli_vls(const struct ftr_shape *sh, unsigned int vls);
 
 /*

@@ -107,7 +107,7 @@ struct cli_whatif_view {
 	const struct cli_column *col;
 	unsigned int n_col;
 	uint32_t places;	/* length of the host order for which loads are computed */
-	bool vl_map;		/* SL2VL tables of ddlr are in use, see --vls */
+	bool vl_map;		/* true: the SL2VL tables of ddlr are used, see --vls */
 	bool list;		/* list all affected nodes */
 };
 
