@@ -59,8 +59,8 @@ struct ftr_cdg_opts {
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
 	bool switch_sources;	/* true: switches also send packets, not only host ports */
 	struct ftr_team *team;	/* for ftr_cdg_new; NULL: the calling thread alone */
-	/* Called from time to time while the graph is built, by the same thread;
-	 * true aborts with FTR_REFUSED.  NULL: never. */
+	/* Called from time to time by ftr_cdg_new in the calling thread.  If it returns
+	 * true, ftr_cdg_new fails with FTR_REFUSED.  NULL: not called. */
 	bool (*stop)(void *ctx);
 	void *stop_ctx;
 };

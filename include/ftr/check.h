@@ -130,7 +130,8 @@ struct ftr_check_report {
 	 * LID.  Such entries count even if no source's path takes the turn; a turn that no
 	 * path takes does not invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
-	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
+	/* sample[i] is set if found[i] > 0 */
+	struct ftr_check_sample sample[FTR_N_FINDINGS];
 	/* number of walks that do not arrive, except those that end in a missing entry.
 	 * Tables with such harmful walks are never written to switches */
 	uint64_t harmful;
@@ -199,7 +200,8 @@ struct ftr_delta_report {
 	 * finding; FTR_FIND_TURN: entries that lead up at a switch to which the entry
 	 * of another switch leads down for the same LID */
 	uint64_t found[FTR_N_FINDINGS];
-	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
+	/* sample[i] is set if found[i] > 0 */
+	struct ftr_check_sample sample[FTR_N_FINDINGS];
 	uint64_t harmful;	/* as in ftr_check_report, for these walks only */
 	uint32_t max_hops;	/* number of hops of the longest of these walks that arrives */
 	/* entries of the new tables that name a port of a link in gone, and

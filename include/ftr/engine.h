@@ -66,8 +66,8 @@ static inline void ftr_placement_shape(enum ftr_placement how,
  * Entries to keep (src/engine/keep.c).  Both tables belong to the fabric of the shape.
  * prefer: the tables of the complete fabric; NULL: keep nothing.  current: the
  * tables that the switches hold, or NULL.  The search (<ftr/balance.h>) moves only entries
- * that could not be kept.  With search_all it starts from the kept entries and may move all;
- * with search_displaced it may move all entries that do not have their preferred
+ * that could not be kept.  With search_all it starts from the kept entries and may move all
+ * entries; with search_displaced it may move all entries that do not have their preferred
  * port.
  */
 struct ftr_keep {

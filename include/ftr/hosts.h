@@ -49,7 +49,8 @@ uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name);
 /* ---- lists of hosts ------------------------------------------------------ */
 
 /* A host in a file.  Lines hold words separated by blanks and commas; brackets are
- * expanded ("n[01-03,7]").  In host files "slots=N" or ":N" sets a number of slots. */
+ * expanded ("n[01-03,7]").  In host files "slots=N" or ":N" sets the number of slots, that is, of
+ * MPI processes that the host may run. */
 struct ftr_host_entry {
 	uint32_t group;		/* in a list of jobs: number of the job; else 0 */
 	uint32_t host;		/* index in ftr_hosts, or FTR_HOST_NONE */
@@ -67,8 +68,8 @@ struct ftr_host_list {
 
 /*
  * Read a list of hosts or, if jobs is true, lines "JOB HOST HOST ...", where a job may
- * have several lines.  A host that appears twice in one group is one entry with the sum of
- * its slots.  '#' begins a comment.  FTR_PARSE: brackets that do not match, more than
+ * have several lines.  A host that appears twice in one job, or in the list, is one entry with
+ * the sum of its slots.  '#' begins a comment.  FTR_PARSE: brackets that do not match, more than
  * 65,536 hosts in one word, slots outside 1 .. 65,535.
  */
 enum ftr_status ftr_read_host_list(const char *path, bool jobs,

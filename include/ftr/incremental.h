@@ -82,7 +82,8 @@ struct ftr_incr_result {
 	 * those that came up */
 	uint32_t n_links, n_gone;
 	const struct ftr_link *link;
-	/* entries that changed, sorted by (switch, LID), and the step of each */
+	/* entries that changed, sorted by (switch, LID), and the write step of each, 0 ..
+	 * n_write_steps - 1 */
 	uint32_t n_changes;
 	const struct ftr_change *change;
 	const uint16_t *write_step;

@@ -74,10 +74,10 @@ extern "C" {
 #define FTR_COST_INF 255	/* no path; greater than every cost */
 
 enum ftr_leaf_order {
-	/* the leaves of a pod by switch GUID, the hosts of a leaf by port number */
+	/* the leaves of a pod are ordered by switch GUID, the hosts of a leaf by port number */
 	FTR_LEAF_BY_GUID = 0,
-	FTR_LEAF_BY_NAME	/* the leaves of a pod and the hosts of a leaf by host name, in
-				 * natural order ("n2" before "n10") */
+	FTR_LEAF_BY_NAME	/* the leaves of a pod and the hosts of a leaf are ordered by host
+				 * name, in natural order ("n2" before "n10") */
 };
 
 /* A list of GUIDs in any order; duplicates are allowed.  NULL and 0: not given. */
@@ -109,7 +109,8 @@ enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 struct ftr_old_rank {
 	uint64_t guid;		/* node GUID of the place that the switch holds */
 	uint8_t rank;		/* 0 .. 127 */
-	bool leaf, stub;	/* leaf: its column was below n_leaf; stub: it was a stub */
+	/* leaf: the switch was a leaf (its column was below n_leaf); stub: it was a stub */
+	bool leaf, stub;
 };
 
 /* The ranks of an earlier shape. */
@@ -175,7 +176,8 @@ struct ftr_dest {		/* a LID to be routed */
 
 /* A step of a host's up_path: the switch on one tier, and the host's number there. */
 struct ftr_up_path {
-	ftr_sw sw;		/* FTR_SW_NONE: there is none, or it is missing */
+	ftr_sw sw;		/* FTR_SW_NONE: the path has no switch on this tier, or that switch
+				 * is missing */
 	uint32_t q;		/* the number of the host; UINT32_MAX: none */
 };
 

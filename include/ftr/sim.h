@@ -81,7 +81,7 @@ extern "C" {
 enum ftr_sim_loss {
 	FTR_SIM_LOST_MISSING = 0,	/* the entry is FTR_PORT_NONE */
 	FTR_SIM_LOST_DEAD_PORT,	/* the entry names a port without a working link */
-	FTR_SIM_LOST_WIRE,	/* cut on a channel that failed */
+	FTR_SIM_LOST_WIRE,	/* on a channel at the time when the channel failed */
 	FTR_SIM_LOST_QUEUE,	/* in the queue for a channel that failed */
 	FTR_SIM_LOST_SWITCH,	/* in a switch that failed */
 	FTR_SIM_LOST_WRONG_END,	/* delivered to a port that does not own the LID */
@@ -135,8 +135,8 @@ struct ftr_sim_view {		/* data that a function may read but not change */
 	const uint8_t *up;	/* [f->n_ports] 1: the link is up */
 	unsigned int n_vls;
 	uint64_t now;
-	uint64_t hop_ps;		/* delay of a signal to the next switch:
-					 * a link and a switch */
+	uint64_t hop_ps;		/* delay of a signal to the next switch: the
+					 * delays of a link and of a switch, added up */
 	struct sim *sim;		/* the run; for ftr_sim_after and the functions after it */
 	const void *const *arg;	/* points to conf.arg */
 };
@@ -202,7 +202,7 @@ void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
  * this with hold == false. */
 void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 
-/* The function is out of memory: the run ends with FTR_NOMEM. */
+/* To be called by a function that is out of memory: the run ends with FTR_NOMEM. */
 void ftr_sim_no_memory(const struct ftr_sim_view *v);
 
 /* The routing function of InfiniBand switches: linear forwarding tables and SL2VL
@@ -305,13 +305,14 @@ struct ftr_sim_conf {
 	uint64_t run_ps;	/* duration of the measurement, > 0 */
 	uint64_t check_ps;	/* time between deadlock checks; 0 means 20 us */
 	bool stop_on_deadlock;	/* end the run when a deadlock is found */
-	/* number of equal slices of warm_ps + run_ps for which results are recorded
-	 * separately; 0 means none */
+	/* number of equal slices into which the time warm_ps + run_ps is divided; results are
+	 * also recorded for each slice; 0: no slices */
 	uint32_t n_series;
 	uint64_t seed;
 	uint32_t runs;		/* number of runs, with the seeds seed, seed + 1, ...;
 				 * 0 means 1 */
-	/* called from time to time from the calling thread; may be NULL */
+	/* called from time to time by the calling thread; part: the part of the run that is
+	 * complete, 0 .. 1; may be NULL */
 	void (*progress)(void *ctx, uint32_t run, double part);
 	void *progress_ctx;
 };

@@ -13,8 +13,8 @@ struct connect_entry {
 	ftr_sw sw;
 	uint32_t col;
 	uint32_t first, n;
-	bool restricted;	/* sw has an up/down path, and the neighbours are some of its
-				 * candidates */
+	bool restricted;	/* true: sw has an up/down path, but a stage (connect.c) has replaced
+				 * its next hops by these neighbours */
 };
 
 /*
@@ -39,10 +39,10 @@ struct connect {
 	uint64_t longer;	/* number of pairs that have an up/down path but use a longer one,
 				 * because a host port of the pair is on a gateway (stage LONGER,
 				 * connect.c) */
-	bool any_longer;	/* some entries lead along such longer paths; entries of gateways
-				 * without host ports count, too */
-	bool complete;		/* every pair that links connect has a path */
-	bool horizontal;	/* some entries lead onto horizontal links */
+	bool any_longer;	/* true: some entries lead along such longer paths, which includes
+				 * entries of gateways without host ports */
+	bool complete;		/* true: every needed pair has a path (see connect.c) */
+	bool horizontal;	/* true: some entries lead onto horizontal links */
 };
 
 /*

@@ -189,7 +189,7 @@ static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 	return a < b;
 }
 
-/* May s be the root in place of a leaf? */
+/* May s, if it is not a leaf, be the root in place of a leaf? */
 static bool may_be_hub(const struct ordering *o, ftr_sw s, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;

@@ -239,8 +239,8 @@ static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
 	}
 }
 
-/* Clear the entries whose bit is set, and place them by load. If there are any, set *net to the
- * flow counts of the resulting tables, for balance_run(). */
+/* Clear the entries whose bit in bits[] is set, and place them by load. If there are any, set *net
+ * to the flow counts of the resulting tables, for balance_run(). */
 static enum ftr_status place_displaced(const struct keeping *k,
 				       const uint64_t *bits, bool turns,
 				       struct ftr_team *team,

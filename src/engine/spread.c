@@ -90,7 +90,8 @@ void plan_spread(struct plan *p)
 {
 	uint32_t farthest = 0;
 
-	/* a gateway has its next hops by rank, unless a stage restricted them */
+	/* in this mode plan_hops() returns the next hops of a gateway by rank, or those to which a
+	 * stage has restricted the gateway */
 	p->mode = ALLOWED | ALL;
 	for (uint32_t i = 0; i < p->n_connected; i++) {
 		ftr_sw s = p->connected[i];
