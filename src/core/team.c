@@ -4,7 +4,7 @@
  *
  * A run publishes (fn, ctx, n, chunk) under the mutex with a new generation number
  * and wakes all threads.  Every member then takes chunks from one atomic counter until
- * none is left.  The caller works as well, and returns when all helpers have finished,
+ * no chunk is left.  The caller works as well, and returns when all helpers have finished,
  * so no thread works on a run that has ended.
  */
 #include <pthread.h>

@@ -13,8 +13,8 @@ struct connect_entry {
 	ftr_sw sw;
 	uint32_t col;
 	uint32_t first, n;
-	bool restricted;	/* true: sw has an up/down path, but a stage (connect.c) has replaced
-				 * its next hops by these neighbours */
+	bool restricted;	/* true: sw has an up/down path, but a stage (connect.c) has
+				 * replaced its next hops by these neighbours */
 };
 
 /*

@@ -29,8 +29,8 @@ struct hop_list {		/* the next hops of a switch, as channels */
 	uint32_t first, n;	/* plan.pool[first .. first + n - 1] */
 	bool known;		/* true: the list is valid */
 	bool some;		/* true: the list may differ from the candidates of equation (1) */
-	bool longer;		/* true: the list has next hops whose path is longer than the path by
-				 * rank */
+	bool longer;		/* true: the list has next hops whose path is longer than the path
+				 * by rank */
 	bool used;		/* a path uses these next hops, so they are fixed for this
 				 * column */
 	uint32_t total;		/* number of hops from the switch to the column */

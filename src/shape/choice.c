@@ -83,10 +83,10 @@
 
 struct ranking {
 	int32_t *height;
-	uint8_t *seeds;		/* seeds[s]: s is a leaf seed */
+	uint8_t *seeds;		/* seeds[s]: 1: s is a leaf seed */
 	uint8_t *is_leaf, *is_stub;
 	struct congestion cost;
-	bool estimated;		/* cost is valid */
+	bool estimated;		/* true: cost has been computed */
 };
 
 /* The ratio hosts / links: number of hosts of a switch, and number of its links to other
@@ -179,8 +179,8 @@ static bool is_better(const struct shaping *z, const struct ranking *a,
 	return amount(a) < (p > q ? DEEP_GAIN : p < q ? 1 : GAIN) * amount(b);
 }
 
-/* Replace *best by r if r is better than *best and its heights differ from those of the n_old
- * rankings in old[]. */
+/* Replace *best by r if r is better than *best and its heights differ from those of each of the
+ * n_old rankings in old[]. */
 static enum ftr_status compare(struct shaping *z, struct ranking *r,
 			       const struct ranking *old, uint32_t n_old,
 			       struct ranking **best)
@@ -340,9 +340,9 @@ static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)
 	return bsearch(&z->f->sw[s].guid, old->sw, old->n, sizeof(*old->sw), old_rank_cmp);
 }
 
-/* Heights begin at different values in different shapes: find the most frequent difference
- * between the earlier ranks and height[]; if several are equally frequent, take the
- * least. False: no switch has an earlier rank and a height. */
+/* Heights begin at different values in different shapes. Set *shift to the most frequent difference
+ * between the earlier ranks and height[]; if several differences are equally frequent, to the least
+ * of them. False: no switch has both an earlier rank and a height. */
 static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *shift)
 {
 	uint32_t count[3 * MAX_RANKS] = { 0 }, most = 0;

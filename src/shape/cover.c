@@ -143,7 +143,7 @@ static void links(struct cover *c)
 
 /* ---- another fabric? --------------------------------------------------- */
 
-/* Numbers of nodes or of links: in f, in n, and in both. */
+/* Number of objects of one kind (switches, host ports or links): in f, in n, and in both. */
 struct common {
 	uint32_t f, n, both;
 };

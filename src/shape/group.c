@@ -55,8 +55,8 @@ static int draft_cmp(const void *x, const void *y)
 	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
 }
 
-/* True if s is left out of planes. stubs == false: all stubs are left out; true: only empty
- * leaves are. */
+/* True if s is left out of planes. stubs == false: all stubs are left out; stubs == true: only
+ * empty leaves are left out. */
 static bool left_out(const struct shaping *z, ftr_sw s, bool stubs)
 {
 	return z->is_stub[s] && (!stubs || z->is_leaf[s]);
@@ -198,10 +198,10 @@ static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 	return FTR_OK;
 }
 
-/* The arrays of shape_group(). */
+/* The arrays that shape_group() works with. */
 struct grouping {
-	uint32_t *uf, *all;	/* [n_sw] union-finds of planes: uf leaves out all stubs, all leaves
-				 * out empty leaves only */
+	/* [n_sw] union-finds of planes. uf: without stubs; all: without empty leaves only */
+	uint32_t *uf, *all;
 	ftr_sw *seen;
 	struct slot *slot;
 	uint32_t *n_up, *n_down, *n_equal, *n_slots;	/* these become part of the shape */

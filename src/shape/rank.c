@@ -149,7 +149,8 @@ void rank_seed_leaves(struct shaping *z, uint32_t *tmp)
 	}
 }
 
-/* A share of rule 2: number of neighbours with a height, and number of all neighbours. */
+/* The share low / all (rule 2). low: number of neighbours with a height; all: number of all
+ * neighbours. */
 struct share {
 	uint32_t low, all;
 };
@@ -257,7 +258,7 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 
 /* True if there is a leaf with hosts such that more than half of the neighbours of s, and
  * more than half of those of the leaf, are common to both. shared: [n_sw] scratch, all
- * zero before and after. */
+ * zero before and after the call. */
 static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 			      ftr_sw s, uint32_t *shared)
 {

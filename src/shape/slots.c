@@ -61,7 +61,7 @@ struct slots {
 	struct mesh *mesh;
 	ftr_sw *member;
 	uint32_t *open;		/* open[s]: number of ports of s without a link */
-	ftr_sw *above;		/* the last result of shape_inferred_above */
+	ftr_sw *above;		/* the switches that shape_inferred_above returned last */
 };
 
 /* ---- meshes ------------------------------------------------------------ */
@@ -165,7 +165,7 @@ static uint32_t lacking(const struct shaping *z, const struct slots *w,
 }
 
 /* Assign to mesh `id` those of its members that have a free port for each link that they lack.
- * Upper switches that do not are removed from member[]. have: as for lacking(). */
+ * Upper switches with fewer free ports are removed from member[]. have: as for lacking(). */
 static void admit(const struct shaping *z, struct slots *w, uint32_t id,
 		  uint32_t *have)
 {
