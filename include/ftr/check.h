@@ -37,8 +37,8 @@
  * up after a hop down, the graph is acyclic (Gliksberg et al. 2020, section 4.1:
  * upward links come before downward ones).  The graph is then not built.  A hop between
  * equal ranks invalidates the proof.  Additional claimed turns are allowed if the
- * following relation has no cycle, which is verified: all up-then-down turns,
- * except those back to the same switch, together with the claimed turns.  If this
+ * following relation has no cycle, which is verified: all turns that up/down routing by
+ * rank allows, except those back to the same switch, together with the claimed turns.  If this
  * relation has a cycle, the claimed turns are not used.
  *
  * Without the proof the graph is built and searched.  One shortest cycle is

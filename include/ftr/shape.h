@@ -8,7 +8,7 @@
  *
  * Source: Gliksberg et al. 2020, sections 3.1 to 3.3, Procedure 1.  The order of
  * groups and the index d are our own (docs/design.md, Decisions): with the GUIDs
- * that vendors assign, the order of the paper makes pods disagree.
+ * that vendors assign, the order of the paper differs from pod to pod, and load is uneven.
  *
  * Rank      0 is the lowest.  A link leads up from the lower to the higher rank.
  *           No cost depends on horizontal links (between switches of one rank).
@@ -41,13 +41,13 @@
  * down < c_s.  On PGFTs, complete or damaged, this selects the same neighbours as the paper.
  *
  * Nominal shape.  A fault must not change the ranks and numbers of the rest of the
- * fabric.  The shape of f can therefore be made over the shape of a nominal fabric,
+ * fabric.  The shape of a fabric f can therefore be made over that of a nominal fabric,
  * the union of all switches and links seen so far (<ftr/nominal.h>).  Ranks, stubs, the
  * order of columns and of groups, slots, dividers, strides and indices d are then the
  * nominal ones; groups, costs and down-costs cover only the parts present in f.
  *
  * Slot      The nominal position of an upward group among the upward groups of
- *           its switch: 0 .. n_slots[s]-1, ascending with pos.  A slot without a
+ *           its switch: 0 .. n_slots[s]-1, in the order of the groups.  A slot without a
  *           group belongs to a missing neighbour.  The links of a group
  *           have nominal positions in the group, too (port_pos).
  *
@@ -406,8 +406,8 @@ void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 struct ftr_validity {
 	uint64_t leaf_pairs;	/* number of ordered pairs of leaf switches */
 	uint64_t bad_pairs;	/* number of these pairs that have no up/down path */
-	uint64_t bad_host_pairs;	/* number of ordered pairs of hosts on such pairs of leaf
-					 * switches */
+	uint64_t bad_host_pairs;	/* number of ordered pairs of hosts on these bad pairs of
+					 * leaf switches */
 	ftr_sw sample_from, sample_to;	/* the first pair of leaf switches without such a path;
 					 * FTR_SW_NONE: there is none */
 };

@@ -12,18 +12,19 @@
  *		the space for a whole packet before it starts (credits).  The
  *		space is returned one link delay after the tail has left the
  *		buffer.  Host ports accept every packet.
- * Switching	Virtual cut-through.  A packet may leave switch_ps after its head
- *		arrived, if the output is idle and the next buffer has space for
- *		the whole packet.  If the output is faster than the input, the
- *		packet starts late enough for its tail to arrive in time.  An
- *		input may feed several outputs at once, at most conf.speedup.
+ * Switching	Virtual cut-through.  When switch_ps have passed since the head of a
+ *		packet arrived, the packet may leave the switch, if the output is idle
+ *		and the next buffer has space for the whole packet.  If the output is
+ *		faster than the input, the packet starts late enough for its tail to
+ *		arrive in time.  An input may feed several outputs at once, at most
+ *		conf.speedup.
  * Queues	FTR_SIM_VOQ: a packet waits only for packets of its input that
  *		need the same output and VL.  FTR_SIM_FIFO: only the first packet
  *		of a buffer may leave; the second one may leave when the tail of
  *		the first has left.
- * Arbitration	The VLs of an output share it by weight (conf.weight, in units of 64
- *		bytes, as in the low priority table of IBA 7.6.9.2); the inputs of a
- *		VL take turns, packet by packet.  With conf.transit_first, inputs from host ports
+ * Arbitration	VLs share an output by weight (conf.weight, in units of 64 bytes, as
+ *		in the low priority table of IBA 7.6.9.2); the inputs of a VL take
+ *		turns, packet by packet.  With conf.transit_first, inputs from host ports
  *		and port 0 come last.
  * VL		Given by the routing function.  "lft" takes it from sl2vl, with
  *		the SL that path_sl gives for (source, LID), or host_sl or
@@ -184,10 +185,10 @@ struct ftr_sim_function {
 /* Call timer(what) ps picoseconds from now, ps > 0.  To be used in link() and timer(). */
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
 /*
- * Send a message of the given size through that port of s, whose link must be up, to the
- * function at the other end.  Messages are separate from packets, as VL 15 is from data
- * VLs, and need no credit.  A channel sends packets and messages in turn; if `after` is set,
- * it sends the message only while no packet can be sent.
+ * Send a message of the given size through that port of s, whose link must be up.  message() is
+ * called when the message has arrived, or was lost.  Messages are separate from packets, as VL 15
+ * is from data VLs, and need no credit.  A channel sends packets and messages in turn; if `after` is
+ * true, it sends the message only while no packet can be sent.
  */
 void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		  uint32_t bytes, bool after, uint64_t what);

@@ -29,7 +29,8 @@ struct ftr_tables {
 	uint8_t *lft;		/* n_sw rows */
 };
 
-/* fill == true: all entries are FTR_PORT_NONE; false: they are undefined (engines write all). */
+/* fill == true: all entries are FTR_PORT_NONE; false: all entries are undefined (an engine writes
+ * every entry). */
 enum ftr_status ftr_tables_new(const struct ftr_fabric *f, bool fill,
 			       struct ftr_tables **out,
 			       struct ftr_err *err) FTR_MUST_USE;

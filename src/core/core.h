@@ -55,8 +55,8 @@ struct ftr_arena *ftr_arena_new(void);
 void ftr_arena_free(struct ftr_arena *a);	/* NULL is accepted */
 void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size);
 void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
-/* Set p to a new array of n elements in arena a, or to NULL if memory is exhausted.  FTR_ZNEW zeroes
- * the elements. */
+/* Set p to a new array of n elements in arena a, or to NULL if memory is exhausted.  FTR_ZNEW
+ * zeroes the elements. */
 #define FTR_NEW(a, p, n) ((p) = ftr_arena_alloc((a), (n), sizeof(*(p))))
 #define FTR_ZNEW(a, p, n) ((p) = ftr_arena_zalloc((a), (n), sizeof(*(p))))
 /* Copy s, but at most max bytes of it, and add a NUL.  If s is NULL, the copy is "". */

@@ -81,7 +81,7 @@ struct job {
 	struct pattern pattern[MAX_PATTERNS];
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* pattern_of[s]: index in pattern[], or NO_PATTERN */
-	uint64_t *displaced;	/* the argument of dmodc_tables() */
+	uint64_t *displaced;	/* see dmodc_tables() (engine.h) */
 	uint32_t *d;		/* d[i], lid[i]: index d and LID of the i-th destination, copied to
 				 * be close together in memory */
 	ftr_lid *lid;

@@ -58,7 +58,8 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* Set cand[] to the groups of entry e, sorted by pos; returns their number. */
+/* Set cand[] to the port groups that lead to the neighbours of entry e, sorted by pos; returns the
+ * number of groups. */
 uint32_t connect_candidates(const struct ftr_shape *sh,
 			    const struct connect *c,
 			    const struct connect_entry *e,

@@ -214,8 +214,8 @@ static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 	return true;
 }
 
-/* Apply rule 3 from the lowest height up. uf: union-find that joins all switches below the current
- * height. */
+/* Apply rule 3 from the lowest height up. uf: [n_sw] scratch, a union-find that joins neighbours
+ * below the current height. */
 static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 			uint32_t *uf)
 {
@@ -256,8 +256,8 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 	}
 }
 
-/* True if there is a leaf with hosts such that more than half of the neighbours of s, and
- * more than half of those of the leaf, are common to both. shared: [n_sw] scratch, all
+/* True if s has neighbours in common with some leaf that has hosts, and these are more than half of
+ * the neighbours of s and more than half of the neighbours of the leaf. shared: [n_sw] scratch, all
  * zero before and after the call. */
 static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 			      ftr_sw s, uint32_t *shared)
@@ -338,7 +338,7 @@ void rank_components(const struct shaping *z, uint32_t *uf)
 			ftr_uf_union(uf, s, n->sw);
 }
 
-/* Apply rule 5 to components in which all known heights are equal. */
+/* Apply rule 5 to components in which all switches have the same height, or none has a height. */
 static void flat_components(const struct shaping *z, int32_t *height,
 			    int32_t *depth, ftr_sw *queue, uint32_t *uf)
 {
