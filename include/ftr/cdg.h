@@ -128,9 +128,9 @@ bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 		      ftr_lid lid);
 
 /*
- * False only if no packet that a source of the graph sends for lid passes s by the current
- * entries.  True proves nothing: the look-up uses the entries of the last drain.  For example, it
- * returns true for every LID with an entry that was changed since then.
+ * False only if, by the current entries, no packet for lid from a source of the graph passes s.
+ * True proves nothing: the look-up uses the entries of the last drain.  For example, it returns
+ * true for every LID with an entry that was changed since then.
  * s and lid must be a switch and a LID of the fabric.  O(1).
  */
 bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid);

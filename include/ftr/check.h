@@ -145,8 +145,8 @@ struct ftr_check_report {
 	 * the graph was not built */
 	uint32_t n_vls;
 	/* the following are counted while the graph is built, and are 0 if it is not: */
-	uint64_t no_sl;		/* number of (source, LID) without an SL in path_sl */
-	/* number of different (switch, in port, SL, LID) mapped to VL 15 */
+	uint64_t no_sl;		/* number of pairs (source, LID) without an SL in path_sl */
+	/* number of different (switch, in port, SL, LID) whose packets are mapped to VL 15 */
 	uint64_t vl_drops;
 	struct ftr_check_sample vl_drop;	/* the first of them, if vl_drops > 0; from == at */
 };

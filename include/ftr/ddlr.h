@@ -188,7 +188,7 @@ const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
  * entries are removed first, by writes of kind FTR_HOW_NONE in step 1.  These writes must
  * be acknowledged before the subnet manager makes the link active.
  *
- * FTR_REFUSED for links or switches that come back while packets are not drained;
+ * FTR_REFUSED for links or switches that come back before all LIDs are drained;
  * FTR_INVAL for a switch or port that does not exist.  Per LID: O(paths examined),
  * a few microseconds on a tree.
  */
@@ -206,7 +206,8 @@ enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 
 /* Report that all packets sent before the last writes have left the fabric. */
 void ftr_ddlr_drained(struct ftr_ddlr *r);
-/* Number of LIDs that still wait for ftr_ddlr_drained. */
+/* Number of LIDs that are not drained: their entries have changed since the last
+ * ftr_ddlr_drained. */
 uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
 
 /*

@@ -116,7 +116,7 @@ struct ftr_route_opts {
 #define FTR_ROUTE_OPTS_INIT { .sm_switch = FTR_SW_NONE }
 
 struct ftr_route_stats {
-	uint64_t no_path;	/* number of (switch, LID) without a path; their entries are
+	uint64_t no_path;	/* number of pairs (switch, LID) without a path, whose entries are
 				 * FTR_PORT_NONE */
 	uint64_t detours;	/* inverted order: number of ordered pairs of hosts on leaf
 				 * switches whose path is longer than the shortest up/down

@@ -43,7 +43,7 @@
  * of an up/down routing.  On PGFTs with their true ranks, with any damage, no
  * step needs to drain: a switch that is entered from above has only one next hop.
  *
- * Unreachable switches are in the list of changes like all others.
+ * The list of changes includes the changes at switches that cannot be reached.
  * The caller must know which switches it can reach, and must write all blocks of a
  * switch that comes back after it could not be written.
  *

@@ -187,8 +187,8 @@ void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
 /*
  * Send a message of the given size through that port of s, whose link must be up.  message() is
  * called when the message has arrived, or was lost.  Messages are separate from packets, as VL 15
- * is from data VLs, and need no credit.  A channel sends packets and messages in turn; if `after` is
- * true, it sends the message only while no packet can be sent.
+ * is from data VLs, and need no credit.  A channel sends packets and messages in turn; if `after`
+ * is true, it sends the message only while no packet can be sent.
  */
 void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		  uint32_t bytes, bool after, uint64_t what);
@@ -336,7 +336,7 @@ uint64_t ftr_sim_percentile(const struct ftr_sim_latency *l, double p);
 
 struct ftr_sim_class {		/* hosts, or ports 0 of switches */
 	uint32_t sources;	/* number of ports that may send */
-	double capacity;	/* sum of their data rates in bit/s */
+	double capacity;	/* sum of the data rates of these ports in bit/s */
 	/* in the measurement: */
 	uint64_t offered;	/* number of packets generated, injected or not; with
 				 * load >= 1, the number that the channels could

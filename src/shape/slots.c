@@ -10,7 +10,7 @@
  *
  *  - If at least MESH_SHARE % of its pairs are linked, all pairs are nominal, with the
  *    most frequent number of links per pair (on a tie the larger number, because a missing
- *    link reduces it).  Groups with more links keep them.
+ *    link reduces it).  Pairs with more links keep all of their links.
  *  - A missing link leaves a free port at both ends.  So if one switch of a pair has no
  *    free port, the pair lacks no link.  If a switch has fewer free ports than missing
  *    links, it was built like this and is not damaged: nothing is inferred for it.
