@@ -57,7 +57,8 @@ struct pattern {
 	uint64_t pi;
 	const struct ftr_up_path *up_path;	/* [n_d] upward paths that replace d / pi; NULL:
 						 * none */
-	uint32_t w;		/* number of groups above: the nominal or the present ones */
+	uint32_t w;		/* number of nominal groups above; with the literal placements, of
+				 * present groups above */
 	uint32_t p;		/* number of places of a group: the least common multiple of the
 				 * numbers of links of the groups */
 	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID has no owner */
@@ -68,7 +69,8 @@ struct per_worker {
 	uint8_t *n_cand;	/* number of groups, above or below, that lead closer to the
 				 * column */
 	uint8_t *n_above;	/* number of groups above that lead closer */
-	uint8_t *one;		/* index of the last group that leads closer */
+	uint8_t *one;		/* index, among all groups of s, of the last group that leads
+				 * closer */
 	uint8_t *must;		/* not 0: s must route downward */
 	uint64_t no_path;	/* number of entries without a port */
 };

@@ -174,8 +174,9 @@ static bool is_better(const struct plan *p, const struct step *x)
 	return p->state[x->sw] != LABELLED || before(x, &p->label[x->sw]);
 }
 
-/* Consider the step over channel c from a switch that has no path yet. To save time, its new turns
- * are counted only if the step would be better than the label of the switch without a new turn. */
+/* Consider the step over channel c from a switch that has no path yet. To save time, the new turns
+ * of the step are counted only if the step would replace the label of the switch if it needed no
+ * new turn. */
 static void consider(struct plan *p, uint32_t c)
 {
 	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;

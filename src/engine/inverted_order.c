@@ -484,7 +484,7 @@ static void place_part(struct ordering *o, uint32_t part)
 
 	climb(o, o->anchor[part], part);
 	up = o->stamp++;
-	/* find the other switches of the part with an upward path to one of these */
+	/* find the other switches of the part with an upward path to a switch marked with `up` */
 	for (uint32_t k = n; k-- > 0;) {
 		ftr_sw s = o->by_rank[k];
 

@@ -97,9 +97,9 @@ static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
 	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
 }
 
-/* Set an entry to its preferred port if that port is valid, or else to its current port if that
- * one is valid. Otherwise the entry does not change. Mark the entry if it is movable or
- * displaced. */
+/* Set an entry to its preferred port if that port is a candidate, or else to its current port if
+ * that port is a candidate. Otherwise the entry does not change. Mark the entry in k->movable if
+ * the search may change it, and in k->displaced if it is to be placed by load. */
 static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
 {
@@ -198,7 +198,7 @@ static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
 	return true;
 }
 
-/* Keep all entries that can be kept. *displaced: true if some entries are movable. */
+/* Keep all entries that can be kept. Sets *displaced to whether the search may change any entry. */
 static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 				bool *displaced, struct ftr_err *err)
 {

@@ -55,7 +55,8 @@
  *    rank have the same difference as before. All other switches were given the most frequent
  *    difference. So the shift is the same.
  *  - A switch keeps its rank only if a link leads from it to a switch of another rank (is_level).
- *    That switch then keeps its rank for the same reason, so this remains true.
+ *    That switch then keeps its rank for the same reason. So both meet the condition again
+ *    when the shape is made again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,7 @@
 #define MAX_CUTS 8
 #define MAX_FLAT 64		/* greatest number of switches of a fabric that is ranked from each
 				 * of its switches */
-#define MIN_GAP 1.1		/* smallest ratio of the two values beside a gap */
+#define MIN_GAP 1.1		/* a gap: a ratio is at least MIN_GAP times the next smaller one */
 #define GAIN 0.9		/* A better ranking has less than GAIN times the congestion of the
 				 * best so far. */
 #define DEEP_GAIN 0.5		/* used instead of GAIN and of KEEP_GAIN if the new

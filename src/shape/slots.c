@@ -13,7 +13,7 @@
  *    link reduces it).  Pairs with more links keep all of their links.
  *  - A missing link leaves a free port at both ends.  So if one switch of a pair has no
  *    free port, the pair lacks no link.  If a switch has fewer free ports than missing
- *    links, it was built like this and is not damaged: nothing is inferred for it.
+ *    links, it has never had these links, and nothing is inferred for it.
  *
  * MESH_SHARE lies between 2/3 (every leaf is connected to two of three spines: this is the
  * design, not damage) and 3/4 (a 2 x 2 mesh that lacks a link). In generated trees the
@@ -33,8 +33,8 @@
  * is the same, no more planes are joined than before, and the order and number of slots and
  * the dividers always include inferred slots.
  *
- * The search of <ftr/balance.h> cannot replace inferred slots. An example with 648 hosts: after
- * the search the most loaded link carries 1.97 flows if 5 % of the links are missing, and 2.01
+ * Inferred slots are useful even with the search of <ftr/balance.h>. An example with 648 hosts:
+ * after the search the most loaded link carries 1.97 flows if 5 % of the links are missing, and 2.01
  * if 10 % are missing (mean over all shifts). If only present groups have slots, it carries
  * 2.33 and 2.66 flows.
  */
