@@ -99,7 +99,7 @@ struct ftr_check_opts {
 	uint32_t n_turns;
 	bool switch_sources;	/* true: in the search for credit loops, switches send packets as
 				 * well as host ports */
-	bool no_cdg;		/* do not look for credit loops */
+	bool no_cdg;		/* true: do not look for credit loops */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: see "VLs" above */
 	const struct ftr_path_sl *path_sl;
 };
@@ -204,19 +204,19 @@ struct ftr_delta_report {
 	struct ftr_check_sample sample[FTR_N_FINDINGS];
 	uint64_t harmful;	/* as in ftr_check_report, for these walks only */
 	uint32_t max_hops;	/* number of hops of the longest of these walks that arrives */
-	/* entries of the new tables that name a port of a link in gone, and
-	 * changes whose `after` is not the entry in the new tables */
+	/* number of entries of the new tables that name a port of a link in `gone`, plus number
+	 * of changes whose `after` is not the entry in the new tables */
 	uint64_t missed;
-	/* unchanged entries that lead to a switch whose entry was removed by this
+	/* number of unchanged entries that lead to a switch whose entry was removed by this
 	 * change */
 	uint64_t stranded;
-	/* turns that only a mixture of the two tables has, over links that are up: an
+	/* number of turns that only a mixture of the two tables has, over links that are up: an
 	 * entry leads down to a switch whose entry leads up, and one of the two entries
 	 * is old, the other new.  Turns that cannot occur in the order of writes are not
 	 * counted */
 	uint64_t mixed;
 	struct ftr_check_sample mixed_at;	/* the first of these turns, if mixed > 0 */
-	/* changed entries that are not written after the next changed entry on
+	/* number of changed entries that are not written after the next changed entry on
 	 * their path */
 	uint64_t early;
 	/* True if the changed entries make no unclaimed turn, use no horizontal link that

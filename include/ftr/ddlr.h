@@ -135,7 +135,7 @@ struct ftr_ddlr_plan {
 	uint64_t unclean;	/* number of repairs that lead into an unclean plane */
 	uint64_t refused;	/* number of changes that were tried and not made, because they
 				 * would close a cycle */
-	bool hosts_only;	/* packets from switches are ignored: see
+	bool hosts_only;	/* true: packets from switches are ignored: see
 				 * switch_sources */
 	/* number of LIDs that keep old entries for now, because the new entries (of a
 	 * transition, or after links came back) would close a cycle with packets still
@@ -237,7 +237,8 @@ void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
  */
 struct ftr_guarantee {
 	uint32_t k;
-	uint32_t faults;	/* min(k, clean) - 1, or 0 */
+	uint32_t faults;	/* number of faults that are repaired: min(k, clean) - 1, but at
+				 * least 0 */
 	uint32_t planes;	/* least number of planes above a weakest switch */
 	uint32_t clean;		/* least number of clean planes above any examined
 				 * switch */

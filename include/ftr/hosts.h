@@ -84,7 +84,7 @@ enum ftr_slurm_form { FTR_SLURM_TREE, FTR_SLURM_BLOCK };
 
 struct ftr_slurm_opts {
 	enum ftr_slurm_form form;
-	bool yaml;		/* topology.yaml of Slurm 25.05 */
+	bool yaml;		/* true: topology.yaml (Slurm 25.05); false: topology.conf */
 	/* [h->n] true: include this host; NULL: all of h */
 	const bool *wanted;
 };
@@ -94,7 +94,8 @@ struct ftr_slurm_counts {
 	uint32_t split;		/* number of hosts that are connected to several leaves, while
 				 * no other host is connected to the same leaves; each of them is
 				 * listed at its first leaf only */
-	uint32_t block_min, block_max;	/* hosts of the smallest and of the largest block */
+	/* numbers of hosts of the smallest and of the largest block */
+	uint32_t block_min, block_max;
 };
 
 /*

@@ -104,7 +104,7 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 
 /*
  * The state file.  The first line holds the version, a checksum of all that follows it, the
- * length of the body, and the options that shaped N.  N follows, with a line for
+ * length of the body, and the options of S(N).  N follows, with a line for
  * each switch, host port and link.  The bytes depend on N, its options and its ranks only.
  *
  * The file is written under a temporary name in the same directory, flushed to
@@ -122,7 +122,7 @@ enum ftr_status ftr_nominal_write(const char *path,
  *
  * FTR_IO: no such file, or it cannot be read.  FTR_PARSE: it is incomplete,
  * damaged, of another version or not a state file; the text names the path and the
- * problem.  Otherwise as ftr_shape_new for N.  The caller can continue without the
+ * problem.  Other errors: as ftr_shape_new for N.  The caller can continue without the
  * file; the only cost is that more entries change.
  */
 enum ftr_status ftr_nominal_read(const char *path,

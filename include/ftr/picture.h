@@ -96,7 +96,7 @@ struct ftr_picture {
 /* Data rate of a link in Gbit/s, rounded; 0: unknown. */
 unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed);
 
-/* The result holds no pointer to sh.  FTR_NOMEM.
+/* The result holds no pointer to sh.  Error: FTR_NOMEM.
  * O(links log links + n_ranks * n_leaf). */
 enum ftr_status ftr_picture_new(const struct ftr_shape *sh,
 				struct ftr_picture **out,

@@ -129,14 +129,15 @@ struct ftr_shape_opts {
 	enum ftr_leaf_order leaf_order;
 	/* The nominal shape, over which the new one is made; NULL: f is the complete
 	 * fabric.  It need only live until ftr_shape_new returns.  If it is given, the
-	 * options above and old are ignored: they were applied to the nominal shape. */
+	 * options above and the option `old` are ignored: they were applied to the nominal
+	 * shape. */
 	const struct ftr_shape *nominal;
 	/* Keep these ranks unless the inferred ones are clearly better (src/shape/choice.c).
 	 * Ignored if roots are given.  NULL: no earlier ranks.  The object need only live until
 	 * ftr_shape_new returns. */
 	const struct ftr_old_ranks *old;
 	bool no_slots;		/* true: missing groups have no slots */
-	bool by_guid;		/* order upward groups by GUID, as published
+	bool by_guid;		/* true: order upward groups by GUID, as published
 				 * (Gliksberg et al. 2020, section 3.1), instead
 				 * of by plane first */
 };
@@ -191,7 +192,7 @@ struct ftr_ep_index {
 /* The tree: ranks, port groups, and irregularities. */
 struct ftr_shape_tree {
 	uint32_t n_ranks;
-	uint32_t n_leaf;	/* columns 0..n_leaf-1 are leaf switches */
+	uint32_t n_leaf;	/* number of leaf switches: columns 0..n_leaf-1 */
 	uint32_t n_planes;	/* number of connected components of the switches above rank 0 */
 	uint32_t n_pods;	/* number of connected components of the switches below the top
 				 * rank */
@@ -252,7 +253,7 @@ struct ftr_shape_numbering {
 
 /* Hops from every switch to every column. */
 struct ftr_shape_reach {
-	uint32_t cost_stride;	/* bytes per row of cost and down */
+	uint32_t cost_stride;	/* number of bytes of a row of cost and of down */
 	const uint8_t *cost;		/* c_{s,l} */
 	const uint8_t *down;
 };

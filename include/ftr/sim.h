@@ -122,7 +122,7 @@ struct ftr_sim_exit {		/* a possible next hop */
 				 * this size; 1, or 2 for bubble flow control */
 	uint8_t rank;		/* the lowest rank is preferred if several exits
 				 * could be taken immediately */
-	bool last;		/* do not take this exit while an exit of lower rank
+	bool last;		/* true: do not take this exit while an exit of lower rank
 				 * has space in the next buffer, even if the channel
 				 * of that exit is busy */
 	uint32_t note;		/* passed to taken() */
@@ -146,9 +146,9 @@ struct ftr_sim_function {
 	const char *name, *summary;
 	unsigned int min_vls;	/* least number of VLs that the function needs */
 	uint16_t hops_max;	/* see FTR_SIM_LOST_LOOP; 0 means FTR_SIM_HOPS_MAX */
-	bool requeue;		/* packets that wait for a channel that fails
+	bool requeue;		/* true: packets that wait for a channel that fails
 				 * are routed again, not lost */
-	bool tiers;		/* conf.arg holds the ranks of switches [n_sw], as
+	bool tiers;		/* true: conf.arg holds the ranks of switches [n_sw], as
 				 * in ftr_shape; NULL: those of the fabric's own
 				 * shape */
 	/* called before the first packet; *state is NULL if start is NULL */
@@ -266,8 +266,8 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
-	bool spare_dead;	/* FTR_SIM_UNIFORM: send nothing to host ports whose link or
-				 * switch is down */
+	bool spare_dead;	/* true, with FTR_SIM_UNIFORM: send nothing to host ports whose link
+				 * or switch is down */
 	double load;		/* offered load of a host port as a share of its
 				 * channel's data rate; >= 1: there is always a
 				 * packet to send */
@@ -290,7 +290,7 @@ struct ftr_sim_conf {
 	uint8_t weight[FTR_SIM_VLS];	/* weight of each VL in units of 64 bytes; 0 means
 					 * one packet */
 	enum ftr_sim_queues queues;
-	bool transit_first;	/* outputs of a switch take no packet of its own host
+	bool transit_first;	/* true: outputs of a switch take no packet of its own host
 				 * ports and port 0 while a packet from another
 				 * switch can be sent */
 	uint32_t window;	/* greatest number of packets of a source in flight;
@@ -305,7 +305,7 @@ struct ftr_sim_conf {
 	uint64_t warm_ps;	/* time before the measurement */
 	uint64_t run_ps;	/* duration of the measurement, > 0 */
 	uint64_t check_ps;	/* time between deadlock checks; 0 means 20 us */
-	bool stop_on_deadlock;	/* end the run when a deadlock is found */
+	bool stop_on_deadlock;	/* true: end the run when a deadlock is found */
 	/* number of equal slices into which the time warm_ps + run_ps is divided; results are
 	 * also recorded for each slice; 0: no slices */
 	uint32_t n_series;
@@ -334,7 +334,8 @@ struct ftr_sim_latency {
  * values. */
 uint64_t ftr_sim_percentile(const struct ftr_sim_latency *l, double p);
 
-struct ftr_sim_class {		/* hosts, or ports 0 of switches */
+/* The results for one class of sources: host ports, or ports 0 of switches. */
+struct ftr_sim_class {
 	uint32_t sources;	/* number of ports that may send */
 	double capacity;	/* sum of the data rates of these ports in bit/s */
 	/* in the measurement: */
@@ -397,7 +398,7 @@ struct ftr_sim_result {
 	struct ftr_sim_channel_use *channel;
 	uint32_t n_series;
 	struct ftr_sim_slice *series;
-	uint64_t bytes_of_memory;	/* bytes that the run used, tables included */
+	uint64_t bytes_of_memory;	/* bytes of memory that the run used, tables included */
 };
 
 /*

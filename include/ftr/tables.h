@@ -24,7 +24,7 @@ extern "C" {
 
 struct ftr_tables {
 	uint32_t n_sw;
-	uint32_t stride;	/* bytes per row, multiple of FTR_LFT_BLOCK */
+	uint32_t stride;	/* number of bytes of a row, multiple of FTR_LFT_BLOCK */
 	ftr_lid max_lid;
 	uint8_t *lft;		/* n_sw rows */
 };

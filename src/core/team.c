@@ -16,7 +16,7 @@
 
 struct ftr_team {
 	unsigned int size;	/* number of members, including the caller */
-	unsigned int started;	/* number of threads to join */
+	unsigned int started;	/* number of threads that were started */
 	pthread_mutex_t lock;
 	pthread_cond_t go, done;
 	unsigned long generation;	/* guarded by lock */

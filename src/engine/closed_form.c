@@ -244,8 +244,8 @@ struct row {
 	ftr_sw s;
 	uint8_t *lft;
 	const struct pattern *t;	/* pattern of s; NULL: none */
-	bool lost;		/* at least one place of the pattern has no port, because its link
-				 * is missing */
+	bool lost;		/* true: at least one place of the pattern has no port, because its
+				 * link is missing */
 	struct port_choice place;
 };
 

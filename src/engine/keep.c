@@ -65,7 +65,7 @@ static const struct connect_entry *extra_entry(const struct keeping *k,
 struct valid {
 	uint32_t col;
 	struct ftr_port_set ports;
-	bool by_turn;		/* the ports are from a plan of extra turns */
+	bool by_turn;		/* true: the ports are from a plan of extra turns */
 };
 
 static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,

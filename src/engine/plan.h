@@ -31,7 +31,7 @@ struct hop_list {		/* the next hops of a switch, as channels */
 	bool some;		/* true: the list may differ from the candidates of equation (1) */
 	bool longer;		/* true: the list has next hops whose path is longer than the path
 				 * by rank */
-	bool used;		/* a path uses these next hops, so they are fixed for this
+	bool used;		/* true: a path uses these next hops, so they are fixed for this
 				 * column */
 	uint32_t total;		/* number of hops from the switch to the column */
 };
@@ -98,8 +98,8 @@ struct plan {
 	 * the current column */
 	struct earlier_column earlier[PLAN_EARLIER], steps;
 	uint32_t n_earlier;	/* number of columns stored so far */
-	bool one_stage;		/* one stage has connected this column, starting from `steps`, and
-				 * has not copied the paths of an earlier column */
+	bool one_stage;		/* true: one stage has connected this column, starting from `steps`,
+				 * and has not copied the paths of an earlier column */
 	/* the result, and the capacities of its arrays */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;

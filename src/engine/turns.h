@@ -54,8 +54,8 @@ struct turns {
 		uint32_t in, out;
 		uint32_t next;		/* index in the same array of the next turn from channel
 					 * `in`; TURNS_NONE: none */
-		bool both;		/* in refused[]: the turn was refused only together with its
-					 * opposite turn */
+		bool both;		/* true, in refused[]: the turn was refused only together
+					 * with its opposite turn */
 	} *extra, *refused;
 	uint32_t n_extra, cap_extra, n_refused, cap_refused;
 	struct turns_reach **reach;	/* reach[c]: the channels that can be reached from c; NULL:

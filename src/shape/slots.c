@@ -34,8 +34,8 @@
  * the dividers always include inferred slots.
  *
  * Inferred slots are useful even with the search of <ftr/balance.h>. An example with 648 hosts:
- * after the search the most loaded link carries 1.97 flows if 5 % of the links are missing, and 2.01
- * if 10 % are missing (mean over all shifts). If only present groups have slots, it carries
+ * after the search the most loaded link carries 1.97 flows if 5 % of the links are missing, and
+ * 2.01 if 10 % are missing (mean over all shifts). If only present groups have slots, it carries
  * 2.33 and 2.66 flows.
  */
 #include <string.h>
