@@ -148,7 +148,7 @@ struct ftr_check_report {
 	uint64_t no_sl;		/* number of pairs (source, LID) without an SL in path_sl */
 	/* number of different (switch, in port, SL, LID) whose packets are mapped to VL 15 */
 	uint64_t vl_drops;
-	struct ftr_check_sample vl_drop;	/* the first of them, if vl_drops > 0; from == at */
+	struct ftr_check_sample vl_drop;	/* first packet that vl_drops counts; from == at */
 };
 
 /*

@@ -278,7 +278,7 @@ static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 	return found;
 }
 
-/* Rule 3, switches without end nodes: find the empty leaves. They are compared only with
+/* Rule 3, switches without end nodes: find the empty leaves. Stubs are compared only with
  * leaves that have hosts, so the result does not depend on the order of switches. */
 static void empty_leaves(struct shaping *z, const int32_t *height,
 			 uint32_t *shared)

@@ -220,7 +220,7 @@ enum ftr_status shape_meshes(struct shaping *z)
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* True if links of the pair may be missing: both switches have a free port. */
+/* True if links between a and b may be missing: both switches have a free port. */
 static bool both_open(const struct slots *w, ftr_sw a, ftr_sw b)
 {
 	return w->open[a] && w->open[b];
