@@ -260,7 +260,7 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 /*
  * List every path that does not arrive: fn(ctx, s, lid) for each LID with an
  * owner, ascending, and for each switch s, ascending, from which packets to this LID do
- * not arrive.  These are the walks that ftr_check_tables counts in found[].  They
+ * not arrive.  The listed paths are the walks that ftr_check_tables counts in found[].  They
  * include a switch's own LID; for a LID whose owner has no link, every switch is
  * reported.  r: the report of ftr_check_tables on t, or NULL.  With a report, the LIDs
  * of host ports are skipped if its bad[] counts no pair whose destination is a host port;

@@ -231,7 +231,7 @@ void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
  * that are repaired locally: Sem-Jacobsen et al. 2011, lemmas 2 and 4, which are
  * about k-ary trees; docs/ddlr.md lists the other trees on which the number was verified.
  *
- * Switches that have hosts on or below them are examined, except roots: for each of them,
+ * Switches that have hosts on or below them are examined, except roots.  For each examined switch,
  * the switches directly above it to which it has a working link are counted.  k is the
  * least of these numbers.  A weakest switch is one with only k such switches above it.
  */

@@ -63,7 +63,7 @@ static inline void ftr_placement_shape(enum ftr_placement how,
 }
 
 /*
- * Entries to keep (src/engine/keep.c).  Both tables belong to the fabric of the shape.
+ * Entries to keep (src/engine/keep.c).  prefer and current belong to the fabric of the shape.
  * prefer: the tables of the complete fabric; NULL: keep nothing.  current: the
  * tables that the switches hold, or NULL.  The search (<ftr/balance.h>) moves only entries
  * that could not be kept.  With search_all it starts from the kept entries and may move all

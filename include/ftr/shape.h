@@ -2,7 +2,7 @@
 /*
  * The shape: everything about a fabric that an engine needs for routing.
  *
- * The input is a frozen fabric.  The output holds ranks, port groups in an order
+ * The input is a fabric.  The output holds ranks, port groups in an order
  * on which all switches agree, costs, dividers and the topological destination
  * index d.  The shape chooses no ports and ignores VLs.
  *

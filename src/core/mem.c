@@ -2,7 +2,7 @@
 /*
  * Memory.  An arena is a list of chunks.  An allocation takes its bytes from the first
  * chunk, or from a new one of at least CHUNK bytes.  Usually it only advances a pointer.
- * One call frees everything.
+ * One call frees all chunks.
  *
  * The chunks grow with the arena, up to 2 MB.  They are not huge pages (madvise): if no huge page
  * is free, the kernel moves memory to make one; routing 11,664 hosts then took up to twice as
