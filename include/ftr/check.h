@@ -228,10 +228,10 @@ struct ftr_delta_report {
 
 /*
  * Check t, the new tables, given that the old ones (t without the changes) were
- * checked before.  If there are no findings except missing entries, and nothing is
- * missed or stranded, then t is as safe on the current fabric as the old tables
- * were on the fabric before the change: every affected path reaches a changed entry, and
- * is walked from there.
+ * checked before.  Suppose that there are no findings except missing entries, and that
+ * `missed` and `stranded` are 0.  Then t is as safe on the current fabric as the old tables
+ * were on the fabric before the change, because every affected path reaches a changed entry,
+ * and is walked from there.
  * Errors: FTR_INVAL: t does not fit f (as in ftr_check_tables), the changes are not sorted, or
  * they name a switch or LID that t does not have; FTR_NOMEM.  The report is the same for
  * any team.

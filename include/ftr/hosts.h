@@ -5,9 +5,9 @@
  * A host is the set of all channel adapters whose node description begins with the
  * same name: "NAME" or "NAME DEVICE" ("node12 mlx5_0", "node12 HCA-1").  The name is
  * cut at its first dot unless full names are requested.  Aggregation Nodes and routers
- * are not hosts, nor are ports with a description of another form (firmware defaults),
- * with the name "localhost", or with a name that has characters other than letters,
- * digits, '-', '_' and '.'.
+ * are not hosts.  Ports with a description of another form (firmware defaults) are not
+ * hosts either, nor are ports with the name "localhost" or with a name that has characters
+ * other than letters, digits, '-', '_' and '.'.
  */
 #ifndef FTR_HOSTS_H
 #define FTR_HOSTS_H

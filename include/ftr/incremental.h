@@ -4,13 +4,13 @@
  *
  * A shape and its tables are made for one state of the fabric.  struct ftr_incr
  * is a working copy of both, in which links go down and come up.  After each such change,
- * only the values that depend on those links are computed again, and the changed entries are
+ * only the values that depend on those links are computed again.  The changed entries are
  * returned in an order in which they can be written to switches that keep forwarding.  This
  * module makes no routing decision of its own: the port of an entry is chosen by the
  * function that a full routing uses, over the groups, costs and down-costs that a new
  * shape would have.  If no entries are kept (opts->keep is NULL), the tables after
  * any sequence of events are identical to those of dmodc over the fabric in its
- * current state, with the ranks, destinations and dividers of the initial shape.
+ * current state.  The ranks, destinations and dividers are those of the initial shape.
  *
  *	events -> links  -> down-costs, by ascending rank	\  only for pairs
  *			 -> costs, by descending rank		 > (switch, column)

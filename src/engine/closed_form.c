@@ -18,8 +18,8 @@
  * The placement (place.c) decides how many groups are counted and which group has which
  * number.  The literal placements count the present groups and links, as published.  The other
  * placements count the nominal ones, so that only displaced destinations change their link.
- * If several groups may lead down to a leaf, the other placements replace floor(d / Pi) by the
- * number of the destination on the tier of s (up_path in <ftr/shape.h>).
+ * If several groups may lead down to a leaf, the other placements replace floor(d / Pi).  They use
+ * the number of the destination on the tier of s instead (up_path in <ftr/shape.h>).
  *
  * Patterns. On a tree with few faults, C is all groups above s for nearly every (s, l).
  * Then the port depends on d only through the pair

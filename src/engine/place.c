@@ -45,7 +45,7 @@
  *
  * A fixed list cannot take the load of the links into account.  So displaced entries are
  * placed again by the load of the links (balance/displaced.h, engine/keep.c) if
- * preferred tables are kept, and with FTR_PLACE_EVEN also if the search for even load is on.
+ * preferred tables are kept. FTR_PLACE_EVEN also does this if the search for even load is on.
  *
  * If a link is lost and its group has other links, the destinations of the link move to these
  * links. The load of the other groups does not grow. (The switch at the far end must use the other
@@ -232,8 +232,8 @@ ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 }
 
 /* The port of link k = z mod n of the group. If this link is missing, the port of the first link
- * that is present, from k + 1 + floor(z / n) mod (n - 1) on, so that the destinations of different
- * periods use different links. */
+ * that is present from k + 1 + floor(z / n) mod (n - 1) on. The destinations of different periods
+ * then use different links. */
 static ftr_port link_port(const struct ftr_shape *sh,
 			  const struct ftr_group *g, uint32_t z)
 {

@@ -8,8 +8,8 @@
  *
  * The search needs no explicit edges for base turns (turns.h).  From a downward channel into v, all
  * downward channels of v can be reached.  From an upward channel into v from w, all channels
- * of v can be reached except the channel back to w, which can be reached as soon as v is
- * entered from a second switch below.  So each channel of a switch is visited a fixed number
+ * of v can be reached except the channel back to w.  That channel can be reached as soon as v
+ * is entered from a second switch below.  So each channel of a switch is visited a fixed number
  * of times, and one search is O(channels).
  */
 #include <stdlib.h>

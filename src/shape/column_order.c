@@ -23,7 +23,7 @@
  *    as the links permit.
  *
  * Each class of destinations other than hosts has its own indices, computed in the same way over
- * all switches, so that it does not disturb the balance of the compute nodes.
+ * all switches. So these classes do not disturb the balance of the compute nodes.
  *
  *	d = (position of the column) * stride of the class + offset in the column
  */

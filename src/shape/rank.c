@@ -256,9 +256,9 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 	}
 }
 
-/* True if s has neighbours in common with some leaf that has hosts, and these are more than half of
- * the neighbours of s and more than half of the neighbours of the leaf. shared: [n_sw] scratch, all
- * zero before and after the call. */
+/* True if s and some leaf with hosts have common neighbours, which are more than half of the
+ * neighbours of s and more than half of those of the leaf. shared: [n_sw] scratch, all zero before
+ * and after the call. */
 static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 			      ftr_sw s, uint32_t *shared)
 {

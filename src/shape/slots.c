@@ -4,9 +4,9 @@
  *
  * If a fabric is damaged when it is first seen, its complete form is not known.  In every
  * PGFT (Gliksberg et al. 2020, section 2), the switches of two adjacent ranks and the links
- * between them form components that are complete bipartite graphs, and each pair of a lower
- * and an upper switch of a component has the same number of parallel links.  Such a component
- * is called a mesh here, and links are inferred in it as follows:
+ * between them form components that are complete bipartite graphs.  Each pair of a lower and
+ * an upper switch of a component has the same number of parallel links.  Such a component is
+ * called a mesh here, and links are inferred in it as follows:
  *
  *  - If at least MESH_SHARE % of its pairs are linked, all pairs are nominal, with the
  *    most frequent number of links per pair (on a tie the larger number, because a missing
