@@ -92,8 +92,8 @@ const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
  * once per step.  The change is made, and *closes is false, if no intermediate
  * state has a cycle, for any order of the writes within a step.  The states include the
  * dependencies of LIDs that are not drained.  Otherwise nothing is changed and *closes is true.
- * On failure (FTR_NOMEM; FTR_INVAL for a LID, switch or port that does not exist, or if the steps do not
- * ascend) nothing is changed either.
+ * On failure (FTR_NOMEM; FTR_INVAL for a LID, switch or port that does not exist, or if the
+ * steps do not ascend) nothing is changed either.
  * O(entries on the new paths), O(n_sw) at worst, plus the search of the part of the
  * topological order that the new edges change.
  */

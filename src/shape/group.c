@@ -5,7 +5,7 @@
  * A group holds the parallel links from a switch to one neighbour (Gliksberg et al. 2020,
  * section 3.1).  The paper orders the groups of a switch by the GUID of the neighbour.
  * With GUIDs as vendors assign them, the pods of a tree then disagree on which spine is
- * the first, and flows of shift permutations collide.
+ * the first, and flows of shift permutations share links.
  *
  * deviation: the groups above a switch of rank r are ordered by (plane of the neighbour,
  * GUID).  A plane is a connected component of the switches of rank > r, without

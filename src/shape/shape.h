@@ -4,7 +4,7 @@
  *
  *	assemble.c	the host ports that count as hosts, and their number per switch
  *	rank.c		adjacency, leaf switches, heights, ranks; choice.c and
- *			congestion.c choose among several ranks
+ *			congestion.c choose among several rankings of the switches
  *	slots.c		the nominal neighbours above a switch, known or inferred
  *	group.c		port groups in a common order, planes, slots
  *	column_order.c	pods, columns, index d; dest.c: the destinations
