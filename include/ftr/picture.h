@@ -34,7 +34,8 @@ struct ftr_picture_pod {
 	uint8_t rank;
 	uint32_t pod_first, pod_leaves;	/* leaf columns pod_first .. pod_first + pod_leaves - 1 */
 	uint32_t n_sw;
-	uint32_t hosts;		/* number of host ports below it, of class FTR_CLASS_HOST */
+	uint32_t hosts;		/* number of host ports of class FTR_CLASS_HOST on the leaves of the
+				 * pod */
 	uint32_t up_links;	/* number of links from its switches to higher ranks */
 };
 

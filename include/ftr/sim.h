@@ -254,7 +254,7 @@ struct ftr_sim_conf {
 	const struct ftr_path_sl *path_sl;	/* NULL: host_sl and switch_sl */
 	const struct ftr_sim_function *function;	/* NULL: lft */
 	/* argument of the function: see ftr_sim_function.tiers and struct
-	 * ftr_sim_immunet in <ftr/models.h>; NULL: its defaults */
+	 * ftr_sim_immunet in <ftr/models.h>; NULL: the defaults of the function */
 	const void *arg;
 	/* traffic of host ports; order NULL: all host ports with a LID and a link, by index */
 	enum ftr_sim_pattern pattern;
@@ -386,9 +386,9 @@ struct ftr_sim_result {
 	uint64_t max_in_flight;	/* greatest number of packets in flight at one time */
 	uint32_t max_hops;	/* greatest number of channels that a delivered packet crossed */
 	bool deadlock;
-	uint64_t deadlock_ps;	/* time of the check that found it */
+	uint64_t deadlock_ps;	/* time of the check that found the deadlock */
 	uint32_t stuck_buffers;	/* number of deadlocked buffers */
-	uint32_t cycle_len;	/* number of buffers in the cycle below */
+	uint32_t cycle_len;	/* number of buffers in the cycle; cycle[] may store fewer */
 	uint64_t stuck_packets;	/* number of packets in the deadlocked buffers */
 	/* one cycle of deadlocked buffers: each waits for the next one, the last for the first;
 	 * of a longer cycle only the first FTR_SIM_CYCLE_MAX buffers are stored */
