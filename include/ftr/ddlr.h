@@ -25,8 +25,8 @@
  * A parallel link to the same switch is preferred.  The second choice is a neighbour that
  * already has a path, the third a detour.  A detour leads down, then up, over working
  * links to a switch whose entries lead to the LID.  All switches of the detour before that
- * switch get new entries.  A failed switch needs a detour that goes down two tiers.  If several detours
- * (b, t) are equally short, the load of their links decides, for each LID separately.
+ * switch get new entries.  A failed switch needs a detour that goes down two tiers.  If several
+ * detours (b, t) are equally short, the load of their links decides, for each LID separately.
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
  * (components of the switches above rank m), this adds an arc P -> Q.  A plane without
