@@ -90,12 +90,16 @@ struct ftr_balance_report {
 };
 
 /*
- * Improve t in place.  report may be NULL.  t is not changed, and only report->bound is set, in
- * three cases: a path in t has a loop; fewer than two hosts have a position; a path in t ends
- * early or does not follow the costs of the shape, or (if in->longer) an entry has a candidate from
- * which the path is not shorter.  The last case is looked for only if the load is uneven or the
- * depth is FTR_BALANCE_FULL.  Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has another number
- * of switches or LIDs than the fabric of the shape.
+ * Improve t in place.  report may be NULL.  t is not changed, and only report->bound is set, if
+ *
+ *  - a path in t has a loop,
+ *  - fewer than two hosts have a position, or
+ *  - a path in t ends early or does not follow the costs of the shape; if in->longer is true, also
+ *    if an entry has a candidate from which the path is not shorter.  This case is detected only
+ *    if the load is uneven or the depth is FTR_BALANCE_FULL.
+ *
+ * Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has another number of switches or LIDs than the
+ * fabric of the shape.
  */
 enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
 				   struct ftr_tables *t, struct ftr_team *team,

@@ -59,8 +59,8 @@ struct ftr_cdg_opts {
 	uint16_t sls;		/* set of SLs in use, one bit per SL; 0 means SL 0 only */
 	bool switch_sources;	/* true: switches also send packets, not only host ports */
 	struct ftr_team *team;	/* for ftr_cdg_new; NULL: the calling thread alone */
-	/* Called from time to time while the graph is built, by the same thread;
-	 * true aborts with FTR_REFUSED.  NULL: never. */
+	/* Called from time to time by ftr_cdg_new in the calling thread.  If it returns
+	 * true, ftr_cdg_new fails with FTR_REFUSED.  NULL: not called. */
 	bool (*stop)(void *ctx);
 	void *stop_ctx;
 };
@@ -90,10 +90,10 @@ const struct ftr_tables *ftr_cdg_tables(const struct ftr_cdg *g);
 /*
  * Change entries of one LID: w[0 .. n-1] by ascending step, each switch at most
  * once per step.  The change is made, and *closes is false, if no intermediate
- * state has a cycle, in any order within a step and together with the dependencies of
- * LIDs that are not drained.  Otherwise nothing is changed and *closes is true.  On failure
- * (FTR_NOMEM; FTR_INVAL for a LID, switch or port that does not exist, or if the steps do not
- * ascend) nothing is changed either.
+ * state has a cycle, for any order of the writes within a step.  The states include the
+ * dependencies of LIDs that are not drained.  Otherwise nothing is changed and *closes is true.
+ * On failure (FTR_NOMEM; FTR_INVAL for a LID, switch or port that does not exist, or if the
+ * steps do not ascend) nothing is changed either.
  * O(entries on the new paths), O(n_sw) at worst, plus the search of the part of the
  * topological order that the new edges change.
  */
@@ -128,9 +128,9 @@ bool ftr_cdg_occupied(const struct ftr_cdg *g, ftr_sw s, ftr_port port,
 		      ftr_lid lid);
 
 /*
- * False only if no packet that a source of the graph sends for lid passes s by the current
- * entries.  True proves nothing: the look-up uses the entries of the last drain.  For example, it
- * returns true for every LID with an entry that was changed since then.
+ * False only if, by the current entries, no packet for lid from a source of the graph passes s.
+ * True proves nothing: the look-up uses the entries of the last drain.  For example, it returns
+ * true for every LID with an entry that was changed since then.
  * s and lid must be a switch and a LID of the fabric.  O(1).
  */
 bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid);

@@ -37,8 +37,8 @@
  * up after a hop down, the graph is acyclic (Gliksberg et al. 2020, section 4.1:
  * upward links come before downward ones).  The graph is then not built.  A hop between
  * equal ranks invalidates the proof.  Additional claimed turns are allowed if the
- * following relation has no cycle, which is verified: all up-then-down turns,
- * except those back to the same switch, together with the claimed turns.  If this
+ * following relation has no cycle, which is verified: all turns that up/down routing by
+ * rank allows, except those back to the same switch, together with the claimed turns.  If this
  * relation has a cycle, the claimed turns are not used.
  *
  * Without the proof the graph is built and searched.  One shortest cycle is
@@ -99,7 +99,7 @@ struct ftr_check_opts {
 	uint32_t n_turns;
 	bool switch_sources;	/* true: in the search for credit loops, switches send packets as
 				 * well as host ports */
-	bool no_cdg;		/* do not look for credit loops */
+	bool no_cdg;		/* true: do not look for credit loops */
 	const struct ftr_sl2vl *sl2vl;	/* NULL: see "VLs" above */
 	const struct ftr_path_sl *path_sl;
 };
@@ -130,7 +130,8 @@ struct ftr_check_report {
 	 * LID.  Such entries count even if no source's path takes the turn; a turn that no
 	 * path takes does not invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
-	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
+	/* sample[i] is set if found[i] > 0 */
+	struct ftr_check_sample sample[FTR_N_FINDINGS];
 	/* number of walks that do not arrive, except those that end in a missing entry.
 	 * Tables with such harmful walks are never written to switches */
 	uint64_t harmful;
@@ -144,10 +145,10 @@ struct ftr_check_report {
 	 * the graph was not built */
 	uint32_t n_vls;
 	/* the following are counted while the graph is built, and are 0 if it is not: */
-	uint64_t no_sl;		/* number of (source, LID) without an SL in path_sl */
-	/* number of different (switch, in port, SL, LID) mapped to VL 15 */
+	uint64_t no_sl;		/* number of pairs (source, LID) without an SL in path_sl */
+	/* number of different (switch, in port, SL, LID) whose packets are mapped to VL 15 */
 	uint64_t vl_drops;
-	struct ftr_check_sample vl_drop;	/* the first of them, if vl_drops > 0; from == at */
+	struct ftr_check_sample vl_drop;	/* first packet that vl_drops counts; from == at */
 };
 
 /*
@@ -199,22 +200,23 @@ struct ftr_delta_report {
 	 * finding; FTR_FIND_TURN: entries that lead up at a switch to which the entry
 	 * of another switch leads down for the same LID */
 	uint64_t found[FTR_N_FINDINGS];
-	struct ftr_check_sample sample[FTR_N_FINDINGS];	/* if found[] > 0 */
+	/* sample[i] is set if found[i] > 0 */
+	struct ftr_check_sample sample[FTR_N_FINDINGS];
 	uint64_t harmful;	/* as in ftr_check_report, for these walks only */
 	uint32_t max_hops;	/* number of hops of the longest of these walks that arrives */
-	/* entries of the new tables that name a port of a link in gone, and
-	 * changes whose `after` is not the entry in the new tables */
+	/* number of entries of the new tables that name a port of a link in `gone`, plus number
+	 * of changes whose `after` is not the entry in the new tables */
 	uint64_t missed;
-	/* unchanged entries that lead to a switch whose entry was removed by this
+	/* number of unchanged entries that lead to a switch whose entry was removed by this
 	 * change */
 	uint64_t stranded;
-	/* turns that only a mixture of the two tables has, over links that are up: an
+	/* number of turns that only a mixture of the two tables has, over links that are up: an
 	 * entry leads down to a switch whose entry leads up, and one of the two entries
 	 * is old, the other new.  Turns that cannot occur in the order of writes are not
 	 * counted */
 	uint64_t mixed;
 	struct ftr_check_sample mixed_at;	/* the first of these turns, if mixed > 0 */
-	/* changed entries that are not written after the next changed entry on
+	/* number of changed entries that are not written after the next changed entry on
 	 * their path */
 	uint64_t early;
 	/* True if the changed entries make no unclaimed turn, use no horizontal link that
@@ -226,10 +228,10 @@ struct ftr_delta_report {
 
 /*
  * Check t, the new tables, given that the old ones (t without the changes) were
- * checked before.  If there are no findings except missing entries, and nothing is
- * missed or stranded, then t is as safe on the current fabric as the old tables
- * were on the fabric before the change: every affected path reaches a changed entry, and
- * is walked from there.
+ * checked before.  Suppose that there are no findings except missing entries, and that
+ * `missed` and `stranded` are 0.  Then t is as safe on the current fabric as the old tables
+ * were on the fabric before the change, because every affected path reaches a changed entry,
+ * and is walked from there.
  * Errors: FTR_INVAL: t does not fit f (as in ftr_check_tables), the changes are not sorted, or
  * they name a switch or LID that t does not have; FTR_NOMEM.  The report is the same for
  * any team.
@@ -258,7 +260,7 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
 /*
  * List every path that does not arrive: fn(ctx, s, lid) for each LID with an
  * owner, ascending, and for each switch s, ascending, from which packets to this LID do
- * not arrive.  These are the walks that ftr_check_tables counts in found[].  They
+ * not arrive.  The listed paths are the walks that ftr_check_tables counts in found[].  They
  * include a switch's own LID; for a LID whose owner has no link, every switch is
  * reported.  r: the report of ftr_check_tables on t, or NULL.  With a report, the LIDs
  * of host ports are skipped if its bad[] counts no pair whose destination is a host port;

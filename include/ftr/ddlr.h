@@ -24,9 +24,9 @@
  *
  * A parallel link to the same switch is preferred.  The second choice is a neighbour that
  * already has a path, the third a detour.  A detour leads down, then up, over working
- * links to a switch whose entries lead to the LID.  All switches before that switch get
- * new entries.  A failed switch needs a detour that goes down two tiers.  If several detours
- * (b, t) are equally short, the load of their links decides, for each LID separately.
+ * links to a switch whose entries lead to the LID.  All switches of the detour before that
+ * switch get new entries.  A failed switch needs a detour that goes down two tiers.  If several
+ * detours (b, t) are equally short, the load of their links decides, for each LID separately.
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
  * (components of the switches above rank m), this adds an arc P -> Q.  A plane without
@@ -135,7 +135,7 @@ struct ftr_ddlr_plan {
 	uint64_t unclean;	/* number of repairs that lead into an unclean plane */
 	uint64_t refused;	/* number of changes that were tried and not made, because they
 				 * would close a cycle */
-	bool hosts_only;	/* packets from switches are ignored: see
+	bool hosts_only;	/* true: packets from switches are ignored: see
 				 * switch_sources */
 	/* number of LIDs that keep old entries for now, because the new entries (of a
 	 * transition, or after links came back) would close a cycle with packets still
@@ -188,7 +188,7 @@ const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
  * entries are removed first, by writes of kind FTR_HOW_NONE in step 1.  These writes must
  * be acknowledged before the subnet manager makes the link active.
  *
- * FTR_REFUSED for links or switches that come back while packets are not drained;
+ * FTR_REFUSED for links or switches that come back before all LIDs are drained;
  * FTR_INVAL for a switch or port that does not exist.  Per LID: O(paths examined),
  * a few microseconds on a tree.
  */
@@ -206,7 +206,8 @@ enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 
 /* Report that all packets sent before the last writes have left the fabric. */
 void ftr_ddlr_drained(struct ftr_ddlr *r);
-/* Number of LIDs that still wait for ftr_ddlr_drained. */
+/* Number of LIDs that are not drained: their entries have changed since the last
+ * ftr_ddlr_drained. */
 uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
 
 /*
@@ -230,13 +231,14 @@ void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
  * that are repaired locally: Sem-Jacobsen et al. 2011, lemmas 2 and 4, which are
  * about k-ary trees; docs/ddlr.md lists the other trees on which the number was verified.
  *
- * Switches that have hosts on or below them are examined, except roots: for each of them,
+ * Switches that have hosts on or below them are examined, except roots.  For each examined switch,
  * the switches directly above it to which it has a working link are counted.  k is the
  * least of these numbers.  A weakest switch is one with only k such switches above it.
  */
 struct ftr_guarantee {
 	uint32_t k;
-	uint32_t faults;	/* min(k, clean) - 1, or 0 */
+	uint32_t faults;	/* number of faults that are repaired: min(k, clean) - 1, but at
+				 * least 0 */
 	uint32_t planes;	/* least number of planes above a weakest switch */
 	uint32_t clean;		/* least number of clean planes above any examined
 				 * switch */

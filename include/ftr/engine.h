@@ -63,11 +63,11 @@ static inline void ftr_placement_shape(enum ftr_placement how,
 }
 
 /*
- * Entries to keep (src/engine/keep.c).  Both tables belong to the fabric of the shape.
+ * Entries to keep (src/engine/keep.c).  prefer and current belong to the fabric of the shape.
  * prefer: the tables of the complete fabric; NULL: keep nothing.  current: the
  * tables that the switches hold, or NULL.  The search (<ftr/balance.h>) moves only entries
- * that could not be kept.  With search_all it starts from the kept entries and may move all;
- * with search_displaced it may move all entries that do not have their preferred
+ * that could not be kept.  With search_all it starts from the kept entries and may move all
+ * entries; with search_displaced it may move all entries that do not have their preferred
  * port.
  */
 struct ftr_keep {
@@ -116,7 +116,7 @@ struct ftr_route_opts {
 #define FTR_ROUTE_OPTS_INIT { .sm_switch = FTR_SW_NONE }
 
 struct ftr_route_stats {
-	uint64_t no_path;	/* number of (switch, LID) without a path; their entries are
+	uint64_t no_path;	/* number of pairs (switch, LID) without a path, whose entries are
 				 * FTR_PORT_NONE */
 	uint64_t detours;	/* inverted order: number of ordered pairs of hosts on leaf
 				 * switches whose path is longer than the shortest up/down
@@ -134,8 +134,8 @@ struct ftr_route_stats {
 	uint8_t *order;
 	bool order_known;
 	/* The shape from which incremental tables can start: the tables follow its ranks,
-	 * costs and groups exactly, like tables of dmodc.  by_rank: it is the input shape.
-	 * Otherwise it is `routed`, if keep_routed was set and there is such a shape; the
+	 * costs and groups exactly, like tables of dmodc.  by_rank: true if this is the input
+	 * shape.  Otherwise it is `routed`, if keep_routed was set and there is such a shape; the
 	 * caller frees it. */
 	bool by_rank;
 	struct ftr_shape *routed;
@@ -189,8 +189,8 @@ const struct ftr_engine_ops *ftr_engine_at(unsigned int i);
 /*
  * The SL2VL tables of engine ddlr.  They are set once; faults do not change them.
  * For every SL, a packet leaves a switch on VL 1 if it turns there (it came from
- * below and goes down, or came from above and goes up).  Otherwise, and if it comes
- * from a host or from the switch itself, it leaves on VL 0.  Every link between
+ * below and goes down, or came from above and goes up).  Otherwise it leaves on VL 0,
+ * like all packets from a host or from the switch itself.  Every link between
  * switches needs two operational VLs.  Errors: FTR_NOMEM.
  */
 enum ftr_status ftr_ddlr_sl2vl(const struct ftr_shape *sh,

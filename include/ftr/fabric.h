@@ -141,7 +141,7 @@ bool ftr_ep_is_aggregation(const struct ftr_endport *ep);
 /* NULL is accepted. */
 void ftr_fabric_free(struct ftr_fabric *f);
 
-/* Convert a speed to text ("QDR") and back; unknown values give NULL, or
+/* Convert a speed to text ("QDR") and back.  An unknown speed gives NULL, an unknown text
  * FTR_SPEED_UNKNOWN. */
 const char *ftr_speed_str(enum ftr_speed speed);
 enum ftr_speed ftr_speed_parse(const char *s, size_t len);
@@ -168,7 +168,7 @@ void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
 /*
  * Add a switch or a host port.  The same object may be added again with equal attributes,
  * because files may describe a node several times.  A contradiction is FTR_INVAL, with both
- * values in the text.  name is copied, may be NULL, and is cut at FTR_NAME_MAX.
+ * values in the error text.  name is copied, may be NULL, and is cut at FTR_NAME_MAX.
  * lid 0 = not known yet.
  */
 enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,

@@ -5,9 +5,9 @@
  * A host is the set of all channel adapters whose node description begins with the
  * same name: "NAME" or "NAME DEVICE" ("node12 mlx5_0", "node12 HCA-1").  The name is
  * cut at its first dot unless full names are requested.  Aggregation Nodes and routers
- * are not hosts, nor are ports with a description of another form (firmware defaults),
- * with the name "localhost", or with a name that has characters other than letters,
- * digits, '-', '_' and '.'.
+ * are not hosts.  Ports with a description of another form (firmware defaults) are not
+ * hosts either, nor are ports with the name "localhost" or with a name that has characters
+ * other than letters, digits, '-', '_' and '.'.
  */
 #ifndef FTR_HOSTS_H
 #define FTR_HOSTS_H
@@ -49,7 +49,8 @@ uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name);
 /* ---- lists of hosts ------------------------------------------------------ */
 
 /* A host in a file.  Lines hold words separated by blanks and commas; brackets are
- * expanded ("n[01-03,7]").  In host files "slots=N" or ":N" sets a number of slots. */
+ * expanded ("n[01-03,7]").  In host files "slots=N" or ":N" sets the number of slots, that is, of
+ * MPI processes that the host may run. */
 struct ftr_host_entry {
 	uint32_t group;		/* in a list of jobs: number of the job; else 0 */
 	uint32_t host;		/* index in ftr_hosts, or FTR_HOST_NONE */
@@ -67,8 +68,8 @@ struct ftr_host_list {
 
 /*
  * Read a list of hosts or, if jobs is true, lines "JOB HOST HOST ...", where a job may
- * have several lines.  A host that appears twice in one group is one entry with the sum of
- * its slots.  '#' begins a comment.  FTR_PARSE: brackets that do not match, more than
+ * have several lines.  A host that appears twice in one job, or in the list, is one entry with
+ * the sum of its slots.  '#' begins a comment.  FTR_PARSE: brackets that do not match, more than
  * 65,536 hosts in one word, slots outside 1 .. 65,535.
  */
 enum ftr_status ftr_read_host_list(const char *path, bool jobs,
@@ -83,7 +84,7 @@ enum ftr_slurm_form { FTR_SLURM_TREE, FTR_SLURM_BLOCK };
 
 struct ftr_slurm_opts {
 	enum ftr_slurm_form form;
-	bool yaml;		/* topology.yaml of Slurm 25.05 */
+	bool yaml;		/* true: topology.yaml (Slurm 25.05); false: topology.conf */
 	/* [h->n] true: include this host; NULL: all of h */
 	const bool *wanted;
 };
@@ -93,7 +94,8 @@ struct ftr_slurm_counts {
 	uint32_t split;		/* number of hosts that are connected to several leaves, while
 				 * no other host is connected to the same leaves; each of them is
 				 * listed at its first leaf only */
-	uint32_t block_min, block_max;	/* hosts of the smallest and of the largest block */
+	/* numbers of hosts of the smallest and of the largest block */
+	uint32_t block_min, block_max;
 };
 
 /*

@@ -4,13 +4,13 @@
  *
  * A shape and its tables are made for one state of the fabric.  struct ftr_incr
  * is a working copy of both, in which links go down and come up.  After each such change,
- * only the values that depend on those links are computed again, and the changed entries are
+ * only the values that depend on those links are computed again.  The changed entries are
  * returned in an order in which they can be written to switches that keep forwarding.  This
  * module makes no routing decision of its own: the port of an entry is chosen by the
  * function that a full routing uses, over the groups, costs and down-costs that a new
  * shape would have.  If no entries are kept (opts->keep is NULL), the tables after
  * any sequence of events are identical to those of dmodc over the fabric in its
- * current state, with the ranks, destinations and dividers of the initial shape.
+ * current state.  The ranks, destinations and dividers are those of the initial shape.
  *
  *	events -> links  -> down-costs, by ascending rank	\  only for pairs
  *			 -> costs, by descending rank		 > (switch, column)
@@ -43,7 +43,7 @@
  * of an up/down routing.  On PGFTs with their true ranks, with any damage, no
  * step needs to drain: a switch that is entered from above has only one next hop.
  *
- * Unreachable switches are in the list of changes like all others.
+ * The list of changes includes the changes at switches that cannot be reached.
  * The caller must know which switches it can reach, and must write all blocks of a
  * switch that comes back after it could not be written.
  *
@@ -82,7 +82,8 @@ struct ftr_incr_result {
 	 * those that came up */
 	uint32_t n_links, n_gone;
 	const struct ftr_link *link;
-	/* entries that changed, sorted by (switch, LID), and the step of each */
+	/* entries that changed, sorted by (switch, LID), and the write step of each, 0 ..
+	 * n_write_steps - 1 */
 	uint32_t n_changes;
 	const struct ftr_change *change;
 	const uint16_t *write_step;

@@ -32,7 +32,7 @@ struct ftr_unpack_io {
 	size_t n_in;
 	unsigned char *out;	/* output space; run advances it */
 	size_t n_out;
-	bool last;		/* no more packed bytes will follow */
+	bool last;		/* true: no more packed bytes will follow */
 };
 
 enum ftr_unpacked {

@@ -33,7 +33,7 @@ struct ftr_job {
 struct ftr_job_load {
 	uint32_t links;		/* number of directed links that the job uses */
 	uint32_t shared;	/* number of these links that another job uses, too */
-	double alone;		/* see above */
+	double alone;		/* see "alone" at the top of this file */
 	double with_all;	/* as alone, but with the demands of all other jobs added */
 	ftr_sw worst_sw;	/* the link that decides with_all; FTR_SW_NONE: the
 				 * job uses no link */

@@ -138,7 +138,7 @@ enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 				struct ftr_load_report *out,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* The load of every link under shift k.  FTR_NOMEM. */
+/* The load of every link under shift k.  Error: FTR_NOMEM. */
 enum ftr_status ftr_load_shift_by_port(const struct ftr_load *ld, uint32_t k,
 				       uint64_t *by_port,
 				       struct ftr_err *err) FTR_MUST_USE;

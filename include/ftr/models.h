@@ -28,27 +28,27 @@ struct ftr_sim_immunet {
 	uint64_t control_ps;	/* delay of a control packet in a switch */
 	uint32_t control_bytes;	/* size of a control packet; 0: it has the delay of
 				 * a link and a switch, and uses no bandwidth */
-	bool control_after;	/* application packets go first; else a channel
-				 * sends one of each in turn */
+	bool control_after;	/* true: application packets go before control packets;
+				 * false: a channel sends both kinds alternately */
 	uint8_t moves;		/* greatest number of times that a packet may move into the
 				 * ring; 0 means 4 */
 	uint8_t inject;		/* space that a host's packet requires in the first
 				 * buffer, in packets; 0 means 1, or 2 in the ring */
-	bool every_path;	/* forward a distance once for each shortest path on which
-				 * it arrives */
+	bool every_path;	/* true: forward a distance once for each shortest path on
+				 * which it arrives */
 	uint64_t merge_ps;	/* forward a distance again if it arrives at least
 				 * this long after it was last forwarded; 0: forward
 				 * it once */
-	bool eager;		/* use the ring even if an adaptive exit is possible
+	bool eager;		/* true: use the ring even if an adaptive exit is possible
 				 * but busy */
-	bool own_count;		/* levels count only the emergencies that the switch
+	bool own_count;		/* true: levels count only the emergencies that the switch
 				 * itself has seen */
-	bool no_drain;		/* do not drain the buffers of a new ring */
-	bool one_vl;		/* do not use VL 1 of links outside the ring */
-	bool one_ring;		/* a single ring even on a torus, which otherwise has one for each
-				 * line and direction before the first fault */
-	bool adaptive_start;	/* a host's packet enters the ring at its first switch
-				 * only if it has no adaptive exit there */
+	bool no_drain;		/* true: do not drain the buffers of a new ring */
+	bool one_vl;		/* true: do not use VL 1 of links outside the ring */
+	bool one_ring;		/* true: always a single ring; false: before the first fault, a
+				 * torus has one ring for each line and direction */
+	bool adaptive_start;	/* true: a host's packet enters the ring at its first
+				 * switch only if it has no adaptive exit there */
 };
 
 #ifdef __cplusplus

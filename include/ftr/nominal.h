@@ -14,12 +14,12 @@
  * is made, once, and all tables may change.  For a fabric that was damaged when it was
  * first seen, S(N) infers the missing parts (inferred slots, gaps for hosts).  The inferred
  * parts keep their numbers when the real ones appear, so this growth changes no other
- * entries.  Two things cannot be inferred: which of several parallel links is missing
- * (entries of that group may move), and ranks, if so many links are missing that the
- * inference returns others.
+ * entries.  Two things cannot be inferred.  The first is which of several parallel links is
+ * missing; entries of that group may move later.  The second is the ranks, if so many links are
+ * missing that the inference returns other ranks than for the complete fabric.
  *
  * S(N) keeps the ranks of the old N unless the ranks that are inferred from N are clearly better
- * (src/shape/choice.c, rule 7).  Otherwise one more host could change all tables.
+ * (src/shape/choice.c, rule 7).  Without this rule, one more host could change all tables.
  *
  * Replacement.  Suppose that a switch is in F but not in N, and another one is in N but not
  * in F.  If most links of the first lead to the far ends of the links of the second, the first
@@ -30,7 +30,7 @@
  * If F is a different fabric, N is F.  F is different if fewer than a quarter of the switches
  * and fewer than a quarter of the host ports are in both fabrics.  It is also different if fewer
  * than a quarter of the links between switches and fewer than a quarter of the links of host
- * ports are in both.  Each quarter refers to the smaller of the numbers that F and old have.
+ * ports are in both.  A quarter is taken of the smaller of two numbers, that in F and that in old.
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
  * and keeps its slots.  To forget it, call ftr_nominal_new without old.  However, parts that F
@@ -104,7 +104,7 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 
 /*
  * The state file.  The first line holds the version, a checksum of all that follows it, the
- * length of the body, and the options that shaped N.  N follows, with a line for
+ * length of the body, and the options of S(N).  N follows, with a line for
  * each switch, host port and link.  The bytes depend on N, its options and its ranks only.
  *
  * The file is written under a temporary name in the same directory, flushed to
@@ -122,7 +122,7 @@ enum ftr_status ftr_nominal_write(const char *path,
  *
  * FTR_IO: no such file, or it cannot be read.  FTR_PARSE: it is incomplete,
  * damaged, of another version or not a state file; the text names the path and the
- * problem.  Otherwise as ftr_shape_new for N.  The caller can continue without the
+ * problem.  Other errors: as ftr_shape_new for N.  The caller can continue without the
  * file; the only cost is that more entries change.
  */
 enum ftr_status ftr_nominal_read(const char *path,

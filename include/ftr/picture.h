@@ -34,7 +34,8 @@ struct ftr_picture_pod {
 	uint8_t rank;
 	uint32_t pod_first, pod_leaves;	/* leaf columns pod_first .. pod_first + pod_leaves - 1 */
 	uint32_t n_sw;
-	uint32_t hosts;		/* number of host ports below it, of class FTR_CLASS_HOST */
+	uint32_t hosts;		/* number of host ports of class FTR_CLASS_HOST on the leaves of the
+				 * pod */
 	uint32_t up_links;	/* number of links from its switches to higher ranks */
 };
 
@@ -96,7 +97,7 @@ struct ftr_picture {
 /* Data rate of a link in Gbit/s, rounded; 0: unknown. */
 unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed);
 
-/* The result holds no pointer to sh.  FTR_NOMEM.
+/* The result holds no pointer to sh.  Error: FTR_NOMEM.
  * O(links log links + n_ranks * n_leaf). */
 enum ftr_status ftr_picture_new(const struct ftr_shape *sh,
 				struct ftr_picture **out,

@@ -2,13 +2,13 @@
 /*
  * The shape: everything about a fabric that an engine needs for routing.
  *
- * The input is a frozen fabric.  The output holds ranks, port groups in an order
+ * The input is a fabric.  The output holds ranks, port groups in an order
  * on which all switches agree, costs, dividers and the topological destination
  * index d.  The shape chooses no ports and ignores VLs.
  *
  * Source: Gliksberg et al. 2020, sections 3.1 to 3.3, Procedure 1.  The order of
  * groups and the index d are our own (docs/design.md, Decisions): with the GUIDs
- * that vendors assign, the order of the paper makes pods disagree.
+ * that vendors assign, the order of the paper differs from pod to pod, and load is uneven.
  *
  * Rank      0 is the lowest.  A link leads up from the lower to the higher rank.
  *           No cost depends on horizontal links (between switches of one rank).
@@ -41,13 +41,13 @@
  * down < c_s.  On PGFTs, complete or damaged, this selects the same neighbours as the paper.
  *
  * Nominal shape.  A fault must not change the ranks and numbers of the rest of the
- * fabric.  The shape of f can therefore be made over the shape of a nominal fabric,
+ * fabric.  The shape of a fabric f can therefore be made over that of a nominal fabric,
  * the union of all switches and links seen so far (<ftr/nominal.h>).  Ranks, stubs, the
  * order of columns and of groups, slots, dividers, strides and indices d are then the
  * nominal ones; groups, costs and down-costs cover only the parts present in f.
  *
  * Slot      The nominal position of an upward group among the upward groups of
- *           its switch: 0 .. n_slots[s]-1, ascending with pos.  A slot without a
+ *           its switch: 0 .. n_slots[s]-1, in the order of the groups.  A slot without a
  *           group belongs to a missing neighbour.  The links of a group
  *           have nominal positions in the group, too (port_pos).
  *
@@ -74,10 +74,10 @@ extern "C" {
 #define FTR_COST_INF 255	/* no path; greater than every cost */
 
 enum ftr_leaf_order {
-	/* the leaves of a pod by switch GUID, the hosts of a leaf by port number */
+	/* the leaves of a pod are ordered by switch GUID, the hosts of a leaf by port number */
 	FTR_LEAF_BY_GUID = 0,
-	FTR_LEAF_BY_NAME	/* the leaves of a pod and the hosts of a leaf by host name, in
-				 * natural order ("n2" before "n10") */
+	FTR_LEAF_BY_NAME	/* the leaves of a pod and the hosts of a leaf are ordered by host
+				 * name, in natural order ("n2" before "n10") */
 };
 
 /* A list of GUIDs in any order; duplicates are allowed.  NULL and 0: not given. */
@@ -109,7 +109,8 @@ enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 struct ftr_old_rank {
 	uint64_t guid;		/* node GUID of the place that the switch holds */
 	uint8_t rank;		/* 0 .. 127 */
-	bool leaf, stub;	/* leaf: its column was below n_leaf; stub: it was a stub */
+	/* leaf: the switch was a leaf (its column was below n_leaf); stub: it was a stub */
+	bool leaf, stub;
 };
 
 /* The ranks of an earlier shape. */
@@ -128,14 +129,15 @@ struct ftr_shape_opts {
 	enum ftr_leaf_order leaf_order;
 	/* The nominal shape, over which the new one is made; NULL: f is the complete
 	 * fabric.  It need only live until ftr_shape_new returns.  If it is given, the
-	 * options above and old are ignored: they were applied to the nominal shape. */
+	 * options above and the option `old` are ignored: they were applied to the nominal
+	 * shape. */
 	const struct ftr_shape *nominal;
 	/* Keep these ranks unless the inferred ones are clearly better (src/shape/choice.c).
 	 * Ignored if roots are given.  NULL: no earlier ranks.  The object need only live until
 	 * ftr_shape_new returns. */
 	const struct ftr_old_ranks *old;
 	bool no_slots;		/* true: missing groups have no slots */
-	bool by_guid;		/* order upward groups by GUID, as published
+	bool by_guid;		/* true: order upward groups by GUID, as published
 				 * (Gliksberg et al. 2020, section 3.1), instead
 				 * of by plane first */
 };
@@ -175,7 +177,8 @@ struct ftr_dest {		/* a LID to be routed */
 
 /* A step of a host's up_path: the switch on one tier, and the host's number there. */
 struct ftr_up_path {
-	ftr_sw sw;		/* FTR_SW_NONE: there is none, or it is missing */
+	ftr_sw sw;		/* FTR_SW_NONE: the path has no switch on this tier, or that switch
+				 * is missing */
 	uint32_t q;		/* the number of the host; UINT32_MAX: none */
 };
 
@@ -189,7 +192,7 @@ struct ftr_ep_index {
 /* The tree: ranks, port groups, and irregularities. */
 struct ftr_shape_tree {
 	uint32_t n_ranks;
-	uint32_t n_leaf;	/* columns 0..n_leaf-1 are leaf switches */
+	uint32_t n_leaf;	/* number of leaf switches: columns 0..n_leaf-1 */
 	uint32_t n_planes;	/* number of connected components of the switches above rank 0 */
 	uint32_t n_pods;	/* number of connected components of the switches below the top
 				 * rank */
@@ -250,7 +253,7 @@ struct ftr_shape_numbering {
 
 /* Hops from every switch to every column. */
 struct ftr_shape_reach {
-	uint32_t cost_stride;	/* bytes per row of cost and down */
+	uint32_t cost_stride;	/* number of bytes of a row of cost and of down */
 	const uint8_t *cost;		/* c_{s,l} */
 	const uint8_t *down;
 };
@@ -404,8 +407,8 @@ void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 struct ftr_validity {
 	uint64_t leaf_pairs;	/* number of ordered pairs of leaf switches */
 	uint64_t bad_pairs;	/* number of these pairs that have no up/down path */
-	uint64_t bad_host_pairs;	/* number of ordered pairs of hosts on such pairs of leaf
-					 * switches */
+	uint64_t bad_host_pairs;	/* number of ordered pairs of hosts on these bad pairs of
+					 * leaf switches */
 	ftr_sw sample_from, sample_to;	/* the first pair of leaf switches without such a path;
 					 * FTR_SW_NONE: there is none */
 };

@@ -12,18 +12,19 @@
  *		the space for a whole packet before it starts (credits).  The
  *		space is returned one link delay after the tail has left the
  *		buffer.  Host ports accept every packet.
- * Switching	Virtual cut-through.  A packet may leave switch_ps after its head
- *		arrived, if the output is idle and the next buffer has space for
- *		the whole packet.  If the output is faster than the input, the
- *		packet starts late enough for its tail to arrive in time.  An
- *		input may feed several outputs at once, at most conf.speedup.
+ * Switching	Virtual cut-through.  When switch_ps have passed since the head of a
+ *		packet arrived, the packet may leave the switch, if the output is idle
+ *		and the next buffer has space for the whole packet.  If the output is
+ *		faster than the input, the packet starts late enough for its tail to
+ *		arrive in time.  An input may feed several outputs at once, at most
+ *		conf.speedup.
  * Queues	FTR_SIM_VOQ: a packet waits only for packets of its input that
  *		need the same output and VL.  FTR_SIM_FIFO: only the first packet
  *		of a buffer may leave; the second one may leave when the tail of
  *		the first has left.
- * Arbitration	The VLs of an output share it by weight (conf.weight, in units of 64
- *		bytes, as in the low priority table of IBA 7.6.9.2); the inputs of a
- *		VL take turns, packet by packet.  With conf.transit_first, inputs from host ports
+ * Arbitration	VLs share an output by weight (conf.weight, in units of 64 bytes, as
+ *		in the low priority table of IBA 7.6.9.2); the inputs of a VL take
+ *		turns, packet by packet.  With conf.transit_first, inputs from host ports
  *		and port 0 come last.
  * VL		Given by the routing function.  "lft" takes it from sl2vl, with
  *		the SL that path_sl gives for (source, LID), or host_sl or
@@ -81,7 +82,7 @@ extern "C" {
 enum ftr_sim_loss {
 	FTR_SIM_LOST_MISSING = 0,	/* the entry is FTR_PORT_NONE */
 	FTR_SIM_LOST_DEAD_PORT,	/* the entry names a port without a working link */
-	FTR_SIM_LOST_WIRE,	/* cut on a channel that failed */
+	FTR_SIM_LOST_WIRE,	/* on a channel at the time when the channel failed */
 	FTR_SIM_LOST_QUEUE,	/* in the queue for a channel that failed */
 	FTR_SIM_LOST_SWITCH,	/* in a switch that failed */
 	FTR_SIM_LOST_WRONG_END,	/* delivered to a port that does not own the LID */
@@ -121,7 +122,7 @@ struct ftr_sim_exit {		/* a possible next hop */
 				 * this size; 1, or 2 for bubble flow control */
 	uint8_t rank;		/* the lowest rank is preferred if several exits
 				 * could be taken immediately */
-	bool last;		/* do not take this exit while an exit of lower rank
+	bool last;		/* true: do not take this exit while an exit of lower rank
 				 * has space in the next buffer, even if the channel
 				 * of that exit is busy */
 	uint32_t note;		/* passed to taken() */
@@ -135,8 +136,8 @@ struct ftr_sim_view {		/* data that a function may read but not change */
 	const uint8_t *up;	/* [f->n_ports] 1: the link is up */
 	unsigned int n_vls;
 	uint64_t now;
-	uint64_t hop_ps;		/* delay of a signal to the next switch:
-					 * a link and a switch */
+	uint64_t hop_ps;		/* delay of a signal to the next switch: the
+					 * delays of a link and of a switch, added up */
 	struct sim *sim;		/* the run; for ftr_sim_after and the functions after it */
 	const void *const *arg;	/* points to conf.arg */
 };
@@ -145,9 +146,9 @@ struct ftr_sim_function {
 	const char *name, *summary;
 	unsigned int min_vls;	/* least number of VLs that the function needs */
 	uint16_t hops_max;	/* see FTR_SIM_LOST_LOOP; 0 means FTR_SIM_HOPS_MAX */
-	bool requeue;		/* packets that wait for a channel that fails
+	bool requeue;		/* true: packets that wait for a channel that fails
 				 * are routed again, not lost */
-	bool tiers;		/* conf.arg holds the ranks of switches [n_sw], as
+	bool tiers;		/* true: conf.arg holds the ranks of switches [n_sw], as
 				 * in ftr_shape; NULL: those of the fabric's own
 				 * shape */
 	/* called before the first packet; *state is NULL if start is NULL */
@@ -184,10 +185,10 @@ struct ftr_sim_function {
 /* Call timer(what) ps picoseconds from now, ps > 0.  To be used in link() and timer(). */
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
 /*
- * Send a message of the given size through that port of s, whose link must be up, to the
- * function at the other end.  Messages are separate from packets, as VL 15 is from data
- * VLs, and need no credit.  A channel sends packets and messages in turn; if `after` is set,
- * it sends the message only while no packet can be sent.
+ * Send a message of the given size through that port of s, whose link must be up.  message() is
+ * called when the message has arrived, or was lost.  Messages are separate from packets, as VL 15
+ * is from data VLs, and need no credit.  A channel sends packets and messages in turn; if `after`
+ * is true, it sends the message only while no packet can be sent.
  */
 void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		  uint32_t bytes, bool after, uint64_t what);
@@ -202,7 +203,7 @@ void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
  * this with hold == false. */
 void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 
-/* The function is out of memory: the run ends with FTR_NOMEM. */
+/* To be called by a function that is out of memory: the run ends with FTR_NOMEM. */
 void ftr_sim_no_memory(const struct ftr_sim_view *v);
 
 /* The routing function of InfiniBand switches: linear forwarding tables and SL2VL
@@ -253,7 +254,7 @@ struct ftr_sim_conf {
 	const struct ftr_path_sl *path_sl;	/* NULL: host_sl and switch_sl */
 	const struct ftr_sim_function *function;	/* NULL: lft */
 	/* argument of the function: see ftr_sim_function.tiers and struct
-	 * ftr_sim_immunet in <ftr/models.h>; NULL: its defaults */
+	 * ftr_sim_immunet in <ftr/models.h>; NULL: the defaults of the function */
 	const void *arg;
 	/* traffic of host ports; order NULL: all host ports with a LID and a link, by index */
 	enum ftr_sim_pattern pattern;
@@ -265,8 +266,8 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
-	bool spare_dead;	/* FTR_SIM_UNIFORM: send nothing to host ports whose link or
-				 * switch is down */
+	bool spare_dead;	/* true, with FTR_SIM_UNIFORM: send nothing to host ports whose link
+				 * or switch is down */
 	double load;		/* offered load of a host port as a share of its
 				 * channel's data rate; >= 1: there is always a
 				 * packet to send */
@@ -289,7 +290,7 @@ struct ftr_sim_conf {
 	uint8_t weight[FTR_SIM_VLS];	/* weight of each VL in units of 64 bytes; 0 means
 					 * one packet */
 	enum ftr_sim_queues queues;
-	bool transit_first;	/* outputs of a switch take no packet of its own host
+	bool transit_first;	/* true: outputs of a switch take no packet of its own host
 				 * ports and port 0 while a packet from another
 				 * switch can be sent */
 	uint32_t window;	/* greatest number of packets of a source in flight;
@@ -304,14 +305,15 @@ struct ftr_sim_conf {
 	uint64_t warm_ps;	/* time before the measurement */
 	uint64_t run_ps;	/* duration of the measurement, > 0 */
 	uint64_t check_ps;	/* time between deadlock checks; 0 means 20 us */
-	bool stop_on_deadlock;	/* end the run when a deadlock is found */
-	/* number of equal slices of warm_ps + run_ps for which results are recorded
-	 * separately; 0 means none */
+	bool stop_on_deadlock;	/* true: end the run when a deadlock is found */
+	/* number of equal slices into which the time warm_ps + run_ps is divided; results are
+	 * also recorded for each slice; 0: no slices */
 	uint32_t n_series;
 	uint64_t seed;
 	uint32_t runs;		/* number of runs, with the seeds seed, seed + 1, ...;
 				 * 0 means 1 */
-	/* called from time to time from the calling thread; may be NULL */
+	/* called from time to time by the calling thread; part: the part of the run that is
+	 * complete, 0 .. 1; may be NULL */
 	void (*progress)(void *ctx, uint32_t run, double part);
 	void *progress_ctx;
 };
@@ -332,9 +334,10 @@ struct ftr_sim_latency {
  * values. */
 uint64_t ftr_sim_percentile(const struct ftr_sim_latency *l, double p);
 
-struct ftr_sim_class {		/* hosts, or ports 0 of switches */
+/* The results for one class of sources: host ports, or ports 0 of switches. */
+struct ftr_sim_class {
 	uint32_t sources;	/* number of ports that may send */
-	double capacity;	/* sum of their data rates in bit/s */
+	double capacity;	/* sum of the data rates of these ports in bit/s */
 	/* in the measurement: */
 	uint64_t offered;	/* number of packets generated, injected or not; with
 				 * load >= 1, the number that the channels could
@@ -383,9 +386,9 @@ struct ftr_sim_result {
 	uint64_t max_in_flight;	/* greatest number of packets in flight at one time */
 	uint32_t max_hops;	/* greatest number of channels that a delivered packet crossed */
 	bool deadlock;
-	uint64_t deadlock_ps;	/* time of the check that found it */
+	uint64_t deadlock_ps;	/* time of the check that found the deadlock */
 	uint32_t stuck_buffers;	/* number of deadlocked buffers */
-	uint32_t cycle_len;	/* number of buffers in the cycle below */
+	uint32_t cycle_len;	/* number of buffers in the cycle; cycle[] may store fewer */
 	uint64_t stuck_packets;	/* number of packets in the deadlocked buffers */
 	/* one cycle of deadlocked buffers: each waits for the next one, the last for the first;
 	 * of a longer cycle only the first FTR_SIM_CYCLE_MAX buffers are stored */
@@ -395,7 +398,7 @@ struct ftr_sim_result {
 	struct ftr_sim_channel_use *channel;
 	uint32_t n_series;
 	struct ftr_sim_slice *series;
-	uint64_t bytes_of_memory;	/* bytes that the run used, tables included */
+	uint64_t bytes_of_memory;	/* bytes of memory that the run used, tables included */
 };
 
 /*

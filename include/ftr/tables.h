@@ -24,12 +24,13 @@ extern "C" {
 
 struct ftr_tables {
 	uint32_t n_sw;
-	uint32_t stride;	/* bytes per row, multiple of FTR_LFT_BLOCK */
+	uint32_t stride;	/* number of bytes of a row, multiple of FTR_LFT_BLOCK */
 	ftr_lid max_lid;
 	uint8_t *lft;		/* n_sw rows */
 };
 
-/* fill == true: all entries are FTR_PORT_NONE; false: they are undefined (engines write all). */
+/* fill == true: all entries are FTR_PORT_NONE; false: all entries are undefined (an engine writes
+ * every entry). */
 enum ftr_status ftr_tables_new(const struct ftr_fabric *f, bool fill,
 			       struct ftr_tables **out,
 			       struct ftr_err *err) FTR_MUST_USE;

@@ -25,7 +25,7 @@ extern "C" {
 struct ftr_sl2vl {
 	uint32_t n_sw;
 	uint32_t *width;	/* [n_sw] number of ports of the switch, port 0 included */
-	uint64_t *first;	/* [n_sw] word of (s, 0, 0) */
+	uint64_t *first;	/* [n_sw] index in word[] of the word of (s, 0, 0) */
 	uint64_t *word;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Kernels over rows of bytes, which shape and engines apply to whole rows of costs.
- * All rows start at a multiple of 64 bytes, and n is a multiple of 64.  FTR_BYTE_INF
+ * Kernels, that is, inner loops over rows of bytes.  Shape and engines apply them to rows of
+ * costs.  All rows start at a multiple of 64 bytes, and n is a multiple of 64.  FTR_BYTE_INF
  * stands for infinity; adding 1 to it gives FTR_BYTE_INF again.
  *
  * The kernels are vectorised at any optimisation level, in two versions selected at
@@ -16,8 +16,8 @@
 
 #define FTR_BYTE_INF 255
 
-/* Eight elements of a row are read as one word, so that eight equal ones can be skipped at
- * once.  BYTES_WORD_INF: all eight are infinite. */
+/* Eight elements of a row can be read as one word, so that eight equal elements can be skipped at
+ * once.  BYTES_WORD_INF: all eight elements are infinite. */
 #define BYTES_WORD 8
 #define BYTES_WORD_INF UINT64_MAX
 

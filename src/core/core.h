@@ -23,8 +23,8 @@
 
 /* ---- memory ------------------------------------------------------------ */
 
-/* Like the libc functions, but ftr_alloc_fail_at() and ftr_alloc_fail_once() can make them
- * fail.  reallocarray fails if n * size overflows.  Free with free(). */
+/* Like the functions of the C library, but tests can make them fail, see ftr_alloc_fail_at().
+ * ftr_reallocarray fails if n * size overflows.  Free with free(). */
 void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
 void *ftr_reallocarray(void *p, size_t n, size_t size);
@@ -40,12 +40,12 @@ FILE *ftr_memstream(char **text, size_t *len);
 /* Close the stream.  False: memory was exhausted; *text is then freed and NULL. */
 bool ftr_memstream_end(FILE *out, char **text);
 
-/* For tests: make the n-th allocation from now on (1 = the next) and all later allocations
- * fail; 0 = none.  Not thread safe. */
+/* For tests: make the n-th allocation from now on (n = 1: the next one) and all later allocations
+ * fail.  n = 0: no allocation fails.  Not thread safe. */
 void ftr_alloc_fail_at(unsigned long n);
-/* For tests: make only the n-th allocation fail; later ones succeed. */
+/* For tests: make only the n-th allocation from now on fail; later ones succeed. */
 void ftr_alloc_fail_once(unsigned long n);
-/* Number of allocations since the last call of one of these two functions. */
+/* Number of allocations since the last call of ftr_alloc_fail_at() or ftr_alloc_fail_once(). */
 unsigned long ftr_alloc_count(void);
 
 /* Chunked bump allocator. Blocks of 64 bytes or more are aligned to 64 bytes, smaller
@@ -55,8 +55,8 @@ struct ftr_arena *ftr_arena_new(void);
 void ftr_arena_free(struct ftr_arena *a);	/* NULL is accepted */
 void *ftr_arena_alloc(struct ftr_arena *a, size_t n, size_t size);
 void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
-/* Set p to an array of n new elements in an arena; NULL if memory is exhausted.  The elements of
- * ZNEW are zeroed. */
+/* Set p to a new array of n elements in arena a, or to NULL if memory is exhausted.  FTR_ZNEW
+ * zeroes the elements. */
 #define FTR_NEW(a, p, n) ((p) = ftr_arena_alloc((a), (n), sizeof(*(p))))
 #define FTR_ZNEW(a, p, n) ((p) = ftr_arena_zalloc((a), (n), sizeof(*(p))))
 /* Copy s, but at most max bytes of it, and add a NUL.  If s is NULL, the copy is "". */

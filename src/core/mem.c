@@ -2,7 +2,7 @@
 /*
  * Memory.  An arena is a list of chunks.  An allocation takes its bytes from the first
  * chunk, or from a new one of at least CHUNK bytes.  Usually it only advances a pointer.
- * One call frees everything.
+ * One call frees all chunks.
  *
  * The chunks grow with the arena, up to 2 MB.  They are not huge pages (madvise): if no huge page
  * is free, the kernel moves memory to make one; routing 11,664 hosts then took up to twice as
@@ -123,8 +123,8 @@ FILE *ftr_memstream(char **text, size_t *len)
 	return fails() ? NULL : open_memstream(text, len);
 }
 
-/* A stream that could not grow has its error flag set.  The failures that tests request
- * (ftr_alloc_fail_at) happen when the stream is closed. */
+/* The error flag of the stream is set if the stream could not grow.  A failure that a test requests
+ * (ftr_alloc_fail_at) happens when the stream is closed. */
 bool ftr_memstream_end(FILE *out, char **text)
 {
 	bool bad = ferror(out) || fails();
@@ -153,7 +153,7 @@ bool ftr_grow(void **ptr, uint32_t *cap, size_t size)
 
 struct chunk {
 	struct chunk *next;
-	size_t used, size;	/* bytes, without the header */
+	size_t used, size;	/* bytes in use, and all bytes, without the header */
 	char pad[64 - sizeof(void *) - 2 * sizeof(size_t)];
 };
 

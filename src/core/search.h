@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Binary search.  Sets i, a uint32_t variable, to the first of 0 .. n - 1 for which the
- * expression `before`, which uses i, is false; to n if there is none.
+ * Binary search.  Sets i, a uint32_t variable, to the first of the numbers 0 .. n - 1 for which
+ * the expression `before`, which uses i, is false.  If there is none, i becomes n.
  */
 #ifndef FTR_CORE_SEARCH_H
 #define FTR_CORE_SEARCH_H

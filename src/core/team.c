@@ -4,7 +4,7 @@
  *
  * A run publishes (fn, ctx, n, chunk) under the mutex with a new generation number
  * and wakes all threads.  Every member then takes chunks from one atomic counter until
- * none is left.  The caller works as well, and returns when all helpers have finished,
+ * no chunk is left.  The caller works as well, and returns when all helpers have finished,
  * so no thread works on a run that has ended.
  */
 #include <pthread.h>
@@ -16,7 +16,7 @@
 
 struct ftr_team {
 	unsigned int size;	/* number of members, including the caller */
-	unsigned int started;	/* number of threads to join */
+	unsigned int started;	/* number of threads that were started */
 	pthread_mutex_t lock;
 	pthread_cond_t go, done;
 	unsigned long generation;	/* guarded by lock */

@@ -6,7 +6,7 @@
  * A tree is a set of switches that are connected by links between different ranks. Each tree gets
  * a level. Of trees that are linked, the one with the most switches has the highest level. The
  * trees linked to it are one level lower: all their ranks count as lower than its ranks. Trees
- * linked to those are one more level lower, and so on. A horizontal link between trees of different
+ * linked to those are another level lower, and so on. A horizontal link between trees of different
  * levels then leads up from the lower tree to the higher one. Up/down routing by level and rank
  * allows all turns of up/down routing by rank, and more.
  *

@@ -10,8 +10,8 @@
  * behind one gateway are alike.
  *
  * The next hops that a gateway may use are found separately for each column. A first step may
- * restrict the next hops of its gateway, which other first steps to that gateway also use. So the
- * paths of a column are copied only if all of its first steps lead to different switches.
+ * restrict the next hops of its gateway, which affects the other first steps to that gateway. So
+ * the paths of a column are copied only if all of its first steps lead to different switches.
  */
 #include <stdlib.h>
 #include <string.h>

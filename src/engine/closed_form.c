@@ -18,8 +18,8 @@
  * The placement (place.c) decides how many groups are counted and which group has which
  * number.  The literal placements count the present groups and links, as published.  The other
  * placements count the nominal ones, so that only displaced destinations change their link.
- * If several groups may lead down to a leaf, the other placements replace floor(d / Pi) by the
- * number of the destination on the tier of s (up_path in <ftr/shape.h>).
+ * If several groups may lead down to a leaf, the other placements replace floor(d / Pi).  They use
+ * the number of the destination on the tier of s instead (up_path in <ftr/shape.h>).
  *
  * Patterns. On a tree with few faults, C is all groups above s for nearly every (s, l).
  * Then the port depends on d only through the pair
@@ -57,7 +57,8 @@ struct pattern {
 	uint64_t pi;
 	const struct ftr_up_path *up_path;	/* [n_d] upward paths that replace d / pi; NULL:
 						 * none */
-	uint32_t w;		/* number of groups above: the nominal or the present ones */
+	uint32_t w;		/* number of nominal groups above; with the literal placements, of
+				 * present groups above */
 	uint32_t p;		/* number of places of a group: the least common multiple of the
 				 * numbers of links of the groups */
 	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID has no owner */
@@ -68,7 +69,8 @@ struct per_worker {
 	uint8_t *n_cand;	/* number of groups, above or below, that lead closer to the
 				 * column */
 	uint8_t *n_above;	/* number of groups above that lead closer */
-	uint8_t *one;		/* index of the last group that leads closer */
+	uint8_t *one;		/* index, among all groups of s, of the last group that leads
+				 * closer */
 	uint8_t *must;		/* not 0: s must route downward */
 	uint64_t no_path;	/* number of entries without a port */
 };
@@ -81,7 +83,7 @@ struct job {
 	struct pattern pattern[MAX_PATTERNS];
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* pattern_of[s]: index in pattern[], or NO_PATTERN */
-	uint64_t *displaced;	/* the argument of dmodc_tables() */
+	uint64_t *displaced;	/* see dmodc_tables() (engine.h) */
 	uint32_t *d;		/* d[i], lid[i]: index d and LID of the i-th destination, copied to
 				 * be close together in memory */
 	ftr_lid *lid;
@@ -242,8 +244,8 @@ struct row {
 	ftr_sw s;
 	uint8_t *lft;
 	const struct pattern *t;	/* pattern of s; NULL: none */
-	bool lost;		/* at least one place of the pattern has no port, because its link
-				 * is missing */
+	bool lost;		/* true: at least one place of the pattern has no port, because its
+				 * link is missing */
 	struct port_choice place;
 };
 

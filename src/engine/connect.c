@@ -84,7 +84,8 @@ _Static_assert(N_STAGES == PLAN_STAGES, "PLAN_STAGES must be the number of stage
 
 #define IMPOSSIBLE UINT32_MAX
 
-/* The number of new turns that a step over channel c needs, or IMPOSSIBLE. */
+/* The number of new turns that a step over channel c needs. IMPOSSIBLE: it needs a turn that this
+ * mode does not permit, or that was refused before. */
 static uint32_t new_turns(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -173,8 +174,9 @@ static bool is_better(const struct plan *p, const struct step *x)
 	return p->state[x->sw] != LABELLED || before(x, &p->label[x->sw]);
 }
 
-/* Consider the step over channel c from a switch that has no path yet. To save time, its new turns
- * are counted only if the step would be better than the label of the switch without a new turn. */
+/* Consider the step over channel c from a switch that has no path yet. To save time, the new turns
+ * of the step are counted only if the step would replace the label of the switch if it needed no
+ * new turn. */
 static void consider(struct plan *p, uint32_t c)
 {
 	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;
@@ -198,7 +200,7 @@ static void consider(struct plan *p, uint32_t c)
 	push(p, x);
 }
 
-/* Consider all steps to t. */
+/* Consider the steps to t from all of its neighbours. */
 static void consider_to(struct plan *p, ftr_sw t)
 {
 	for_each_channel(&p->turns, t, c) {
@@ -243,7 +245,8 @@ static void seed_all(struct plan *p)
 	}
 }
 
-/* Keep only the channels to the switches nearest to the column; returns their number. */
+/* Of the n channels in hop[], keep those to the switches nearest to the column. Returns the number
+ * of channels that are kept. */
 static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 {
 	uint8_t least = FTR_COST_INF;
@@ -357,8 +360,8 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 
 /* Use the paths of an earlier column. The next hops of the gateways are computed for this column.
  * FTR_REFUSED: a turn to one of these next hops is not allowed; no switch has been connected.
- * This can happen if a switch has several next hops (spread.c), because the first of them is not
- * always a first step of this column. */
+ * This can happen if spread.c gave a switch several next hops. Only the first of these next hops is
+ * copied here, and the step to it is not always one of the first steps of this column. */
 static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;

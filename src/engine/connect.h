@@ -13,8 +13,8 @@ struct connect_entry {
 	ftr_sw sw;
 	uint32_t col;
 	uint32_t first, n;
-	bool restricted;	/* sw has an up/down path, and the neighbours are some of its
-				 * candidates */
+	bool restricted;	/* true: sw has an up/down path, but a stage (connect.c) has
+				 * replaced its next hops by these neighbours */
 };
 
 /*
@@ -39,10 +39,10 @@ struct connect {
 	uint64_t longer;	/* number of pairs that have an up/down path but use a longer one,
 				 * because a host port of the pair is on a gateway (stage LONGER,
 				 * connect.c) */
-	bool any_longer;	/* some entries lead along such longer paths; entries of gateways
-				 * without host ports count, too */
-	bool complete;		/* every pair that links connect has a path */
-	bool horizontal;	/* some entries lead onto horizontal links */
+	bool any_longer;	/* true: some entries lead along such longer paths, which includes
+				 * entries of gateways without host ports */
+	bool complete;		/* true: every needed pair has a path (see connect.c) */
+	bool horizontal;	/* true: some entries lead onto horizontal links */
 };
 
 /*
@@ -58,7 +58,8 @@ enum ftr_status connect_plan(const struct ftr_shape *sh,
 			     struct ftr_arena *arena, struct connect *out,
 			     struct ftr_err *err) FTR_MUST_USE;
 
-/* Set cand[] to the groups of entry e, sorted by pos; returns their number. */
+/* Set cand[] to the port groups that lead to the neighbours of entry e, sorted by pos; returns the
+ * number of groups. */
 uint32_t connect_candidates(const struct ftr_shape *sh,
 			    const struct connect *c,
 			    const struct connect_entry *e,

@@ -21,7 +21,7 @@
 #include "engine/engine.h"
 
 /* Does port p lead to a switch above s? A horizontal link counts as leading up from the smaller
- * index to the greater. */
+ * switch index to the greater. */
 static bool is_above(const struct ftr_shape *sh, ftr_sw s, ftr_port p)
 {
 	ftr_sw t = ftr_fabric_port(sh->f, s, p)->peer;

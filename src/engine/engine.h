@@ -80,9 +80,9 @@ uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *
  */
 enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
 
-/* root.c. Both functions return false if out of memory. roots_by_load: if root[island] would be a
- * bottleneck, replace it by a leaf with less load, but not by the switch `avoid`. needs_gateways:
- * *needed is true if ORDER_SFTREE uses several gateways. */
+/* root.c. Both functions return false if out of memory. roots_by_load: if the root of an island is
+ * a leaf and would be a bottleneck, replace it by a leaf with less load, but not by the switch
+ * `avoid`. needs_gateways: *needed is true if ORDER_SFTREE uses several gateways. */
 bool roots_by_load(const struct ftr_shape *sh, const uint32_t *island,
 		   ftr_sw avoid, ftr_sw *root,
 		   struct ftr_arena *arena) FTR_MUST_USE;

@@ -189,7 +189,7 @@ static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 	return a < b;
 }
 
-/* May s be the root in place of a leaf? */
+/* May s, if it is not a leaf, be the root in place of a leaf? */
 static bool may_be_hub(const struct ordering *o, ftr_sw s, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -484,7 +484,7 @@ static void place_part(struct ordering *o, uint32_t part)
 
 	climb(o, o->anchor[part], part);
 	up = o->stamp++;
-	/* find the other switches of the part with an upward path to one of these */
+	/* find the other switches of the part with an upward path to a switch marked with `up` */
 	for (uint32_t k = n; k-- > 0;) {
 		ftr_sw s = o->by_rank[k];
 

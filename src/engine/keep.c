@@ -65,7 +65,7 @@ static const struct connect_entry *extra_entry(const struct keeping *k,
 struct valid {
 	uint32_t col;
 	struct ftr_port_set ports;
-	bool by_turn;		/* the ports are from a plan of extra turns */
+	bool by_turn;		/* true: the ports are from a plan of extra turns */
 };
 
 static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,
@@ -97,9 +97,9 @@ static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
 	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
 }
 
-/* Set an entry to its preferred port if that port is valid, or else to its current port if that
- * one is valid. Otherwise the entry does not change. Mark the entry if it is movable or
- * displaced. */
+/* Set an entry to its preferred port if that port is a candidate, or else to its current port if
+ * that port is a candidate. Otherwise the entry does not change. Mark the entry in k->movable if
+ * the search may change it, and in k->displaced if it is to be placed by load. */
 static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
 {
@@ -198,7 +198,7 @@ static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
 	return true;
 }
 
-/* Keep all entries that can be kept. *displaced: true if some entries are movable. */
+/* Keep all entries that can be kept. Sets *displaced to whether the search may change any entry. */
 static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 				bool *displaced, struct ftr_err *err)
 {
@@ -239,8 +239,8 @@ static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
 	}
 }
 
-/* Clear the entries whose bit is set, and place them by load. If there are any, set *net to the
- * flow counts of the resulting tables, for balance_run(). */
+/* Clear the entries whose bit in bits[] is set, and place them by load. If there are any, set *net
+ * to the flow counts of the resulting tables, for balance_run(). */
 static enum ftr_status place_displaced(const struct keeping *k,
 				       const uint64_t *bits, bool turns,
 				       struct ftr_team *team,

@@ -23,7 +23,8 @@ static bool goes_longer(const struct plan *p, ftr_sw t)
 	return p->mode & LONGER && !p->sh->tree.n_down[t] && plan_by_rank(p, t);
 }
 
-/* The upward groups of t whose remote switch has an up/down path by rank to the column. */
+/* Set cand[] to the upward groups of t whose remote switch has an up/down path by rank to the
+ * column; returns their number. */
 static uint32_t all_above(const struct plan *p, ftr_sw t,
 			  const struct ftr_group **cand)
 {
@@ -48,7 +49,7 @@ const struct hop_list *plan_hops(struct plan *p, ftr_sw t)
 	h->first = p->n_pool;
 	h->n = 0;
 	h->some = h->longer = goes_longer(p, t);
-	if (!plan_by_rank(p, t)) {	/* not stored as known, because t may get another label */
+	if (!plan_by_rank(p, t)) {	/* h->known stays false: t may get another label */
 		h->n = plan_pool_add(p, p->label[t].channel);
 		return h;
 	}

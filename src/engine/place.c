@@ -26,13 +26,15 @@
  *		as many consecutive indices d as the pod of the switch has.
  *	B	number of consecutive blocks that share one c: floor(number of blocks / (2 W)),
  *		at least 2
- *	r	number of periods in a block: floor(indices of a block / (Pi W)), at least 1
+ *	r	number of periods in a block: floor(indices of a block / (Pi W)), but at least 1 and
+ *		at most FTR_PORT_MAX
  *	j	number of the period in its block: z mod r
  *	g	floor((W - 1) / r)
  *
  * The formula is made for shift traffic. In a shift, the hosts below a switch send to two
- * neighbouring blocks, and a leaf receives from two. So the displaced destinations at either end
- * of a path move by the same c, or by two values that differ by one, and few of them share a link.
+ * neighbouring blocks, and a leaf receives from two such blocks. So the displaced destinations at
+ * either end of a path move by the same c, or by two values that differ by one. Few of them share a
+ * link.
  * Because B is at least 2, half of the shifts use only one value of c. B is not larger, so that
  * every value of c occurs, which spreads all-to-all traffic. If r > 1, a shift uses slot x in all
  * periods of a block at once; the term j g then gives each period another displacement.
@@ -43,7 +45,7 @@
  *
  * A fixed list cannot take the load of the links into account.  So displaced entries are
  * placed again by the load of the links (balance/displaced.h, engine/keep.c) if
- * preferred tables are kept. With FTR_PLACE_EVEN, this is also done if tables are balanced.
+ * preferred tables are kept. FTR_PLACE_EVEN also does this if the search for even load is on.
  *
  * If a link is lost and its group has other links, the destinations of the link move to these
  * links. The load of the other groups does not grow. (The switch at the far end must use the other
@@ -64,14 +66,14 @@
  *
  * If no candidate is on the upward path of the host, or the destination is not a host, the
  * candidate in the slot of the destination is taken. If there is none, each candidate gets a hash
- * of (candidate, d) and the highest hash wins. So the loss of another candidate changes nothing.
- * Switches with the same candidates choose the same one, so traffic to port 0 of a switch, which is
- * slow, uses few links.
+ * of (candidate, d) and the highest hash wins. So an entry changes only if it loses its own
+ * candidate. Switches with the same candidates choose the same one, so traffic to port 0 of a
+ * switch, which is slow, uses few links.
  *
  * If no leaf has links to several switches of a plane, there are no upward paths.  Equation (3)
  * then chooses among candidates without a slot. In that case a destination has several such
- * candidates only in the inverted order of sftree, on paths between switches. Links are chosen as
- * above.
+ * candidates only in the inverted order of sftree, on paths between switches. The link of the group
+ * is again number z mod n, with z = floor(q / number of candidates).
  */
 #include <string.h>
 
@@ -159,8 +161,8 @@ void place_column(struct port_choice *pl, uint32_t l,
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* The distance a, in blocks, from the pod of the switch to t. Destinations other than hosts are
- * treated as if each leaf had one index d. */
+/* The distance a, in blocks, from the pod of the switch to t. For destinations other than hosts, a
+ * leaf counts as one index d. */
 static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 {
 	uint32_t size = t->cls == FTR_CLASS_HOST ? pl->block : pl->pod_leaves;
@@ -230,8 +232,8 @@ ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 }
 
 /* The port of link k = z mod n of the group. If this link is missing, the port of the first link
- * that is present, from k + 1 + floor(z / n) mod (n - 1) on, so that the destinations of different
- * periods use different links. */
+ * that is present from k + 1 + floor(z / n) mod (n - 1) on. The destinations of different periods
+ * then use different links. */
 static ftr_port link_port(const struct ftr_shape *sh,
 			  const struct ftr_group *g, uint32_t z)
 {

@@ -35,12 +35,12 @@ struct port_choice {
 	uint32_t l;
 	const struct ftr_group *const *cand;
 	uint32_t n;
-	bool slots;		/* every candidate has a slot */
-	bool several;		/* several downward groups are candidates; the choice is made by
-				 * upward paths */
+	bool slots;		/* true: every candidate has a slot */
+	bool several;		/* true: several downward groups are candidates; the choice is made
+				 * by upward paths */
 	const struct ftr_group *at[FTR_PORT_MAX + 1];	/* at[x]: candidate in slot x, or NULL */
-	bool displaced;		/* place_port() last returned a port that is not in the group of the
-				 * destination's own slot */
+	bool displaced;		/* true: the port that place_port() returned last is not in the
+				 * group of the destination's own slot */
 };
 
 /* Does the placement use equations (3) and (4) over the present groups and links? LITERAL and

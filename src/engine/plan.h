@@ -27,12 +27,13 @@ struct step {
 
 struct hop_list {		/* the next hops of a switch, as channels */
 	uint32_t first, n;	/* plan.pool[first .. first + n - 1] */
-	bool known;		/* the list is valid */
-	bool some;		/* the list may differ from the candidates of equation (1) */
-	bool longer;		/* the list has next hops whose path is longer than that by rank */
-	bool used;		/* a path uses these next hops, so they are fixed for this
+	bool known;		/* true: the list is valid */
+	bool some;		/* true: the list may differ from the candidates of equation (1) */
+	bool longer;		/* true: the list has next hops whose path is longer than the path
+				 * by rank */
+	bool used;		/* true: a path uses these next hops, so they are fixed for this
 				 * column */
-	uint32_t total;		/* number of hops to the column */
+	uint32_t total;		/* number of hops from the switch to the column */
 };
 
 /* State of a switch. OPEN: no usable step from it is known. LABELLED: label[] has its best step so
@@ -43,7 +44,7 @@ enum { OPEN = 0, LABELLED, CONNECTED };
 struct earlier_column {
 	uint32_t l, n_extra;	/* number of the column; turns.n_extra when it was connected */
 	unsigned int mode;
-	bool distinct;		/* all first steps lead to different switches */
+	bool distinct;		/* true: all first steps lead to different switches */
 	const uint8_t *back;	/* plan.back of the column */
 	struct step *step;	/* its first steps */
 	uint32_t n_steps, cap_steps;
@@ -71,10 +72,12 @@ struct plan {
 	const uint8_t *back;	/* back[l]: cost from the switch of the current column to
 				 * column l */
 	unsigned int mode;
-	uint32_t tries[PLAN_STAGES];	/* by stage: number of failures that are still permitted, in
+	uint32_t tries[PLAN_STAGES];	/* by stage: number of times that grow() may still fail, in
 					 * all columns together */
-	bool looking;		/* this is the first pass; new turns are looked for */
-	bool spread;		/* give switches all next hops that the turns allow, see spread.c */
+	bool looking;		/* true: first pass over the columns, which skips the second stage
+				 * (see stages[] in connect.c) */
+	bool spread;		/* true: give switches all next hops that the turns allow, see
+				 * spread.c */
 	/* state of the switches */
 	uint8_t *state;		/* state[s]: OPEN, LABELLED or CONNECTED; OPEN between columns */
 	uint8_t *needed;	/* needed[s]: s needs a path; 0 between columns */
@@ -95,16 +98,16 @@ struct plan {
 	 * the current column */
 	struct earlier_column earlier[PLAN_EARLIER], steps;
 	uint32_t n_earlier;	/* number of columns stored so far */
-	bool one_stage;		/* one stage has connected this column, starting from `steps`, and
-				 * has not copied the paths of an earlier column */
+	bool one_stage;		/* true: one stage has connected this column, starting from `steps`,
+				 * and has not copied the paths of an earlier column */
 	/* the result, and the capacities of its arrays */
 	struct connect *out;
 	uint32_t cap_entries, n_via, cap_via;
 	uint64_t pairs;
 	bool complete;
-	bool whole;		/* the caller discards an incomplete result */
-	bool closed;		/* the column is incomplete although its last stage ended
-				 * without a refused turn */
+	bool whole;		/* true: the caller discards an incomplete result */
+	bool closed;		/* true: the latest column is incomplete although its last stage
+				 * ended without a refused turn */
 };
 
 /* need.c.  False: out of memory.
@@ -147,7 +150,7 @@ void plan_spread(struct plan *p);
  * plan_find_alike: an earlier column that can be copied, or NULL.
  * plan_note_steps: store these first steps; false: out of memory.
  * plan_keep_column: store a column that these first steps have connected; its entries
- * begin at `first`. */
+ * begin at out->entry[first]. */
 const struct earlier_column *plan_find_alike(const struct plan *p);
 bool plan_note_steps(struct plan *p) FTR_MUST_USE;
 void plan_keep_column(struct plan *p, uint32_t first);

@@ -32,7 +32,7 @@ struct ends {
 	uint32_t *all;		/* all[i]: number of host ports in island i */
 	uint32_t *inside;	/* inside[l]: number of host ports in A if the root is the switch of
 				 * column l */
-	uint64_t *squares;	/* squares[l]: sum of on[s]^2 over the switches s of the same A */
+	uint64_t *squares;	/* squares[l]: sum of on[s]^2 over the switches s of this A */
 };
 
 /* Allocate the arrays of e, and count the host ports. False: out of memory. */
@@ -98,7 +98,7 @@ static uint64_t own_load(const struct ends *e, ftr_sw s)
 }
 
 /* The load of s as a root. Each neighbour above s is also considered by itself, because all flows
- * between it and the rest of A cross the links between it and s. */
+ * between this neighbour and the other switches of A cross its links to s. */
 static uint64_t root_load(const struct ends *e, ftr_sw s)
 {
 	const struct ftr_shape_tree *t = &e->sh->tree;

@@ -5,7 +5,7 @@
  *
  * For example, a tree of compute nodes and a tree of storage nodes are joined by links between
  * their spines.  With one next hop for each switch and column, most flows between the trees
- * would cross the same few links, although turns to all of them are allowed (across.c).
+ * would cross the same few links, although across.c allows the turns to all links between them.
  *
  * After a column has been connected, the switches that got a path to it are visited in the
  * order of their hop counts.  A switch s gets neighbour t as a further next hop if
@@ -90,7 +90,8 @@ void plan_spread(struct plan *p)
 {
 	uint32_t farthest = 0;
 
-	/* a gateway has its next hops by rank, unless a stage restricted them */
+	/* in this mode plan_hops() returns the next hops of a gateway by rank, or those to which a
+	 * stage has restricted the gateway */
 	p->mode = ALLOWED | ALL;
 	for (uint32_t i = 0; i < p->n_connected; i++) {
 		ftr_sw s = p->connected[i];

@@ -8,8 +8,8 @@
  *
  * The search needs no explicit edges for base turns (turns.h).  From a downward channel into v, all
  * downward channels of v can be reached.  From an upward channel into v from w, all channels
- * of v can be reached except the channel back to w, which can be reached as soon as v is
- * entered from a second switch below.  So each channel of a switch is visited a fixed number
+ * of v can be reached except the channel back to w.  That channel can be reached as soon as v
+ * is entered from a second switch below.  So each channel of a switch is visited a fixed number
  * of times, and one search is O(channels).
  */
 #include <stdlib.h>
@@ -108,8 +108,8 @@ static bool number_channels(struct turns *tn, bool horizontal)
 			tn->of_group[g] = c;
 		}
 	}
-	/* both the channels from a switch and those to it are sorted by neighbour, so the i-th
-	 * channel from it is opposite to the i-th channel to it */
+	/* the channels from a switch are sorted by neighbour, and so are the channels to it; so the
+	 * i-th channel from the switch is opposite to the i-th channel to the switch */
 	memcpy(next, tn->first, n_sw * sizeof(*next));
 	for (uint32_t c = 0; c < tn->n; c++)
 		tn->channel[next[tn->channel[c].to]++].back = c;
@@ -308,9 +308,9 @@ static enum ftr_status refuse(struct turns *tn, uint32_t in, uint32_t out,
 /*
  * Returns FTR_OK if the turn from `in` to `out` would close no cycle. Otherwise records that the
  * turn is refused, and returns FTR_REFUSED. all[n]: the channels to which turns from `in` are
- * added together. both: the opposite turns are added as well. A cycle may then contain one of the
- * opposite turns: it leads from `out` to the first channel of that turn, and from its second
- * channel to `in`.
+ * added at the same time. both: the opposite turns are added as well. A cycle may then contain one
+ * of the opposite turns: the cycle leads from `out` to the first channel of that turn, and from the
+ * second channel of that turn to `in`.
  */
 static enum ftr_status may_add(struct turns *tn, uint32_t in, uint32_t out,
 			       const uint32_t *all, uint32_t n, bool both)

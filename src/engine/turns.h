@@ -34,7 +34,7 @@ struct turns_channel {
 
 #define TURNS_NONE UINT32_MAX
 
-/* The number of groups of a switch; horizontal: groups of horizontal links are included. */
+/* The number of groups of a switch. horizontal: whether groups of horizontal links are counted. */
 static inline uint32_t turns_groups(const struct ftr_shape *sh, ftr_sw s,
 				    bool horizontal)
 {
@@ -52,8 +52,10 @@ struct turns {
 	uint32_t *of_group;		/* of_group[g]: channel of sh->tree.groups[g] */
 	struct turns_extra {
 		uint32_t in, out;
-		uint32_t next;		/* the next turn from channel `in`; TURNS_NONE: none */
-		bool both;		/* refused only together with its opposite turn */
+		uint32_t next;		/* index in the same array of the next turn from channel
+					 * `in`; TURNS_NONE: none */
+		bool both;		/* true, in refused[]: the turn was refused only together
+					 * with its opposite turn */
 	} *extra, *refused;
 	uint32_t n_extra, cap_extra, n_refused, cap_refused;
 	struct turns_reach **reach;	/* reach[c]: the channels that can be reached from c; NULL:
@@ -86,7 +88,8 @@ uint32_t turns_find(const struct turns *tn, ftr_sw from, ftr_sw to);
 bool turns_allowed(const struct turns *tn, uint32_t in, uint32_t out);
 
 /* Was this turn refused before? A refusal is final, because turns are only added.
- * both: also true if the turn was refused only together with its opposite turn. */
+ * both: the opposite turn is wanted as well, so the result is also true if the two turns were
+ * refused together. */
 bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
 		   bool both);
 

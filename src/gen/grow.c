@@ -69,14 +69,15 @@ enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
 	return FTR_OK;
 }
 
-/* A node GUID.  Its low byte is 0; port GUID = node GUID + port number, as in ibsim. */
+/* The GUID of node i of level l.  Its low byte is 0: the GUID of port p is node GUID + p, as in
+ * ibsim. */
 static uint64_t pick_guid(struct gen_growth *z, unsigned int l, uint32_t i)
 {
 	uint64_t serial = (uint64_t)l << 32 | i;
 
 	if (!z->o->random_guids)
 		return (uint64_t)2 << 56 | serial << 8;
-	/* 26 random bits above a serial number: unique by construction */
+	/* 26 random bits above a serial number (l and i), which makes the GUID unique */
 	return (1 + (ftr_rng_next(&z->rng) >> 38)) << 36 | (uint64_t)l << 32 |
 		(uint64_t)i << 8;
 }

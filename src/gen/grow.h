@@ -25,8 +25,8 @@ struct gen_growth {
 	unsigned int h;			/* number of switch levels */
 	const struct ftr_gen_opts *o;
 	struct ftr_rng rng;
-	uint32_t *lid;			/* random base LIDs, stored as LID / 2^lmc - 1; NULL: not
-					 * drawn (yet) */
+	uint32_t *lid;			/* random base LIDs, stored as LID / 2^lmc - 1; NULL: LIDs
+					 * are not random, or not drawn yet */
 	uint32_t n_lids;		/* number of elements of lid[] used so far */
 	struct ftr_builder *b;
 	struct ftr_arena *arena;
@@ -35,7 +35,7 @@ struct gen_growth {
 };
 
 struct gen_shape {
-	/* sets n and n_ports of all levels and checks the limits */
+	/* sets n and n_ports of all levels, and checks the numbers of ports and LIDs */
 	enum ftr_status (*size)(struct gen_growth *z);
 	enum ftr_status (*links)(struct gen_growth *z);
 	/* name of a switch */

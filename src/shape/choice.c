@@ -55,7 +55,8 @@
  *    rank have the same difference as before. All other switches were given the most frequent
  *    difference. So the shift is the same.
  *  - A switch keeps its rank only if a link leads from it to a switch of another rank (is_level).
- *    That switch then keeps its rank for the same reason, so this remains true.
+ *    That switch then keeps its rank for the same reason. So both meet the condition again
+ *    when the shape is made again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,7 @@
 #define MAX_CUTS 8
 #define MAX_FLAT 64		/* greatest number of switches of a fabric that is ranked from each
 				 * of its switches */
-#define MIN_GAP 1.1		/* smallest ratio of the two values beside a gap */
+#define MIN_GAP 1.1		/* a gap: a ratio is at least MIN_GAP times the next smaller one */
 #define GAIN 0.9		/* A better ranking has less than GAIN times the congestion of the
 				 * best so far. */
 #define DEEP_GAIN 0.5		/* used instead of GAIN and of KEEP_GAIN if the new
@@ -83,10 +84,10 @@
 
 struct ranking {
 	int32_t *height;
-	uint8_t *seeds;		/* seeds[s]: s is a leaf seed */
+	uint8_t *seeds;		/* seeds[s]: 1: s is a leaf seed */
 	uint8_t *is_leaf, *is_stub;
 	struct congestion cost;
-	bool estimated;		/* cost is valid */
+	bool estimated;		/* true: cost has been computed */
 };
 
 /* The ratio hosts / links: number of hosts of a switch, and number of its links to other
@@ -179,8 +180,8 @@ static bool is_better(const struct shaping *z, const struct ranking *a,
 	return amount(a) < (p > q ? DEEP_GAIN : p < q ? 1 : GAIN) * amount(b);
 }
 
-/* Replace *best by r if r is better than *best and its heights differ from those of the n_old
- * rankings in old[]. */
+/* Replace *best by r if r is better than *best and its heights differ from those of each of the
+ * n_old rankings in old[]. */
 static enum ftr_status compare(struct shaping *z, struct ranking *r,
 			       const struct ranking *old, uint32_t n_old,
 			       struct ranking **best)
@@ -340,9 +341,9 @@ static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)
 	return bsearch(&z->f->sw[s].guid, old->sw, old->n, sizeof(*old->sw), old_rank_cmp);
 }
 
-/* Heights begin at different values in different shapes: find the most frequent difference
- * between the earlier ranks and height[]; if several are equally frequent, take the
- * least. False: no switch has an earlier rank and a height. */
+/* Heights begin at different values in different shapes. Set *shift to the most frequent difference
+ * between the earlier ranks and height[]; if several differences are equally frequent, to the least
+ * of them. False: no switch has both an earlier rank and a height. */
 static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *shift)
 {
 	uint32_t count[3 * MAX_RANKS] = { 0 }, most = 0;

@@ -23,7 +23,7 @@
  *    as the links permit.
  *
  * Each class of destinations other than hosts has its own indices, computed in the same way over
- * all switches, so that it does not disturb the balance of the compute nodes.
+ * all switches. So these classes do not disturb the balance of the compute nodes.
  *
  *	d = (position of the column) * stride of the class + offset in the column
  */
@@ -289,7 +289,7 @@ static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 }
 
 /* Place the hosts of leaf s by port number, with gaps for missing hosts. False: the number of ports
- * that may have a host exceeds the stride. */
+ * of s that may have a host exceeds the stride. */
 static bool number_by_port(struct ordering *o, ftr_sw s,
 			  const uint8_t *is_host_port)
 {
@@ -357,8 +357,8 @@ static void set_offsets(struct ordering *o)
 
 /* ---- multi-port hosts -------------------------------------------------- */
 
-/* The slots that the ports of a node use at leaves that have been rotated already, at most
- * MAX_TAKEN. */
+/* The slots that the ports of a host use at the leaves that have been rotated already. If there are
+ * more than MAX_TAKEN slots, only the first ones are stored. */
 #define MAX_TAKEN 8
 
 struct taken {

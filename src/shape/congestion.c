@@ -29,14 +29,15 @@
 struct estimate {
 	const struct shaping *z;
 	const int32_t *height;
-	uint64_t *order;	/* [n] (height << 32 | index) of each switch, ascending */
+	uint64_t *order;	/* [n] (height << 32 | index) of each switch with a height,
+				 * ascending */
 	uint32_t n;		/* number of switches with a height */
 	/* for the current column, [n_sw] each */
 	uint32_t *cost, *down;	/* costs and down-costs; FAR: no path */
 	uint8_t *must;		/* must[s]: s must route downward */
 	double *flow;		/* flow[s]: number of flows that pass s on the way to one host of
 				 * the column; equal for all of its hosts */
-	ftr_sw *by_cost;	/* switches by ascending cost */
+	ftr_sw *by_cost;	/* switches with a path to the column, by ascending cost */
 	uint32_t *first;	/* scratch of sort_by_cost() */
 	double *load;		/* load[k]: number of flows to neighbour z->nbr[k] */
 	uint32_t step;		/* every step-th column is used */
@@ -147,7 +148,7 @@ static void divide(struct estimate *e, ftr_sw s, uint32_t hosts)
 }
 
 /* Send the flows of all hosts that can reach switch col to the hosts of col. uf: the connected
- * components. */
+ * components of the fabric. */
 static void push(struct estimate *e, ftr_sw col, uint32_t *uf)
 {
 	const uint32_t *hosts = e->z->hosts;

@@ -16,7 +16,7 @@
  */
 struct congestion {
 	double max;		/* number of flows on the most loaded link */
-	double squares;		/* sum over all links of the squares of their flows */
+	double squares;		/* sum over all links of (number of flows on the link)^2 */
 	double apart;		/* number of pairs without an up/down path, as a share of the pairs
 				 * that are physically connected, 0 .. 1 */
 };

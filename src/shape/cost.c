@@ -3,7 +3,7 @@
  * Costs, down-costs and dividers: Gliksberg et al. 2020, Procedure 1.
  *
  * In the paper each switch updates the rows of costs of its neighbours. Here each switch computes
- * its own row from the rows of its neighbours, so that each row has one writer and the switches of
+ * its own row from the rows of its neighbours. Each row then has one writer, and the switches of
  * a rank can be divided among the team. Ranks are processed one after the other:
  *
  *	ascending	down[s] = min over switches g below: down[g] + 1

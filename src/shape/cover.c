@@ -143,7 +143,7 @@ static void links(struct cover *c)
 
 /* ---- another fabric? --------------------------------------------------- */
 
-/* Numbers of nodes or of links: in f, in n, and in both. */
+/* Number of objects of one kind (switches, host ports or links): in f, in n, and in both. */
 struct common {
 	uint32_t f, n, both;
 };
@@ -162,8 +162,8 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Decide whether f and n are different fabrics. They are if they have few switches and few host
- * ports in common. They are also different if both have links, but few links between switches and
+/* Decide whether f and n are different fabrics. They differ if they have few switches and few host
+ * ports in common. They also differ if both have links, but few links between switches and
  * few links of host ports in common. If f or n has no objects of a kind, little_in_common() is true
  * for this kind. */
 static void other_fabric(struct cover *c)

@@ -13,7 +13,8 @@ struct cover {
 	const struct ftr_fabric *f, *n;
 	ftr_sw *sw;		/* sw[s]: switch of n that corresponds to s; FTR_SW_NONE: none */
 	ftr_ep *ep;		/* ep[e]: host port of n that corresponds to e; FTR_EP_NONE: none */
-	struct ftr_nominal_change change;	/* new_*, changed and example are set */
+	/* the result; the members grew, reshaped and dropped_* are not set */
+	struct ftr_nominal_change change;
 };
 
 /* Compare f with n and set *c. names: a different name counts as a change. n == NULL: all of f is
@@ -25,7 +26,7 @@ bool cover_compare(struct cover *c, struct ftr_arena *a,
 /* replace.c: find the switches of f that replace another one. False: out of memory. */
 bool cover_replaced(struct cover *c, struct ftr_arena *a);
 
-/* The number of host ports that have a link. */
+/* The number of host ports of f that have a link. */
 uint32_t cover_connected(const struct ftr_fabric *f);
 
 /* True if all of f is in n. */

@@ -5,7 +5,7 @@
  * A group holds the parallel links from a switch to one neighbour (Gliksberg et al. 2020,
  * section 3.1).  The paper orders the groups of a switch by the GUID of the neighbour.
  * With GUIDs as vendors assign them, the pods of a tree then disagree on which spine is
- * the first, and flows of shift permutations collide.
+ * the first, and flows of shift permutations share links.
  *
  * deviation: the groups above a switch of rank r are ordered by (plane of the neighbour,
  * GUID).  A plane is a connected component of the switches of rank > r, without
@@ -55,8 +55,8 @@ static int draft_cmp(const void *x, const void *y)
 	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
 }
 
-/* True if s is left out of planes. stubs == false: all stubs are left out; true: only empty
- * leaves are. */
+/* True if s is left out of planes. stubs == false: all stubs are left out; stubs == true: only
+ * empty leaves are left out. */
 static bool left_out(const struct shaping *z, ftr_sw s, bool stubs)
 {
 	return z->is_stub[s] && (!stubs || z->is_leaf[s]);
@@ -198,10 +198,10 @@ static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 	return FTR_OK;
 }
 
-/* The arrays of shape_group(). */
+/* The arrays that shape_group() works with. */
 struct grouping {
-	uint32_t *uf, *all;	/* [n_sw] union-finds of planes: uf leaves out all stubs, all leaves
-				 * out empty leaves only */
+	/* [n_sw] union-finds of planes. uf: without stubs; all: without empty leaves only */
+	uint32_t *uf, *all;
 	ftr_sw *seen;
 	struct slot *slot;
 	uint32_t *n_up, *n_down, *n_equal, *n_slots;	/* these become part of the shape */

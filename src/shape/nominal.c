@@ -55,7 +55,7 @@ void ftr_nominal_free(struct ftr_nominal *n)
 {
 	if (!n)
 		return;
-	/* both were made for this object; they are const only for its users */
+	/* n owns its shape and its fabric; they are const only for the users of n */
 	ftr_shape_free((struct ftr_shape *)(uintptr_t)n->shape);
 	ftr_fabric_free((struct ftr_fabric *)(uintptr_t)n->f);
 	free(n);

@@ -149,7 +149,8 @@ void rank_seed_leaves(struct shaping *z, uint32_t *tmp)
 	}
 }
 
-/* A share of rule 2: number of neighbours with a height, and number of all neighbours. */
+/* The share low / all (rule 2). low: number of neighbours with a height; all: number of all
+ * neighbours. */
 struct share {
 	uint32_t low, all;
 };
@@ -213,8 +214,8 @@ static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 	return true;
 }
 
-/* Apply rule 3 from the lowest height up. uf: union-find that joins all switches below the current
- * height. */
+/* Apply rule 3 from the lowest height up. uf: [n_sw] scratch, a union-find that joins neighbours
+ * below the current height. */
 static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 			uint32_t *uf)
 {
@@ -255,9 +256,9 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 	}
 }
 
-/* True if there is a leaf with hosts such that more than half of the neighbours of s, and
- * more than half of those of the leaf, are common to both. shared: [n_sw] scratch, all
- * zero before and after. */
+/* True if s and some leaf with hosts have common neighbours, which are more than half of the
+ * neighbours of s and more than half of those of the leaf. shared: [n_sw] scratch, all zero before
+ * and after the call. */
 static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 			      ftr_sw s, uint32_t *shared)
 {
@@ -277,7 +278,7 @@ static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 	return found;
 }
 
-/* Rule 3, switches without end nodes: find the empty leaves. They are compared only with
+/* Rule 3, switches without end nodes: find the empty leaves. Stubs are compared only with
  * leaves that have hosts, so the result does not depend on the order of switches. */
 static void empty_leaves(struct shaping *z, const int32_t *height,
 			 uint32_t *shared)
@@ -337,7 +338,7 @@ void rank_components(const struct shaping *z, uint32_t *uf)
 			ftr_uf_union(uf, s, n->sw);
 }
 
-/* Apply rule 5 to components in which all known heights are equal. */
+/* Apply rule 5 to components in which all switches have the same height, or none has a height. */
 static void flat_components(const struct shaping *z, int32_t *height,
 			    int32_t *depth, ftr_sw *queue, uint32_t *uf)
 {

@@ -17,15 +17,15 @@ void rank_seed_leaves(struct shaping *z, uint32_t *tmp);
 /*
  * Apply rules 2 to 5 to the leaf seeds in z->is_leaf.  Sets height[s] of each switch to its
  * height or NO_HEIGHT, and updates z->is_leaf and z->is_stub.  z->is_stub must be all 0
- * before.  low_share: the reciprocal of the least share of rule 2.  Errors: FTR_NOMEM.
+ * before the call.  low_share: the reciprocal of the least share of rule 2.  Errors: FTR_NOMEM.
  */
 enum ftr_status rank_heights(struct shaping *z, int32_t *height,
 			     uint32_t low_share) FTR_MUST_USE;
 /* The difference between the greatest and the least height; 0 if no switch has a height. */
 uint32_t rank_height_range(const struct shaping *z, const int32_t *height);
-/* Breadth-first search from queue[0 .. n-1], whose depth[] is set; all other depths must be
- * NO_HEIGHT.  Sets depth[] of the switches that are reached, and appends them to queue.
- * Returns the number of switches in queue. */
+/* Breadth-first search from the switches queue[0 .. n-1].  Their depth[] must be set; that of all
+ * other switches must be NO_HEIGHT.  Sets depth[] of the switches that are reached, and appends
+ * them to queue.  Returns the number of switches in queue. */
 uint32_t rank_bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue, uint32_t n);
 /* Set uf, a union-find of switches, to the connected components of the fabric. */
 void rank_components(const struct shaping *z, uint32_t *uf);

@@ -21,8 +21,8 @@
 
 struct claim {
 	ftr_sw place;		/* the place that is claimed; FTR_SW_NONE: none */
-	uint32_t votes, strong;	/* strong: number of those votes whose link is at its nominal
-				 * port */
+	uint32_t votes, strong;	/* number of votes for the place, and number of these votes whose
+				 * link is at its nominal port */
 };
 
 struct replace {

@@ -4,7 +4,7 @@
  *
  *	assemble.c	the host ports that count as hosts, and their number per switch
  *	rank.c		adjacency, leaf switches, heights, ranks; choice.c and
- *			congestion.c choose among several ranks
+ *			congestion.c choose among several rankings of the switches
  *	slots.c		the nominal neighbours above a switch, known or inferred
  *	group.c		port groups in a common order, planes, slots
  *	column_order.c	pods, columns, index d; dest.c: the destinations
@@ -29,8 +29,8 @@
 struct nbr {
 	ftr_sw sw;
 	uint32_t links;
-	uint32_t first;		/* the ports that lead to it: shaping.nbr_port[first .. first +
-				 * links - 1] */
+	uint32_t first;		/* the ports that lead to the neighbour: shaping.nbr_port[first ..
+				 * first + links - 1] */
 };
 
 struct shaping {
@@ -60,7 +60,7 @@ struct shaping {
 	const struct ftr_shape *keep_to;	/* the shape whose paths FTR_REORDER_KEEP keeps, or
 						 * NULL */
 	struct slots *slots;		/* see slots.c */
-	bool shared_plane;		/* some switch has two slots that lead to one plane */
+	bool shared_plane;		/* true: some switch has two slots that lead to one plane */
 	ftr_sw *by_rank;		/* [n_sw] switches by ascending (rank, index) */
 	uint32_t *rank_first;		/* rank_first[r]: index in by_rank[] of the first switch of
 					 * rank r */

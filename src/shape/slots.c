@@ -4,16 +4,16 @@
  *
  * If a fabric is damaged when it is first seen, its complete form is not known.  In every
  * PGFT (Gliksberg et al. 2020, section 2), the switches of two adjacent ranks and the links
- * between them form components that are complete bipartite graphs, and each pair of a lower
- * and an upper switch of a component has the same number of parallel links.  Such a component
- * is called a mesh here, and links are inferred in it as follows:
+ * between them form components that are complete bipartite graphs.  Each pair of a lower and
+ * an upper switch of a component has the same number of parallel links.  Such a component is
+ * called a mesh here, and links are inferred in it as follows:
  *
  *  - If at least MESH_SHARE % of its pairs are linked, all pairs are nominal, with the
  *    most frequent number of links per pair (on a tie the larger number, because a missing
- *    link reduces it).  Groups with more links keep them.
+ *    link reduces it).  Pairs with more links keep all of their links.
  *  - A missing link leaves a free port at both ends.  So if one switch of a pair has no
  *    free port, the pair lacks no link.  If a switch has fewer free ports than missing
- *    links, it was built like this and is not damaged: nothing is inferred for it.
+ *    links, it has never had these links, and nothing is inferred for it.
  *
  * MESH_SHARE lies between 2/3 (every leaf is connected to two of three spines: this is the
  * design, not damage) and 3/4 (a 2 x 2 mesh that lacks a link). In generated trees the
@@ -33,9 +33,9 @@
  * is the same, no more planes are joined than before, and the order and number of slots and
  * the dividers always include inferred slots.
  *
- * The search of <ftr/balance.h> cannot replace inferred slots. An example with 648 hosts: after
- * the search the most loaded link carries 1.97 flows if 5 % of the links are missing, and 2.01
- * if 10 % are missing (mean over all shifts). If only present groups have slots, it carries
+ * Inferred slots are useful even with the search of <ftr/balance.h>. An example with 648 hosts:
+ * after the search the most loaded link carries 1.97 flows if 5 % of the links are missing, and
+ * 2.01 if 10 % are missing (mean over all shifts). If only present groups have slots, it carries
  * 2.33 and 2.66 flows.
  */
 #include <string.h>
@@ -61,7 +61,7 @@ struct slots {
 	struct mesh *mesh;
 	ftr_sw *member;
 	uint32_t *open;		/* open[s]: number of ports of s without a link */
-	ftr_sw *above;		/* the last result of shape_inferred_above */
+	ftr_sw *above;		/* the switches that shape_inferred_above returned last */
 };
 
 /* ---- meshes ------------------------------------------------------------ */
@@ -165,7 +165,7 @@ static uint32_t lacking(const struct shaping *z, const struct slots *w,
 }
 
 /* Assign to mesh `id` those of its members that have a free port for each link that they lack.
- * Upper switches that do not are removed from member[]. have: as for lacking(). */
+ * Upper switches with fewer free ports are removed from member[]. have: as for lacking(). */
 static void admit(const struct shaping *z, struct slots *w, uint32_t id,
 		  uint32_t *have)
 {
@@ -220,7 +220,7 @@ enum ftr_status shape_meshes(struct shaping *z)
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* True if links of the pair may be missing: both switches have a free port. */
+/* True if links between a and b may be missing: both switches have a free port. */
 static bool both_open(const struct slots *w, ftr_sw a, ftr_sw b)
 {
 	return w->open[a] && w->open[b];

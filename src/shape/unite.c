@@ -70,7 +70,8 @@ static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 	return false;
 }
 
-/* The state in the fabric of a port of a nominal switch: no link, a link, no such port. */
+/* The state of a port of a nominal switch in the fabric. AT_NOTHING: the port has no link, or the
+ * switch is missing. AT_LINK: it has a link. AT_NO_PORT: the switch has no such port. */
 enum at { AT_NOTHING, AT_LINK, AT_NO_PORT };
 
 static enum at state_of(const struct unite *u, ftr_sw t, unsigned int p)
@@ -97,7 +98,8 @@ static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 			   u->ep[b->peer]);
 }
 
-/* IN_FABRIC: the fabric has this part. KEEP: the fabric lacks it, and the union keeps it. */
+/* The state of a part of the nominal fabric. IN_FABRIC: the fabric has the part. KEEP: the fabric
+ * lacks the part, and the union keeps it. CONTRADICTED: the union drops the part. */
 enum fate { IN_FABRIC, KEEP, CONTRADICTED };
 
 /* Decide whether the union keeps the nominal link at port p of t, which leads to a switch. */

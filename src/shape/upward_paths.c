@@ -24,8 +24,8 @@
  * consecutive in d, as in PGFTs, q_k is floor(d / Pi_k) of Gliksberg et al. 2020, equation
  * (3).  Indices without a host are also counted, so that a new host changes no number.
  *
- * Upward paths improve the tables before the search, and those of a search of depth `load`. At
- * depth `full` the search finds tables that are about as good without them (the gain is 1 %). An
+ * Upward paths improve the tables before the search, and the result of a search of depth `load`. A
+ * search of depth `full` finds equally good tables without them (the gain is only 1 %). An
  * example is tests/perf/chassis.awk with 140 racks. Before the search, the all-to-all load of the
  * most loaded link is 1.50 times the lower bound instead of 2.16, and as a mean over all shifts
  * the most loaded link carries 8.1 flows instead of 10.7. After a search of depth `load` it

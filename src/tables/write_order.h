@@ -7,7 +7,7 @@
  * entries on that path have been written before.  A packet then follows old entries up to
  * the first written one and the final path from there, so no packet loops (Sem-Jacobsen et
  * al. 2006 and 2011).  Each switch has one next hop towards a LID, so a change waits for at
- * most one other, the next one on its path:
+ * most one other change: next(x), the next change on the final path of change x.
  *
  *	step(x) = 1 + the greater of base(x) and step(next(x))
  *
@@ -22,12 +22,12 @@
 
 #include "core/core.h"
 
-/* Values of next() other than a change.  ARRIVES: the path reaches the LID without another
+/* Values of next() if there is no next change.  ARRIVES: the path reaches the LID without another
  * change; LOST: the path does not reach the LID. */
 #define WRITE_ARRIVES UINT32_MAX
 #define WRITE_LOST (UINT32_MAX - 1)
 
-/* Values of step[] other than a step.  UNKNOWN: the step is not computed yet; NEVER: the
+/* Values of step[] for changes without a step.  UNKNOWN: the step is not computed yet; NEVER: the
  * change gets no step. */
 #define WRITE_UNKNOWN 0
 #define WRITE_NEVER UINT32_MAX
