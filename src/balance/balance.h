@@ -327,8 +327,8 @@ uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Like balance_worst; also count all flows in the bins, unless the search was cancelled. The marks of
- * balance_bins_full are not updated. */
+/* Like balance_worst; also count all flows in the bins, unless the search was cancelled. The marks
+ * of balance_bins_full are not updated. */
 enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,
 				   struct ftr_err *err) FTR_MUST_USE;
@@ -391,8 +391,8 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 
 /* ---- search -------------------------------------------------------------- */
 
-/* Ask whether to cancel the search. Only the calling thread of the search may ask. After the answer
- * true it is not asked again. */
+/* True if the search is to be cancelled. Only the thread that started the search may call this, and
+ * not again after the result true. */
 static inline bool balance_cancelled(const struct balance_net *net)
 {
 	const struct ftr_balance_input *in = net->in;

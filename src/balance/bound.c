@@ -14,7 +14,7 @@
 
 #include "balance/balance.h"
 
-/* A link between two switches. low, high: their tiers, the lower one first. */
+/* A link between two switches. low, high: the lower and the higher tier of the two. */
 struct cut_link {
 	uint16_t sw, peer;
 	uint8_t low, high;
@@ -71,8 +71,8 @@ static void try_sets(struct cuts *c)
 			try_cut(c, c->inside[s], c->all[s], c->links[s]);
 }
 
-/* Make sets of the switches that are connected over switches of tiers low .. high. horizontal: over
- * horizontal links, too. */
+/* Put switches into one set if links between switches of tiers low .. high connect them.
+ * horizontal: horizontal links count, too. */
 static void join(struct cuts *c, uint32_t low, uint32_t high, bool horizontal)
 {
 	ftr_uf_init(c->uf, c->n_sw);

@@ -62,7 +62,7 @@ add_flows(const struct balance_net *net, struct flow_worker *w,
 	}
 }
 
-/* Set the bits of the switches that flows pass. sum[s]: number of flows that pass s. */
+/* Set the bit in passed[] of each switch that flows pass. sum[s]: number of flows that pass s. */
 static void mark_passed(const uint16_t *sum, uint32_t n_sw, uint64_t *passed)
 {
 	for (ftr_sw s = 0; s < n_sw; s += 64) {
@@ -233,7 +233,7 @@ static void add_bin(struct balance_count *c, uint32_t row, uint32_t bin, int by)
 }
 
 /* As add_bin for the shifts `of`, if each bin has one shift; by: 1 or -1. Few bins cross the limit
- * `many`, and only their marks are changed. */
+ * `many`; only the marks of these bins are changed. */
 static void add_single(struct balance_count *c, uint32_t row,
 		       struct balance_shifts of, int by)
 {

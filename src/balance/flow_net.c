@@ -287,7 +287,7 @@ static void set_places(const struct balance_net *net, uint32_t l, uint32_t *at)
 }
 
 /* Does the entry of every switch with a path to destination d lead to a switch that comes later in
- * the order, and that of every other source to no switch? at: see set_places */
+ * the order, and does the entry of every other source lead to no switch? at: see set_places */
 static bool follows_order(const struct balance_net *net, uint32_t d,
 			  const uint32_t *at)
 {

@@ -81,7 +81,8 @@ static bool add_by_cost(struct share *z, ftr_sw s, bool up)
 			add_ports(z, s, g->sw, g->first, closer ? g->n : 0);
 			continue;
 		}
-		/* without a branch, which would often be mispredicted */
+		/* add the choice, then drop it unless it is closer: a branch would often be
+		 * mispredicted */
 		add_choice(z, s, g->sw, g->port);
 		z->n_choices -= !closer;
 	}

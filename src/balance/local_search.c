@@ -23,7 +23,7 @@
  * whose path has no bad link are not examined.  A link is bad if it is above the target, or has
  * w->meet or more flows in one of the shifts whose flows use the path.  This test reads one bit
  * for each bin, not the bins.  It takes about a third of the time of a sweep, so in a quick
- * sweep several threads test a batch of destinations, before any entry for the batch moves.
+ * sweep several threads test a batch of destinations, before any entry for them moves.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@
 #define SCALE 4			/* prices of shifts are multiplied by SCALE, then rounded down */
 #define FEW 16			/* see price_single */
 
-#define BATCH 64		/* destinations in a batch of a quick sweep */
+#define BATCH 64		/* number of destinations in a batch of a quick sweep */
 
 #define EMPTY UINT16_MAX
 

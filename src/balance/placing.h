@@ -8,8 +8,8 @@
 #include "balance/displaced.h"
 
 #define PRICES 1024
-#define LINE_BINS 32		/* bins in a line, which is a cache line */
-#define NOT_COUNTED (UINT32_MAX - 1)	/* pos[lid]: flows to lid are not counted at all */
+#define LINE_BINS 32		/* number of bins in a line, which is a cache line */
+#define NOT_COUNTED (UINT32_MAX - 1)	/* value of pos[lid]: flows to lid are not counted at all */
 
 /* A source whose flows pass an entry. displaced: they pass a displaced entry before this one. */
 struct passing {
@@ -71,8 +71,8 @@ struct displaced {
 	uint32_t target;
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
 	bool nomem;
-	/* scratch. The sources whose flows pass entry i are source[first[i]] .. source[first[i + 1]
-	 * - 1]. */
+	/* scratch. The sources whose flows pass the i-th changed entry of the LID are
+	 * source[first[i]] .. source[first[i + 1] - 1]. */
 	struct passing *source;
 	uint32_t n_sources;
 	struct passing_at *stack;
