@@ -53,7 +53,7 @@
 /* The same limit for neighbours of a silent switch, which have sent no trap. */
 #define NEIGHBOUR_TIMEOUTS 0.05
 /* Used instead of HEDGE_MS if every switch has answered over its first route: the second route
- * is then used only after this share of the timeout. */
+ * is then used only after this fraction of the timeout. */
 #define PATIENCE_TIMEOUTS 0.25
 
 /* ---- requests ----------------------------------------------------------- */

@@ -209,9 +209,9 @@ struct rr_ops {
 	void (*rewrite)(void *ctx);
 	void (*sweep)(void *ctx);	/* request a heavy sweep */
 	void (*warn)(void *ctx, enum rr_warning what, const char *text);
-	/* All of r is written and its changes are counted: log it. */
+	/* The repair r is written completely and its changes are counted: log it. */
 	void (*report)(void *ctx, struct rr_repair *r);
-	/* r is done: write its event. */
+	/* The repair r is done: write its event. */
 	void (*record)(void *ctx, const struct rr_repair *r);
 };
 
