@@ -20,7 +20,7 @@ struct broken {
 	ftr_lid lid;
 	uint8_t late;		/* 0: packets from hosts to a host need the entry; 1: only other
 				 * packets do */
-	uint8_t cls, rank;
+	uint8_t cls, rank;	/* cls: enum ftr_class of the LID; rank: rank of sw */
 };
 
 struct broken_list {

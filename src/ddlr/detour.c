@@ -75,11 +75,11 @@ struct search {
 	struct detour cur;	/* the detour being built */
 	struct detour kept[KEPT];
 	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
-	/* least_hops: least number of hops of any detour, 0: unknown. least_first: bit k % 64 is set
-	 * if a detour of that length begins with group k of cur.sw[0] */
+	/* least_hops: least number of hops of any detour; 0: unknown. least_first: bit k % 64 is
+	 * set if a detour of that length begins with group k of cur.sw[0] */
 	uint32_t least_hops;
 	uint64_t least_first;
-	uint32_t first;		/* the group of cur.sw[0] with which the current detour begins */
+	uint32_t first;		/* index of the group of cur.sw[0] with which cur begins */
 	uint32_t paths_left;
 	bool allowed_only;	/* keep only detours that is_allowed() permits */
 	bool dropped;		/* a detour was not kept because kept[] was full */
@@ -201,7 +201,7 @@ static void judge(struct search *z)
 }
 
 /* True if no detour that begins with the first n hops of cur can be better than the detour in
- * kept[0]: a further hop never lowers a key. */
+ * kept[0]: a further hop never lowers an element of detour.key. */
 static bool is_hopeless(struct search *z, uint32_t n)
 {
 	uint32_t least = z->least_hops + !(z->least_first >> z->first % 64 & 1);
@@ -505,9 +505,9 @@ static enum ftr_status try_best(struct search *z, ftr_sw s, const struct form *f
 }
 
 /* Try all detours of one form, best first. For packets from hosts to hosts, the first detour nearly
- * always succeeds. So other detours are searched only after it has failed, and is_allowed() examines
- * the planes only of detours that are tried. If none succeeds, the search is repeated among the
- * detours that is_allowed() permits. */
+ * always succeeds. So other detours are searched only after the first one has failed, and
+ * is_allowed() examines the planes only of detours that are tried. If none succeeds, the search is
+ * repeated among the detours that is_allowed() permits. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
 				const struct form *form, bool clean_only,
 				bool *made, struct ftr_err *err)
