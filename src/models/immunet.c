@@ -502,8 +502,7 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 	return st;
 }
 
-/* ---- packets
- * ---------------------------------------------------------------------------------- */
+/* ---- packets ------------------------------------------------------------------------------ */
 
 enum note { ADAPTIVE, IN_DIMENSION, ON_IN_RING, INTO_RING };
 
