@@ -192,7 +192,7 @@ static bool tail_rate(struct ftr_cur *c, struct tail *t)
 	return true;
 }
 
-/* Read "w=2", "s=4" or "e=1"; *is false if the word is none of them. */
+/* Read "w=2", "s=4" or "e=1".  *is: set to false if the word is none of them. */
 static bool tail_option(struct net *n, struct ftr_cur *c, struct tail *t,
 			bool *is)
 {

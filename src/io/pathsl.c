@@ -35,7 +35,7 @@ struct reader {
 	uint32_t source;	/* source of the section */
 	const struct ftr_node_ep *first;	/* first end port of the node that the section
 						 * names; NULL: the section names a port */
-	struct ftr_parts parts;	/* numbers of sources that the file names */
+	struct ftr_parts parts;	/* the sources that the file names: in f, or not in f */
 };
 
 #define NOBODY UINT32_MAX
