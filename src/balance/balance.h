@@ -107,8 +107,8 @@ enum ftr_status balance_net_rows(struct balance_net *net,
 				 struct ftr_team *team,
 				 struct ftr_err *err) FTR_MUST_USE;
 /* Does every path in net->entry visit switches in the order of net->order until it reaches its
- * destination, and would it still do so if entries took other candidates?  A search requires this
- * of the tables that it begins with.  at: [n_sw] scratch.  O(destinations * switches), and
+ * destination, and would it still do so if entries took other candidates?  A search may begin only
+ * with tables for which this is true.  at: [n_sw] scratch.  O(destinations * switches), and
  * O(columns * links) if in->longer. */
 bool balance_net_follows(const struct balance_net *net, uint32_t *at) FTR_MUST_USE;
 /* Do the work of balance_net_begin and balance_net_rows. */
@@ -303,8 +303,8 @@ static inline uint32_t balance_first_shift(const struct balance_net *net,
 	return k < net->n_pos ? k : k - net->n_pos;
 }
 
-/* All shifts in which the hosts of a source send to position pos. They are consecutive if this is a
- * host of another switch: in shift 0 every host sends to itself. */
+/* All shifts in which the hosts of a source send to position pos. They are consecutive if the host
+ * at pos is on another switch: in shift 0 every host sends to itself. */
 static inline struct balance_shifts
 balance_shifts_of(const struct balance_net *net,
 		  const struct balance_source *src, uint32_t pos)

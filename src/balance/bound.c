@@ -3,11 +3,12 @@
  * A lower bound for all routings, from cuts.
  *
  * An island is a connected component of the fabric. If h of its n hosts are on one side of a cut,
- * h * (n - h) flows cross the cut in each direction, so one of its c links carries at least that
- * number divided by c. The cuts examined are those around every switch, and around every set of
- * switches that is connected over switches of ranks up to r (a pod), or of ranks from r on (a
- * plane), for every r. If some links are horizontal, the sets that are connected without these
- * links are examined, too: so two trees that are joined by links between their spines are two sets.
+ * h * (n - h) flows cross the cut in each direction, so at least one of the c links of the cut
+ * carries h * (n - h) / c flows or more. The cuts examined are those around every switch, and
+ * around every set of switches that is connected over switches of ranks up to r (a pod), or of
+ * ranks from r on (a plane), for every r. If some links are horizontal, the sets that are connected
+ * without these links are examined, too: so two trees that are joined by links between their spines
+ * are two sets.
  */
 #include <stdlib.h>
 #include <string.h>

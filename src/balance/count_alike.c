@@ -27,7 +27,7 @@
  * Two other designs were considered.  On a complete tree with the tables of the closed form, all
  * loads follow from the numbers of switches, links and hosts.  But this design would rely on the
  * engine to write these tables, and would fail if one leaf is missing.  The other design adds up
- * the flows in the order of the switches, for 64 LIDs at a time, which fit into the cache.  It
+ * the flows in the order of the switches, for 64 LIDs at a time, which fit into the cache.  This
  * saves the copy of the tables, but still visits nearly all switches for every destination.
  */
 #include <string.h>

@@ -7,8 +7,8 @@
  * the host order send. The hosts of a switch have consecutive positions.
  *
  * The order of the switches towards a column follows from the costs.  Switches without a cost,
- * whose paths make extra turns, are ordered by the hops of their present path.  The search does not
- * change this number, so the order is computed once.
+ * whose paths make extra turns, are ordered by the number of hops of their present path.  The
+ * search does not change this number, so the order is computed once.
  */
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "balance/balance.h"
 
 /* Number of batches whose changes are kept. While one share reads the changes of batch
- * b - BALANCE_LAG, others may write those of batches up to b + BALANCE_LAG - 1. */
+ * b - BALANCE_LAG, other shares may write the changes of batches up to b + BALANCE_LAG - 1. */
 #define KEPT (2 * BALANCE_LAG)
 
 /* A port group of a switch. */
@@ -21,7 +21,7 @@ struct near {
 				 * make it a candidate */
 	bool up;
 	ftr_port port;		/* the first port */
-	ftr_port peer_port;	/* port of the neighbour on the only link; 0: several links */
+	ftr_port peer_port;	/* port at the neighbour if there is one link; 0: several links */
 };
 
 /* The port groups of a shape in a compact array, because the array of the shape does not fit into

@@ -15,14 +15,14 @@
  *				all links
  *	flows			with a tiny factor, so that idle links are preferred
  *
- * Flows to one destination never share a shift.  So the flows of an entry add one to N in
- * each of their shifts, on every link of its path.  From the point where the path through a
+ * Flows to one destination are all in different shifts.  So the flows of an entry add one to N
+ * in each of their shifts, on every link of its path.  From the point where the path through a
  * candidate meets the present path, both paths have the same cost.
  *
  * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries
  * whose path has no bad link are not examined.  A link is bad if it is above the target, or has
  * w->meet or more flows in one of the shifts whose flows use the path.  This test reads one bit
- * for each bin, not the bins.  It takes about a third of the time of a sweep, so in a quick
+ * for each bin, not the bins.  The test takes about a third of the time of a sweep, so in a quick
  * sweep several threads test a batch of destinations, before any entry for them moves.
  */
 #include <string.h>
@@ -382,7 +382,8 @@ static const uint64_t *full_bins(const struct search *z, uint32_t link)
 		NULL;
 }
 
-/* Is the link not above the target, and without a full bin for any shift of the current entry? */
+/* True if the link is not bad for the current entry: it is not above the target, and no shift of
+ * the entry is in a full bin of the link. */
 static bool is_fine(const struct search *z, uint32_t link)
 {
 	const uint64_t *full = full_bins(z, link);

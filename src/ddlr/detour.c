@@ -5,14 +5,15 @@
  * The entry of switch s for one LID is broken if it leads onto a dead link. A
  * detour is a path s = y0, y1, .. yn over live links. The entries of y0 .. yn-1
  * are rewritten. The entries from yn on already lead to the LID, without passing
- * any of y0 .. yn-1. Forms of detour (search_repair() lists the order of the tries):
+ * any of y0 .. yn-1. Forms of detour (search_repair() shows the order in which they are tried):
  *
  *	n = 1	parallel link to the switch to which the entry leads now
  *	n = 1	any neighbour
  *	n = 2	down, up (Sem-Jacobsen et al. 2011, section V-A)
  *	n = 3	down, down, up (section V-B), if the entry of the switch
  *		above the turn leads to the LID
- *	n = 4	down, down, up, up, if the entry of that switch does not
+ *	n = 4	down, down, up, up, if the entry of the switch above the
+ *		turn does not lead to the LID
  *	n = 2	any two hops
  *	n	any path over switches without a working entry: for LIDs of
  *		switches, which may only be reachable from below
@@ -44,8 +45,8 @@
 
 #define KEPT 16			/* maximum number of detours of one form that are kept */
 #define PATHS_MAX 20000		/* maximum number of paths that are examined per form */
-/* Maximum number of refused detours per plan for packets from or to switches. Each
- * costs a search of the dependency graph, and hosts are not rerouted before the plan
+/* Maximum number of refused detours per plan for packets from or to switches. Each refused
+ * detour costs a search of the dependency graph, and hosts are not rerouted before the plan
  * is finished. */
 #define LATE_REFUSALS 100
 

@@ -147,7 +147,7 @@ void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan);
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st);
 /* Sort off[] by LID and switch; remove duplicates, and entries that have their original port. */
 void ddlr_sort_off(struct ftr_ddlr *r);
-/* Make lid the current LID. It may already have writes in this plan. */
+/* Make lid the current LID. The plan may already have writes for this LID. */
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid);
 
 /* Follow the current entries from s. False: they do not lead to the LID, or pass a switch of

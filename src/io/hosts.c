@@ -160,7 +160,7 @@ struct reading {
 	const char **group;
 	uint32_t n, cap, n_groups, cap_groups;
 	uint32_t now;		/* group to which the present line belongs */
-	uint32_t *seen;		/* [h->n] 1 + index in entry[] of the host's last entry */
+	uint32_t *seen;		/* [h->n] 1 + index in entry[] of the host's last entry; 0: none */
 	uint32_t *seen_group;	/* [h->n] 1 + group of that entry; 0: the host has no entry */
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Orders of end ports, and pairs of them.
+ * The readers of two kinds of files: orders of end ports, and pairs of end ports.
  *
  * An order is dumped by OpenSM's ftree and by the plugin of this project:
  *

@@ -251,7 +251,7 @@ static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
 		send_signal(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
 }
 
-/* True if distance i was last forwarded at least merge_ps ago. */
+/* True if the distance dist[i] was last forwarded at least merge_ps ago. */
 static bool again(const struct immunet *x, const struct ftr_sim_view *v,
 		  uint32_t i)
 {

@@ -42,7 +42,7 @@
 
 #include "reroute/reroute.h"
 
-/* After this time without an answer, in ms, the request is also sent over the other
+/* After this time without an answer, in ms, the request is also sent over its second
  * route.  The value is well above the round trip of a management packet, and well below
  * its timeout. */
 #define HEDGE_MS 2
