@@ -85,8 +85,8 @@ struct balance_net {
 		uint8_t *cost, *down;	/* [n_sw] cost and down-cost of the switches */
 	} *order;		/* [n_sw] */
 	/* rows: the memory of entry and senders. entry: the entries of the tables by destination,
-	 * see balance_entries. senders: see balance_senders. NULL: not made, or freed by
-	 * balance_net_free_rows */
+	 * see balance_entries. senders: see balance_senders. All three are NULL before they are
+	 * made, and after balance_net_free_rows */
 	struct ftr_arena *rows;
 	uint8_t *entry;
 	uint16_t *senders;

@@ -5,7 +5,8 @@
  * The sweep begins at the links above the target.  It examines only the entries that use these
  * links, and entries whose path leads to one of those entries.  For each destination, the entries
  * nearest to it are tried first: they carry the most flows, so the number of changes is small.
- * Entries through which fewer than w->least hosts send are skipped: sweeps go from coarse to fine.
+ * Entries through which fewer than w->least hosts send are skipped; later sweeps have a smaller
+ * w->least.
  *
  * The excess of a link is its load above the target.  An entry moves if that reduces the
  * sum of the squares of all excesses.  It takes the candidate with the smallest sum of squares; of

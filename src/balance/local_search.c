@@ -53,7 +53,7 @@ struct marker {
 					 * set */
 		uint16_t next;		/* switch at the end of the link */
 		bool over;		/* the link is above the target */
-		bool hot;		/* the path may have a bad link */
+		bool hot;		/* the path from s may have a bad link */
 	} *step;		/* [n_sw] */
 	uint16_t *path;		/* [n_sw] scratch: the path of a source */
 };
@@ -318,7 +318,7 @@ static ftr_port cheapest_link(const struct search *z, ftr_sw s,
 
 /* The cheapest port. *meet: the switch at which the path through this port meets the present path.
  * Only the prices before that switch differ. The prices of all-to-all flows are computed first, and
- * the bins are not read if these alone exceed the price of the best port so far. */
+ * the bins are not read if these prices alone exceed the price of the best port so far. */
 static ftr_port cheapest(struct search *z, ftr_sw s, ftr_sw *meet)
 {
 	ftr_port now = z->entry[s], best = now;

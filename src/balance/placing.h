@@ -77,7 +77,7 @@ struct displaced {
 	uint32_t n_sources;
 	struct passing_at *stack;
 	uint32_t *first;
-	bool *up;		/* up[i]: entry i led up before the change */
+	bool *up;		/* up[i]: the i-th changed entry led up before the change */
 	bool known;		/* source[] and first[] are valid for the entries to be placed */
 	uint32_t *changed, now;	/* changed[s] == now: the entry of s changes */
 	struct stream fresh, old;

@@ -39,11 +39,11 @@
  * breadth-first tree from switch 0.
  *
  * deviation: t is also at least one above the t of the level that the switch
- * took over. The plain count differs from switch to switch: a switch that
+ * took over. The number of emergencies alone differs from switch to switch: a switch that
  * declares an emergency and then receives a higher level counts two emergencies. After
  * some faults a switch could then declare a level below its current one, which no
  * switch would follow.
- * (own_count selects the plain count.)
+ * (own_count selects the number of emergencies alone.)
  *
  * deviation: a distance that is received twice is forwarded once. According to the
  * paper it is forwarded for every minimal path (every_path selects this). The

@@ -18,8 +18,8 @@
  * (channel, VL). Most nodes are queues: there is one for each (input, output,
  * VL) of a switch, and it is on the list while it contains a packet. A packet
  * has a node of its own for each exit (possible next hop) if it has several exits,
- * if it requires room for more than one packet, or if the routing function has the
- * operation taken(). The nodes of a list are served in turn: after a node is served,
+ * if it requires room for more than one packet in the next buffer, or if the routing function
+ * has the operation taken(). The nodes of a list are served in turn: after a node is served,
  * it goes to the end of the list.
  *
  * Files:
