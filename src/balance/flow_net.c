@@ -306,8 +306,9 @@ static bool follows_order(const struct balance_net *net, uint32_t d,
 	return true;
 }
 
-/* Do all candidates by cost come later in the order of column l? If no path is longer than the
- * cost, they do, because the order is that of the costs. at: see set_places */
+/* For each switch, do all candidates that follow from the costs come later in the order of column
+ * l? If no path is longer than the cost, they do, because the order is then that of the costs.
+ * at: see set_places */
 static bool candidates_follow(const struct balance_net *net, uint32_t l,
 			      const uint32_t *at)
 {

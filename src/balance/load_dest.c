@@ -163,7 +163,7 @@ static inline bool is_marked(const struct share *z, ftr_sw s)
 	return z->mark[s] >= z->first_mark;
 }
 
-/* The price of the path from s, which must exist, for n flows that move from the marked path to it.
+/* The price of the path from s, which must exist, for n flows that move to it from the marked path.
  * marked: the price of the marked path. Stops when the sum of squares exceeds `limit`. */
 static struct price price_path(const struct share *z, ftr_sw s, uint32_t n,
 			       const struct price *marked, uint64_t limit)

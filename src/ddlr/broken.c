@@ -2,13 +2,13 @@
 /*
  * Find the broken entries, and order their repair.
  *
- * An entry is broken if it leads onto a dead link. The search reads the LFTs at
- * both ends of every dead link. The entries are sorted by four keys: whether packets
- * from hosts to hosts need them, enum ftr_class of the LID, LID, rank of the switch. They are
- * repaired LID by LID, low switches first. So entries that only need another upward port are
- * repaired before the entries of higher switches, whose detours may use them. A
- * broken entry for which no detour is found is tried again after other entries of its
- * LID are repaired.
+ * An entry is broken if it leads onto a dead link. The search reads the LFTs at both
+ * ends of every dead link. The entries are sorted by four keys: whether packets from
+ * hosts to hosts need them, the class of the LID (enum ftr_class), the LID, and the
+ * rank of the switch. The entries are repaired LID by LID, low switches first. So
+ * entries that only need another upward port are repaired before the entries of
+ * higher switches, whose detours may use them. A broken entry for which no detour is
+ * found is tried again after other entries of its LID are repaired.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include "incremental/incremental.h"
 
-/* The shape that defines the nominal links: the nominal shape, or the shape itself. */
+/* The shape that defines the nominal links: the nominal shape or, if there is none, lv->base. */
 struct source {
 	const struct ftr_shape *sh;
 	ftr_sw *here;		/* here[t]: index in lv->base of switch t of sh; FTR_SW_NONE:

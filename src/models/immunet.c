@@ -46,8 +46,8 @@
  * (own_count selects the number of emergencies alone.)
  *
  * deviation: a distance that is received twice is forwarded once. According to the
- * paper it is forwarded for every minimal path (every_path selects this). The
- * numbers in its table 1 result if a distance is forwarded once, or if it is
+ * paper, a distance is forwarded for every minimal path (every_path selects this). The
+ * numbers in table 1 of the paper result if a distance is forwarded once, or if it is
  * forwarded again only for copies that arrive late (merge_ps). The resulting tables are the same.
  *
  * deviation: packets move into the ring at most MOVES times and then stay in it
