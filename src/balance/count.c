@@ -39,8 +39,8 @@ struct flow_job {
 };
 
 /* Add the flows to n destinations of a column to the links. entry[k][s]: entry of switch s for the
- * k-th destination; sum[k][s]: flows that pass s, set to the hosts on s by the caller. The switches
- * are processed from the farthest to the nearest. */
+ * k-th destination; sum[k][s]: flows that pass s, which the caller has set to the number of hosts
+ * on s. The switches are processed from the farthest to the nearest. */
 static inline __attribute__((always_inline)) void
 add_flows(const struct balance_net *net, struct flow_worker *w,
 	  const struct balance_order *o, const uint8_t *const *entry,

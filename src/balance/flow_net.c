@@ -72,7 +72,7 @@ static bool set_sources(struct balance_net *net)
 }
 
 /* Set the destinations: the base LIDs of hosts, by column and, within a column, by destination
- * index d. Positions have the same order. This is the order of ftr_shape_host_order, because the
+ * index d. Positions have the same order, which is that of ftr_shape_host_order, because the
  * columns of leaves come first. */
 static bool set_dests(struct balance_net *net)
 {

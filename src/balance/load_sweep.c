@@ -6,10 +6,10 @@
  * The destinations are divided into w->shares shares, which threads process at the same time.  The
  * order of the sweep is cut into batches, and each share gets w->share_dests destinations of each
  * batch, whatever the number of threads.  A share has its own counters of the flows.  The changes
- * that the other shares made in batch b - BALANCE_LAG are added to them before batch b.  So the
- * tables do not depend on the number of threads, and a thread seldom waits for another one.  A
- * destination belongs to one share, so entries and senders need no lock.  At the end the changes of
- * all shares are added up, so the flows are exact.
+ * that the other shares made in batch b - BALANCE_LAG are added to these counters before batch b.
+ * So the tables do not depend on the number of threads, and a thread seldom waits for another one.
+ * A destination belongs to one share, so entries and senders need no lock.  At the end the changes
+ * of all shares are added up, so the flows are exact.
  *
  * Two shares may move flows to the same link, which then carries more flows than either of them
  * expected.  Later sweeps, which have one share only, correct that.

@@ -87,7 +87,7 @@ struct search {
 	ftr_sw to;		/* switch of the destination */
 	/* the flows that pass through the entry that is being examined */
 	uint32_t hosts;
-	struct balance_shifts *shifts;	/* [n_shifts]; space for n_sources */
+	struct balance_shifts *shifts;	/* [n_shifts]; there is space for n_sources */
 	uint32_t n_shifts;
 	/* the present path of that entry; sw of the last hop is the switch of the column */
 	struct hop {

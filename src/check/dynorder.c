@@ -42,7 +42,7 @@ bool dyn_order_new(struct ftr_cdg *g)
 }
 
 /* The counts of all possible edges from v; a count of 0 means that there is no edge. *first: the
- * vertex to which the first of them leads; *n: their number. */
+ * vertex to which the first possible edge leads; *n: number of possible edges. */
 static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 			      uint32_t *first, uint32_t *n)
 {

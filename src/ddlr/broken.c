@@ -212,7 +212,7 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 	uint32_t n_off, end;
 
 	if (restore)
-		ddlr_sort_off(r);	/* remove_entries() may have added to off[] */
+		ddlr_sort_off(r);	/* remove_entries() may have added elements to off[] */
 	n_off = restore ? r->n_off : 0;
 	for (uint32_t i = 0; !st && i < n_off; i = end) {
 		for (end = i + 1; end < n_off && r->off[end].lid == r->off[i].lid;

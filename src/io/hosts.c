@@ -274,8 +274,8 @@ static bool set_group(struct reading *r, const char *name)
 	return r->group[r->n_groups++] || ftr_text_nomem(&r->t);
 }
 
-/* Read the words of a line.  A word is expanded only when the next one is known, because
- * that may be its "slots=N". */
+/* Read the words of a line.  A word is expanded only when the next word is known, because
+ * the next word may be its "slots=N". */
 static bool line(void *ctx, struct ftr_cur *c)
 {
 	struct reading *r = ctx;

@@ -89,8 +89,8 @@ static inline uint32_t tiers_next_up(const struct tiers *t,
 	return i;
 }
 
-/* The next port after p, cyclically, that works and leads up (up) or down to a switch;
- * FTR_PORT_NONE if there is none other than p. */
+/* The next port after p, cyclically, that works and leads to a switch above s (if `up`) or below
+ * s; FTR_PORT_NONE if there is none other than p. */
 ftr_port tiers_other(const struct tiers *t, const struct ftr_sim_view *v,
 		     ftr_sw s, ftr_port p, bool up);
 

@@ -161,9 +161,9 @@ struct rr_repair {
 	uint32_t held;		/* transition: number of LIDs that still use older entries */
 	/* pairs of leaf switches that have lost or regained their path */
 	uint64_t lost_pairs, regained_pairs;
-	/* ms since the first trap; negative: not reached.  known_ms: the switches were probed;
-	 * first_ms, last_ms: the first and the last block was acknowledged; reconciled_ms: the
-	 * confirming sweep had written its tables */
+	/* Times of events, in ms since the first trap; negative: not reached.  known_ms: the
+	 * switches were probed; first_ms, last_ms: the first and the last block was acknowledged;
+	 * reconciled_ms: the confirming sweep had written its tables */
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
 	bool reconciled;
