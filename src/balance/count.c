@@ -2,8 +2,8 @@
 /*
  * Flows on every link.
  *
- * The paths to one destination form a tree, so its all-to-all flows are added up from the
- * farthest switch to the nearest in O(n_sw).
+ * The paths to one destination form a tree, so the all-to-all flows to this destination are added
+ * up from the farthest switch to the nearest in O(n_sw).
  *
  * Shifts.  The host at position p sends to position d in one shift only,
  * k = (d - p) mod n.  The hosts of a leaf have consecutive positions.  If there are m of

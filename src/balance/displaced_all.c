@@ -473,7 +473,8 @@ static void place_one(struct displaced *z, const struct todo *todo,
 /* Choose the ports of the entries of a slot. The counters do not fit into the cache; without
  * prefetching, most of the time would be spent waiting for memory. Each entry goes through three
  * steps: find its links (cursor far), prefetch their bins (mid), place it (now). While one entry is
- * placed, bins are prefetched AHEAD entries further on, and links are found for 2 * AHEAD. */
+ * placed, bins are prefetched for the entry AHEAD further on, and links are found for the entry
+ * 2 * AHEAD further on. */
 static void place_slot(struct displaced *z, const struct slot *from)
 {
 	struct cursor now = { 0, from->port, from->share }, mid = now, far = now;

@@ -96,7 +96,7 @@ struct search {
 		uint64_t before;	/* price of the links before this hop */
 	} *hop;			/* [n_hops + 1] */
 	uint32_t n_hops, n_priced;
-	/* the links from a candidate to the first switch of the present path */
+	/* the links from a candidate to the first switch that is also on the present path */
 	uint32_t *rest;		/* [n_rest] */
 	uint32_t n_rest;
 };

@@ -62,8 +62,9 @@ struct displaced {
 	uint32_t n_lines, cap_lines;
 	uint32_t **line_of;	/* [n_links] */
 	/* two bit sets of switches for each LID, `words` words each. passed: switches that flows
-	 * pass, or passed before an entry changed; NULL: the senders show them. displaced: switches
-	 * with a displaced entry; NULL: only entries that are placed here count as displaced */
+	 * pass, or passed before an entry changed; NULL: the senders show these switches.
+	 * displaced: switches with a displaced entry; NULL: only entries that are placed here count
+	 * as displaced */
 	uint64_t *passed, *displaced;
 	size_t words;
 	uint32_t width, n_bins;	/* width: shifts per bin; n_bins: number of bins */

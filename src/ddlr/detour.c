@@ -26,7 +26,7 @@
  * switch, or from switches to a host, is not made if it turns out of a clean
  * plane or into one that is not clean. These entries wait for the full routing.
  * (The papers ignore packets to switches: Sem-Jacobsen et al. 2006, section
- * 3.2.) With a VL for turns most such detours would close no cycle at that
+ * 3.2.) With the turn bit most such detours would close no cycle at that
  * time, but after a later fault they could exclude the only detour for hosts.
  *
  * The number of tries for packets from or to switches is limited: after

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The lines of a file, a cursor within a line, and what readers of text report. */
+/* The lines of a file, a cursor within a line, and the errors that readers of text report. */
 #ifndef FTR_IO_TEXT_H
 #define FTR_IO_TEXT_H
 
@@ -127,8 +127,8 @@ enum ftr_status ftr_written(FILE *out, const char *what,
 
 /* The parts that belong to the fabric, and those that do not. */
 struct ftr_parts {
-	uint64_t known;		/* parts that belong to the fabric */
-	uint32_t foreign;	/* other parts */
+	uint64_t known;		/* number of parts that belong to the fabric */
+	uint32_t foreign;	/* number of parts that do not */
 	uint32_t line;		/* line of the first part that does not belong to the
 				 * fabric; 0: none */
 	uint64_t guid;		/* GUID of that part */

@@ -370,7 +370,7 @@ static void first_ring(struct immunet *x, const struct ftr_fabric *f)
 	}
 }
 
-/* The port of s that leads to the given switch, or 0. */
+/* The first port of s that leads to the given switch; 0: there is none. */
 static ftr_port port_to(const struct ftr_fabric *f, ftr_sw s, ftr_sw to)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
