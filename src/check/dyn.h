@@ -29,7 +29,7 @@
 #define DYN_NONE UINT32_MAX
 #define DYN_ALIVE UINT32_MAX
 
-/* A directed link, with all data for following a packet over it; half a cache line. */
+/* A directed link, with all data for following a packet over it (half a cache line). */
 struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;

@@ -139,7 +139,7 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 	for (ftr_sw s = 0; !st && s < r->f->n_sw; s++) {
 		ftr_port p;
 
-		/* entries written in this plan stay */
+		/* do not change entries that this plan has already written */
 		if (v->of[s] == FTR_SW_NONE || r->step_of[s])
 			continue;
 		p = ftr_tables_get(v->t, v->of[s], r->lid);

@@ -50,7 +50,7 @@
 
 #define MAGIC "ibfattree-nominal "
 #define VERSION 3		/* the highest known version */
-#define LISTS_LEN 16		/* hex digits of a hash or GUID */
+#define LISTS_LEN 16		/* number of hex digits of a hash or GUID */
 
 /* ---- writing ----------------------------------------------------------- */
 

@@ -77,7 +77,7 @@ struct event {
  * that is not sorted. */
 struct wheel {
 	unsigned int shift;	/* a slot holds the events of 2^shift ps */
-	uint64_t slot;		/* the current slot, counted from time 0 */
+	uint64_t slot;		/* number of the current slot, counted from time 0 */
 	uint64_t end;		/* the first slot that is not in the wheel */
 	uint32_t n_in;		/* number of events in the slots */
 	uint32_t *head, *tail;	/* [WHEEL_SLOTS]; tail is valid only if head is
