@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Change all entries of a LID: to newly routed tables, back to the original tables, and, as the last
- * resort of a repair, to tables of the inverted order.
+ * Change all entries of a LID: to newly routed tables, back to the original tables, or, as the
+ * last resort of a repair, to tables of the inverted order.
  *
  * All three choose new entries for a LID. lid_transition.c divides the change into steps, and the
  * dependency graph decides whether the change is allowed. If it is not, the LID is held: the change

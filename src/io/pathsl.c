@@ -35,7 +35,7 @@ struct reader {
 	uint32_t source;	/* index of the source that the section names, or NOBODY */
 	const struct ftr_node_ep *first;	/* first end port of the node that the section
 						 * names; NULL: the section names a port */
-	struct ftr_parts parts;	/* the sources that the file names: in f, or not in f */
+	struct ftr_parts parts;	/* counts of the sources that the file names */
 };
 
 #define NOBODY UINT32_MAX
