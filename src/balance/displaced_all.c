@@ -30,7 +30,7 @@
 				 * one cache line */
 
 /* A port group of a switch, upward or downward. The groups of s begin at
- * near[sh->tree.group_first[s]] and are in the order of candidates (by pos). */
+ * near[sh->tree.group_first[s]] and are in the order of candidates (by ftr_group.pos). */
 struct near {
 	uint32_t first;		/* the ports are tree.group_ports[first .. first + n - 1] */
 	uint16_t remote;
