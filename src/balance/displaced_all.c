@@ -26,7 +26,7 @@
 #define PATH_PORTS 2u		/* number of ports of an entry for which counters are prefetched */
 #define PATH_LINKS 4		/* number of links of each path whose counters are prefetched */
 #define CLEAR_LINES 4096	/* number of lines of bins that a thread clears at a time */
-#define WORDS 8			/* 64-bit words, with a bit for each LID, in a task of for_lids():
+#define WORDS 8			/* 64-bit words with a bit for each LID, per task of for_lids():
 				 * one cache line */
 
 /* A port group of a switch, upward or downward. The groups of s begin at

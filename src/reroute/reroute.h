@@ -256,7 +256,7 @@ void rr_routing_put(struct rr_routing *gen);	/* owner NULL is accepted */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev);
 /* Like rr_post(), but the caller holds the mutex. */
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
-/* Takes the mutex and returns rr_overtaken() of the state. */
+/* Take the mutex and return rr_overtaken() of the state. */
 bool rr_is_overtaken(struct rr *f);
 /* Request a heavy sweep from OpenSM: rr_want_sweep when it is due (damp.h), rr_sweep_now
  * immediately unless a discovery is under way (state.c). */
