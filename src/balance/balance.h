@@ -85,8 +85,8 @@ struct balance_net {
 		uint8_t *cost, *down;	/* [n_sw] cost and down-cost of the switches */
 	} *order;		/* [n_sw] */
 	/* rows: the memory of entry and senders. entry: the entries of the tables by destination,
-	 * see balance_entries. senders: see balance_senders. NULL: not made, or freed by
-	 * balance_net_free_rows */
+	 * see balance_entries. senders: see balance_senders. All three are NULL before they are
+	 * made, and after balance_net_free_rows */
 	struct ftr_arena *rows;
 	uint8_t *entry;
 	uint16_t *senders;
@@ -107,8 +107,8 @@ enum ftr_status balance_net_rows(struct balance_net *net,
 				 struct ftr_team *team,
 				 struct ftr_err *err) FTR_MUST_USE;
 /* Does every path in net->entry visit switches in the order of net->order until it reaches its
- * destination, and would it still do so if entries took other candidates?  A search requires this
- * of the tables that it begins with.  at: [n_sw] scratch.  O(destinations * switches), and
+ * destination, and would it still do so if entries took other candidates?  A search may begin only
+ * with tables for which this is true.  at: [n_sw] scratch.  O(destinations * switches), and
  * O(columns * links) if in->longer. */
 bool balance_net_follows(const struct balance_net *net, uint32_t *at) FTR_MUST_USE;
 /* Do the work of balance_net_begin and balance_net_rows. */
@@ -303,8 +303,8 @@ static inline uint32_t balance_first_shift(const struct balance_net *net,
 	return k < net->n_pos ? k : k - net->n_pos;
 }
 
-/* All shifts in which the hosts of a source send to position pos. They are consecutive if this is a
- * host of another switch: in shift 0 every host sends to itself. */
+/* All shifts in which the hosts of a source send to position pos. They are consecutive if the host
+ * at pos is on another switch: in shift 0 every host sends to itself. */
 static inline struct balance_shifts
 balance_shifts_of(const struct balance_net *net,
 		  const struct balance_source *src, uint32_t pos)
@@ -327,8 +327,8 @@ uint32_t balance_most(const struct balance_net *net, const uint32_t *flows);
 enum ftr_status balance_worst(const struct balance_net *net, uint8_t *entry,
 			      struct ftr_team *team, uint64_t *sum,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Like balance_worst; also count all flows in the bins, unless the search was cancelled. The marks of
- * balance_bins_full are not updated. */
+/* Like balance_worst; also count all flows in the bins, unless the search was cancelled. The marks
+ * of balance_bins_full are not updated. */
 enum ftr_status balance_bins_count(struct balance_count *c,
 				   struct ftr_team *team, uint64_t *sum,
 				   struct ftr_err *err) FTR_MUST_USE;
@@ -391,8 +391,8 @@ static inline bool balance_may_move(const struct balance_count *c, ftr_sw s,
 
 /* ---- search -------------------------------------------------------------- */
 
-/* Ask whether to cancel the search. Only the calling thread of the search may ask. After the answer
- * true it is not asked again. */
+/* True if the search is to be cancelled. Only the thread that started the search may call this, and
+ * not again after the result true. */
 static inline bool balance_cancelled(const struct balance_net *net)
 {
 	const struct ftr_balance_input *in = net->in;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search: sweeps according to the depth.  The load of the most loaded link never rises under
- * all-to-all traffic; is_best() shows when it may rise in shifts.
+ * The search, in sweeps that depend on the depth (load or full).  The search never raises the load
+ * of the most loaded link under all-to-all traffic; is_best() decides when this load may rise in
+ * shifts.
  *
- * Depth load: sweeps over all-to-all flows alone, from coarse to fine, until no link is
- * above the limit.  On small fabrics the shifts are counted as well, which takes a few
- * milliseconds: among the candidates that reduce the load, an entry takes the one that harms
- * shifts least.
+ * Depth load: the sweeps count all-to-all flows alone, and end when no link is above the limit.
+ * The first two sweeps examine only entries that many hosts use (COARSE, FINER).  On small fabrics
+ * the shifts are counted as well, which takes a few milliseconds: among the candidates that reduce
+ * the load, an entry takes the one that harms shifts least.
  *
  * Depth full: sweeps that count shifts, too.  The cost of a flow above the target rises
  * from sweep to sweep.  While it is low, flows that collide in shifts move apart, even to links
@@ -18,11 +19,11 @@
  *
  * On large fabrics a sweep takes a second.  So there are only two sweeps, at a medium cost, and
  * each sweep examines an entry only once, even if later moves make its path worse.  Links
- * below the target are not examined if they have fewer flows in every shift than a threshold.  It
- * is the mean over the shifts of the load of the most loaded link, or less in the first sweep
- * (FIRST_MEET), because that mean falls during the sweep.  Three sweeps with the mean as the
- * threshold take about as long as these two, which lead to a mean that is 1 to 9 % lower
- * (6.64 -> 6.59 on the fabric of tests/perf/chassis.awk in BENCHMARKS.md).
+ * below the target are not examined if they have fewer flows in every shift than a threshold.  This
+ * threshold is the mean over the shifts of the load of the most loaded link, or less in the first
+ * sweep (FIRST_MEET), because that mean falls during the sweep.  Three sweeps with the mean as the
+ * threshold take about as long as these two, but these two lead to a mean that is 1 to 9 % lower
+ * (6.59 instead of 6.64 on the fabric of tests/perf/chassis.awk in BENCHMARKS.md).
  *
  * If the most loaded link is still above the limit after these sweeps, the sweeps of depth load
  * even out the all-to-all load, and then sweeps at a high cost reduce the load of shifts.  With
@@ -60,8 +61,9 @@
 #define FULL_RISE 16		/* factor by which this cost rises from one sweep to the next */
 #define EVEN_OVER (1 << 20)	/* cost of a flow above the target in even_out() */
 #define ROUNDS 4
-#define ROUNDS_PATHS 100000	/* With fewer paths there are ROUNDS rounds, with more only one:
-				 * more rounds would take seconds and gain nothing. */
+#define ROUNDS_PATHS 100000	/* With fewer paths (see struct work) there are ROUNDS rounds, with
+				 * more paths only one: more rounds would take seconds and gain
+				 * nothing. */
 #define TINY 50000		/* with fewer paths, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
@@ -69,11 +71,11 @@
 				 * cost rises more slowly. */
 #define LARGE 2000000		/* With more paths there are LARGE_SWEEPS quick sweeps instead. */
 #define LARGE_SWEEPS 2
-#define FIRST_MEET 7 / 10	/* factor of balance_sweep.meet in the first quick sweep */
+#define FIRST_MEET 7 / 10	/* the first quick sweep multiplies balance_sweep.meet by this */
 #define LARGE_OVER (1 << 12)
 /* The next two constants apply only if no link is above the limit. */
-#define GAIN_SHARE 500		/* In the second half of the sweeps, one that reduces the load of
-				 * shifts by less than 1 / GAIN_SHARE is the last one. */
+#define GAIN_SHARE 500		/* In the second half of its sweeps, the search ends after a sweep
+				 * that reduces the load of shifts by less than 1 / GAIN_SHARE. */
 #define MOVED_SHARE 20		/* On fabrics that are not small, the search ends with a sweep that
 				 * makes less than 1 / MOVED_SHARE of the moves of the sweep with
 				 * the most moves. Its tables are not compared with the best. */
@@ -89,7 +91,7 @@ struct work {
 	struct ftr_arena *arena;
 	uint32_t target, limit;
 	uint64_t paths;		/* number of pairs of a source and a position */
-	bool check;		/* The tables may be of any origin. */
+	bool check;		/* check that the tables follow the shape */
 	bool shifts;		/* the load of shifts is counted, too */
 	bool trade;		/* compare tables by the product of the all-to-all load and the load
 				 * of shifts, see is_best() */
@@ -133,11 +135,11 @@ static enum ftr_status count_bins(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Are the tables better than the best so far?  They are compared by the load of the most loaded
+/* Are the tables better than the best so far?  Tables are compared by the load of the most loaded
  * link under all-to-all traffic, then by the load of shifts.  The all-to-all load must not be
  * higher than in the input; at depth full, the load of shifts must not be higher either.  With
- * w->trade tables are compared by the product of the two loads; the load of shifts may then rise if
- * the all-to-all load falls by a larger factor. */
+ * w->trade, tables are compared by the product of the two loads; the load of shifts may then rise
+ * if the all-to-all load falls by a larger factor. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
@@ -195,10 +197,10 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* The number of flows that is too many on a link in one shift: about the mean over the shifts
+/* The least number of flows that is too many on a link in one shift: about the mean over the shifts
  * of the load of the most loaded link.  Links with fewer flows are not examined.  Two flows are too
  * many on small fabrics only.  On larger fabrics that lack links, some link has two flows in every
- * shift; moving these takes long, and often leads to a link with three flows. */
+ * shift; moving these flows takes long, and often leads to a link with three flows. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /
@@ -277,8 +279,8 @@ static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 	return st;
 }
 
-/* On very small fabrics begin again at the low cost: it moves flows apart that the high cost
- * has brought together, and the next optimum is often better. */
+/* On very small fabrics, repeat the sweeps, beginning with the low cost.  Flows that the high cost
+ * has brought together then move apart again, and the next optimum is often better. */
 static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 {
 	uint32_t rounds = w->paths < ROUNDS_PATHS ? ROUNDS : 1, before;
@@ -332,8 +334,8 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Count the flows. Prepare sweeps only if the flows show that one is needed; on a healthy tree none
- * is needed. */
+/* Count the flows. Prepare sweeps only if the flows show that a sweep is needed; on a healthy tree
+ * no sweep is needed. */
 static enum ftr_status count(struct work *w, struct ftr_err *err)
 {
 	bool full = w->in->depth == FTR_BALANCE_FULL;
@@ -404,7 +406,7 @@ static bool fits(const struct ftr_balance_input *in, const struct ftr_tables *t)
 		t->max_lid == in->shape->f->max_lid;
 }
 
-/* As balance_run. check: t may be of any origin. */
+/* As balance_run. check: as in struct work. */
 static enum ftr_status run(const struct ftr_balance_input *in,
 			   struct balance_net *net, bool check,
 			   struct ftr_tables *t, struct ftr_team *team,

@@ -3,18 +3,19 @@
  * A lower bound for all routings, from cuts.
  *
  * An island is a connected component of the fabric. If h of its n hosts are on one side of a cut,
- * h * (n - h) flows cross the cut in each direction, so one of its c links carries at least that
- * number divided by c. The cuts examined are those around every switch, and around every set of
- * switches that is connected over switches of ranks up to r (a pod), or of ranks from r on (a
- * plane), for every r. If some links are horizontal, the sets that are connected without these
- * links are examined, too: so two trees that are joined by links between their spines are two sets.
+ * h * (n - h) flows cross the cut in each direction, so at least one of the c links of the cut
+ * carries h * (n - h) / c flows or more. The cuts examined are those around every switch, and
+ * around every set of switches that is connected over switches of ranks up to r (a pod), or of
+ * ranks from r on (a plane), for every r. If some links are horizontal, the sets that are connected
+ * without these links are examined, too: so two trees that are joined by links between their spines
+ * are two sets.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "balance/balance.h"
 
-/* A link between two switches. low, high: their tiers, the lower one first. */
+/* A link between two switches. low, high: the lower and the higher tier of the two. */
 struct cut_link {
 	uint16_t sw, peer;
 	uint8_t low, high;
@@ -71,8 +72,8 @@ static void try_sets(struct cuts *c)
 			try_cut(c, c->inside[s], c->all[s], c->links[s]);
 }
 
-/* Make sets of the switches that are connected over switches of tiers low .. high. horizontal: over
- * horizontal links, too. */
+/* Put switches into one set if links between switches of tiers low .. high connect them.
+ * horizontal: horizontal links count, too. */
 static void join(struct cuts *c, uint32_t low, uint32_t high, bool horizontal)
 {
 	ftr_uf_init(c->uf, c->n_sw);

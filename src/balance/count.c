@@ -2,8 +2,8 @@
 /*
  * Flows on every link.
  *
- * The paths to one destination form a tree, so its all-to-all flows are added up from the
- * farthest switch to the nearest in O(n_sw).
+ * The paths to one destination form a tree, so the all-to-all flows to this destination are added
+ * up from the farthest switch to the nearest in O(n_sw).
  *
  * Shifts.  The host at position p sends to position d in one shift only,
  * k = (d - p) mod n.  The hosts of a leaf have consecutive positions.  If there are m of
@@ -39,8 +39,8 @@ struct flow_job {
 };
 
 /* Add the flows to n destinations of a column to the links. entry[k][s]: entry of switch s for the
- * k-th destination; sum[k][s]: flows that pass s, set to the hosts on s by the caller. The switches
- * are processed from the farthest to the nearest. */
+ * k-th destination; sum[k][s]: flows that pass s, which the caller has set to the number of hosts
+ * on s. The switches are processed from the farthest to the nearest. */
 static inline __attribute__((always_inline)) void
 add_flows(const struct balance_net *net, struct flow_worker *w,
 	  const struct balance_order *o, const uint8_t *const *entry,
@@ -62,7 +62,7 @@ add_flows(const struct balance_net *net, struct flow_worker *w,
 	}
 }
 
-/* Set the bits of the switches that flows pass. sum[s]: number of flows that pass s. */
+/* Set the bit in passed[] of each switch that flows pass. sum[s]: number of flows that pass s. */
 static void mark_passed(const uint16_t *sum, uint32_t n_sw, uint64_t *passed)
 {
 	for (ftr_sw s = 0; s < n_sw; s += 64) {
@@ -233,7 +233,7 @@ static void add_bin(struct balance_count *c, uint32_t row, uint32_t bin, int by)
 }
 
 /* As add_bin for the shifts `of`, if each bin has one shift; by: 1 or -1. Few bins cross the limit
- * `many`, and only their marks are changed. */
+ * `many`; only the marks of these bins are changed. */
 static void add_single(struct balance_count *c, uint32_t row,
 		       struct balance_shifts of, int by)
 {

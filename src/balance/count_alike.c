@@ -18,17 +18,17 @@
  *	2. Follow the flows to each destination, group by group, until they end.  For each
  *	   group, count the destinations to which it sends over each of its links:
  *	   O(destinations * groups * hops).
- *	3. Multiply these numbers by the number of hosts of each member of the group.
+ *	3. Multiply the counts of step 2 by the number of hosts of each member of the group.
  *
  * The numbers are exact for any tables without loops: sources are in one group only if their
- * entries correspond.  If a member of a group also forwards flows of other sources, these are
- * counted in step 2.
+ * entries correspond.  If a member of a group also forwards flows of other sources, these flows
+ * are counted in step 2.
  *
  * Two other designs were considered.  On a complete tree with the tables of the closed form, all
- * loads follow from the numbers of switches, links and hosts.  That would rely on the engine to
- * write these tables, and would fail if one leaf is missing.  The other design adds up the flows in
- * the order of the switches, for 64 LIDs at a time, which fit into the cache.  That saves the copy
- * of the tables, but still visits nearly all switches for every destination.
+ * loads follow from the numbers of switches, links and hosts.  But this design would rely on the
+ * engine to write these tables, and would fail if one leaf is missing.  The other design adds up
+ * the flows in the order of the switches, for 64 LIDs at a time, which fit into the cache.  This
+ * saves the copy of the tables, but still visits nearly all switches for every destination.
  */
 #include <string.h>
 
@@ -106,8 +106,8 @@ static uint32_t list_ports(const struct job *j, ftr_sw s, ftr_port *port)
 	return n;
 }
 
-/* Set lead[s]. first[t]: the last lead found whose first neighbour is t. It becomes the lead of s
- * if both have the same neighbours; otherwise s is its own lead. */
+/* Set lead[s]. first[t]: the last lead found whose first neighbour is t. That lead becomes the lead
+ * of s if it has the same neighbours as s; otherwise s is its own lead. */
 static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 {
 	struct balance_ports ports = j->net->ports[s];
@@ -118,7 +118,7 @@ static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 	for (uint32_t p = 0; p <= ports.n; p++)
 		n -= j->net->peer[ports.first + p] != FTR_SW_NONE;
 	if (n || !ftr_shape_groups(j->net->in->shape, s))
-		return;		/* the shape does not use all links of s */
+		return;		/* the shape does not use all links of s: s is its own lead */
 	first += groups_of(j, s)->remote;
 	if (*first != FTR_SW_NONE && same_neighbours(j, *first, s))
 		j->lead[s] = *first;
@@ -263,8 +263,8 @@ static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 	return n;
 }
 
-/* Move all flows from switch to switch until they end; false: some never end. n: number of switches
- * at which flows wait. */
+/* Move all flows from switch to switch until they end. False: some flows never end, because their
+ * path has a loop. n: number of switches at which flows wait. */
 static bool follow(const struct job *j, struct worker *w, ftr_lid lid,
 		   uint32_t n)
 {

@@ -29,8 +29,8 @@
 #define OVER 65536
 #define POWER 3
 #define SCALE 16		/* prices of shifts are multiplied by SCALE, then rounded down */
-#define DENSE 8			/* with more than one displaced entry for DENSE lines of counters,
-				 * most lines are used */
+#define DENSE 8			/* if there is more than one displaced entry for every DENSE lines
+				 * of counters (see placing.h), most lines are used */
 #define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
 
 /* The link that the entry of s for lid uses, or BALANCE_NONE. */
@@ -66,7 +66,7 @@ static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 	*w = on ? *w | bit : *w & ~bit;
 }
 
-/* Do flows to lid pass or end at s? May be true if they did so only before an entry changed. */
+/* Do flows to lid pass s, or end there? May be true if they did so only before an entry changed. */
 static bool is_passed(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	return z->senders ? z->senders[s] : has_bit(z, z->passed, s, lid);
@@ -238,7 +238,7 @@ void displaced_gather(struct displaced *z, const struct ftr_shape *sh,
 
 /* ---- one entry ------------------------------------------------------------- */
 
-/* The price of a share in a bin with n flows. */
+/* The price of a share of a stream (placing.h) whose bin has n flows. */
 static inline uint64_t price_share(const struct displaced *z,
 				   const struct share *share, uint16_t n)
 {
@@ -325,7 +325,7 @@ static bool same_sources(const struct displaced *z, const struct column *c,
 	return z->known && !c->turns && z->up[i] == up;
 }
 
-/* Choose the port of entry e, the i-th of its LID, and count its flows. */
+/* Choose the port of entry e, the i-th of its LID, and count the flows that pass it. */
 static void place(struct displaced *z, const struct column *c, ftr_lid lid,
 		  struct displaced_entry *e, uint32_t i)
 {
@@ -382,13 +382,13 @@ void displaced_sort(struct displaced_entry *e, uint32_t n, struct column *c)
 void displaced_place_lid(struct displaced *z, const struct column *c,
 			 ftr_lid lid, struct displaced_entry *e, uint32_t n)
 {
-	z->now++;		/* now no entry counts as changed */
+	z->now++;		/* from here on, no entry counts as changed */
 	for (uint32_t i = 0; i < n; i++)
 		if (e[i].after == DISPLACED_PLACE)
 			place(z, c, lid, &e[i], i);
 }
 
-/* True if the new port is given: the entry is neither removed nor still to be placed. */
+/* True if the entry has a new port: it is neither removed nor still to be placed. */
 static bool leads_on(const struct displaced_entry *e)
 {
 	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;

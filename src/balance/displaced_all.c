@@ -5,10 +5,10 @@
  * The choice of a port depends on the loads that all earlier choices have caused, so the ports
  * are chosen one after the other, in the order of destinations.  The rest of the work depends on
  * the entries of one LID only: find the candidates of an entry, and the sources whose flows reach
- * it.  Without extra turns these are known before any entry of the LID is placed, because entries
- * nearer to the destination do not change who sends through a switch.  So the destinations are
- * divided into blocks.  One thread chooses the ports of a block while the other threads prepare the
- * next block. The tables do not depend on the number of threads.
+ * it.  Without extra turns, these sources are known before any entry of the LID is placed, because
+ * entries nearer to the destination do not change which sources send through a switch.  So the
+ * destinations are divided into blocks.  One thread chooses the ports of a block while the other
+ * threads prepare the next block. The tables do not depend on the number of threads.
  *
  * An entry that no counted flow reaches is placed while it is prepared: it gets the port that would
  * be tried first.
@@ -18,21 +18,21 @@
 
 #include "balance/placing.h"
 
-#define TASKS 16		/* tasks that prepare a block */
-#define TASK_DESTS 8		/* destinations of one task */
+#define TASKS 16		/* number of tasks that prepare a block */
+#define TASK_DESTS 8		/* number of destinations of one task */
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
 #define AHEAD 8			/* a step of place_slot() is this number of entries behind the
 				 * step before it */
 #define PATH_PORTS 2u		/* number of ports of an entry for which counters are prefetched */
 #define PATH_LINKS 4		/* number of links of each path whose counters are prefetched */
 #define CLEAR_LINES 4096	/* number of lines of bins that a thread clears at a time */
-#define WORDS 8			/* 64-bit words, with a bit for each LID, in a task of for_lids():
+#define WORDS 8			/* 64-bit words with a bit for each LID, per task of for_lids():
 				 * one cache line */
 
 /* A port group of a switch, upward or downward. The groups of s begin at
- * near[sh->tree.group_first[s]] and are in the order of candidates (by pos). */
+ * near[sh->tree.group_first[s]] and are in the order of candidates (by ftr_group.pos). */
 struct near {
-	uint32_t first;		/* ports: tree.group_ports[first ..] */
+	uint32_t first;		/* the ports are tree.group_ports[first .. first + n - 1] */
 	uint16_t remote;
 	uint8_t n;		/* number of links */
 	bool up;
@@ -252,7 +252,8 @@ static uint32_t candidates(const struct near *near, uint32_t n_near, ftr_sw s,
 	return n;
 }
 
-/* The ports of the candidates in the order to be tried. Returns their number, at most `most`. */
+/* List the ports of the candidates in the order in which they are tried. Returns their number, at
+ * most `most`. */
 static uint32_t list_ports(const struct ftr_shape *sh, const struct near *near,
 			   const uint8_t *cand, uint32_t n, uint32_t begin,
 			   uint8_t *port, uint32_t most)
@@ -401,12 +402,12 @@ static bool prepare_dest(const struct whole *w, struct worker *v, uint32_t i,
 
 /* ---- choosing --------------------------------------------------------------- */
 
-/* For one entry: the first links of the paths through the ports that are tried first. */
+/* The first PATH_LINKS links of the paths through the first PATH_PORTS ports of an entry. */
 struct path {
 	uint32_t n, link[PATH_PORTS * PATH_LINKS];
 };
 
-/* Add to path->link the first links of the path of an entry through a port. */
+/* Add to path->link the first PATH_LINKS links of the path of an entry through a port. */
 static void first_links(const struct displaced *z, const struct todo *todo,
 		       ftr_port port, struct path *path)
 {
@@ -425,7 +426,7 @@ static void first_links(const struct displaced *z, const struct todo *todo,
 	}
 }
 
-/* Prefetch the bins of the links in path, at the first and the last share. */
+/* Prefetch the bins of the first and the last share (placing.h) on each link in path. */
 static void load_bins(const struct displaced *z, const struct path *path,
 		      const struct share *share, uint32_t n_shares)
 {
@@ -472,7 +473,8 @@ static void place_one(struct displaced *z, const struct todo *todo,
 /* Choose the ports of the entries of a slot. The counters do not fit into the cache; without
  * prefetching, most of the time would be spent waiting for memory. Each entry goes through three
  * steps: find its links (cursor far), prefetch their bins (mid), place it (now). While one entry is
- * placed, bins are prefetched AHEAD entries further on, and links are found for 2 * AHEAD. */
+ * placed, bins are prefetched for the entry AHEAD further on, and links are found for the entry
+ * 2 * AHEAD further on. */
 static void place_slot(struct displaced *z, const struct slot *from)
 {
 	struct cursor now = { 0, from->port, from->share }, mid = now, far = now;
@@ -581,8 +583,8 @@ static bool place_blocks(struct whole *w, struct ftr_team *team)
 	return ok;
 }
 
-/* Place all entries of a routing with extra turns, LID by LID: who sends through a switch may
- * depend on entries that were placed earlier. */
+/* Place all entries of a routing with extra turns, LID by LID: the sources that send through a
+ * switch may depend on entries that were placed earlier. */
 static bool place_lids(struct whole *w)
 {
 	const struct ftr_shape *sh = w->z->in.shape;

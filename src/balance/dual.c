@@ -18,7 +18,7 @@
 
 #include "balance/balance.h"
 
-#define LARGE 100		/* greatest exponent of a weight: sums over paths stay finite */
+#define LARGE 100	/* greatest exponent of a weight, so that sums over paths stay finite */
 #define SHARP 3			/* slope in round 1; any value from 1 to 6 works as well */
 
 struct dual {

@@ -7,8 +7,8 @@
  * the host order send. The hosts of a switch have consecutive positions.
  *
  * The order of the switches towards a column follows from the costs.  Switches without a cost,
- * whose paths make extra turns, are ordered by the hops of their present path.  The search does not
- * change this number, so the order is computed once.
+ * whose paths make extra turns, are ordered by the number of hops of their present path.  The
+ * search does not change this number, so the order is computed once.
  */
 #include <string.h>
 
@@ -72,7 +72,7 @@ static bool set_sources(struct balance_net *net)
 }
 
 /* Set the destinations: the base LIDs of hosts, by column and, within a column, by destination
- * index d. Positions have the same order. This is the order of ftr_shape_host_order, because the
+ * index d. Positions have the same order, which is that of ftr_shape_host_order, because the
  * columns of leaves come first. */
 static bool set_dests(struct balance_net *net)
 {
@@ -287,7 +287,7 @@ static void set_places(const struct balance_net *net, uint32_t l, uint32_t *at)
 }
 
 /* Does the entry of every switch with a path to destination d lead to a switch that comes later in
- * the order, and that of every other source to no switch? at: see set_places */
+ * the order, and does the entry of every other source lead to no switch? at: see set_places */
 static bool follows_order(const struct balance_net *net, uint32_t d,
 			  const uint32_t *at)
 {
@@ -306,8 +306,9 @@ static bool follows_order(const struct balance_net *net, uint32_t d,
 	return true;
 }
 
-/* Do all candidates by cost come later in the order of column l? If no path is longer than the
- * cost, they do, because the order is that of the costs. at: see set_places */
+/* For each switch, do all candidates that follow from the costs come later in the order of column
+ * l? If no path is longer than the cost, they do, because the order is then that of the costs.
+ * at: see set_places */
 static bool candidates_follow(const struct balance_net *net, uint32_t l,
 			      const uint32_t *at)
 {

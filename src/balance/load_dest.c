@@ -5,7 +5,8 @@
  * The sweep begins at the links above the target.  It examines only the entries that use these
  * links, and entries whose path leads to one of those entries.  For each destination, the entries
  * nearest to it are tried first: they carry the most flows, so the number of changes is small.
- * Entries through which fewer than w->least hosts send are skipped: sweeps go from coarse to fine.
+ * Entries through which fewer than w->least hosts send are skipped; later sweeps have a smaller
+ * w->least.
  *
  * The excess of a link is its load above the target.  An entry moves if that reduces the
  * sum of the squares of all excesses.  It takes the candidate with the smallest sum of squares; of
@@ -81,7 +82,8 @@ static bool add_by_cost(struct share *z, ftr_sw s, bool up)
 			add_ports(z, s, g->sw, g->first, closer ? g->n : 0);
 			continue;
 		}
-		/* without a branch, which would often be mispredicted */
+		/* add the choice, then drop it unless it is closer: a branch would often be
+		 * mispredicted */
 		add_choice(z, s, g->sw, g->port);
 		z->n_choices -= !closer;
 	}
@@ -161,7 +163,7 @@ static inline bool is_marked(const struct share *z, ftr_sw s)
 	return z->mark[s] >= z->first_mark;
 }
 
-/* The price of the path from s, which must exist, for n flows that move from the marked path to it.
+/* The price of the path from s, which must exist, for n flows that move to it from the marked path.
  * marked: the price of the marked path. Stops when the sum of squares exceeds `limit`. */
 static struct price price_path(const struct share *z, ftr_sw s, uint32_t n,
 			       const struct price *marked, uint64_t limit)

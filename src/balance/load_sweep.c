@@ -5,20 +5,20 @@
  *
  * The destinations are divided into w->shares shares, which threads process at the same time.  The
  * order of the sweep is cut into batches, and each share gets w->share_dests destinations of each
- * batch, whatever the number of threads.  A share has its own counters of the flows.  Before batch
- * b it adds to them the changes that the other shares made in batch b - BALANCE_LAG.  So the tables
- * do not depend on the number of threads, and a thread seldom waits for another one.  A destination
- * belongs to one share, so entries and senders need no lock.  At the end the changes of all shares
- * are added up, so the flows are exact.
+ * batch, whatever the number of threads.  A share has its own counters of the flows.  The changes
+ * that the other shares made in batch b - BALANCE_LAG are added to these counters before batch b.
+ * So the tables do not depend on the number of threads, and a thread seldom waits for another one.
+ * A destination belongs to one share, so entries and senders need no lock.  At the end the changes
+ * of all shares are added up, so the flows are exact.
  *
- * Two shares may move flows to the same link, which then carries more than either of them expected.
- * Later sweeps with one share correct that.
+ * Two shares may move flows to the same link, which then carries more flows than either of them
+ * expected.  Later sweeps, which have one share only, correct that.
  *
  * One alternative is to let all threads propose moves, computed from the same flows, and to let one
  * thread test the moves again before it makes them.  But about 40 % of the entries whose price
  * is computed move, so this thread would still do a large part of the work.  Another alternative is
- * to let the shares wait for each other after each batch.  That took a third longer, because the
- * work for a destination varies.
+ * to let the shares wait for each other after each batch.  Then a sweep took a third longer,
+ * because the work for a destination varies.
  */
 #include <stdlib.h>
 #include <string.h>

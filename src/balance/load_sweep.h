@@ -10,23 +10,24 @@
 #include "balance/balance.h"
 
 /* Number of batches whose changes are kept. While one share reads the changes of batch
- * b - BALANCE_LAG, others may write those of batches up to b + BALANCE_LAG - 1. */
+ * b - BALANCE_LAG, other shares may write the changes of batches up to b + BALANCE_LAG - 1. */
 #define KEPT (2 * BALANCE_LAG)
 
 /* A port group of a switch. */
 struct near {
-	uint32_t first;		/* ports: tree.group_ports[first ..] */
+	uint32_t first;		/* the ports are tree.group_ports[first .. first + n - 1] */
 	uint16_t sw;		/* the neighbour */
 	uint8_t n;		/* number of links; 0: the group is horizontal, so the costs never
 				 * make it a candidate */
 	bool up;
 	ftr_port port;		/* the first port */
-	ftr_port peer_port;	/* port of the neighbour on the only link; 0: several links */
+	ftr_port peer_port;	/* port at the neighbour if there is one link; 0: several links */
 };
 
 /* The port groups of a shape in a compact array, because the array of the shape does not fit into
  * the cache. The groups of switch s are at[first[s]] .. at[first[s + 1] - 1]: first the upward and
- * downward groups by ascending pos (the order of candidates), then the horizontal groups. */
+ * downward groups by ascending ftr_group.pos (the order of candidates), then the horizontal
+ * groups. */
 struct near_groups {
 	const struct ftr_shape *sh;
 	struct near *at;
@@ -40,7 +41,7 @@ struct choice {
 	ftr_port port;
 };
 
-/* n more flows on a link; n may be negative. */
+/* The number of flows on a link rises by n, which may be negative. */
 struct change {
 	uint32_t link;
 	int32_t n;
@@ -67,7 +68,7 @@ struct share {
 	uint32_t column;
 	const struct near_groups *near;
 	struct ftr_cost_column costs;
-	ftr_sw *over;		/* [n_over] load->over, the nearest switches first */
+	ftr_sw *over;		/* [n_over] copy of load->over, sorted: nearest switches first */
 	/* of[s]: entries of switch s may take choice[first] .. choice[first + n - 1]. */
 	struct choices {
 		uint32_t column;	/* first and n are valid if this is the current column; a
@@ -129,8 +130,8 @@ struct load {
 	pthread_mutex_t lock;
 	pthread_cond_t batch_done, sweep_done;
 	/* guarded by lock */
-	uint32_t n_helpers;	/* number of threads that have entered sweep_shares(), without the
-				 * calling thread */
+	uint32_t n_helpers;	/* number of threads that have entered sweep_shares(), not counting
+				 * the calling thread */
 	bool stop;		/* The sweep was cancelled, or memory is exhausted. */
 };
 

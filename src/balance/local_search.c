@@ -15,15 +15,15 @@
  *				all links
  *	flows			with a tiny factor, so that idle links are preferred
  *
- * Flows to one destination never share a shift.  So the flows of an entry add one to N in
- * each of their shifts, on every link of its path.  From the point where the path through a
+ * Flows to one destination are all in different shifts.  So the flows of an entry add one to N
+ * in each of their shifts, on every link of its path.  From the point where the path through a
  * candidate meets the present path, both paths have the same cost.
  *
  * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries
  * whose path has no bad link are not examined.  A link is bad if it is above the target, or has
  * w->meet or more flows in one of the shifts whose flows use the path.  This test reads one bit
- * for each bin, not the bins.  It takes about a third of the time of a sweep, so in a quick
- * sweep several threads test a batch of destinations, before any entry for the batch moves.
+ * for each bin, not the bins.  The test takes about a third of the time of a sweep, so in a quick
+ * sweep several threads test a batch of destinations, before any entry for them moves.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@
 #define SCALE 4			/* prices of shifts are multiplied by SCALE, then rounded down */
 #define FEW 16			/* see price_single */
 
-#define BATCH 64		/* destinations in a batch of a quick sweep */
+#define BATCH 64		/* number of destinations in a batch of a quick sweep */
 
 #define EMPTY UINT16_MAX
 
@@ -53,7 +53,7 @@ struct marker {
 					 * set */
 		uint16_t next;		/* switch at the end of the link */
 		bool over;		/* the link is above the target */
-		bool hot;		/* the path may have a bad link */
+		bool hot;		/* the path from s may have a bad link */
 	} *step;		/* [n_sw] */
 	uint16_t *path;		/* [n_sw] scratch: the path of a source */
 };
@@ -87,7 +87,7 @@ struct search {
 	ftr_sw to;		/* switch of the destination */
 	/* the flows that pass through the entry that is being examined */
 	uint32_t hosts;
-	struct balance_shifts *shifts;	/* [n_shifts]; space for n_sources */
+	struct balance_shifts *shifts;	/* [n_shifts]; there is space for n_sources */
 	uint32_t n_shifts;
 	/* the present path of that entry; sw of the last hop is the switch of the column */
 	struct hop {
@@ -96,7 +96,7 @@ struct search {
 		uint64_t before;	/* price of the links before this hop */
 	} *hop;			/* [n_hops + 1] */
 	uint32_t n_hops, n_priced;
-	/* the links from a candidate to the first switch of the present path */
+	/* the links from a candidate to the first switch that is also on the present path */
 	uint32_t *rest;		/* [n_rest] */
 	uint32_t n_rest;
 };
@@ -318,7 +318,7 @@ static ftr_port cheapest_link(const struct search *z, ftr_sw s,
 
 /* The cheapest port. *meet: the switch at which the path through this port meets the present path.
  * Only the prices before that switch differ. The prices of all-to-all flows are computed first, and
- * the bins are not read if these alone exceed the price of the best port so far. */
+ * the bins are not read if these prices alone exceed the price of the best port so far. */
 static ftr_port cheapest(struct search *z, ftr_sw s, ftr_sw *meet)
 {
 	ftr_port now = z->entry[s], best = now;
@@ -382,7 +382,8 @@ static const uint64_t *full_bins(const struct search *z, uint32_t link)
 		NULL;
 }
 
-/* Is the link not above the target, and without a full bin for any shift of the current entry? */
+/* True if the link is not bad for the current entry: it is not above the target, and no shift of
+ * the entry is in a full bin of the link. */
 static bool is_fine(const struct search *z, uint32_t link)
 {
 	const uint64_t *full = full_bins(z, link);

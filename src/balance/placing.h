@@ -8,8 +8,8 @@
 #include "balance/displaced.h"
 
 #define PRICES 1024
-#define LINE_BINS 32		/* bins in a line, which is a cache line */
-#define NOT_COUNTED (UINT32_MAX - 1)	/* pos[lid]: flows to lid are not counted at all */
+#define LINE_BINS 32		/* number of bins in a line, which is a cache line */
+#define NOT_COUNTED (UINT32_MAX - 1)	/* value of pos[lid]: flows to lid are not counted at all */
 
 /* A source whose flows pass an entry. displaced: they pass a displaced entry before this one. */
 struct passing {
@@ -62,8 +62,9 @@ struct displaced {
 	uint32_t n_lines, cap_lines;
 	uint32_t **line_of;	/* [n_links] */
 	/* two bit sets of switches for each LID, `words` words each. passed: switches that flows
-	 * pass, or passed before an entry changed; NULL: the senders show them. displaced: switches
-	 * with a displaced entry; NULL: only entries that are placed here count as displaced */
+	 * pass, or passed before an entry changed; NULL: the senders show these switches.
+	 * displaced: switches with a displaced entry; NULL: only entries that are placed here count
+	 * as displaced */
 	uint64_t *passed, *displaced;
 	size_t words;
 	uint32_t width, n_bins;	/* width: shifts per bin; n_bins: number of bins */
@@ -71,13 +72,13 @@ struct displaced {
 	uint32_t target;
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
 	bool nomem;
-	/* scratch. The sources whose flows pass entry i are source[first[i]] .. source[first[i + 1]
-	 * - 1]. */
+	/* scratch. The sources whose flows pass the i-th changed entry of the LID are
+	 * source[first[i]] .. source[first[i + 1] - 1]. */
 	struct passing *source;
 	uint32_t n_sources;
 	struct passing_at *stack;
 	uint32_t *first;
-	bool *up;		/* up[i]: entry i led up before the change */
+	bool *up;		/* up[i]: the i-th changed entry led up before the change */
 	bool known;		/* source[] and first[] are valid for the entries to be placed */
 	uint32_t *changed, now;	/* changed[s] == now: the entry of s changes */
 	struct stream fresh, old;

@@ -22,7 +22,7 @@
 					 * hosts of a source) shifts, unless it would exceed
 					 * MOST_BYTES. In smaller slices the time for following
 					 * paths, each once per slice, would be too long. */
-#define BLOCK 256u		/* shifts whose maxima are computed together */
+#define BLOCK 256u		/* number of shifts whose maxima are computed together */
 
 struct slice_worker {
 	uint16_t *n;		/* [rows][shifts of a slice] number of flows */
@@ -59,7 +59,8 @@ static uint64_t sum_of_most(const struct balance_net *net,
 	return sum;
 }
 
-/* all: the bins as one slice. sum[i]: sum_of_most() of block i, the shifts from i * BLOCK on. */
+/* all: the bins, as one slice of all shifts. sum[i]: sum_of_most() of block i, which are the BLOCK
+ * shifts from i * BLOCK on. */
 struct blocks {
 	const struct balance_net *net;
 	struct balance_slice all;

@@ -11,8 +11,8 @@
  * because their packets hold links until they are dropped. A forwarding loop is a cycle of the
  * graph.
  *
- * Workers share the bits of the graph. A bit is set by an atomic OR, and only if it is not set yet;
- * the result does not depend on the order of the workers.
+ * All workers set bits of the same graph. A bit is set by an atomic OR, and only if it is not set
+ * yet; the result does not depend on the order of the workers.
  *
  * The proof by ranks is tested along the same paths: every hop must go strictly up or
  * down, and after a hop down no hop may go up unless the turn is claimed.

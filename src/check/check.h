@@ -90,8 +90,8 @@ struct chk_cdg {
 struct chk_part {
 	struct ftr_check_report r;
 	bool unproved;		/* an entry on a path violates the proof by ranks (cdg.c) */
-	uint8_t *state;		/* state[row * CHK_BATCH + i]: result for the i-th LID of the block
-				 * at this row */
+	uint8_t *state;		/* state[row * CHK_BATCH + i]: result of the walk from this row to
+				 * the i-th LID of the block */
 	uint8_t *head;		/* head[s]: 1 + index in the block of the first LID whose owner is s
 				 * or is connected to s; 0: there is none. The further LIDs of s
 				 * are in batch.next (updown.c) */

@@ -7,14 +7,14 @@
  * remaining vertex has a remaining successor, so that a walk must visit a vertex twice. The part of
  * the walk between the two visits is a first cycle.
  *
- * A shortest cycle is found as follows. From the lowest remaining vertex, a
- * breadth-first search looks for a path back to it that is shorter than the
+ * A shortest cycle is found as follows. From the remaining vertex with the lowest number,
+ * a breadth-first search looks for a path back to this vertex that is shorter than the
  * best cycle so far. Then this vertex is deleted, because all cycles through it
  * have been examined, and the graph is peeled again. At the end the cycle is
- * rotated so that its lowest channel comes first.
+ * rotated so that the channel with the lowest number comes first.
  *
  * Peeling is O(vertices + edges). The search is O(vertices * edges) at worst,
- * in practice far less because of its bounded depth. After BUDGET edges it
+ * in practice far less because of its bounded depth. After BUDGET edges the search
  * returns the best cycle found so far. All of this runs in one thread.
  */
 #include <string.h>

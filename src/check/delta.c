@@ -32,10 +32,10 @@ struct worker_state {
 	uint32_t *at;		/* at[s]: index of the change of s for the current LID, or NONE */
 	uint32_t *seen;		/* seen[s] == stamp: the fate and the hops of s are known */
 	uint32_t stamp;
-	uint8_t *fate;		/* fate[s], valid if seen: result of the path from s, ST_... */
-	uint8_t *turned;	/* turned[s], valid if seen: 1: a turn at s was counted */
-	uint32_t *ahead;	/* ahead[s], valid if seen: index of the next change on the path
-				 * from s, or NONE */
+	/* The elements of these three arrays are valid if seen[s] == stamp. */
+	uint8_t *fate;		/* fate[s]: result of the path from s, ST_... */
+	uint8_t *turned;	/* turned[s] 1: a turn at s was counted */
+	uint32_t *ahead;	/* ahead[s]: index of the next change on the path from s, or NONE */
 	uint32_t *hops, *stack;
 };
 

@@ -29,7 +29,7 @@
 #define DYN_NONE UINT32_MAX
 #define DYN_ALIVE UINT32_MAX
 
-/* A directed link, with all data for following a packet over it. It takes half a cache line. */
+/* A directed link, with all data for following a packet over it (half a cache line). */
 struct dyn_link {
 	ftr_sw from, to;
 	ftr_port from_port, to_port;
@@ -212,7 +212,7 @@ static inline bool dyn_stopped(struct ftr_cdg *g)
 
 /* dynorder.c */
 bool dyn_order_new(struct ftr_cdg *g);	/* false: out of memory */
-/* Before the vertices are ordered: note the edge from v to VL vl of the link of index out. */
+/* Before the vertices are ordered: note the edge from v to VL vl of the link of index `out`. */
 static inline void dyn_order_note(struct ftr_cdg *g, uint32_t v,
 				  unsigned int out, unsigned int vl)
 {

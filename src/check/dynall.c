@@ -168,9 +168,9 @@ static void reach_one(struct part *w, uint32_t at, uint32_t lid)
 
 /* For each port of switch t, count the LIDs in w->set whose entry is that port. In a regular
  * tree, all switches below t pass on nearly the same LIDs to t. So the counts of the
- * previous set are updated if that is less work than counting again. The work of updating is
- * estimated by the number of words that differ, that of counting again by the number of words that
- * are not 0. */
+ * previous set at t (last) are updated if that is less work than counting again. The work of
+ * updating is estimated by the number of words in which the two sets differ, that of counting again
+ * by the number of words of the new set that are not 0. */
 static const uint32_t *count_entries(struct part *w, ftr_sw t)
 {
 	const struct all *a = w->a;

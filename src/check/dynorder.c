@@ -42,7 +42,7 @@ bool dyn_order_new(struct ftr_cdg *g)
 }
 
 /* The counts of all possible edges from v; a count of 0 means that there is no edge. *first: the
- * vertex to which the first of them leads; *n: their number. */
+ * vertex to which the first possible edge leads; *n: number of possible edges. */
 static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 			      uint32_t *first, uint32_t *n)
 {
@@ -203,7 +203,7 @@ static void go_back(struct ftr_cdg *g, struct search *z)
 	for (uint32_t k = 0; k < g->words; k++)
 		for (uint64_t left = bits[k]; left; left &= left - 1) {
 			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
-			/* l: the link of that index out of out->from; in: the reverse of l */
+			/* l: link i / n_vl out of out->from; in: the reverse of l */
 			const struct dyn_link *l =
 				&g->link[g->first_link[out->from] +
 					 i / g->n_vl];

@@ -23,9 +23,10 @@
 #include "check/link_load.h"
 
 #define TABLE_MAX (UINT64_C(2) << 30)
-#define CHUNK 32		/* destinations that a worker takes at a time: their entries share
-				 * cache lines */
-#define SAMPLE 16		/* destinations from which the longest path is first estimated */
+#define CHUNK 32		/* number of destinations that a worker takes at a time: their
+				 * entries share cache lines */
+#define SAMPLE 16		/* number of destinations from which the length of the longest path
+				 * is first estimated */
 
 struct build {
 	struct ftr_load *ld;

@@ -4,14 +4,14 @@
  * threads of a team; and the load of pairs given by the caller.
  *
  * A worker takes a pattern, adds up its flows in an array of loads, stores the maximum in
- * max[number of the pattern], and clears the array for the next pattern:
+ * max[number of the pattern], and clears the array of loads for the next pattern:
  *
  *	max[0] max[1] ... max[patterns-1]	each is set by one worker
  *	part[worker].load			[n_links + LOAD_PSEUDO]
  *
  * Sums over patterns do not depend on the assignment of patterns to workers. The worst
- * pattern is the first of those with the greatest maximum. At the end its loads are
- * computed once more, to find its most loaded links.
+ * pattern is the first of those with the greatest maximum. At the end, the loads of the worst
+ * pattern are computed once more, to find its most loaded links.
  *
  * In a pattern every host port receives at most one flow. So no link carries more flows
  * than there are LIDs, and 16 bits suffice: the loads of 46,656 links

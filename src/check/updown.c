@@ -51,7 +51,7 @@ struct batch {
 };
 
 /* Set out[] to the states of all LIDs of the block at s, from the states of the next hops. The last
- * block may have fewer than CHK_BATCH LIDs; the rest of out is then meaningless. */
+ * block may have fewer than CHK_BATCH LIDs; the further elements of out[] are then meaningless. */
 static inline void look(const struct chk *c, const uint8_t *state,
 			const struct batch *l, ftr_sw s, uint8_t *restrict out)
 {

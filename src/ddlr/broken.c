@@ -2,13 +2,13 @@
 /*
  * Find the broken entries, and order their repair.
  *
- * An entry is broken if it leads onto a dead link. The search reads the LFTs at
- * both ends of every dead link. The entries are sorted by four keys: whether packets
- * from hosts to hosts need them, class of the LID, LID, rank of the switch. The entries are
- * repaired LID by LID, low switches first. So entries that only need another upward port are
- * repaired before the entries of higher switches, whose detours may use them. A
- * broken entry for which no detour is found is tried again after other entries of its
- * LID are repaired.
+ * An entry is broken if it leads onto a dead link. The search reads the LFTs at both
+ * ends of every dead link. The entries are sorted by four keys: whether packets from
+ * hosts to hosts need them, the class of the LID (enum ftr_class), the LID, and the
+ * rank of the switch. The entries are repaired LID by LID, low switches first. So
+ * entries that only need another upward port are repaired before the entries of
+ * higher switches, whose detours may use them. A broken entry for which no detour is
+ * found is tried again after other entries of its LID are repaired.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct broken {
 	ftr_lid lid;
 	uint8_t late;		/* 0: packets from hosts to a host need the entry; 1: only other
 				 * packets do */
-	uint8_t cls, rank;
+	uint8_t cls, rank;	/* cls: enum ftr_class of the LID; rank: rank of sw */
 };
 
 struct broken_list {
@@ -212,7 +212,7 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 	uint32_t n_off, end;
 
 	if (restore)
-		ddlr_sort_off(r);	/* remove_entries() may have added to off[] */
+		ddlr_sort_off(r);	/* remove_entries() may have added elements to off[] */
 	n_off = restore ? r->n_off : 0;
 	for (uint32_t i = 0; !st && i < n_off; i = end) {
 		for (end = i + 1; end < n_off && r->off[end].lid == r->off[i].lid;

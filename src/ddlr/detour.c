@@ -5,14 +5,15 @@
  * The entry of switch s for one LID is broken if it leads onto a dead link. A
  * detour is a path s = y0, y1, .. yn over live links. The entries of y0 .. yn-1
  * are rewritten. The entries from yn on already lead to the LID, without passing
- * any of y0 .. yn-1. Forms of detour (search_repair() lists the order of the tries):
+ * any of y0 .. yn-1. Forms of detour (search_repair() shows the order in which they are tried):
  *
  *	n = 1	parallel link to the switch to which the entry leads now
  *	n = 1	any neighbour
  *	n = 2	down, up (Sem-Jacobsen et al. 2011, section V-A)
  *	n = 3	down, down, up (section V-B), if the entry of the switch
  *		above the turn leads to the LID
- *	n = 4	down, down, up, up, if the entry of that switch does not
+ *	n = 4	down, down, up, up, if the entry of the switch above the
+ *		turn does not lead to the LID
  *	n = 2	any two hops
  *	n	any path over switches without a working entry: for LIDs of
  *		switches, which may only be reachable from below
@@ -25,7 +26,7 @@
  * switch, or from switches to a host, is not made if it turns out of a clean
  * plane or into one that is not clean. These entries wait for the full routing.
  * (The papers ignore packets to switches: Sem-Jacobsen et al. 2006, section
- * 3.2.) With a VL for turns most such detours would close no cycle at that
+ * 3.2.) With the turn bit most such detours would close no cycle at that
  * time, but after a later fault they could exclude the only detour for hosts.
  *
  * The number of tries for packets from or to switches is limited: after
@@ -44,8 +45,8 @@
 
 #define KEPT 16			/* maximum number of detours of one form that are kept */
 #define PATHS_MAX 20000		/* maximum number of paths that are examined per form */
-/* Maximum number of refused detours per plan for packets from or to switches. Each
- * costs a search of the dependency graph, and hosts are not rerouted before the plan
+/* Maximum number of refused detours per plan for packets from or to switches. Each refused
+ * detour costs a search of the dependency graph, and hosts are not rerouted before the plan
  * is finished. */
 #define LATE_REFUSALS 100
 
@@ -75,11 +76,11 @@ struct search {
 	struct detour cur;	/* the detour being built */
 	struct detour kept[KEPT];
 	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
-	/* least_hops: least number of hops of any detour, 0: unknown. least_first: bit k % 64 is set
-	 * if a detour of that length begins with group k of cur.sw[0] */
+	/* least_hops: least number of hops of any detour; 0: unknown. least_first: bit k % 64 is
+	 * set if a detour of that length begins with group k of cur.sw[0] */
 	uint32_t least_hops;
 	uint64_t least_first;
-	uint32_t first;		/* the group of cur.sw[0] with which the current detour begins */
+	uint32_t first;		/* index of the group of cur.sw[0] with which cur begins */
 	uint32_t paths_left;
 	bool allowed_only;	/* keep only detours that is_allowed() permits */
 	bool dropped;		/* a detour was not kept because kept[] was full */
@@ -201,7 +202,7 @@ static void judge(struct search *z)
 }
 
 /* True if no detour that begins with the first n hops of cur can be better than the detour in
- * kept[0]: a further hop never lowers a key. */
+ * kept[0]: a further hop never lowers an element of detour.key. */
 static bool is_hopeless(struct search *z, uint32_t n)
 {
 	uint32_t least = z->least_hops + !(z->least_first >> z->first % 64 & 1);
@@ -505,9 +506,9 @@ static enum ftr_status try_best(struct search *z, ftr_sw s, const struct form *f
 }
 
 /* Try all detours of one form, best first. For packets from hosts to hosts, the first detour nearly
- * always succeeds. So other detours are searched only after it has failed, and is_allowed() examines
- * the planes only of detours that are tried. If none succeeds, the search is repeated among the
- * detours that is_allowed() permits. */
+ * always succeeds. So other detours are searched only after the first one has failed, and
+ * is_allowed() examines the planes only of detours that are tried. If none succeeds, the search is
+ * repeated among the detours that is_allowed() permits. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
 				const struct form *form, bool clean_only,
 				bool *made, struct ftr_err *err)

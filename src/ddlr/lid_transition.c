@@ -3,8 +3,8 @@
  * The write steps by which the entries for one LID change to new ones.
  *
  * Some switches get new entries for a LID. The entries are written downstream first
- * (tables/write_order.h). If only some of the entries can be ordered so, another entry is
- * written next: the first whose path reaches the LID while all other entries without
+ * (tables/write_order.h). If only some of the entries can be ordered in this way, another entry
+ * is written next: the first whose path reaches the LID while all other entries without
  * a step are still old. Then the order of the remaining entries is computed again.
  * If there is no such entry, the remaining entries are left unchanged.
  */

@@ -3,8 +3,8 @@
  * Planes, the arcs that extra turns make between them, and the guarantee.
  *
  * plane(m, s), for s above rank m, is the connected component of s among the
- * switches above rank m; its number is its lowest switch index. Planes are
- * computed from the fabric as the planner got it, so that faults do not change
+ * switches above rank m; its number is the lowest index of its switches. Planes are
+ * computed from the fabric for which the planner was made, so that faults do not change
  * their numbers. One union-find serves all levels: it joins switches from the top rank down.
  *
  * A packet that goes down from plane p to a switch and from there up into plane q makes an arc from

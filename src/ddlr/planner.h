@@ -73,7 +73,7 @@ struct ftr_ddlr {
 	uint32_t *load;		/* load[x]: number of detours of packets from hosts to hosts that
 				 * lead over the link of port x, an index in f->ports */
 	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
-	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number: the plane is not
+	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number; 1: the plane is not
 				 * clean */
 	/* The original tables, which repairs restore, are those given to ftr_ddlr_new, or those of
 	 * the last completed transition. off[]: the entries that differ from the original
@@ -84,7 +84,8 @@ struct ftr_ddlr {
 	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
 	uint32_t cap_write;
-	uint32_t late_refused;	/* detours refused in this plan for packets from or to switches */
+	uint32_t late_refused;	/* number of detours for packets from or to switches that were
+				 * refused in this plan */
 	uint8_t first_step;	/* added to the steps of further writes */
 	uint8_t *in_plan;	/* in_plan[lid] 1: the plan has a write for the LID */
 	uint8_t *touched;	/* touched[s] 1: the plan has a write for switch s */
@@ -146,7 +147,7 @@ void ddlr_begin_plan(struct ftr_ddlr *r, struct ftr_ddlr_plan *plan);
 void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st);
 /* Sort off[] by LID and switch; remove duplicates, and entries that have their original port. */
 void ddlr_sort_off(struct ftr_ddlr *r);
-/* Make lid the current LID. It may already have writes in this plan. */
+/* Make lid the current LID. The plan may already have writes for this LID. */
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid);
 
 /* Follow the current entries from s. False: they do not lead to the LID, or pass a switch of

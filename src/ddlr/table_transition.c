@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Change all entries of a LID: to newly routed tables, back to the original tables, and, as the last
- * resort of a repair, to tables of the inverted order.
+ * Change all entries of a LID: to newly routed tables, back to the original tables, or, as the
+ * last resort of a repair, to tables of the inverted order.
  *
  * All three choose new entries for a LID. lid_transition.c divides the change into steps, and the
  * dependency graph decides whether the change is allowed. If it is not, the LID is held: the change
@@ -139,7 +139,7 @@ enum ftr_status transition_inverted(struct ftr_ddlr *r, struct inverted *v,
 	for (ftr_sw s = 0; !st && s < r->f->n_sw; s++) {
 		ftr_port p;
 
-		/* entries written in this plan stay */
+		/* do not change entries that this plan has already written */
 		if (v->of[s] == FTR_SW_NONE || r->step_of[s])
 			continue;
 		p = ftr_tables_get(v->t, v->of[s], r->lid);

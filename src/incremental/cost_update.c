@@ -118,7 +118,8 @@ void incr_work_clear(struct ftr_incr *lv)
 
 /* ---- one row ---------------------------------------------------------- */
 
-/* Compute the values of s for columns from .. from + n - 1. */
+/* Compute the costs or, for JOB_DOWN, the down-costs of s for n columns, beginning with column
+ * `from`. In the comments below, a value is a cost or a down-cost. */
 static void compute(const struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		    size_t from, size_t n, uint8_t *row)
 {

@@ -147,7 +147,8 @@ struct ftr_incr {
 	/* state of the current apply, or of the last one */
 	uint32_t *toggled;	/* [n_toggled] the links that change state */
 	uint32_t n_toggled, cap_toggled;
-	uint8_t *had;		/* [n_toggled] 1: a link joined the two switches before the apply */
+	uint8_t *had;		/* [n_toggled] 1: before the apply, some link joined the switches at
+				 * the two ends of this link */
 	struct incr_log *log;
 	uint32_t n_log, cap_log;
 	struct ftr_change *change;
@@ -226,8 +227,8 @@ enum ftr_status incr_costs_check(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err);
 void incr_extra_back(struct ftr_incr *lv);
-/* May a packet that came from switch `from` to switch `at` go on to switch `to`? True if that is up
- * and then down, or an extra turn of the plan. */
+/* May a packet that came from switch `from` to switch `at` go on to switch `to`? True if these two
+ * hops can be part of an up/down path, or are an extra turn of the plan. */
 bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to);
 static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 {

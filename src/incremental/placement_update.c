@@ -30,7 +30,7 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	return st;
 }
 
-/* Count the changes of a LID in the counters, and store the ports of its displaced entries in
+/* Update the counters for the changes of a LID, and store the ports of its displaced entries in
  * lv->change. back: revert the counters instead. False: out of memory. */
 static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 {

@@ -18,7 +18,7 @@
  * again for the fabric without the dead link, and finds an order of writes for any two
  * tables.  The work then depends on the size of the fabric, not of the fault.  And the old and the
  * new tables together may have a credit loop; in the present design the admitted turns
- * exclude it.  The second one replaces the ranks by the levels of across.c, so that
+ * exclude it.  The second one replaces the ranks by the levels of engine/across.c, so that
  * horizontal links lead up or down.  Links between trees of equal level would still be
  * horizontal, and a fault that changes the levels would need a new view.
  */

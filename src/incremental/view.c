@@ -10,7 +10,7 @@
 
 #include "incremental/incremental.h"
 
-/* The shape that defines the nominal links: the nominal shape, or the shape itself. */
+/* The shape that defines the nominal links: the nominal shape or, if there is none, lv->base. */
 struct source {
 	const struct ftr_shape *sh;
 	ftr_sw *here;		/* here[t]: index in lv->base of switch t of sh; FTR_SW_NONE:
@@ -95,9 +95,9 @@ static enum incr_side side_of(const struct ftr_shape *sh, ftr_sw s, ftr_sw remot
 		rank[remote] < rank[s] ? INCR_DOWN : INCR_EQUAL;
 }
 
-/* True if the k-th nominal group of s leads to this side and may be used for routing. A group that
- * is horizontal in the nominal shape may lead up or down by the ranks of the present shape. Such a
- * group is used only if the present shape has it. */
+/* True if the k-th nominal group of s leads to a switch on this side (higher, lower or equal rank)
+ * and may be used for routing. A group that is horizontal in the nominal shape may lead up or down
+ * by the ranks of the present shape. Such a group is used only if the present shape has it. */
 static bool is_usable(const struct ftr_incr *lv, const struct source *src,
 		   ftr_sw s, uint32_t k, enum incr_side side)
 {

@@ -7,7 +7,7 @@
  * An entry of a switch y is said to turn upward if two things are true: its new port leads up, and
  * a switch x above y has a changed entry whose old port leads down to y over a link that is up. A
  * packet could then follow the old entry of x down to y, and the new entry of y up again. (If the
- * entry of x did not change, the new tables would have this turn. But their paths go strictly up,
+ * entry of x did not change, the new tables would contain this turn; but their paths only go up and
  * then down.) Entries that turn upward, and all entries that wait for them, are written after all
  * others, in drain steps: before each of these steps, the packets under way must have arrived.
  * There is one drain step for each level:

@@ -68,7 +68,7 @@ struct csv {
 
 /* ---- fields ------------------------------------------------------------ */
 
-/* The next field of the line; a quoted field ends at a quote that a comma follows. */
+/* The next field of the line; a quoted field ends at a quote that is followed by a comma. */
 static struct ftr_cur next_field(struct ftr_cur *c)
 {
 	struct ftr_cur f = *c;

@@ -160,7 +160,7 @@ struct reading {
 	const char **group;
 	uint32_t n, cap, n_groups, cap_groups;
 	uint32_t now;		/* group to which the present line belongs */
-	uint32_t *seen;		/* [h->n] 1 + index in entry[] of the host's last entry */
+	uint32_t *seen;		/* [h->n] 1 + index in entry[] of the host's last entry; 0: none */
 	uint32_t *seen_group;	/* [h->n] 1 + group of that entry; 0: the host has no entry */
 };
 
@@ -189,7 +189,7 @@ static bool add(struct reading *r, const char *name, uint32_t slots)
 	return true;
 }
 
-/* Expand "01-03" or "7".  Zeros in front give every number the width of the first one. */
+/* Expand "01-03" or "7".  Leading zeros give every number the width of the first one. */
 static bool add_range(struct reading *r, const char *head, int head_len,
 		      const char *range, const char *tail, uint32_t slots)
 {
@@ -274,8 +274,8 @@ static bool set_group(struct reading *r, const char *name)
 	return r->group[r->n_groups++] || ftr_text_nomem(&r->t);
 }
 
-/* Read the words of a line.  A word is expanded only when the next one is known, because
- * that may be its "slots=N". */
+/* Read the words of a line.  A word is expanded only when the next word is known, because
+ * the next word may be its "slots=N". */
 static bool line(void *ctx, struct ftr_cur *c)
 {
 	struct reading *r = ctx;

@@ -50,7 +50,7 @@ struct reader {
 	bool open;		/* inside a section */
 	uint32_t open_line;	/* first line of the section; 0: none yet */
 	ftr_sw sw;		/* switch of the section; FTR_SW_NONE: it is not in f */
-	uint64_t lines;		/* lfts: entries in the section so far */
+	uint64_t lines;		/* lfts: number of entries in the section so far */
 	ftr_lid lid;		/* fdbs: last LID read */
 	ftr_lid last;		/* fdbs: last LID of the first section; 0: not known */
 };
@@ -168,7 +168,7 @@ static bool lfts_line(struct reader *r, struct ftr_cur *c)
 		return lfts_entry(r, c);
 	if (ftr_cur_word(c, "Lid") || ftr_cur_word(c, "Port") ||
 	    ftr_cur_str(c, "*** WARNING ***"))
-		return true;	/* column titles, last line of dump_lfts */
+		return true;	/* column titles, or the last line of dump_lfts */
 	if (ftr_cur_str(c, "Multicast mlids"))
 		return ftr_text_fail(&r->t, FTR_PARSE, "multicast tables, not unicast ones");
 	return lfts_finish(r, c);

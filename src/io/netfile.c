@@ -18,7 +18,7 @@
  * record gets the value of the counter, which then advances by 1 for a switch and by 1 +
  * ports for an end node.  Counters start at 0x200000 for switches, 0x100000 for adapters, 0 for
  * routers.  The id ("S-0008f10500108c9e") is a name and gives no GUID.  A port GUID in
- * parentheses is used if present; otherwise it is node GUID + port.
+ * parentheses is used if present; otherwise the port GUID is node GUID + port number.
  *
  * Extensions of ibsim that are understood: w=, s= and e= (masks of enabled widths, speeds
  * and extended speeds; the highest bit that is set is used), the lines width=, speed= and
@@ -192,7 +192,7 @@ static bool tail_rate(struct ftr_cur *c, struct tail *t)
 	return true;
 }
 
-/* Read "w=2", "s=4" or "e=1"; *is false if the word is none of them. */
+/* Read "w=2", "s=4" or "e=1".  *is: set to false if the word is none of them. */
 static bool tail_option(struct net *n, struct ftr_cur *c, struct tail *t,
 			bool *is)
 {

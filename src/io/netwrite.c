@@ -18,7 +18,8 @@ struct writer {
 	FILE *out;
 	const struct ftr_fabric *f;
 	ftr_ep *by_node;	/* [n_ep] end ports, by node and port number */
-	uint32_t *first;	/* [n_nodes + 1] index in by_node of the first port of a node */
+	uint32_t *first;	/* [n_nodes + 1] first[n]: index in by_node of the first port of
+				 * node n */
 };
 
 struct name {

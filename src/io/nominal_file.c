@@ -31,9 +31,9 @@
  * GUIDs and hashes are 16 hex digits.  In names, control characters, DEL and '%' are
  * written as % and two hex digits, so that every name is restored byte by byte.
  *
- * Lines of one kind are ordered by the index of their switch or end port.  A link is listed
- * with its lower end; every switch is lower than any end port.  The bytes therefore depend on
- * the fabric only.
+ * Lines of one kind are ordered by the index of their switch or end port.  A link between
+ * switches is listed once, at its lower end.  Links of end ports come last.  The bytes
+ * therefore depend on the fabric only.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@
 
 #define MAGIC "ibfattree-nominal "
 #define VERSION 3		/* the highest known version */
-#define LISTS_LEN 16		/* hex digits of a hash or GUID */
+#define LISTS_LEN 16		/* number of hex digits of a hash or GUID */
 
 /* ---- writing ----------------------------------------------------------- */
 

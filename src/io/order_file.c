@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Orders of end ports, and pairs of them.
+ * The readers of two kinds of files: orders of end ports, and pairs of end ports.
  *
  * An order is dumped by OpenSM's ftree and by the plugin of this project:
  *
@@ -124,7 +124,7 @@ static bool set_keys(struct pairs *p)
 	return true;
 }
 
-/* Find an end port by its name.  *many is true if several have that name. */
+/* Find an end port by its name.  *many: set to true if several end ports have that name. */
 static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 {
 	const struct key key = { .name = name }, *list = p->by_name;
@@ -136,7 +136,7 @@ static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 	return at ? at->ep : FTR_EP_NONE;
 }
 
-/* Find an end port by its node GUID.  *many is true if the node has several. */
+/* Find an end port by its node GUID.  *many: set to true if the node has several end ports. */
 static ftr_ep find_node(const struct pairs *p, uint64_t guid, bool *many)
 {
 	const uint32_t n = p->f->n_ep;

@@ -32,10 +32,10 @@ struct reader {
 	struct ftr_path_sl *sl;
 	struct ftr_node_ep *node;	/* [n_ep] */
 	bool open;		/* within a section */
-	uint32_t source;	/* source of the section */
+	uint32_t source;	/* index of the source that the section names, or NOBODY */
 	const struct ftr_node_ep *first;	/* first end port of the node that the section
 						 * names; NULL: the section names a port */
-	struct ftr_parts parts;	/* numbers of sources that the file names */
+	struct ftr_parts parts;	/* counts of the sources that the file names */
 };
 
 #define NOBODY UINT32_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* End ports by the GUID of their node. */
+/* Find end ports by the GUID of their node. */
 #ifndef FTR_IO_PATHSL_H
 #define FTR_IO_PATHSL_H
 

@@ -17,8 +17,8 @@
  * Nodes are found by the hash of their id.  If two ids have the same hash, the node that is
  * added later is stored under the next free key.
  *
- * If one end reports the LID or the port GUID of the other, the value must agree with the
- * other's own record.  If that record has no value, the reported value is used.
+ * If one end reports the LID or the port GUID of the other end, the value must agree with the
+ * record of the other end.  If that record has no value, the reported value is used.
  */
 #include <inttypes.h>
 #include <stdarg.h>

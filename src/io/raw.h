@@ -30,7 +30,7 @@ struct ftr_raw_port {
 	uint8_t lmc;
 	ftr_port num, far_num;
 	uint8_t width, speed;
-	bool left_out;		/* one-sided link that is left out */
+	bool left_out;		/* the link of this port is one-sided and left out */
 };
 
 struct ftr_raw {

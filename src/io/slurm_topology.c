@@ -213,7 +213,8 @@ static bool pods(struct slurm *s)
 	return true;
 }
 
-/* The lowest pod with several children, from this one upwards; only such pods are written. */
+/* Of this pod and the pods above it, the lowest one with several children; only such pods are
+ * written. */
 static uint32_t kept(const struct slurm *s, uint32_t pod)
 {
 	while (pod != NONE && s->children[pod] < 2)

@@ -10,7 +10,8 @@
  *	ibfattree-displaced 1 CHECKSUM LENGTH\n
  *		engine[16] nominal:8 n:4, n times guid:8 lid:2 port:1
  *
- * Numbers are little endian.  The checksum covers everything after the first line.
+ * "name:N" is a number of N bytes, little endian.  For the members see <ftr/stored.h>.  The
+ * checksum covers everything after the first line.
  */
 #include <errno.h>
 #include <inttypes.h>

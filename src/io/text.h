@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The lines of a file, a cursor within a line, and what readers of text report. */
+/* The lines of a file, a cursor within a line, and the errors that readers of text report. */
 #ifndef FTR_IO_TEXT_H
 #define FTR_IO_TEXT_H
 
@@ -35,8 +35,8 @@ struct ftr_cur {
 
 void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
 		  size_t len, struct ftr_err *err);
-/* Open a file; own: apply the rules of core/file.h.  A line that is read from it is valid
- * until the next call.  ftr_text_close() must be called even after an error. */
+/* Open a file.  own: true for a file of the plugin, to which the rules of core/file.h apply.  A
+ * line is valid until the next one is read.  Call ftr_text_close() even after an error. */
 bool ftr_text_open(struct ftr_text *t, const char *path, bool own,
 		   struct ftr_err *err) FTR_MUST_USE;
 void ftr_text_close(struct ftr_text *t);
@@ -47,7 +47,7 @@ bool ftr_text_meaningful(struct ftr_text *t, struct ftr_cur *c) FTR_MUST_USE;
 typedef bool (*ftr_line_fn)(void *ctx, struct ftr_cur *line);
 bool ftr_text_each(struct ftr_text *t, ftr_line_fn fn, void *ctx) FTR_MUST_USE;
 /* Read the whole file, malloc()ed; FTR_LIMIT if it is larger than FTR_SLURP_MAX bytes,
- * FTR_PARSE if it holds a NUL byte.  own: apply the rules of core/file.h. */
+ * FTR_PARSE if it holds a NUL byte.  own: as in ftr_text_open(). */
 #define FTR_SLURP_MAX (256u << 20)	/* far larger than any fabric file */
 enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;
@@ -105,9 +105,9 @@ bool ftr_cur_uint(struct ftr_cur *c, unsigned int base, uint64_t max,
 		  uint64_t *out);
 /* Advance to just after the first occurrence of s. */
 bool ftr_cur_find(struct ftr_cur *c, const char *s);
-/* True at the end of the line and before a blank. */
+/* True if the cursor is at the end of the line or before a blank. */
 bool ftr_cur_gap(const struct ftr_cur *c);
-/* True before "0x" and at least one more character. */
+/* True if the cursor is before "0x" and at least one more character. */
 bool ftr_cur_hex_follows(const struct ftr_cur *c);
 /* Like ftr_cur_uint(), but if no such number follows, the error is "expected WHAT".
  * ftr_text_next() first skips blanks; so does ftr_text_mark(), which expects a character. */
@@ -127,8 +127,8 @@ enum ftr_status ftr_written(FILE *out, const char *what,
 
 /* The parts that belong to the fabric, and those that do not. */
 struct ftr_parts {
-	uint64_t known;		/* parts that belong to the fabric */
-	uint32_t foreign;	/* other parts */
+	uint64_t known;		/* number of parts that belong to the fabric */
+	uint32_t foreign;	/* number of parts that do not */
 	uint32_t line;		/* line of the first part that does not belong to the
 				 * fabric; 0: none */
 	uint64_t guid;		/* GUID of that part */

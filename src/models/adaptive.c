@@ -27,7 +27,7 @@
  */
 #include "models/tiers.h"
 
-/* The papers give no value. This is much longer than the time in which a packet makes a few
+/* The papers give no value. TIMEOUT is much longer than the time in which a packet makes a few
  * U-turns under load, and much shorter than a fault lasts. */
 #define TIMEOUT (100 * FTR_SIM_US)
 

@@ -45,7 +45,7 @@ static unsigned int give_up(enum ftr_sim_loss *why)
 	return 0;
 }
 
-/* Step 1 of both functions. */
+/* Step 1 of R_det links and of R_det switches. */
 static unsigned int climb(const struct tiers *t, const struct ftr_sim_view *v,
 			  ftr_sw s, ftr_port out, unsigned int vl,
 			  struct ftr_sim_exit *e, enum ftr_sim_loss *why)

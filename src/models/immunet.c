@@ -39,15 +39,15 @@
  * breadth-first tree from switch 0.
  *
  * deviation: t is also at least one above the t of the level that the switch
- * took over. The plain count differs from switch to switch: a switch that
+ * took over. The number of emergencies alone differs from switch to switch: a switch that
  * declares an emergency and then receives a higher level counts two emergencies. After
  * some faults a switch could then declare a level below its current one, which no
  * switch would follow.
- * (own_count selects the plain count.)
+ * (own_count selects the number of emergencies alone.)
  *
  * deviation: a distance that is received twice is forwarded once. According to the
- * paper it is forwarded for every minimal path (every_path selects this). The
- * numbers in its table 1 result if a distance is forwarded once, or if it is
+ * paper, a distance is forwarded for every minimal path (every_path selects this). The
+ * numbers in table 1 of the paper result if a distance is forwarded once, or if it is
  * forwarded again only for copies that arrive late (merge_ps). The resulting tables are the same.
  *
  * deviation: packets move into the ring at most MOVES times and then stay in it
@@ -251,7 +251,7 @@ static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
 		send_signal(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
 }
 
-/* True if distance i was last forwarded at least merge_ps ago. */
+/* True if the distance dist[i] was last forwarded at least merge_ps ago. */
 static bool again(const struct immunet *x, const struct ftr_sim_view *v,
 		  uint32_t i)
 {
@@ -370,7 +370,7 @@ static void first_ring(struct immunet *x, const struct ftr_fabric *f)
 	}
 }
 
-/* The port of s that leads to the given switch, or 0. */
+/* The first port of s that leads to the given switch; 0: there is none. */
 static ftr_port port_to(const struct ftr_fabric *f, ftr_sw s, ftr_sw to)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -502,8 +502,7 @@ static enum ftr_status immunet_new(const struct ftr_sim_view *v, void **state,
 	return st;
 }
 
-/* ---- packets
- * ---------------------------------------------------------------------------------- */
+/* ---- packets ------------------------------------------------------------------------------ */
 
 enum note { ADAPTIVE, IN_DIMENSION, ON_IN_RING, INTO_RING };
 

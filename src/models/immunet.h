@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* immunet: state of the switches of Immunet (Puente et al. 2004), immunet.c. */
+/* immunet.c: the state of a run and of its switches in Immunet (Puente et al. 2004). */
 #ifndef FTR_MODELS_IMMUNET_H
 #define FTR_MODELS_IMMUNET_H
 

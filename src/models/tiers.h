@@ -79,7 +79,7 @@ static inline uint32_t tiers_place(const struct tiers *t, ftr_sw s, ftr_port p)
 	return i;
 }
 
-/* The first index from i on whose port works; n_up if there is none. */
+/* The index of the first upward port, from index i on, that works; n_up if there is none. */
 static inline uint32_t tiers_next_up(const struct tiers *t,
 				     const struct ftr_sim_view *v, ftr_sw s,
 				     uint32_t i)
@@ -89,8 +89,8 @@ static inline uint32_t tiers_next_up(const struct tiers *t,
 	return i;
 }
 
-/* The next working port after p on the same side, cyclically; FTR_PORT_NONE if
- * there is none other than p. */
+/* The next port after p, cyclically, that works and leads to a switch above s (if `up`) or below
+ * s; FTR_PORT_NONE if there is none other than p. */
 ftr_port tiers_other(const struct tiers *t, const struct ftr_sim_view *v,
 		     ftr_sw s, ftr_port p, bool up);
 

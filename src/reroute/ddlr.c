@@ -176,7 +176,7 @@ void rr_ddlr_start(struct rr *f, struct rr_view *v)
 			return;
 		abandon(f->view);
 	}
-	/* one thread at a time: earlier ones have been asked to stop */
+	/* only one thread at a time: wait for earlier ones, which have been asked to stop */
 	rr_ddlr_reap(f);
 	if (!repairs_locally(&v->gen))
 		return;

@@ -42,7 +42,7 @@
 
 #include "reroute/reroute.h"
 
-/* After this time without an answer, in ms, the request is also sent over the other
+/* After this time without an answer, in ms, the request is also sent over its second
  * route.  The value is well above the round trip of a management packet, and well below
  * its timeout. */
 #define HEDGE_MS 2
@@ -53,7 +53,7 @@
 /* The same limit for neighbours of a silent switch, which have sent no trap. */
 #define NEIGHBOUR_TIMEOUTS 0.05
 /* Used instead of HEDGE_MS if every switch has answered over its first route: the second route
- * is then used only after this share of the timeout. */
+ * is then used only after this fraction of the timeout. */
 #define PATIENCE_TIMEOUTS 0.25
 
 /* ---- requests ----------------------------------------------------------- */

@@ -33,7 +33,7 @@ unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 	return first && memcmp(&out[0], &out[1], sizeof(out[0])) ? 2 : 1;
 }
 
-/* The trap followed the LFTs from s to the subnet manager. */
+/* Reverse the path of the trap, which followed the LFTs from s to the subnet manager. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		       struct rr_link *hop)
 {

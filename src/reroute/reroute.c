@@ -132,7 +132,7 @@ static enum ftr_status refuse_findings(const struct rr_view *v,
 		return ftr_fail(err, FTR_REFUSED, "entries that still use a dead link: %" PRIu64
 				"; entries that lead to a switch without an entry: %" PRIu64,
 				rep->missed, rep->stranded);
-	/* the planner of a transition checks this itself */
+	/* a planner checks the writes of the transition for credit loops itself */
 	if (!rep->proved && !v->planner)
 		return ftr_fail(err, FTR_REFUSED, "old and new entries together may form a credit loop (%"
 				PRIu64 " places)", rep->mixed);

@@ -161,9 +161,9 @@ struct rr_repair {
 	uint32_t held;		/* transition: number of LIDs that still use older entries */
 	/* pairs of leaf switches that have lost or regained their path */
 	uint64_t lost_pairs, regained_pairs;
-	/* ms since the first trap; negative: not reached.  known_ms: the switches were probed;
-	 * first_ms, last_ms: the first and the last block was acknowledged; reconciled_ms: the
-	 * confirming sweep had written its tables */
+	/* Times of events, in ms since the first trap; negative: not reached.  known_ms: the
+	 * switches were probed; first_ms, last_ms: the first and the last block was acknowledged;
+	 * reconciled_ms: the confirming sweep had written its tables */
 	double known_ms, computed_ms, checked_ms, first_ms, last_ms;
 	double reconciled_ms;
 	bool reconciled;
@@ -209,9 +209,9 @@ struct rr_ops {
 	void (*rewrite)(void *ctx);
 	void (*sweep)(void *ctx);	/* request a heavy sweep */
 	void (*warn)(void *ctx, enum rr_warning what, const char *text);
-	/* All of r is written and its changes are counted: log it. */
+	/* The repair r is written completely and its changes are counted: log it. */
 	void (*report)(void *ctx, struct rr_repair *r);
-	/* r is done: write its event. */
+	/* The repair r is done: write its event. */
 	void (*record)(void *ctx, const struct rr_repair *r);
 };
 
@@ -256,7 +256,7 @@ void rr_routing_put(struct rr_routing *gen);	/* owner NULL is accepted */
 unsigned int rr_post(struct rr *f, const struct rr_event *ev);
 /* Like rr_post(), but the caller holds the mutex. */
 unsigned int rr_post_locked(struct rr *f, const struct rr_event *ev);
-/* Takes the mutex and returns rr_overtaken() of the state. */
+/* Take the mutex and return rr_overtaken() of the state. */
 bool rr_is_overtaken(struct rr *f);
 /* Request a heavy sweep from OpenSM: rr_want_sweep when it is due (damp.h), rr_sweep_now
  * immediately unless a discovery is under way (state.c). */

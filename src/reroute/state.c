@@ -46,7 +46,7 @@ static double not_before(const struct rr_state *s)
 		FTR_MAX(DISCOVERY_MS, DISCOVERY_TIMES * s->discovery) : 0;
 }
 
-/* A transition under way delays the sweep, but not beyond the cap. */
+/* A transition under way delays the sweep, but not beyond the cap (damp.h). */
 static double sweep_due(const struct rr_state *s)
 {
 	double due = s->transition >= 0 ? rr_damp_latest(&s->want) :
@@ -204,7 +204,7 @@ static unsigned int update_view(struct rr_state *s)
 	return s->held ? RR_ACT_NEW_VIEW : RR_ACT_DROP_VIEW;
 }
 
-/* The actions that are due now, of those that are allowed only while OpenSM does not route. */
+/* Of the actions that are allowed only while OpenSM does not route, return those that are due. */
 static unsigned int between_routings(struct rr_state *s, bool master,
 				     double now)
 {

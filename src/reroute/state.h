@@ -158,16 +158,17 @@ struct rr_state {
 	uint32_t view;		/* epoch of the worker's view; 0: there is none */
 	struct rr_links links;
 	struct rr_damp want;	/* the sweep that is wanted */
-	double start;		/* start of the current sweep */
-	double began;		/* start of the last sweep whose discovery has ended */
+	double start;		/* time at which the current sweep began */
+	double began;		/* time at which the last sweep began whose discovery has ended */
 	double discovery;	/* ms that the last discovery took */
-	double transition;	/* when the next round of a transition is due; negative: none */
+	double transition;	/* time at which the next round of a transition is due; negative:
+				 * there is no transition */
 	uint32_t unconfirmed;	/* number of repairs that no discovery has seen yet; the caller sets
 				 * it */
 	/* Reasons to probe RETURNING links.  released: the hold time of a damped link is over;
 	 * swept: a sweep is done. */
 	bool released, swept;
-	bool rewrite;		/* RR_ACT_REWRITE is due when OpenSM is at rest */
+	bool rewrite;		/* RR_ACT_REWRITE is due as soon as `sweep` is RR_REST */
 	bool job_up;		/* `tables` was RR_UP when the job began */
 	/* trap: the traps that wait; asked: those of the current job; later: those to be
 	 * probed again when the links are up. */

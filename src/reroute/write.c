@@ -171,7 +171,7 @@ static bool leads_to_doubtful(const struct push *p, const struct write *w)
 #define QUICK_TIMEOUTS 0.5
 
 /* Add links of the route dr to set: if proven is NULL, the outgoing port of every link; otherwise
- * both ends of the first link that is not in proven, the links that are known to work. */
+ * both ends of the first link that is not in proven, the set of links that are known to work. */
 static void mark_route(const struct push *p, const struct rr_dr *dr,
 		       uint64_t *set, const uint64_t *proven)
 {
@@ -448,7 +448,7 @@ static void end_write(struct rr *f, bool rewrite)
 }
 
 /* Find routes around dead links and the switches in `silent` (NULL: none) for the writes that
- * have no route yet.  False: some still have none. */
+ * have no route yet.  False: some writes still have no route. */
 static bool find_routes(struct push *p, const uint8_t *silent)
 {
 	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };

@@ -74,7 +74,7 @@ static void empty_lists(struct sim *m, uint32_t c, struct orphans *o)
 	}
 }
 
-/* Make orphans of all parked packets of s. */
+/* Make orphans of all packets of s that are parked: those without an exit so far. */
 static void unpark(struct sim *m, ftr_sw s, struct orphans *o)
 {
 	uint32_t n = 0;

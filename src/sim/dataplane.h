@@ -18,8 +18,8 @@
  * (channel, VL). Most nodes are queues: there is one for each (input, output,
  * VL) of a switch, and it is on the list while it contains a packet. A packet
  * has a node of its own for each exit (possible next hop) if it has several exits,
- * if it requires room for more than one packet, or if the routing function has the
- * operation taken(). The nodes of a list are served in turn: after a node is served,
+ * if it requires room for more than one packet in the next buffer, or if the routing function
+ * has the operation taken(). The nodes of a list are served in turn: after a node is served,
  * it goes to the end of the list.
  *
  * Files:
@@ -77,12 +77,12 @@ struct event {
  * that is not sorted. */
 struct wheel {
 	unsigned int shift;	/* a slot holds the events of 2^shift ps */
-	uint64_t slot;		/* the current slot, counted from time 0 */
+	uint64_t slot;		/* number of the current slot, counted from time 0 */
 	uint64_t end;		/* the first slot that is not in the wheel */
 	uint32_t n_in;		/* number of events in the slots */
 	uint32_t *head, *tail;	/* [WHEEL_SLOTS]; tail is valid only if head is
 				 * not NONE */
-	uint64_t *busy;		/* one bit per slot */
+	uint64_t *busy;		/* one bit per slot, set if the slot has an event */
 	struct event *event;	/* the pool */
 	uint32_t n_event, cap_event, free;
 	uint32_t later, last_later;	/* list of later events; NONE: there are none */
@@ -157,7 +157,7 @@ struct channel {
 
 struct source {
 	struct ftr_rng rng;
-	uint64_t next_make;	/* time of the next packet */
+	uint64_t next_make;	/* time at which the next packet is created */
 	double gap_ps;		/* mean time between packets; 0: a packet is always ready */
 	uint32_t place;		/* only with FTR_SIM_PAIRS: index in pair_of[] of the first pair of
 				 * this source */
@@ -221,7 +221,7 @@ struct sim {
 	struct event *batch;
 	uint32_t cap_batch;
 	bool no_memory;
-	bool any_last;		/* at least one packet so far had a `last` exit */
+	bool any_last;		/* at least one packet so far had an exit with ftr_sim_exit.last */
 	uint16_t hops_max;
 	struct ftr_sim_result *r;
 };

@@ -4,7 +4,7 @@
  *
  * The event loop (run.c), sources, messages and changes of the fabric use these
  * functions. This file does not start packets. It marks the channels that may have
- * become able to send (touch).
+ * become able to send: see touch().
  */
 #include <string.h>
 

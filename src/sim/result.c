@@ -9,8 +9,8 @@
 
 /* ---- latencies ------------------------------------------------------------- */
 
-/* The bin of value x. Values below 32 have a bin each; above, there are 32 bins per
- * octave. */
+/* The bin of value x. Values below 32 have a bin each; above, there are 32 bins from each power
+ * of two to the next one (an octave). */
 static uint32_t bin_of(uint64_t x)
 {
 	unsigned int octave;

@@ -34,7 +34,8 @@ static bool has_room(const struct sim *m, uint32_t n)
 	       m->pkt[m->node[n].head].h.bytes <= credit;
 }
 
-/* True if n is a `last` exit of its packet, and another exit of lower rank has room. */
+/* True if n is a `last` exit (ftr_sim_exit.last) of its packet, and another exit of lower rank has
+ * room. */
 static bool not_yet(const struct sim *m, uint32_t n)
 {
 	const struct own *o = &m->own[n - m->n_voq];
@@ -49,8 +50,8 @@ static bool not_yet(const struct sim *m, uint32_t n)
 	return false;
 }
 
-/* The buffer behind (c, vl) has less room: mark outputs whose `last` exits may have become
- * usable. */
+/* The buffer at the far end of (c, vl) has less room: mark outputs whose `last` exits may have
+ * become usable. */
 static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 {
 	uint32_t n = NONE;

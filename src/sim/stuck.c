@@ -101,7 +101,8 @@ static void follow(struct stuck *x, uint32_t b)
 	struct ftr_sim_result *r = m->r;
 	uint32_t first;
 
-	/* After as many steps as there are buffers, b is on the cycle. */
+	/* If the chain of buffers that wait for each other leads into a cycle, b is on the cycle
+	 * after as many steps as there are buffers. */
 	for (uint32_t i = 0; i < m->n_ch * m->n_vls && x->waits[b] != NONE; i++)
 		b = x->waits[b];
 	first = b;
