@@ -315,7 +315,7 @@ static uint32_t draw_link(struct world *w, struct ftr_incr_event *e)
 		if (port->peer_kind != FTR_PEER_SW ||
 		    ftr_rng_below(&w->rng, 3))
 			return 1;
-		/* reported from the other end, too, sometimes with the opposite
+		/* the other end reports the event, too, sometimes with the opposite
 		 * state */
 		e[1] = (struct ftr_incr_event){
 			port->peer, port->peer_port,

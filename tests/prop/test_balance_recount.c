@@ -160,7 +160,7 @@ static void senders_match(const struct counted *x, uint64_t seed)
 	}
 }
 
-/* Cancels a sweep at the n-th call from now on; 0: never. */
+/* Cancel the sweep at the *ctx-th call from now on; if *ctx is 0, never. */
 static bool stop_at(void *ctx)
 {
 	uint32_t *n = ctx;
@@ -371,8 +371,8 @@ static void check(const struct routed *r, const struct ftr_tables *t,
 	ck_assert(!ftr_check_tables(r->f, t, &opts, NULL, out, &err));
 }
 
-/* Check that the same pairs are reachable as without the search, by up/down paths and
- * without a credit loop. */
+/* Check that the checker finds the same as without the search: the same numbers of unreachable
+ * pairs and of harmful entries, and the same verdict on credit loops. */
 static void is_sound(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_check_report now;
@@ -489,7 +489,8 @@ static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 		}
 }
 
-/* Returns the number of entries changed.  *p: see product(). */
+/* Search at this depth and check the tables.  Returns the number of changed entries; *p: the
+ * result of product(). */
 static uint64_t one_depth(const struct routed *r, enum ftr_balance depth,
 			  struct ftr_team *team, double *p)
 {

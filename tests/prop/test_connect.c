@@ -335,7 +335,7 @@ static uint64_t host_pairs_apart(const struct both *b)
 	return n;
 }
 
-/* Check that at most one of 20 fabrics is above the usual limit; one is always allowed. */
+/* Check that at most n / 20 of n fabrics are above the limit, or one if n is less than 40. */
 static void few_above(uint32_t above, uint32_t n)
 {
 	ck_assert_msg(above <= FTR_MAX(n / 20, 1u), "%u of %u fabrics are above the limit",
@@ -585,8 +585,8 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
-/* True if a full routing of sh uses the same kind of links as the incremental routing.  A full
- * routing tries the kinds in order, and uses the first one that connects all pairs. */
+/* True if a full routing of sh uses the same kind of links (enum connect_links) as the incremental
+ * routing: a full routing uses the first kind with which all pairs are connected. */
 static bool same_links(const struct life *x, const struct ftr_shape *sh,
 		       const struct ftr_route_opts *o)
 {
@@ -601,8 +601,8 @@ static bool same_links(const struct life *x, const struct ftr_shape *sh,
 	return !c.complete;
 }
 
-/* Compare with a full routing over the links that are alive. It starts with the turns of the
- * incremental routing. */
+/* Compare with a full routing over the links that are alive. The full routing starts with the
+ * turns of the incremental routing. */
 static void compare(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_filter filter = { .keep_link = alive, .ctx = x };

@@ -423,8 +423,8 @@ START_TEST(searches_of_any_tables)
 }
 END_TEST
 
-/* A path is longer than the cost of its first switch, and a candidate of another switch leads to a
- * switch of this path that is farther away. */
+/* The tables have a path longer than the cost of its first switch.  A candidate of another switch
+ * leads to a switch on this path that is farther from the destination than that other switch. */
 START_TEST(candidates_that_are_farther_away)
 {
 	search_any(200308, (struct ftr_balance_input){

@@ -156,8 +156,8 @@ static struct hosts number_hosts(const struct ftr_shape *sh)
 
 struct recount {
 	uint32_t *flows;	/* [n_ports] */
-	uint32_t *shift;	/* [n_ports][number of hosts] by shift: flows that have passed a
-				 * displaced entry */
+	uint32_t *shift;	/* [n_ports][number of hosts] flows of each shift on the link that
+				 * have passed a displaced entry */
 };
 
 static void follow_flow(const struct kept *k, const struct hosts *h,

@@ -2,7 +2,7 @@
 /*
  * Nominal shapes of random damaged fabrics and of real fabrics.  The inference of missing links,
  * and the projection (the shape of a fabric over a nominal shape), give the results of their
- * oracles.  Parts that return get their old places; growth into an inferred slot moves nothing.
+ * oracles.  Parts that return get their old places; a link in an inferred slot changes no other.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -756,7 +756,7 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-/* topograph lacks 26 of 558 links: nominally every leaf has 2 links to each of the 9 spines. */
+/* The fabric "topograph" lacks 26 of 558 links: nominally each leaf has 2 links to every spine. */
 START_TEST(topograph)
 {
 	struct ftr_fabric *f = trees_real("topograph/topograph.net");

@@ -114,8 +114,8 @@ static uint32_t rank_lines(const char *path)
 	return n;
 }
 
-/* Check that the state file has the ranks if they differ from the inferred ones, and that the
- * nominal shape of f and the tables are the same after a restart. */
+/* Check that the state file has the ranks of n if these are not the inferred ones.  After a restart
+ * the ranks of n and the tables of f must be the same. */
 static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, uint64_t seed)
 {
 	char path[] = "/tmp/ftr-nominal-XXXXXX";

@@ -227,8 +227,8 @@ START_TEST(guarantees)
 }
 END_TEST
 
-/* The guarantee is that of the leaf with the fewest links; a single switch has no
- * guarantee. */
+/* The leaf with the fewest links upward determines the number of faults that are guaranteed to
+ * be repaired; on a single switch this number is 0. */
 START_TEST(slim_leaf)
 {
 	struct ftr_guarantee g;

@@ -115,8 +115,8 @@ START_TEST(no_trees_at_all)
 }
 END_TEST
 
-/* Every set of up to three faults of small trees: bit i of a set is the i-th link
- * between switches or, if i >= n_links, the (i - n_links)-th switch with its hosts. */
+/* A set of faults: bit i stands for the i-th link between switches or, if i >= n_links, for the
+ * (i - n_links)-th switch with its hosts. */
 struct lost {
 	uint64_t set;
 	unsigned int n_links;

@@ -60,8 +60,8 @@ struct slow {
 	uint32_t n;
 	struct room room[MAX_PKT * 8];
 	uint32_t n_room, first_room;
-	uint32_t pkt_room[MAX_PKT];	/* [packet] index in room[] of the room that it takes */
-	uint64_t free_at[MAX_CH];	/* [channel] time from which it is idle */
+	uint32_t pkt_room[MAX_PKT];	/* [packet] index in room[] of the packet's room */
+	uint64_t free_at[MAX_CH];	/* [channel] time from which the channel is idle */
 	uint32_t from[MAX_CH];		/* [channel] packet being sent, or UINT32_MAX */
 	uint32_t from_ch[MAX_CH];	/* [channel] channel by which that packet came */
 	unsigned int from_vl[MAX_CH];
@@ -268,7 +268,7 @@ static void choose(struct slow *x, uint32_t c)
 	}
 }
 
-/* Let a source send its next packet: it sends to its pairs in turn, as fast as it can. */
+/* Let a source send its next packet, if there is room: its pairs take turns. */
 static void inject(struct slow *x, uint32_t c)
 {
 	ftr_ep e = c - x->n_ports;
