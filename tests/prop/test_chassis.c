@@ -116,8 +116,8 @@ static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
 
 /* ---- any chassis ------------------------------------------------------- */
 
-/* If only top switches are above the root leaf, the inverted order moves only top switches.
- * Paths between hosts are then the same as with dmodc. */
+/* If only top switches are above the root of the inverted order, this order reverses only links of
+ * top switches.  Paths between hosts are then the same as with dmodc. */
 START_TEST(chassis_are_complete)
 {
 	uint64_t seed = trees_first_seed();

@@ -423,8 +423,8 @@ START_TEST(searches_of_any_tables)
 }
 END_TEST
 
-/* The tables have a path longer than the cost of its first switch.  A candidate of another switch
- * leads to a switch on this path that is farther from the destination than that other switch. */
+/* Some paths have more hops than the cost of their first switch, and an entry has a candidate from
+ * which the path to the destination is not shorter (see ftr_balance_tables()). */
 START_TEST(candidates_that_are_farther_away)
 {
 	search_any(200308, (struct ftr_balance_input){

@@ -460,7 +460,7 @@ static void shift_oracle(unsigned long seed)
 	net_free(&n);
 }
 
-/* The position in the walks that ftr_check_lost reports, for comparison with the oracle. */
+/* The walk, by the oracle, that ftr_check_lost must report next. */
 struct expect {
 	const struct oracle *o;
 	const struct ftr_check_report *r;	/* passed to ftr_check_lost, or NULL */

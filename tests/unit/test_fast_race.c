@@ -530,8 +530,8 @@ static void meet(void *ctx, struct fake *h, enum fake_moment m)
 }
 
 /* A sweep leaves out links that the worker must probe after this sweep.  Here the worker handles
- * the list of these links late, when it also holds a link that the next sweep has left out: the
- * worker must probe that link after the next sweep. */
+ * the list of these links late, when the next sweep has added a link to the list: the worker must
+ * probe the added link after the next sweep. */
 START_TEST(test_late_returns)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -20,7 +20,7 @@ static struct ftr_fabric *grow(const char *shape, const struct ftr_gen_opts *o)
 	return f;
 }
 
-/* Number of connected components; a host without a link counts as one. */
+/* Number of connected components; a host without a link is a component, too. */
 static uint32_t components(const struct ftr_fabric *f)
 {
 	uint32_t n = f->n_sw + f->n_nodes, roots = 0;

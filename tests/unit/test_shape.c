@@ -184,8 +184,8 @@ END_TEST
 /*
  * This example shows why a switch that can send downward must do so (deviation in
  * <ftr/shape.h>).  v0 reaches l0 by a downward path of 3 hops and by an upward path over
- * u of 2 hops.  If v0 took the short upward path, packets that s sends down to v0, its
- * only next hop, would turn upward again.
+ * u of 2 hops.  If v0 took the short upward path, packets from s would turn upward again at
+ * v0, which is the only next hop of s.
  *
  *	rank 4   s      u		u - l0 skips ranks; u has nine chains
  *	         | \   /|\ \		below it, so that one irregular link
@@ -314,8 +314,8 @@ START_TEST(hanging_leaf)
 }
 END_TEST
 
-/* No switch is above another: two switches back to back, a ring of five, one alone, and two
- * unconnected parts.  Inside each part everything is reachable. */
+/* No switch is above another: two switches back to back, a ring of five, a single switch, and
+ * unconnected parts.  Inside each part every pair of hosts has a path. */
 START_TEST(flat_fabrics)
 {
 	static const struct {

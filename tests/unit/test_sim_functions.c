@@ -54,7 +54,7 @@ static struct link *links(const struct world *w, uint32_t *n)
 
 static const char *const link_functions[] = {
 	"det-links", "adaptive-links", "misroute",
-	/* misrouting two tiers down tolerates dead links, too */
+	/* functions for dead switches tolerate dead links, too */
 	"det-switches", "adaptive-switches",
 };
 #define N_LINK_FUNCTIONS 3
@@ -303,9 +303,9 @@ START_TEST(figure_3)
 }
 END_TEST
 
-/* Figure 6: k = 4, k - 1 dead links in one group: each U-turn sets one more bit of
- * the vector; the fourth port works.  The vector is in the switch (Sem-Jacobsen et
- * al. 2011) or in the packet (2006, figure 2 with one fault). */
+/* Figure 6: k = 4, k - 1 dead links in one group.  Each U-turn marks one more upward port in a
+ * vector of bits; the fourth port works.  The vector is in the switch (Sem-Jacobsen et al. 2011)
+ * or in the packet (2006, figure 2 with one fault). */
 START_TEST(figure_6)
 {
 	struct world w;
@@ -382,8 +382,8 @@ static unsigned int turn_exits(struct world *w, ftr_sw b, ftr_sw c, ftr_ep to)
 	return n;
 }
 
-/* The vector is cleared when no packet has turned for some time; until then a mark
- * excludes a port that works again. */
+/* The marks in a switch's vector are cleared when no packet has turned for some time.  Until then
+ * a marked port is not used, even if it works again. */
 START_TEST(timeout)
 {
 	struct world w;
@@ -602,8 +602,8 @@ static unsigned int on_one_vl(void *state, const struct ftr_sim_view *v,
 }
 
 /* Up to k - 1 faults at full load: only packets on the failing link or waiting for it are
- * lost, and there is no deadlock.  The samples are far fewer than the 500 of the papers:
- * this checks that the model behaves as in the walks above. */
+ * lost, and there is no deadlock.  The test has far fewer samples than the 500 of the papers,
+ * and only checks that the model behaves as in the walks above. */
 START_TEST(full_load)
 {
 	struct world w;

@@ -486,8 +486,8 @@ START_TEST(dead_switches)
 }
 END_TEST
 
-/* Before a fault, VL 1 of a torus routes in the order of the dimensions: by itself, it can
- * carry all packets on shortest paths. */
+/* Use only VL 1.  Before a fault, VL 1 of a torus routes in the order of the dimensions, and can
+ * carry all packets on shortest paths without VL 0. */
 static unsigned int safe_only(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
@@ -587,8 +587,8 @@ START_TEST(every_path)
 }
 END_TEST
 
-/* Packets use only the safe VL, with one ring or with the rings of a torus: they must deadlock
- * without the bubble, but not with it. */
+/* Packets use only the safe VL, with one ring or with the rings of a torus.  They must deadlock
+ * if a packet may enter a ring without leaving room for another packet (the bubble). */
 static bool bubble;
 
 static unsigned int ring_only(void *state, const struct ftr_sim_view *v,
