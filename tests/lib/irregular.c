@@ -18,7 +18,7 @@ struct making {
 	uint64_t *guid;		/* [n] node GUID of each switch */
 	uint32_t *next;		/* [n] number of ports of each switch used so far */
 	uint32_t n, n_hosts;	/* number of switches and of hosts */
-	uint32_t lost;		/* percent of the links that are missing */
+	uint32_t lost;		/* percentage of links that are left out */
 };
 
 static void must(enum ftr_status st, const struct ftr_err *err)

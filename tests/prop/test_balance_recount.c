@@ -90,7 +90,7 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 		for (uint32_t k = bin * c->width;
 		     k < (bin + 1) * c->width && k < n; k++)
 			sum += slow->shift[(size_t)link * n + k];
-		/* the first bin includes shift 0, in which hosts send to themselves: no flows */
+		/* shift 0 is in the first bin; it has no flows, as hosts send to themselves */
 		ck_assert_msg(sum == is, "seed %" PRIu64
 			      ": link %u, bin %u: the search counts %u flows, there are %u", seed,
 			      link, bin, is, sum);
@@ -129,7 +129,8 @@ static void counters_match(struct counted *x, uint64_t seed)
 	recount_free(slow);
 }
 
-/* Count the senders of every destination again, along the path of each source. */
+/* Check the number of senders to each destination at each switch: the hosts whose paths pass the
+ * switch. */
 static void senders_match(const struct counted *x, uint64_t seed)
 {
 	const struct balance_net *net = x->net;

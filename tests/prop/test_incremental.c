@@ -132,8 +132,8 @@ START_TEST(other_orders_follow)
 }
 END_TEST
 
-/* Real fabrics have leaves of all sizes, hosts on upper switches, and racks joined by horizontal
- * links. */
+/* Random events on the real fabrics, which have leaves of all sizes, hosts on upper switches, and
+ * racks joined by horizontal links. */
 START_TEST(real_fabrics_follow)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {

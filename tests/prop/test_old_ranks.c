@@ -100,7 +100,7 @@ static bool same_ranks(const struct ftr_shape *a, const struct ftr_shape *b)
 	return !memcmp(a->tree.rank, b->tree.rank, n) && !memcmp(a->tree.stub, b->tree.stub, n);
 }
 
-/* The number of lines of the file that begin with R. */
+/* The number of ranks in a state file: the lines that begin with R. */
 static uint32_t rank_lines(const char *path)
 {
 	char line[256];

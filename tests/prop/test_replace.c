@@ -214,9 +214,9 @@ START_TEST(one_switch_at_a_time)
 }
 END_TEST
 
-/* Several switches are replaced at once, neighbours among them, on damaged trees.  At least
- * 95 % must be recognised.  Damage is light: a switch with half of its links dead
- * cannot be recognised as a replacement. */
+/* Two switches, which may be neighbours, are replaced at once on damaged trees.  At least 95 % of
+ * the replacements must be recognised.  Damage is light, because a new switch with half of its
+ * links dead cannot be recognised. */
 START_TEST(several)
 {
 	uint64_t seed = trees_first_seed();

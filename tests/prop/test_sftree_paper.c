@@ -281,7 +281,7 @@ END_TEST
  * different middle switches and close a cycle with other packets.  The plugin's check
  * refuses such tables; the default mode has no cycle on any of these trees.
  *
- *	t0  t1  t2  t3		every m is connected to three of the four top switches
+ *	t0  t1  t2  t3		each middle switch is linked to three of the four tops
  *	 | \/ ...
  *	m0  m1 | m2  m3 | m4  m5
  *	 |\ /|    |\ /|    |\ /|

@@ -214,8 +214,8 @@ static void check_rest(struct json_object *rest, int64_t switches)
 	ck_assert(switches || !number(rest, "entries"));
 }
 
-/* Check the times of an event.  swept: the line was written after a sweep; otherwise it is written
- * immediately. */
+/* Check the times of an event.  swept: the line was written after a sweep, not immediately after
+ * the repair. */
 static void check_times(struct json_object *o, bool swept)
 {
 	struct json_object *ms = get(o, "ms");

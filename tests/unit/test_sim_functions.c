@@ -236,7 +236,7 @@ START_TEST(figure_2)
 	cut(&w, u[0], port_to(&w, u[0], s));
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* up in NL to c, back to b in NL */
+	/* the packet goes up to c in NL, and back to b in NL */
 	ck_assert_uint_eq(k.at[2], c);
 	ck_assert_uint_eq(k.vl[1], 0);
 	ck_assert_uint_eq(k.at[3], b);

@@ -142,7 +142,7 @@ static double busy(ftr_sw s, ftr_port port)
 	ck_abort_msg("no channel");
 }
 
-/* Messages arrive one by one, in order; each takes the time of its bytes. */
+/* Messages arrive one by one, in order, each after the time that its bytes take on the link. */
 START_TEST(messages_alone)
 {
 	does.n = 3;
