@@ -401,7 +401,7 @@ static struct ftr_balance_report search_any(uint64_t seed, struct ftr_balance_in
 }
 
 /* The search accepts any tables: it never raises the load of the most loaded link, and the number
- * of unreachable pairs stays the same.  It does not refuse tables of an engine that follow the
+ * of unreachable pairs stays the same.  The search must use tables of an engine that follow the
  * shape. */
 START_TEST(searches_of_any_tables)
 {

@@ -388,7 +388,7 @@ struct marked {
 	struct ftr_tables *t;		/* marked entries hold FTR_PORT_NONE */
 	struct ftr_tables *prefer;	/* or NULL */
 	uint64_t *bits;			/* the marked entries */
-	uint32_t n;			/* their number */
+	uint32_t n;			/* number of marked entries */
 };
 
 /* trees_racks(), and the fabrics with seed % 5 == 1, have several blocks of destinations

@@ -246,8 +246,8 @@ START_TEST(paper_sibling)
 		{ "t1", "z", "t1 !" },		/* S does not reach z */
 		{ "R", "z", "R !" },
 	};
-	/* if the root is a source, line 13 overwrites the entry that line 9 has just written; this
-	 * makes a loop, which the checker finds */
+	/* R now has the lowest GUID.  For source R, line 13 overwrites the entry that line 9 has
+	 * just written; the new entry makes a loop, which the checker finds. */
 	static const char *const root_first[][3] = {
 		{ "R", "t2", "R t1 R t1 R t1 R t1 R ..." },
 	};

@@ -441,8 +441,8 @@ START_TEST(cancelled_at_any_moment)
 }
 END_TEST
 
-/* Counting the flows of all shifts takes most of the time on large fabrics. A search that has only
- * this to do can be cancelled, too. */
+/* Counting the flows of all shifts takes most of the time on large fabrics.  A search that only
+ * counts flows can be cancelled, too. */
 START_TEST(cancelled_while_flows_are_counted)
 {
 	uint32_t n;

@@ -18,8 +18,8 @@ static unsigned int t1_ports(const struct ftr_fabric *f)
 }
 
 /* t1 was replaced by a switch with another GUID at the same links, one of which is
- * not connected yet: the new switch takes the place of t1.  It also does so if its links are
- * at other ports than those of t1; these links then count as new. */
+ * not connected yet: the new switch takes the place of t1, even if its links are at other ports
+ * than those of t1.  Links at other ports count as new. */
 START_TEST(replaced_switch)
 {
 	static const char *const leaf[] = { "A", "B", "C" };

@@ -388,7 +388,8 @@ START_TEST(test_transition_goes_first)
 }
 END_TEST
 
-/* Ports found in Init are read again when their links are up, whatever happens before. */
+/* Ports found in Init are read again when OpenSM has set up the subnet, even if another trap is
+ * handled before. */
 START_TEST(test_init_is_asked_again)
 {
 	reset();

@@ -138,7 +138,7 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 				ports |= UINT64_C(1) << (p - 1);
 		}
 		ck_assert_uint_eq(x->ports[s * x->n + d], ports);
-		/* the safe tables lead down to d if d is below, otherwise up */
+		/* the safe tables lead down the tree if d is below, otherwise up the tree */
 		for (uint32_t i = 0; at != d; i++) {
 			ftr_port p = x->safe[at * x->n + d];
 
@@ -256,9 +256,9 @@ START_TEST(figure_5)
 }
 END_TEST
 
-/* Figure 6: switches 1 and 4 detect the fault at the same time; before the tree is complete,
- * the link between 3 and 4 dies.  The paper prints the new levels as 11 and 12, but by its own
- * rule they are 1 * 9 + 3 = 12 and 1 * 9 + 4 = 13. */
+/* Figure 6: switches 1 and 4 detect the fault at the same time; before the new tree is complete,
+ * the link between 3 and 4 dies.  The paper prints the levels that follow as 11 and 12, but by its
+ * own rule they are 1 * 9 + 3 = 12 and 1 * 9 + 4 = 13. */
 START_TEST(figure_6)
 {
 	const struct ftr_sim_change g[] = {
@@ -551,8 +551,8 @@ START_TEST(control_packets)
 		.control_bytes = 80,
 	};
 	x = after(&g, 1, &r, 0);
-	/* both ends declare a level; switch 0 announces itself twice, the second time at
-	 * the level of switch 1 */
+	/* both ends of the link declare a level; switch 0 announces itself twice, the second
+	 * time at the level of switch 1 */
 	ck_assert_uint_ge(x->n_origins, 63);
 	ck_assert_uint_le(x->n_origins, 65);
 	ck_assert_uint_ge(x->n_distance, 64 * (2 * 127 - 63));

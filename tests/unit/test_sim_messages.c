@@ -211,8 +211,8 @@ END_TEST
 
 /* Two hosts send at full rate.  The second link is used when the first is busy; as a last resort
  * (_i > 0), only when the buffer at the end of the first link is full.  With room for one packet
- * the buffer fills.  It never fills if it has room for all bytes that arrive before their credits
- * return. */
+ * the buffer fills.  A buffer that has room for all bytes that arrive before their credits return
+ * never fills. */
 START_TEST(last_resort)
 {
 	does.rank = 1;
