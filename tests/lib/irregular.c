@@ -203,7 +203,7 @@ static struct ftr_fabric *layers(struct ftr_rng *r)
 				if (ftr_rng_below(r, 100) < chance)
 					join(&m, s, t, ftr_rng_below(r, trunk +
 								     1));
-	for (uint32_t i = 0; i < odd; i++) {	/* between any two switches */
+	for (uint32_t i = 0; i < odd; i++) {	/* links between any two switches */
 		uint32_t s = ftr_rng_below(r, m.n), t = ftr_rng_below(r, m.n);
 
 		if (s != t)

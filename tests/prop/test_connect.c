@@ -280,9 +280,9 @@ static uint32_t searched(const struct both *b, const char *engine,
 }
 
 /* Two chassis, joined by racks that connect to two chips of each. With these seeds, dmodc
- * routes by sftree's order. After the search the load is as even as that of up/down
- * routing, which leaves pairs unreachable. All tables follow one shape, as the fast path
- * requires. */
+ * routes by the inverted order, as sftree does. After the search the load is as even as that
+ * of up/down routing, which leaves pairs unreachable. All tables follow one shape, as the fast
+ * path requires. */
 START_TEST(order_of_sftree_is_even)
 {
 	static const uint64_t seeds[] = { 32, 34, 47, 169, 197, 274, 332 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Nominal shapes of random damaged fabrics and of real fabrics.  The inference of missing links,
- * and the projection (the shape of a fabric over a nominal shape), give the results of their
- * oracles.  Parts that return get their old places; a link in an inferred slot changes no other.
+ * and the projection (the shape of a fabric over a nominal shape), equal their oracles.  Parts that
+ * return get their old places.  A new link in an inferred slot changes no data of other links.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */

@@ -132,8 +132,8 @@ static bool has_room(struct slow *x, uint32_t c, unsigned int vl)
 	return taken + BYTES <= x->c->buffer;
 }
 
-/* Key of the queue of a waiting packet: its input channel, and its input VL (with FIFOs) or output
- * VL. */
+/* Key of the queue of a waiting packet: the packet's input channel, and its input VL (with FIFOs)
+ * or its output VL (without). */
 static uint32_t key_of(const struct slow *x, const struct pkt *p)
 {
 	return p->ch * 4 + (x->c->queues == FTR_SIM_FIFO ? p->vl : p->out_vl);

@@ -44,7 +44,7 @@ struct slow_sweep {
 	const struct balance_net *net;
 	const struct balance_sweep *w;
 	struct recount *now;
-	uint8_t *entry;		/* [n_sw] entries for the destination */
+	uint8_t *entry;		/* [n_sw] entry of each switch for the destination */
 	const struct balance_dest *d;
 	ftr_sw to;
 	bool sends[FTR_PORT_MAX];	/* [source] true: the source's flows pass the entry */

@@ -717,9 +717,9 @@ START_TEST(drains)
 }
 END_TEST
 
-/* Links fail one after the other.  If each switch counts its own levels, a switch may declare a
- * level that no other switch follows, and a ring keeps a dead link.  src/models/immunet.c lists
- * this deviation from the paper. */
+/* Links fail one after the other.  _i 1: each switch counts only its own emergencies, as in the
+ * paper; a switch may then declare a level that no other switch follows, and some rings keep a dead
+ * link.  _i 0: with the deviation in src/models/immunet.c no ring keeps a dead link. */
 START_TEST(levels)
 {
 	uint32_t broken = 0;
