@@ -20,7 +20,7 @@ static struct ftr_err err;
 
 /* ---- the slow computation -------------------------------------------- */
 
-/* The shape with all links that the incremental routing uses. */
+/* The shape that the incremental routing uses, with all links. */
 static const struct ftr_shape *reported(const struct world *w)
 {
 	return w->order ? w->order : w->whole;

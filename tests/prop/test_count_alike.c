@@ -3,7 +3,7 @@
  * Checks the count of flows from the tables (src/balance/count_alike.c) on thousands of random
  * fabrics, healthy and damaged, with the tables of engines and with tables in which entries have
  * been changed at random.  The flows must equal those of a slow walk of every pair (lib/recount.h)
- * and, for tables of engines, those of the count by destination (src/balance/count.c).
+ * and, for tables of engines, the flows counted by destination (src/balance/count.c).
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */

@@ -243,8 +243,8 @@ static void replay_share(const struct counted *x, struct ftr_tables *t,
 	}
 }
 
-/* Check that each move was the best one for the flows that its share knew. before: the tables
- * before the sweep. */
+/* Check that each move was the best one for the flows known to its share: a share learns of the
+ * moves of other shares BALANCE_LAG batches later.  before: the tables before the sweep. */
 static void replay(const struct counted *x, const struct ftr_tables *before,
 		   const struct balance_sweep *w, uint64_t seed)
 {

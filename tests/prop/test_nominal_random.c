@@ -482,7 +482,7 @@ START_TEST(unions)
 }
 END_TEST
 
-/* The order of discovery, in which the file lists the nodes, has no effect. */
+/* The order in which OpenSM discovers the nodes, or a file lists them, has no effect. */
 START_TEST(order_of_discovery)
 {
 	uint64_t seed = trees_first_seed();

@@ -265,8 +265,8 @@ static struct net random_net(struct ftr_rng *g, uint8_t *rank)
 	return n;
 }
 
-/* Route lid upward through any higher switch, or downward where a path of downward links
- * exists. */
+/* Route lid downward at switches with a path of downward links, and at all others upward to a
+ * switch that has a path. */
 static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 		    struct ftr_rng *g)
 {
