@@ -51,7 +51,7 @@ static uint32_t longest_zigzag(const struct both *b)
 	return longest;
 }
 
-/* On complete k-ary n-trees the claims of Bogdanski et al. 2012 hold: switches
+/* On complete trees the claims of Bogdanski et al. 2012 hold: switches
  * reach all switches, and dependencies are acyclic on the VL of the hosts. */
 START_TEST(paper_on_whole_trees)
 {

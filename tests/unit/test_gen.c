@@ -477,7 +477,7 @@ START_TEST(limits)
 {
 	static const char *const shape[] = {
 		"2;255,2;1,2;1,1",	/* needs 257 ports */
-		"1;128;1;2",		/* needs 256 because of parallel links */
+		"1;128;1;2",		/* needs 256 ports, because links are doubled */
 		"3;100,100,100;1,1,1;1,1,1",	/* a million hosts */
 		"8;200,200,200,200,200,200,200,200;1,1,1,1,1,1,1,1;1,1,1,1,1,1,1,1",
 	};
