@@ -66,7 +66,8 @@ static void end_count(struct counted *x)
 /* ---- the best port ------------------------------------------------------------- */
 
 struct price {
-	uint64_t square;	/* sum of the squares of the flows above the target on each link */
+	uint64_t square;	/* increase of the sum of squares: a link of the path contributes
+				 * the square of its number of flows above the target */
 	uint64_t flows;		/* sum of the flows on all links of the path */
 };
 

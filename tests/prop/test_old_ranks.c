@@ -150,7 +150,8 @@ struct tally {
 	unsigned int flips;	/* cases in which other ranks are inferred */
 	unsigned int kept;	/* of the flips, cases in which the old ranks are kept */
 	unsigned int same;	/* of the kept, cases without extra turns */
-	uint64_t entries;	/* number of entries that the inferred ranks would change */
+	uint64_t entries;	/* in the cases of `same`: number of entries that the inferred ranks
+				 * would change */
 };
 
 /* Test one more host: the fabric `whole` is seen first without the host port h, then with it. */
