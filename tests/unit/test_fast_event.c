@@ -413,7 +413,8 @@ static void check_lines(struct fake *h, unsigned int n)
 	ck_assert_uint_eq(fake_events(h, "{\"schema\""), n);
 }
 
-/* A link fails and returns.  The events must be written after the sweeps that confirm them. */
+/* A link fails and returns.  The event of the failure must be written after the sweep that confirms
+ * the failure. */
 START_TEST(test_link_events)
 {
 	struct fake *h = new_recorded();

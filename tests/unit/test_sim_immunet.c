@@ -671,9 +671,9 @@ static void star(void)
 	up = calloc(f->n_ports, 1);
 }
 
-/* The ring around the star fills up without bubbles.  Then the link that it does
- * not use dies, and the same ring is built again with bubbles: its packets move again
- * only if the ring is drained. */
+/* Without bubbles the ring of the star() fabric fills up.  Then the link that the ring does not use
+ * dies, and the same ring is built again with bubbles: packets on the ring move again only if the
+ * ring is drained. */
 static unsigned int ring_then(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,

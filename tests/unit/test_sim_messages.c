@@ -259,8 +259,8 @@ START_TEST(hops)
 }
 END_TEST
 
-/* Sources stop sending to a host that is cut off.  Packets of a source that learns of the failure
- * late are lost. */
+/* A host is cut off.  _i 0: sources continue to send to this host, and the packets are lost.
+ * _i 1 (spare_dead): sources stop, and after some time no more packets are lost. */
 START_TEST(no_packets_to_dead_hosts)
 {
 	const struct ftr_sim_change g = {
