@@ -140,8 +140,8 @@ static unsigned int free_port(const struct ftr_fabric *f, ftr_sw s)
 	return p;
 }
 
-/* Two trees, joined by one link between spines.  Each has 2 spines and 4 leaf switches with 4
- * hosts. */
+/* Two trees, joined by one link between spines.  Each tree has 2 spines, and 4 leaf switches with 4
+ * hosts each. */
 static struct ftr_fabric *two_trees(void)
 {
 	const struct edit nothing = EDIT_NOTHING;
