@@ -85,7 +85,7 @@ START_TEST(newest_counts)
 		put(h, "/file", FTR_OK);
 	pthread_mutex_unlock(&gate);
 	fake_flush(h);
-	/* the writer may have taken the first job before the second was queued */
+	/* the writer may have taken the first job for /file before the second was queued */
 	ck_assert_uint_le(ran, 3);
 	ck_assert_uint_ge(ran, 2);
 	ck_assert_uint_eq(freed, 5001);
