@@ -138,7 +138,7 @@ static void no_credit_loop(const struct both *b)
 }
 
 /* Check the engine's claims: with the claimed order and turns, the checker proves the tables free
- * of cycles without building the graph; without the claims it cannot. */
+ * of cycles without building the graph; without the claimed turns it cannot. */
 static void claims_prove(const struct both *b)
 {
 	struct ftr_check_opts opts = {
@@ -165,7 +165,7 @@ static void claims_prove(const struct both *b)
 }
 
 /* Check that entries with an up/down path equal those with `paths updown`. At a gateway whose
- * choice was restricted, an entry may differ, but its path must have the same number of hops. */
+ * choice was restricted, entries may differ; their paths are longer only if this is reported. */
 static void others_keep(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;

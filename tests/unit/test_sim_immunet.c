@@ -247,8 +247,8 @@ START_TEST(figure_5)
 	for (ftr_sw s = 3; s <= 7; s += 2 - (s == 3 || s == 4))
 		if (s != 4)
 			ck_assert_uint_eq(step(s, x->node[s].parent, &in), 4);
-	/* router 3 has one exit for each of its three tree links; together they
-	 * form a cycle */
+	/* on the ring, switch 3 forwards packets from its parent to another neighbour, not
+	 * back to the parent */
 	in = x->node[3].parent;
 	ck_assert_uint_ne(x->node[3].next[in], in);
 	forget(&r);
