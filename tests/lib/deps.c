@@ -66,8 +66,8 @@ static bool set(uint8_t *at)
 	return is_new;
 }
 
-/* Add what packets for the LID occupy that enter s by port `in`, or start in s, and leave by port
- * `out`, and their edges.  True if this is new. */
+/* Packets for the LID enter s by port `in`, or start in s, and leave by port `out`: add the
+ * combinations that they occupy, and their edges.  True if one of these is new. */
 static bool enter(struct deps *d, ftr_lid lid, ftr_sw s, unsigned int in,
 		  unsigned int out)
 {

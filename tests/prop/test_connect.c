@@ -412,7 +412,7 @@ static uint32_t longer_pairs(const struct both *b)
 	return n;
 }
 
-/* Two chassis joined by rows of racks: no turns are possible without a credit loop,
+/* Two chassis joined by rows of racks: every extra turn would close a credit loop,
  * because every row reaches two chips of each chassis. All racks of a row then share the
  * traffic between the chassis, with dmodc as with sftree, and all other pairs keep the
  * length of their paths. */

@@ -246,7 +246,7 @@ END_TEST
 
 /* ---- shifts ------------------------------------------------------------ */
 
-/* Most flows on one link between switches, over all shifts of the order. */
+/* The greatest number of flows on a link between switches in any shift of the order. */
 static uint32_t worst_shift(const struct routed *r, const ftr_ep *order)
 {
 	const struct ftr_fabric *f = r->f;

@@ -17,7 +17,7 @@
 
 static struct ftr_err err;
 static struct ftr_builder *b;
-static uint8_t used[300];	/* ports in use, per switch */
+static uint8_t used[300];	/* number of ports of each switch in use */
 
 #define SW(i) (UINT64_C(0x100) + (i))
 #define HOST(i) (UINT64_C(0x10000) + (i))

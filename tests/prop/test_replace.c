@@ -91,7 +91,7 @@ static struct ftr_tables *route(const struct ftr_fabric *f,
 
 /* Number of changed entries of LIDs that both fabrics have; a replaced switch is compared
  * with its successor.  With sftree, entries for switches are not counted: switches
- * reach each other over the subtree root, which is the leaf with the smallest GUID
+ * reach each other over the root leaf, which is the leaf with the smallest GUID
  * and may itself be replaced. */
 static uint32_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 			const struct ftr_fabric *g, const struct ftr_tables *b,

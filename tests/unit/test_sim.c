@@ -424,8 +424,8 @@ END_TEST
 /* ---- losses --------------------------------------------------------------------- */
 
 /* Two flows at full rate cross a link that dies: packets on the link and packets that wait for the
- * link are lost.  Later their entry is missing, and all their packets are lost.  At the end, all
- * packets must arrive again. */
+ * link are lost.  Later the entry for their destination is missing, and all their packets are
+ * lost.  At the end, all packets must arrive again. */
 START_TEST(dying_link)
 {
 	struct net n = dumbbell();

@@ -659,10 +659,10 @@ static bool keep_one_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return s != c->s || p != c->p;
 }
 
-/* Sem-Jacobsen et al. 2011, from section VIII on: reconfiguration (DDRC) is the function lft
- * with new tables at a later time; all packets sent to the failed link until that time are
- * lost.  The hybrid is R_det with the same new tables; it loses only the packets that R_det
- * alone loses. */
+/* Sem-Jacobsen et al. 2011, from section VIII on.  Reconfiguration (DDRC) is simulated by the
+ * function lft, which gets new tables some time after the fault: all packets sent to the failed
+ * link until then are lost.  The hybrid is simulated by R_det with the same new tables: it loses
+ * only the packets that R_det alone loses. */
 START_TEST(hybrid)
 {
 	struct world w;

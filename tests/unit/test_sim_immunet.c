@@ -523,7 +523,7 @@ START_TEST(torus_rings)
 	ck_assert_msg(!ftr_sim_run(&c, NULL, &r, &err), "%s", err.msg);
 	ck_assert_uint_gt(r.delivered, 10000);
 	ck_assert_uint_eq(r.max_hops, 2 + 4 + 4);
-	/* the mean distance of 8x8 is 4 * 64 / 63 */
+	/* the mean distance between two switches of an 8x8 torus is 4 * 64 / 63 */
 	ck_assert_double_eq_tol((double)r.series[1].hops /
 				(double)r.series[1].delivered - 2,
 				256.0 / 63, 0.1);
