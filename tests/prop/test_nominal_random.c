@@ -440,8 +440,8 @@ END_TEST
 
 /* ---- unions ------------------------------------------------------------ */
 
-/* Parts of one fabric, in any order, give one nominal fabric; all parts together
- * give the fabric itself. */
+/* Three parts of a fabric, seen in two orders, give the same nominal fabric.  When the whole fabric
+ * has been seen, too, the nominal fabric is that of the whole fabric. */
 START_TEST(unions)
 {
 	uint64_t seed = trees_first_seed();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Placement over random trees and random sequences of faults: the entries equal those of
- * the oracle, the number of changed entries is the least possible, and displaced entries
- * are balanced.
+ * the oracle, a fault changes only entries that lose their next hop, and the tables do not
+ * depend on the number of threads.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.

@@ -96,8 +96,8 @@ static uint32_t digit(const struct ftr_pgft *g, unsigned int level,
 	return pos % (j < level ? g->w[j] : g->m[j]);
 }
 
-/* Check that every link of s is allowed, and that the number of links to each neighbour is the p of
- * the PGFT. */
+/* Check that every link of s leads to a node that the PGFT allows, and that s has the right numbers
+ * of links upward and downward. */
 static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 			 ftr_sw s)
 {
