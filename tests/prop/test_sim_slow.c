@@ -33,7 +33,8 @@ struct pkt {
 	ftr_lid lid;
 	unsigned int sl, vl, hops;
 	uint64_t sent;
-	uint64_t head;		/* time when the head arrives at the far end */
+	uint64_t head;		/* time when the packet's head has passed the delay of the next
+				 * switch, or the whole packet has arrived at its host */
 	uint64_t tail, ready;
 	uint32_t out;		/* channel that the packet waits for */
 	unsigned int out_vl;
