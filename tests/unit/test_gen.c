@@ -130,8 +130,8 @@ static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 	ck_assert_uint_eq(up, level < g->h ? g->w[level] * g->p[level] : 0);
 }
 
-/* Check that the number of parallel links from s to each neighbour is the p of the level between
- * the two. */
+/* Check that s has p parallel links to each neighbour: p is the parameter of the PGFT for the level
+ * of these links. */
 static void check_parallel(const struct ftr_fabric *f,
 			   const struct ftr_pgft *g, ftr_sw s)
 {
