@@ -66,7 +66,8 @@ static bool set(uint8_t *at)
 	return is_new;
 }
 
-/* Add packets that enter s by port `in`, or start in s, and leave by port `out`. */
+/* Packets for the LID enter s by port `in`, or start in s, and leave by port `out`: add the
+ * combinations that they occupy, and their edges.  True if one of these is new. */
 static bool enter(struct deps *d, ftr_lid lid, ftr_sw s, unsigned int in,
 		  unsigned int out)
 {
@@ -202,7 +203,7 @@ void deps_restore(struct deps *d, ftr_lid lid, struct deps_lid saved)
 	d->lid[lid] = saved;
 }
 
-/* The edges of all LIDs, except those of links that are down. */
+/* The edges of all LIDs together, except those that start at a link that is down. */
 static uint8_t *all_edges(const struct deps *d)
 {
 	uint8_t *all = calloc(edge_size(d), 1);

@@ -4,10 +4,9 @@
  * fabrics: the functions of <ftr/cdg.h>, computed with sets and fixed points.
  *
  * For each LID there are two sets: the occupied combinations (link, VL, SL), and the edges. A
- * step gives its switches a second entry. All entries are then followed repeatedly until
- * nothing new is added, and the old entries are removed. A drain empties the two sets and
- * fills them again from the present tables. The search for cycles starts from scratch each
- * time.
+ * write step gives its switches a second entry. All entries are then followed repeatedly until
+ * the sets no longer grow, and the old entries are removed. A drain empties the two sets and
+ * fills them again from the present tables. Each search for cycles starts from scratch.
  */
 #ifndef FTR_TEST_DEPS_H
 #define FTR_TEST_DEPS_H

@@ -8,7 +8,7 @@
 
 #include <ftr/ftr.h>
 
-/* EDIT_NOTHING is an edit without a change; set the members of one change in it. */
+/* One change: begin with EDIT_NOTHING, and set the members of the change. */
 struct edit {
 	ftr_sw no_sw;		/* remove this switch, with its links */
 	ftr_ep no_ep;		/* remove this host port */
@@ -22,7 +22,7 @@ struct edit {
 #define EDIT_NOTHING { FTR_SW_NONE, FTR_EP_NONE, FTR_SW_NONE, 0, \
 	FTR_EP_NONE, FTR_EP_NONE, NULL }
 
-/* A builder that contains f with the change; more may be added to it. */
+/* A builder that contains f with the change; the caller may add more to the builder. */
 struct ftr_builder *edit_open(const struct ftr_fabric *f,
 			      const struct edit *e);
 /* f with replaced switches: switch s gets node GUID guid[s] and LID lid[s]; it stays as it is if

@@ -18,7 +18,7 @@ struct making {
 	uint64_t *guid;		/* [n] node GUID of each switch */
 	uint32_t *next;		/* [n] number of ports of each switch used so far */
 	uint32_t n, n_hosts;	/* number of switches and of hosts */
-	uint32_t lost;		/* percent of the links that are missing */
+	uint32_t lost;		/* percentage of links that are left out */
 };
 
 static void must(enum ftr_status st, const struct ftr_err *err)
@@ -203,7 +203,7 @@ static struct ftr_fabric *layers(struct ftr_rng *r)
 				if (ftr_rng_below(r, 100) < chance)
 					join(&m, s, t, ftr_rng_below(r, trunk +
 								     1));
-	for (uint32_t i = 0; i < odd; i++) {	/* between any two switches */
+	for (uint32_t i = 0; i < odd; i++) {	/* links between any two switches */
 		uint32_t s = ftr_rng_below(r, m.n), t = ftr_rng_below(r, m.n);
 
 		if (s != t)

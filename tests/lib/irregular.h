@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Random irregular fabrics: layers of switches joined by 0 to 4 parallel links,
- * some links that skip a layer or stay inside one, hosts on leaf switches and
- * on some other switches; or racks that are connected to two chips of each of two chassis.
+ * Random irregular fabrics of three kinds: layers of switches with irregular links and
+ * hosts, two trees joined at their spines, and two chassis joined by racks.
  */
 #ifndef FTR_TEST_IRREGULAR_H
 #define FTR_TEST_IRREGULAR_H

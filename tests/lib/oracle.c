@@ -117,7 +117,8 @@ static uint32_t n_above(const struct ftr_shape *sh, ftr_sw s)
 	return n;
 }
 
-/* The greatest product of the numbers of parents, over all upward paths to s. */
+/* The greatest product, over all upward paths that end at s, of the numbers of upward neighbours
+ * of the switches before s. */
 uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s)
 {
 	uint64_t best = 1;

@@ -270,7 +270,7 @@ static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 	abort();
 }
 
-/* The data on which the slot depends that switch s uses for destination t. */
+/* The data that determine the slot of switch s for destination t. */
 static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
 			       const struct ftr_dest *t)
 {

@@ -17,7 +17,7 @@
 struct oracle_place {
 	const struct ftr_shape *whole;	/* nominal shape, with inferred links */
 	const struct ftr_shape *sh;	/* shape of the damaged fabric, over `whole` */
-	unsigned int *cost, *down;	/* costs of sh, [n_sw * n_sw] */
+	unsigned int *cost, *down;	/* [n_sw * n_sw] costs and down-costs of sh */
 	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: `whole` has no up paths */
 };
 

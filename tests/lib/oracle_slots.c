@@ -58,7 +58,7 @@ static void flood(const struct ftr_shape *sh, unsigned int low, ftr_sw s,
 	}
 }
 
-/* True if sh infers a link of a lower switch of the mesh. */
+/* True if the shape has an inferred link at a lower switch of the mesh. */
 static bool shape_infers(const struct ftr_shape *sh, const struct mesh *m)
 {
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++) {

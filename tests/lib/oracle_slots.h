@@ -21,7 +21,7 @@ unsigned int oracle_nominal(const struct ftr_shape *sh, ftr_sw a, ftr_sw b);
 uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot);
 
 /* Compare the slots, nominal link counts and dividers of sh with the functions
- * above. Check that sh has up paths if and only if two slots of a switch lead to the same plane.
+ * above. Check that sh has up paths if and only if two slots of some switch lead to one plane.
  * Aborts the test with the seed in its message. */
 void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed);
 

@@ -75,7 +75,7 @@ static enum ftr_status grow_wild(struct wild *w, uint32_t n_hosts,
 		snprintf(name, sizeof(name), "sw-%u", i);
 		st = ftr_builder_add_switch(w->b, wild_guid(i), FTR_PORT_MAX,
 					    0, 0, name, w->err);
-		/* a tree of i switches never uses all their ports */
+		/* i switches joined as a tree always have a free port */
 		if (!st && i > 0)
 			st = wild_link(w, i, wild_pick(w, i, i));
 	}

@@ -20,7 +20,7 @@ static struct ftr_err err;
 
 /* ---- the slow computation -------------------------------------------- */
 
-/* The shape with all links that the incremental routing uses. */
+/* The shape that the incremental routing uses, with all links. */
 static const struct ftr_shape *reported(const struct world *w)
 {
 	return w->order ? w->order : w->whole;
@@ -315,7 +315,7 @@ static uint32_t draw_link(struct world *w, struct ftr_incr_event *e)
 		if (port->peer_kind != FTR_PEER_SW ||
 		    ftr_rng_below(&w->rng, 3))
 			return 1;
-		/* reported from the other end, too, sometimes with the opposite
+		/* the other end reports the event, too, sometimes with the opposite
 		 * state */
 		e[1] = (struct ftr_incr_event){
 			port->peer, port->peer_port,

@@ -39,7 +39,7 @@ struct world {
 	     w.seed < trees_first_seed() + trees_runs(runs) &&		\
 	     (ftr_rng_seed(&w.rng, w.seed), true); w.seed++)
 
-/* Set w->f to a small tree, to any graph, or to leaves under one chassis or two. */
+/* Set w->f to a small tree, to a random graph, or to leaves under one chassis or two. */
 void world_tree(struct world *w, uint32_t max_sw, bool damaged);
 void world_graph(struct world *w, uint32_t max_sw);
 void world_chassis(struct world *w, bool damaged);

@@ -90,7 +90,7 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 		for (uint32_t k = bin * c->width;
 		     k < (bin + 1) * c->width && k < n; k++)
 			sum += slow->shift[(size_t)link * n + k];
-		/* the first bin includes shift 0, in which hosts send to themselves: no flows */
+		/* shift 0 is in the first bin; it has no flows, as hosts send to themselves */
 		ck_assert_msg(sum == is, "seed %" PRIu64
 			      ": link %u, bin %u: the search counts %u flows, there are %u", seed,
 			      link, bin, is, sum);
@@ -129,7 +129,8 @@ static void counters_match(struct counted *x, uint64_t seed)
 	recount_free(slow);
 }
 
-/* Count the senders of every destination again, along the path of each source. */
+/* Check the number of senders to each destination at each switch: the hosts whose paths pass the
+ * switch. */
 static void senders_match(const struct counted *x, uint64_t seed)
 {
 	const struct balance_net *net = x->net;
@@ -160,7 +161,7 @@ static void senders_match(const struct counted *x, uint64_t seed)
 	}
 }
 
-/* Cancels a sweep at the n-th call from now on; 0: never. */
+/* Cancel the sweep at the *ctx-th call from now on; if *ctx is 0, never. */
 static bool stop_at(void *ctx)
 {
 	uint32_t *n = ctx;
@@ -371,8 +372,8 @@ static void check(const struct routed *r, const struct ftr_tables *t,
 	ck_assert(!ftr_check_tables(r->f, t, &opts, NULL, out, &err));
 }
 
-/* Check that the same pairs are reachable as without the search, by up/down paths and
- * without a credit loop. */
+/* Check that the checker finds the same as without the search: the same numbers of unreachable
+ * pairs and of harmful entries, and the same verdict on credit loops. */
 static void is_sound(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_check_report now;
@@ -489,7 +490,8 @@ static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 		}
 }
 
-/* Returns the number of entries changed.  *p: see product(). */
+/* Search at this depth and check the tables.  Returns the number of changed entries; *p: the
+ * result of product(). */
 static uint64_t one_depth(const struct routed *r, enum ftr_balance depth,
 			  struct ftr_team *team, double *p)
 {

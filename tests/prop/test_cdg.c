@@ -53,7 +53,8 @@ static struct ftr_sl2vl *random_vls(struct ftr_rng *r,
 	return m;
 }
 
-/* Route to each LID by a random tree over the links; a few entries are random. */
+/* Route to each LID by a random tree over the links.  For `wild` percent of the LIDs, one entry is
+ * random. */
 static void random_tables(struct ftr_rng *r, const struct ftr_fabric *f,
 			  struct ftr_tables *t, unsigned int wild)
 {

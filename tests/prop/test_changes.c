@@ -198,7 +198,7 @@ static ftr_sw leads_to(const struct scene *z, const struct ftr_tables *t,
 	return ftr_fabric_port(z->damaged, s, p)->peer;
 }
 
-/* The finding in which a walk ends; FTR_N_FINDINGS if it arrives. */
+/* The checker's finding for the walk from s to lid; FTR_N_FINDINGS if the walk arrives. */
 static enum ftr_finding slow_walk(const struct scene *z, ftr_sw s, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &z->f->owner[lid];
@@ -376,7 +376,8 @@ static void against_slow(struct scene *z)
 	}
 }
 
-/* The number of changes that are written no later than the next change on their path. */
+/* The number of changed entries that are written before the next changed entry on their path, or
+ * in the same step. */
 static uint64_t slow_early(const struct scene *z)
 {
 	uint64_t n = 0;

@@ -2,7 +2,7 @@
 /*
  * Leaves that connect to several switches of one plane, as racks connect to a
  * chassis: the load is even, unlike with placement literal, and sftree has the paths of dmodc.
- * (test_place compares entry by entry.)
+ * (test_place compares each entry with an oracle.)
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -116,8 +116,8 @@ static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
 
 /* ---- any chassis ------------------------------------------------------- */
 
-/* If only top switches are above the root, only these are upside down in the inverted order.
- * Paths between hosts are then the same as with dmodc. */
+/* If only top switches are above the root of the inverted order, this order reverses only links of
+ * top switches.  Paths between hosts are then the same as with dmodc. */
 START_TEST(chassis_are_complete)
 {
 	uint64_t seed = trees_first_seed();

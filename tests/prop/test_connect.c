@@ -138,7 +138,7 @@ static void no_credit_loop(const struct both *b)
 }
 
 /* Check the engine's claims: with the claimed order and turns, the checker proves the tables free
- * of cycles without building the graph; without the claims it cannot. */
+ * of cycles without building the graph; without the claimed turns it cannot. */
 static void claims_prove(const struct both *b)
 {
 	struct ftr_check_opts opts = {
@@ -165,7 +165,7 @@ static void claims_prove(const struct both *b)
 }
 
 /* Check that entries with an up/down path equal those with `paths updown`. At a gateway whose
- * choice was restricted, an entry may differ, but its path must have the same number of hops. */
+ * choice was restricted, entries may differ; their paths are longer only if this is reported. */
 static void others_keep(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -280,9 +280,9 @@ static uint32_t searched(const struct both *b, const char *engine,
 }
 
 /* Two chassis, joined by racks that connect to two chips of each. With these seeds, dmodc
- * routes by sftree's order. After the search the load is as even as that of up/down
- * routing, which leaves pairs unreachable. All tables follow one shape, as the fast path
- * requires. */
+ * routes by the inverted order, as sftree does. After the search the load is as even as that
+ * of up/down routing, which leaves pairs unreachable. All tables follow one shape, as the fast
+ * path requires. */
 START_TEST(order_of_sftree_is_even)
 {
 	static const uint64_t seeds[] = { 32, 34, 47, 169, 197, 274, 332 };
@@ -335,7 +335,7 @@ static uint64_t host_pairs_apart(const struct both *b)
 	return n;
 }
 
-/* Check that at most one of 20 fabrics is above the usual limit; one is always allowed. */
+/* Check that at most n / 20 of n fabrics are above the limit, or one if n is less than 40. */
 static void few_above(uint32_t above, uint32_t n)
 {
 	ck_assert_msg(above <= FTR_MAX(n / 20, 1u), "%u of %u fabrics are above the limit",
@@ -412,7 +412,7 @@ static uint32_t longer_pairs(const struct both *b)
 	return n;
 }
 
-/* Two chassis joined by rows of racks: no turns are possible without a credit loop,
+/* Two chassis joined by rows of racks: every extra turn would close a credit loop,
  * because every row reaches two chips of each chassis. All racks of a row then share the
  * traffic between the chassis, with dmodc as with sftree, and all other pairs keep the
  * length of their paths. */
@@ -585,8 +585,8 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return !ftr_incr_connected(x->lv, s, p) || ftr_incr_alive(x->lv, s, p);
 }
 
-/* True if a full routing of sh uses the same kind of links as the incremental routing.  A full
- * routing tries the kinds in order, and uses the first one that connects all pairs. */
+/* True if a full routing of sh uses the same kind of links (enum connect_links) as the incremental
+ * routing: a full routing uses the first kind with which all pairs are connected. */
 static bool same_links(const struct life *x, const struct ftr_shape *sh,
 		       const struct ftr_route_opts *o)
 {
@@ -601,8 +601,8 @@ static bool same_links(const struct life *x, const struct ftr_shape *sh,
 	return !c.complete;
 }
 
-/* Compare with a full routing over the links that are alive. It starts with the turns of the
- * incremental routing. */
+/* Compare with a full routing over the links that are alive. The full routing starts with the
+ * turns of the incremental routing. */
 static void compare(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_filter filter = { .keep_link = alive, .ctx = x };

@@ -3,7 +3,7 @@
  * Checks the count of flows from the tables (src/balance/count_alike.c) on thousands of random
  * fabrics, healthy and damaged, with the tables of engines and with tables in which entries have
  * been changed at random.  The flows must equal those of a slow walk of every pair (lib/recount.h)
- * and, for tables of engines, those of the count by destination (src/balance/count.c).
+ * and, for tables of engines, the flows counted by destination (src/balance/count.c).
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -401,7 +401,7 @@ static struct ftr_balance_report search_any(uint64_t seed, struct ftr_balance_in
 }
 
 /* The search accepts any tables: it never raises the load of the most loaded link, and the number
- * of unreachable pairs stays the same.  It does not refuse tables of an engine that follow the
+ * of unreachable pairs stays the same.  The search must use tables of an engine that follow the
  * shape. */
 START_TEST(searches_of_any_tables)
 {
@@ -423,8 +423,8 @@ START_TEST(searches_of_any_tables)
 }
 END_TEST
 
-/* A path is longer than the cost of its first switch, and a candidate of another switch leads to a
- * switch of this path that is farther away. */
+/* Some paths have more hops than the cost of their first switch, and an entry has a candidate from
+ * which the path to the destination is not shorter (see ftr_balance_tables()). */
 START_TEST(candidates_that_are_farther_away)
 {
 	search_any(200308, (struct ftr_balance_input){

@@ -156,8 +156,8 @@ static struct hosts number_hosts(const struct ftr_shape *sh)
 
 struct recount {
 	uint32_t *flows;	/* [n_ports] */
-	uint32_t *shift;	/* [n_ports][number of hosts] by shift: flows that have passed a
-				 * displaced entry */
+	uint32_t *shift;	/* [n_ports][number of hosts] flows of each shift on the link that
+				 * have passed a displaced entry */
 };
 
 static void follow_flow(const struct kept *k, const struct hosts *h,
@@ -388,7 +388,7 @@ struct marked {
 	struct ftr_tables *t;		/* marked entries hold FTR_PORT_NONE */
 	struct ftr_tables *prefer;	/* or NULL */
 	uint64_t *bits;			/* the marked entries */
-	uint32_t n;			/* their number */
+	uint32_t n;			/* number of marked entries */
 };
 
 /* trees_racks(), and the fabrics with seed % 5 == 1, have several blocks of destinations

@@ -246,7 +246,7 @@ END_TEST
 
 /* ---- shifts ------------------------------------------------------------ */
 
-/* Most flows on one link between switches, over all shifts of the order. */
+/* The greatest number of flows on a link between switches in any shift of the order. */
 static uint32_t worst_shift(const struct routed *r, const ftr_ep *order)
 {
 	const struct ftr_fabric *f = r->f;
@@ -468,7 +468,7 @@ START_TEST(lids_of_a_port_use_all_planes)
 }
 END_TEST
 
-/* Hosts with a port on each of two leaves, at the same position of both: the two
+/* Each host has a port on each of two leaves, at the same switch port of both leaves.  The two
  * ports of a host must be reached over different spines. */
 START_TEST(ports_of_a_host_use_different_planes)
 {

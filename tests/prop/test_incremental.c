@@ -19,8 +19,8 @@
 
 static struct ftr_err err;
 
-/* Check that the checker finds no fault in the changes.  Its report must not depend on whether the
- * fabric contains the links that came up, or only the list of added links does. */
+/* Check that the checker finds no fault in the changes.  Its report must be the same whether the
+ * links that came up are in the fabric or only in the list of added links. */
 static void changes_stand(const struct world *w)
 {
 	struct ftr_check_delta d;
@@ -132,8 +132,8 @@ START_TEST(other_orders_follow)
 }
 END_TEST
 
-/* Real fabrics have leaves of all sizes, hosts on upper switches, and racks joined by horizontal
- * links. */
+/* Random events on the real fabrics, which have leaves of all sizes, hosts on upper switches, and
+ * racks joined by horizontal links. */
 START_TEST(real_fabrics_follow)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {

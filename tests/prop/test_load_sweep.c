@@ -66,7 +66,8 @@ static void end_count(struct counted *x)
 /* ---- the best port ------------------------------------------------------------- */
 
 struct price {
-	uint64_t square;	/* sum of the squares of the flows above the target on each link */
+	uint64_t square;	/* increase of the sum of squares: a link of the path contributes
+				 * the square of its number of flows above the target */
 	uint64_t flows;		/* sum of the flows on all links of the path */
 };
 
@@ -243,8 +244,8 @@ static void replay_share(const struct counted *x, struct ftr_tables *t,
 	}
 }
 
-/* Check that each move was the best one for the flows that its share knew. before: the tables
- * before the sweep. */
+/* Check that each move was the best one for the flows known to its share: a share learns of the
+ * moves of other shares BALANCE_LAG batches later.  before: the tables before the sweep. */
 static void replay(const struct counted *x, const struct ftr_tables *before,
 		   const struct balance_sweep *w, uint64_t seed)
 {

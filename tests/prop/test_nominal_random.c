@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Nominal shapes of random damaged fabrics and of real fabrics.  The inference of missing links,
- * and the projection (the shape of a fabric over a nominal shape), give the results of their
- * oracles.  Parts that return get their old places; growth into an inferred slot moves nothing.
+ * and the projection (the shape of a fabric over a nominal shape), equal their oracles.  Parts that
+ * return get their old places.  A new link in an inferred slot changes no data of other links.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -440,8 +440,8 @@ END_TEST
 
 /* ---- unions ------------------------------------------------------------ */
 
-/* Parts of one fabric, in any order, give one nominal fabric; all parts together
- * give the fabric itself. */
+/* Three parts of a fabric, seen in two orders, give the same nominal fabric.  When the whole fabric
+ * has been seen, too, the nominal fabric is that of the whole fabric. */
 START_TEST(unions)
 {
 	uint64_t seed = trees_first_seed();
@@ -482,7 +482,7 @@ START_TEST(unions)
 }
 END_TEST
 
-/* The order of discovery, in which the file lists the nodes, has no effect. */
+/* The order in which OpenSM discovers the nodes, or a file lists them, has no effect. */
 START_TEST(order_of_discovery)
 {
 	uint64_t seed = trees_first_seed();
@@ -756,7 +756,7 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-/* topograph lacks 26 of 558 links: nominally every leaf has 2 links to each of the 9 spines. */
+/* The fabric "topograph" lacks 26 of 558 links: nominally each leaf has 2 links to every spine. */
 START_TEST(topograph)
 {
 	struct ftr_fabric *f = trees_real("topograph/topograph.net");

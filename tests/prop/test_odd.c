@@ -2,9 +2,9 @@
 /*
  * Fabrics that are not fat-trees: rings, hypercubes, dragonflies, long chains,
  * several separate parts, switches of 254 ports, links from a switch to itself, no hosts,
- * hosts without a switch.  Every engine either routes them or reports why it cannot. Its
- * tables have no loop, no wrong delivery and no credit loop; sftree and ddlr, if
- * they route, reach every physically connected host.
+ * hosts without a switch.  Every engine either routes such a fabric or reports why it
+ * cannot.  No tables have a loop, a wrong delivery or a credit loop.  With tables of sftree
+ * and ddlr, all physically connected hosts reach each other.
  */
 #include <check.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 static struct ftr_err err;
 static struct ftr_builder *b;
-static uint8_t used[300];	/* ports in use, per switch */
+static uint8_t used[300];	/* number of ports of each switch in use */
 
 #define SW(i) (UINT64_C(0x100) + (i))
 #define HOST(i) (UINT64_C(0x10000) + (i))

@@ -100,7 +100,7 @@ static bool same_ranks(const struct ftr_shape *a, const struct ftr_shape *b)
 	return !memcmp(a->tree.rank, b->tree.rank, n) && !memcmp(a->tree.stub, b->tree.stub, n);
 }
 
-/* The number of lines of the file that begin with R. */
+/* The number of ranks in a state file: the lines that begin with R. */
 static uint32_t rank_lines(const char *path)
 {
 	char line[256];
@@ -114,8 +114,8 @@ static uint32_t rank_lines(const char *path)
 	return n;
 }
 
-/* Check that the state file has the ranks if they differ from the inferred ones, and that the
- * nominal shape of f and the tables are the same after a restart. */
+/* Check that the state file has the ranks of n if these are not the inferred ones.  After a restart
+ * the ranks of n and the tables of f must be the same. */
 static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, uint64_t seed)
 {
 	char path[] = "/tmp/ftr-nominal-XXXXXX";
@@ -150,7 +150,8 @@ struct tally {
 	unsigned int flips;	/* cases in which other ranks are inferred */
 	unsigned int kept;	/* of the flips, cases in which the old ranks are kept */
 	unsigned int same;	/* of the kept, cases without extra turns */
-	uint64_t entries;	/* number of entries that the inferred ranks would change */
+	uint64_t entries;	/* in the cases of `same`: number of entries that the inferred ranks
+				 * would change */
 };
 
 /* Test one more host: the fabric `whole` is seen first without the host port h, then with it. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Placement over random trees and random sequences of faults: the entries equal those of
- * the oracle, the number of changed entries is the least possible, and displaced entries
- * are balanced.
+ * the oracle, a fault changes only entries that lose their next hop, and the tables do not
+ * depend on the number of threads.
  *
  * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
  * multiplies the number of fabrics.
@@ -155,8 +155,9 @@ START_TEST(wide_trees_equal_the_oracle)
 }
 END_TEST
 
-/* Every leaf has two links to the first spine, three to the second, and two or three to each other
- * spine.  So the sequence of links of a leaf repeats only after six destinations per spine. */
+/* Every leaf has two links to the first spine, three to the second, and two or three to each of the
+ * remaining spines.  So the sequence of links that a leaf uses repeats only after six destinations
+ * per spine. */
 static struct ftr_fabric *trunks(uint64_t seed)
 {
 	uint32_t leaves, spines, hosts;
@@ -341,8 +342,8 @@ enum fate { STAYS, FARTHER, LOST };
 
 /*
  * Has an entry of `before` lost its next hop in `after`, which has one more fault?
- * The next hop is lost if the link is dead, or if the switch behind it is no longer closer.  If
- * that switch is farther from the destination than before, then in a PGFT other
+ * The next hop is lost if the link is dead, or if the switch behind the link is no longer a
+ * candidate.  If that switch is farther from the destination than before, then in a PGFT other
  * candidates are closer, and the next hop counts as lost.  With several downward
  * paths (up_path is set) all candidates may be farther by the same amount: FARTHER.
  */

@@ -143,7 +143,7 @@ START_TEST(hosts_on_spines)
 END_TEST
 
 /* With a list of roots every switch with many hosts is a leaf switch (rule 1): the congestion is
- * not estimated.  sftree needs this, because its root is a leaf switch. */
+ * not estimated.  sftree needs this rule, because its root is a leaf switch. */
 START_TEST(leaves_with_roots)
 {
 	enum { SPINES = 4, LEAVES = 12 };

@@ -55,7 +55,7 @@ static struct ftr_fabric *grow(const char *text)
 	return trees_grow(&g, 7, 0);
 }
 
-/* The event that an upward link of the n-th switch of that rank has failed. */
+/* The event that the first upward link of the n-th switch (from 0) of a rank has failed. */
 static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 				uint32_t n)
 {
@@ -84,9 +84,9 @@ static uint32_t for_hosts(const struct setup *x,
 	return n;
 }
 
-/* The failure of a link between a leaf and a switch above it, or of a link higher
- * up, changes at most three switches: the switch above the link, the switch below the link,
- * and the switch where the detour turns. */
+/* The failure of any link between switches changes entries for hosts in at most three switches:
+ * the switch above the link, the switch below the link, and the switch where the detour turns
+ * upward. */
 START_TEST(three_switches)
 {
 	static const char *const tree[] = {
@@ -227,8 +227,8 @@ START_TEST(guarantees)
 }
 END_TEST
 
-/* The guarantee is that of the leaf with the fewest links; a single switch has no
- * guarantee. */
+/* The leaf with the fewest links upward determines the number of faults that are guaranteed to
+ * be repaired; on a single switch this number is 0. */
 START_TEST(slim_leaf)
 {
 	struct ftr_guarantee g;

@@ -91,7 +91,7 @@ static struct ftr_tables *route(const struct ftr_fabric *f,
 
 /* Number of changed entries of LIDs that both fabrics have; a replaced switch is compared
  * with its successor.  With sftree, entries for switches are not counted: switches
- * reach each other over the subtree root, which is the leaf with the smallest GUID
+ * reach each other over the root leaf, which is the leaf with the smallest GUID
  * and may itself be replaced. */
 static uint32_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 			const struct ftr_fabric *g, const struct ftr_tables *b,
@@ -214,9 +214,9 @@ START_TEST(one_switch_at_a_time)
 }
 END_TEST
 
-/* Several switches are replaced at once, neighbours among them, on damaged trees.  At least
- * 95 % must be recognised.  Damage is light: a switch with half of its links dead
- * cannot be recognised as a replacement. */
+/* Two switches, which may be neighbours, are replaced at once on damaged trees.  At least 95 % of
+ * the replacements must be recognised.  Damage is light, because a new switch with half of its
+ * links dead cannot be recognised. */
 START_TEST(several)
 {
 	uint64_t seed = trees_first_seed();

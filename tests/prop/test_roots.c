@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Incomplete root lists, over random trees and the real fabrics: the missing roots
- * are found, no other switches are taken for roots, and the ranks are the same as with the
- * complete list.
+ * Incomplete root lists, over random trees and the real fabrics: no other switches are taken
+ * for missing roots.  On complete trees, all missing roots are found, and the ranks are the
+ * same as with the complete list.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -65,7 +65,7 @@ static bool among(uint64_t x, const uint64_t *guid, uint32_t n)
 	return n != 0;
 }
 
-/* Try the complete list, then parts of it.  full: f is a complete PGFT, so all missing roots must
+/* Try the complete list, then a part of it.  full: f is a complete PGFT, so all missing roots must
  * be found. */
 static void try_lists(const struct ftr_fabric *f, struct ftr_rng *r, bool full,
 		      uint64_t seed)

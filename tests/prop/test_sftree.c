@@ -115,8 +115,8 @@ START_TEST(no_trees_at_all)
 }
 END_TEST
 
-/* Every set of up to three faults of small trees: bit i of a set is the i-th link
- * between switches or, if i >= n_links, the (i - n_links)-th switch with its hosts. */
+/* A set of faults: bit i stands for the i-th link between switches or, if i >= n_links, for the
+ * (i - n_links)-th switch with its hosts. */
 struct lost {
 	uint64_t set;
 	unsigned int n_links;
@@ -369,7 +369,7 @@ START_TEST(detours_are_spread)
 	for (ftr_sw s = 0; s < b.f->n_sw; s++) {
 		uint64_t used = 0;
 
-		/* only middle switches that are not above the root; the others have one path */
+		/* skip middle switches above the root: they have only one path */
 		if (b.sh->tree.rank[s] != 1 ||
 		    ftr_shape_down(b.sh, s)[b.sh->numbering.col[b.stats.root]] !=
 		    FTR_COST_INF)

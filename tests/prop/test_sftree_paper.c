@@ -51,7 +51,7 @@ static uint32_t longest_zigzag(const struct both *b)
 	return longest;
 }
 
-/* On complete k-ary n-trees the claims of Bogdanski et al. 2012 hold: switches
+/* On complete trees the claims of Bogdanski et al. 2012 hold: switches
  * reach all switches, and dependencies are acyclic on the VL of the hosts. */
 START_TEST(paper_on_whole_trees)
 {
@@ -246,8 +246,8 @@ START_TEST(paper_sibling)
 		{ "t1", "z", "t1 !" },		/* S does not reach z */
 		{ "R", "z", "R !" },
 	};
-	/* if the root is a source, line 13 overwrites the entry that line 9 has just written; this
-	 * makes a loop, which the checker finds */
+	/* R now has the lowest GUID.  For source R, line 13 overwrites the entry that line 9 has
+	 * just written; the new entry makes a loop, which the checker finds. */
 	static const char *const root_first[][3] = {
 		{ "R", "t2", "R t1 R t1 R t1 R t1 R ..." },
 	};
@@ -281,7 +281,7 @@ END_TEST
  * different middle switches and close a cycle with other packets.  The plugin's check
  * refuses such tables; the default mode has no cycle on any of these trees.
  *
- *	t0  t1  t2  t3		every m is connected to three of the four top switches
+ *	t0  t1  t2  t3		each middle switch is linked to three of the four tops
  *	 | \/ ...
  *	m0  m1 | m2  m3 | m4  m5
  *	 |\ /|    |\ /|    |\ /|

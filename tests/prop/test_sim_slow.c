@@ -33,7 +33,8 @@ struct pkt {
 	ftr_lid lid;
 	unsigned int sl, vl, hops;
 	uint64_t sent;
-	uint64_t head;		/* time when the head arrives at the far end */
+	uint64_t head;		/* time when the packet's head has passed the delay of the next
+				 * switch, or the whole packet has arrived at its host */
 	uint64_t tail, ready;
 	uint32_t out;		/* channel that the packet waits for */
 	unsigned int out_vl;
@@ -60,8 +61,8 @@ struct slow {
 	uint32_t n;
 	struct room room[MAX_PKT * 8];
 	uint32_t n_room, first_room;
-	uint32_t pkt_room[MAX_PKT];	/* [packet] index in room[] of the room that it takes */
-	uint64_t free_at[MAX_CH];	/* [channel] time from which it is idle */
+	uint32_t pkt_room[MAX_PKT];	/* [packet] index in room[] of the packet's room */
+	uint64_t free_at[MAX_CH];	/* [channel] time from which the channel is idle */
 	uint32_t from[MAX_CH];		/* [channel] packet being sent, or UINT32_MAX */
 	uint32_t from_ch[MAX_CH];	/* [channel] channel by which that packet came */
 	unsigned int from_vl[MAX_CH];
@@ -132,8 +133,8 @@ static bool has_room(struct slow *x, uint32_t c, unsigned int vl)
 	return taken + BYTES <= x->c->buffer;
 }
 
-/* Key of the queue of a waiting packet: its input channel, and its input VL (with FIFOs) or output
- * VL. */
+/* Key of the queue of a waiting packet: the packet's input channel, and its input VL (with FIFOs)
+ * or its output VL (without). */
 static uint32_t key_of(const struct slow *x, const struct pkt *p)
 {
 	return p->ch * 4 + (x->c->queues == FTR_SIM_FIFO ? p->vl : p->out_vl);
@@ -268,7 +269,7 @@ static void choose(struct slow *x, uint32_t c)
 	}
 }
 
-/* Let a source send its next packet: it sends to its pairs in turn, as fast as it can. */
+/* Let a source send its next packet, if there is room: its pairs take turns. */
 static void inject(struct slow *x, uint32_t c)
 {
 	ftr_ep e = c - x->n_ports;

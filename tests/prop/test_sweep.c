@@ -44,11 +44,11 @@ struct slow_sweep {
 	const struct balance_net *net;
 	const struct balance_sweep *w;
 	struct recount *now;
-	uint8_t *entry;		/* [n_sw] entries for the destination */
+	uint8_t *entry;		/* [n_sw] entry of each switch for the destination */
 	const struct balance_dest *d;
 	ftr_sw to;
-	bool sends[FTR_PORT_MAX];	/* [source] true: its flows pass the entry */
-	uint32_t hosts;			/* number of hosts of these sources */
+	bool sends[FTR_PORT_MAX];	/* [source] true: the source's flows pass the entry */
+	uint32_t hosts;			/* number of hosts of the sources for which sends is set */
 };
 
 static uint32_t slow_link(const struct slow_sweep *z, ftr_sw s)
@@ -100,7 +100,7 @@ static double slow_price(const struct slow_sweep *z, uint32_t link, bool own)
 	return sum;
 }
 
-/* The price of the present path from s; *bad: true if it has a bad link. */
+/* The price of the present path from s; *bad: true if the path has a bad link (local_search.c). */
 static double slow_present(const struct slow_sweep *z, ftr_sw s, bool *bad)
 {
 	double sum = 0;

@@ -216,7 +216,7 @@ START_TEST(writes_in_trees_are_safe)
 		drains = 0;
 		for (int i = 0; i < 8; i++)
 			one_apply(&w);
-		/* in a complete PGFT no entry has to drain */
+		/* in a complete PGFT no write has to wait until packets have drained */
 		must(w.seed % 3 || !drains, "seed %" PRIu64 ": %" PRIu64
 		     " entries must drain", w.seed, drains);
 		world_stop(&w);

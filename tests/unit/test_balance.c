@@ -140,8 +140,8 @@ static unsigned int free_port(const struct ftr_fabric *f, ftr_sw s)
 	return p;
 }
 
-/* Two trees, joined by one link between spines.  Each has 2 spines and 4 leaf switches with 4
- * hosts. */
+/* Two trees, joined by one link between spines.  Each tree has 2 spines, and 4 leaf switches with 4
+ * hosts each. */
 static struct ftr_fabric *two_trees(void)
 {
 	const struct edit nothing = EDIT_NOTHING;
@@ -441,8 +441,8 @@ START_TEST(cancelled_at_any_moment)
 }
 END_TEST
 
-/* Counting the flows of all shifts takes most of the time on large fabrics. A search that has only
- * this to do can be cancelled, too. */
+/* Counting the flows of all shifts takes most of the time on large fabrics.  A search that only
+ * counts flows can be cancelled, too. */
 START_TEST(cancelled_while_flows_are_counted)
 {
 	uint32_t n;

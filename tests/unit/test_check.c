@@ -416,8 +416,8 @@ END_TEST
  *	         A   B   D
  *
  * Switch to switch: 0 -> 3 through 4 and 3 -> 6 through 5 (down, then up).  Host to host:
- * B -> D through 3, D -> A through 6, 7, 0.  Dependencies: 04 43, 43 35, 35 56, 56 67,
- * 67 70, 70 04.
+ * B -> D through 3, D -> A through 6, 7, 0.  Dependencies (04 is the channel from switch 0
+ * to switch 4): 04 43, 43 35, 35 56, 56 67, 67 70, 70 04.
  */
 START_TEST(four_pairs)
 {

@@ -265,8 +265,8 @@ static struct net random_net(struct ftr_rng *g, uint8_t *rank)
 	return n;
 }
 
-/* Route lid upward through any higher switch, or downward where a path of downward links
- * exists. */
+/* Route lid downward at switches with a path of downward links, and at all others upward to a
+ * switch that has a path. */
 static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 		    struct ftr_rng *g)
 {
@@ -460,7 +460,7 @@ static void shift_oracle(unsigned long seed)
 	net_free(&n);
 }
 
-/* The position in the walks that ftr_check_lost reports, for comparison with the oracle. */
+/* The walk, by the oracle, that ftr_check_lost must report next. */
 struct expect {
 	const struct oracle *o;
 	const struct ftr_check_report *r;	/* passed to ftr_check_lost, or NULL */

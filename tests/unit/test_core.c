@@ -175,7 +175,7 @@ END_TEST
 
 static void random_row(struct ftr_rng *r, uint8_t *row)
 {
-	/* infinity and small costs, as in cost rows */
+	/* infinity and small values, as in the rows of cost tables */
 	for (int i = 0; i < ROWS; i++)
 		row[i] = ftr_rng_below(r, 3) ?
 			(uint8_t)ftr_rng_below(r, 6) : FTR_BYTE_INF;
@@ -264,7 +264,7 @@ START_TEST(byte_lookup)
 		bytes_lookup(to, from, ROWS, map, n);
 		for (int i = 0; i < ROWS; i++)
 			ck_assert_uint_eq(to[i], map[from[i]]);
-		/* any values, with a map that is 255 from n on */
+		/* random bytes, with a map in which elements n and above are 255 */
 		memset(map + n, 255, sizeof(map) - n);
 		for (int i = 0; i < ROWS; i++)
 			from[i] = (uint8_t)ftr_rng_next(&r);

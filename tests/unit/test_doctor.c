@@ -586,7 +586,7 @@ START_TEST(test_lft_capacity)
 	d.net.sw[2].lft_cap = d.net.f->max_lid;
 	ck_assert_int_eq(verdict(doc_lft_capacity), DOC_FAILURE);
 	ck_assert_uint_eq(r.n_details, 1);
-	/* the same fault is not reported a second time */
+	/* doc_lft_top does not report this switch a second time */
 	d.net.sw[2].lft_top = 1;
 	ck_assert_int_eq(verdict(doc_lft_top), DOC_OK);
 }

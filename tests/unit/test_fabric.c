@@ -199,7 +199,7 @@ START_TEST(shared_names_are_marked)
 		ck_assert_int_eq(ftr_builder_add_switch(b, 0x100 + i, 8, 0, 0,
 							sw_name[i], &err),
 				 FTR_OK);
-		/* the last two are ports of one node */
+		/* host ports 2 and 3 are ports of one node */
 		ck_assert_int_eq(ftr_builder_add_endport(b, FTR_NODE_CA,
 			i < 3 ? 0x200 + 16 * i : 0x220, 0x300 + i, 1 + i / 3,
 			0, 0, ep_name[i], &err), FTR_OK);

@@ -249,9 +249,9 @@ START_TEST(test_own_uplink)
 }
 END_TEST
 
-/* Another link has died without a trap, so packets of a repair are lost on it.  All of them
- * are sent again at the same time over another route: the repair takes little longer than one
- * timeout. */
+/* A link has died without a trap, and packets of the repair of another link are lost on it.  All
+ * lost packets are sent again at the same time over another route: the repair takes little longer
+ * than one timeout. */
 #define LONG_MS 4000
 
 START_TEST(test_unknown_dead)

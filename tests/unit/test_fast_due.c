@@ -19,7 +19,7 @@ static bool sweep_due(struct fake *h)
 	return is || fake_sweep_wanted(h);
 }
 
-/* No sweep is requested while the plugin waits for a damped link. */
+/* A link that stays damped is no reason to request sweeps. */
 START_TEST(test_held)
 {
 	static const char *const engine[] = { "dmodc", "sftree", "dmodc" };

@@ -45,7 +45,7 @@ static void any_link(struct fake *h, struct ftr_rng *r, bool up)
 	fake_link(h, s, fake_uplink(h, s, ftr_rng_below(r, 2)), up);
 }
 
-/* Request a heavy sweep, like a periodic light sweep that finds changes for which no trap came. */
+/* Request a heavy sweep, as OpenSM does when a light sweep has found changes without a trap. */
 static void light_sweep(struct fake *h)
 {
 	__atomic_store_n(&h->osm->subn.force_heavy_sweep, TRUE,

@@ -214,8 +214,8 @@ static void check_rest(struct json_object *rest, int64_t switches)
 	ck_assert(switches || !number(rest, "entries"));
 }
 
-/* Check the times of an event.  swept: the line was written after a sweep; otherwise it is written
- * immediately. */
+/* Check the times of an event.  swept: the line was written after a sweep, not immediately after
+ * the repair. */
 static void check_times(struct json_object *o, bool swept)
 {
 	struct json_object *ms = get(o, "ms");
@@ -413,7 +413,8 @@ static void check_lines(struct fake *h, unsigned int n)
 	ck_assert_uint_eq(fake_events(h, "{\"schema\""), n);
 }
 
-/* A link fails and returns.  The events must be written after the sweeps that confirm them. */
+/* A link fails and returns.  The event of the failure must be written after the sweep that confirms
+ * the failure. */
 START_TEST(test_link_events)
 {
 	struct fake *h = new_recorded();
@@ -456,7 +457,7 @@ static ftr_sw spare_spine(struct fake *h)
 	}
 }
 
-/* Change all four links of a spine, or all but the one that leads to OpenSM. */
+/* Take up or down all four links of a spine, or all but the one that leads to OpenSM. */
 static void turn(struct fake *h, ftr_sw s, bool all, bool up)
 {
 	ftr_port keep = h->sw[s].lft[h->fab->ep[h->sm].lid];
@@ -475,7 +476,7 @@ struct loss {
 	bool all;
 };
 
-/* Take down the links of a switch during a routing.  Its traps wait for the end of the routing
+/* Take down the links of a switch during a routing.  The traps wait for the end of the routing
  * and are handled together. */
 static void lose(void *ctx, struct fake *h, enum fake_moment m)
 {
@@ -514,8 +515,8 @@ START_TEST(test_part_of_switch)
 }
 END_TEST
 
-/* If none of a switch's links is in use, packets of the fast path do not reach the switch.  So only
- * a sweep can use the switch again; the line of this event must have stage "sweep". */
+/* If none of a switch's links is in use, packets of the fast path do not reach the switch.  When
+ * the switch returns, only a sweep can write its tables: the event must have stage "sweep". */
 static void check_return(struct fake *h, unsigned int line, ftr_sw s)
 {
 	struct json_object *o = read_event(h, line);

@@ -2,9 +2,9 @@
 /*
  * Faulty switches: their answers to the fast path contain random data, belong to another
  * request, report errors, come twice or late, or acknowledge a Set that was not
- * carried out.  The plugin does not crash, hang, or keep OpenSM from ending; and
- * when the switches work again, sweeps lead to sound and complete tables.  FTR_SEED=N repeats
- * the run with seed N; FTR_RUNS multiplies the number of runs.
+ * carried out.  The plugin does not crash, hang, or keep OpenSM from ending.  When the
+ * switches work again, sweeps lead to sound and complete tables, unless a Set was falsely
+ * acknowledged.  FTR_SEED=N repeats the run with seed N; FTR_RUNS multiplies the number of runs.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 struct liar {
 	struct ftr_rng rng;
 	unsigned int percent;
-	bool ignore;		/* true: Sets are acknowledged but not carried out */
+	bool ignore;		/* true: some Sets are acknowledged but not carried out */
 	atomic_uint reported;
 };
 

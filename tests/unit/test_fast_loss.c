@@ -16,9 +16,9 @@
 
 /* Which packets of the plugin are lost, delayed or repeated, and how. */
 struct loss {
-	bool sets, gets;	/* true: Sets are affected; Gets are affected */
+	bool sets, gets;	/* true: Sets, or Gets, of the plugin are affected */
 	ftr_sw to;		/* only packets to this switch; FTR_SW_NONE: to all */
-	unsigned int every;	/* only every n-th of these packets; 1: all */
+	unsigned int every;	/* only every n-th of these packets; 0 or 1: all */
 	bool first_copy;	/* true: only the first transmission of a packet, not its retries */
 	struct fake_fate fate;
 	double spread_ms;	/* not 0: answers arrive in reverse order, this many ms apart */

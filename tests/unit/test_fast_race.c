@@ -462,9 +462,9 @@ static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 	fake_unlock(h);
 }
 
-/* The link is dead in the view, a discovery finds it Active, and it dies again before the
- * routing.  _i 0: the routing leaves out the link.  _i 1: the worker learns of the failure too
- * late for that, and repairs it afterwards.  In both cases no further sweep is needed. */
+/* A link is dead in the view, a discovery finds the link Active, and it dies again before the
+ * routing.  _i 0: the routing leaves out the link.  _i 1: the worker learns of the failure only
+ * after the routing, and repairs the tables then.  In both cases no further sweep is needed. */
 START_TEST(test_dies_again)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -530,8 +530,8 @@ static void meet(void *ctx, struct fake *h, enum fake_moment m)
 }
 
 /* A sweep leaves out links that the worker must probe after this sweep.  Here the worker handles
- * the list of these links late, when it also holds a link that the next sweep has left out: the
- * worker must probe that link after the next sweep. */
+ * the list of these links late, when the next sweep has added a link to the list: the worker must
+ * probe the added link after the next sweep. */
 START_TEST(test_late_returns)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

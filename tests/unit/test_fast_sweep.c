@@ -75,8 +75,8 @@ static void look(void *ctx, struct fake *h, enum fake_moment m)
 	fake_check_healed(h);
 }
 
-/* The link returns before (_i 0) or after (_i 1) a sweep has seen it dead.  No packet is lost at
- * any moment, and in the end the tables are the same as before the fault. */
+/* A link fails, and returns before (_i 0) or after (_i 1) a sweep has seen it dead.  No packet is
+ * lost at any moment, and in the end the tables are the same as before the fault. */
 START_TEST(test_recovery)
 {
 	struct fake *h = fake_new(NULL);
@@ -111,7 +111,7 @@ START_TEST(test_recovery)
 }
 END_TEST
 
-/* The link is down for a moment only: its ports are then in Init, and the tables must avoid the
+/* A link is down for a moment only: its ports are then in Init, and the tables must avoid the
  * link until a sweep has activated the ports. */
 START_TEST(test_short_failure)
 {

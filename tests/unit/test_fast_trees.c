@@ -62,8 +62,8 @@ static void restored(struct fake *h, const uint8_t *before)
 	ck_assert_msg(tables_are(h, before), "the tables differ from those before the faults");
 }
 
-/* Each link between the trees, and every seventh link inside them, dies and returns alone: the
- * tables must be repaired, and then be those before the fault. */
+/* Each link between the trees, and every seventh link inside them, dies alone: the tables must be
+ * repaired.  When the link has returned, the tables must be those before the fault. */
 START_TEST(one_link)
 {
 	struct fake *h = two_trees(3, _i);
@@ -124,8 +124,8 @@ START_TEST(all_links_between_trees)
 }
 END_TEST
 
-/* A switch at the end of a link between the trees dies and returns: the tables must then be those
- * before the fault. */
+/* A switch at the end of a link between the trees dies.  When it has returned, the tables must be
+ * those before the fault. */
 START_TEST(switch_between_trees)
 {
 	struct fake *h = two_trees(4, _i);

@@ -199,7 +199,7 @@ START_TEST(full_disk_replace)
 }
 END_TEST
 
-/* The remains of a crash do not become part of the next record. */
+/* A record that a crash has cut off does not become part of the next record. */
 START_TEST(torn_record)
 {
 	char *text = calloc(1, 10001);

@@ -20,7 +20,7 @@ static struct ftr_fabric *grow(const char *shape, const struct ftr_gen_opts *o)
 	return f;
 }
 
-/* Number of connected components; a host without a link counts as one. */
+/* Number of connected components; a host without a link is a component, too. */
 static uint32_t components(const struct ftr_fabric *f)
 {
 	uint32_t n = f->n_sw + f->n_nodes, roots = 0;
@@ -96,8 +96,8 @@ static uint32_t digit(const struct ftr_pgft *g, unsigned int level,
 	return pos % (j < level ? g->w[j] : g->m[j]);
 }
 
-/* Check that every link of s is allowed, and that the number of links to each neighbour is the p of
- * the PGFT. */
+/* Check that every link of s leads to a node that the PGFT allows, and that s has the right numbers
+ * of links upward and downward. */
 static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 			 ftr_sw s)
 {
@@ -130,8 +130,8 @@ static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 	ck_assert_uint_eq(up, level < g->h ? g->w[level] * g->p[level] : 0);
 }
 
-/* Check that the number of parallel links from s to each neighbour is the p of the level between
- * the two. */
+/* Check that s has p parallel links to each neighbour: p is the parameter of the PGFT for the level
+ * of these links. */
 static void check_parallel(const struct ftr_fabric *f,
 			   const struct ftr_pgft *g, ftr_sw s)
 {
@@ -477,7 +477,7 @@ START_TEST(limits)
 {
 	static const char *const shape[] = {
 		"2;255,2;1,2;1,1",	/* needs 257 ports */
-		"1;128;1;2",		/* needs 256 because of parallel links */
+		"1;128;1;2",		/* needs 256 ports, because links are doubled */
 		"3;100,100,100;1,1,1;1,1,1",	/* a million hosts */
 		"8;200,200,200,200,200,200,200,200;1,1,1,1,1,1,1,1;1,1,1,1,1,1,1,1",
 	};

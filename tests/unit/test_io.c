@@ -464,7 +464,7 @@ START_TEST(full_disk)
 }
 END_TEST
 
-/* Every kind of generated fabric survives a round trip. */
+/* Generated trees, with all combinations of the random options, survive a round trip. */
 START_TEST(generated_round_trips)
 {
 	static const char *const shape[] = { "2;2,3;1,2;1,2", "3;2,2,3;2,2,1;1,1,1",

@@ -537,7 +537,7 @@ START_TEST(blocking)
 	ck_assert_uint_eq(r.link[0].load, 3);
 	ftr_load_all(ld, NULL, &r);
 	ck_assert_uint_eq(r.max, 9);
-	/* if an entry is missing, the other leaf does not reach host 5 */
+	/* without the spine's entry for host 5, leaf 0 does not reach this host */
 	*net_at(&z.net, 2, z.net.f->ep[5].lid) = FTR_PORT_NONE;
 	ftr_load_free(ld);
 	ld = must_new(&z, 0, NULL);

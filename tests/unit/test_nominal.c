@@ -467,7 +467,7 @@ END_TEST
 
 /* ---- slots empty by design --------------------------------------------- */
 
-/* The number of slots of a leaf E that has `ports` ports and a link to two of the three spines. */
+/* The number of slots of a leaf E that has `ports` ports and links to two of the three spines. */
 static uint32_t slots_of_slim(unsigned int ports)
 {
 	struct ftr_fabric *f = draw("A: t1 t2 t3 h2\nB: t1 t2 t3 h2\n"

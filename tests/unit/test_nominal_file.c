@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The state file: every truncation and every changed bit that a crash can leave, invalid
- * content, failed writes and failed allocations.
+ * The state file: every truncation, changed bits in every byte, invalid content, failed
+ * writes and failed allocations.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -223,8 +223,8 @@ START_TEST(other_files)
 }
 END_TEST
 
-/* A round trip preserves names with any bytes, the order of leaves by name, and the lists of
- * GUIDs. */
+/* A round trip preserves names with unusual characters, and the order of leaves by name.  With
+ * other options than those of the file, another shape is made. */
 START_TEST(names_and_options)
 {
 	struct ftr_fabric *base = draw(tree), *f;
@@ -271,7 +271,7 @@ START_TEST(names_and_options)
 }
 END_TEST
 
-/* A failed write leaves the old content and no temporary files. */
+/* A failed write leaves no temporary files. */
 START_TEST(write_fails)
 {
 	struct ftr_fabric *f = draw(tree);

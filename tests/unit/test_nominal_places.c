@@ -18,8 +18,8 @@ static unsigned int t1_ports(const struct ftr_fabric *f)
 }
 
 /* t1 was replaced by a switch with another GUID at the same links, one of which is
- * not connected yet: the new switch takes the place of t1.  It also does so if its links are
- * at other ports than those of t1; these links then count as new. */
+ * not connected yet: the new switch takes the place of t1, even if its links are at other ports
+ * than those of t1.  Links at other ports count as new. */
 START_TEST(replaced_switch)
 {
 	static const char *const leaf[] = { "A", "B", "C" };
@@ -81,7 +81,7 @@ START_TEST(no_replacement)
 END_TEST
 
 /* t1 returns with links of its own while another switch has its place.  The place is identified by
- * the GUID of t1, so t1 gets the place back, and the other switch gets a new one. */
+ * the GUID of t1, so t1 gets the place back, and the other switch gets a new place. */
 START_TEST(replaced_comes_back)
 {
 	struct edit e = EDIT_NOTHING;
@@ -124,8 +124,8 @@ START_TEST(replaced_comes_back)
 }
 END_TEST
 
-/* A fabric that has only one or two hosts of the nominal fabric is not merged with it, but starts a
- * new one. */
+/* A fabric that has only one host in common with the nominal fabric is not merged with it, but
+ * starts a new nominal fabric. */
 START_TEST(other_fabric)
 {
 	struct ftr_fabric *base = draw(tree), *f;
@@ -205,7 +205,7 @@ START_TEST(other_fabric_other_ranks)
 }
 END_TEST
 
-/* Of three hosts on spines the first one is missing: the others move up in the host order. */
+/* The first of three hosts on spines is missing: the remaining two move up in the host order. */
 START_TEST(no_gaps_above_leaves)
 {
 	struct ftr_fabric *base = draw("A: t1 t2 h12\nB: t1 t2 h12\nC: t1 t2 h12\n"

@@ -23,11 +23,11 @@ START_TEST(test_sweep_due)
 	ck_assert_double_eq(rr_damp_due(&d), 110);
 	rr_damp_want(&d, 105);
 	ck_assert_double_eq(rr_damp_due(&d), 115);
-	rr_damp_want(&d, 124);		/* the cap applies */
+	rr_damp_want(&d, 124);		/* 25 ms after the first request */
 	ck_assert_double_eq(rr_damp_due(&d), 125);
 	rr_damp_asked(&d);
 	ck_assert_double_lt(rr_damp_due(&d), 0);
-	rr_damp_want(&d, 200);		/* the cap is counted from this request on */
+	rr_damp_want(&d, 200);		/* first request after a sweep: `cap` counts anew */
 	ck_assert_double_eq(rr_damp_due(&d), 210);
 }
 END_TEST

@@ -159,8 +159,8 @@ static uint32_t best_part(const struct rig *r, uint32_t members)
 	return best;
 }
 
-/* Check all sets of members, with all sets of cut links and with switches that do not support
- * multicast. */
+/* Check all sets of members, with all sets of cut links, if all switches, or all except one,
+ * support multicast. */
 START_TEST(test_exhaustive)
 {
 	for (uint32_t cut = 0; cut < 256; cut++) {

@@ -54,7 +54,7 @@ struct scene {
 	uint32_t lids;
 	uint8_t *link;		/* [n_ports] state of the link */
 	uint32_t *island;	/* [n_sw] number of the part that Active links connect */
-	uint32_t *ends;		/* [n_sw] number of host ports with a LID */
+	uint32_t *ends;		/* [n_sw] number of the switch's host ports that have a LID */
 	uint8_t *edge;		/* [n_ports][PORTS] 1: packets go from the link to a port of the
 				 * next switch */
 	uint8_t *fate;		/* [n_sw] result of the walk to the current LID */
@@ -501,7 +501,7 @@ static uint32_t ends_of(const struct ftr_fabric *f, ftr_sw s)
 	return n;
 }
 
-/* A host on a switch of that rank with at most most_hosts hosts. */
+/* A host on a switch that has this rank and at most most_hosts hosts. */
 static ftr_ep host_on(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		      uint8_t rank, uint32_t most_hosts)
 {

@@ -100,8 +100,8 @@ static bool return_again(double now)
 	return rr_links_return(&t, a);
 }
 
-/* A discovery that began before the last failure (found_late: after it) has found the link.
- * Returns true if the link is left out of the routing. */
+/* A discovery that began before the link's last failure (found_late: after it) has found the link
+ * up.  Returns true if the link is left out of the routing. */
 static bool found_early(double now)
 {
 	bool recheck = false;

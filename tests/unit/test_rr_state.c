@@ -257,7 +257,7 @@ static void check_row(const struct row *r, int sweep, int tables, int job)
 		      "%s in (%d, %d, %d): new state (%d, %d, %d), epoch +%u, actions 0x%x, traps %u and %u",
 		      r->name, sweep, tables, job, (int)s.sweep, (int)s.tables,
 		      (int)s.job, s.epoch - epoch, todo, s.n_traps, s.n_later);
-	/* a write of the previous epoch is stopped if and only if that epoch has ended */
+	/* a write that was allowed before the event may go on unless the event begins an epoch */
 	ck_assert_int_eq(rr_may_write(&s, epoch), !r->epochs);
 	ck_assert_int_eq(s.held != 0, s.tables != RR_FOREIGN);
 }
@@ -388,7 +388,8 @@ START_TEST(test_transition_goes_first)
 }
 END_TEST
 
-/* Ports found in Init are read again when their links are up, whatever happens before. */
+/* Ports found in Init are read again when OpenSM has set up the subnet, even if another trap is
+ * handled before. */
 START_TEST(test_init_is_asked_again)
 {
 	reset();

@@ -184,8 +184,8 @@ END_TEST
 /*
  * This example shows why a switch that can send downward must do so (deviation in
  * <ftr/shape.h>).  v0 reaches l0 by a downward path of 3 hops and by an upward path over
- * u of 2 hops.  If v0 took the short upward path, packets that s sends down to v0, its
- * only next hop, would turn upward again.
+ * u of 2 hops.  If v0 took the short upward path, packets from s would turn upward again at
+ * v0, which is the only next hop of s.
  *
  *	rank 4   s      u		u - l0 skips ranks; u has nine chains
  *	         | \   /|\ \		below it, so that one irregular link
@@ -314,8 +314,8 @@ START_TEST(hanging_leaf)
 }
 END_TEST
 
-/* No switch is above another: two switches back to back, a ring of five, one alone, and two
- * unconnected parts.  Inside each part everything is reachable. */
+/* No switch is above another: two switches back to back, a ring of five, a single switch, and
+ * unconnected parts.  Inside each part every pair of hosts has a path. */
 START_TEST(flat_fabrics)
 {
 	static const struct {
@@ -363,7 +363,8 @@ START_TEST(empty_leaf_joins_no_planes)
 END_TEST
 
 /*
- * A chassis of three leaf chips: a leaf that is connected to two chips is reached over both.
+ * A chassis of three leaf chips: the hosts of a leaf that is connected to two chips are reached
+ * over both chips.
  *
  *	   s1    s2
  *	   | \ / |	every chip on both spines
@@ -671,8 +672,8 @@ START_TEST(io_leaves_of_their_own)
 }
 END_TEST
 
-/* A leaf whose hosts are all switched off keeps its place and its indices, so that the indices of
- * other leaves do not change. */
+/* If leaves are ordered by GUID, a leaf whose hosts are all switched off keeps its place and its
+ * indices, so that the indices of other leaves do not change. */
 START_TEST(leaf_without_hosts_keeps_its_place)
 {
 	static const char all[] = "A: S1 S2 h2\nB: S1 S2 h2\nC: S1 S2 h2\n"
@@ -689,7 +690,7 @@ START_TEST(leaf_without_hosts_keeps_its_place)
 
 		ck_assert_uint_eq(after->tree.n_leaf, 3);
 		ck_assert_uint_eq(after->tree.n_planes, 2);
-		/* in the order by name the leaf is last, because the names of its hosts are
+		/* if leaves are ordered by name, leaf B is last, because the names of its hosts are
 		 * missing */
 		for (ftr_sw s = 0; s < f->n_sw && !by_name; s++)
 			ck_assert_uint_eq(before->numbering.col[s], after->numbering.col[s]);

@@ -423,9 +423,9 @@ END_TEST
 
 /* ---- losses --------------------------------------------------------------------- */
 
-/* A saturated flow over a link that dies: the packet on the link and all packets that wait for it
- * are lost.  Later an entry is missing, and its packets are lost; at the end, all packets must
- * arrive again. */
+/* Two flows at full rate cross a link that dies: packets on the link and packets that wait for the
+ * link are lost.  Later the entry for their destination is missing, and all their packets are
+ * lost.  At the end, all packets must arrive again. */
 START_TEST(dying_link)
 {
 	struct net n = dumbbell();

@@ -54,7 +54,7 @@ static struct link *links(const struct world *w, uint32_t *n)
 
 static const char *const link_functions[] = {
 	"det-links", "adaptive-links", "misroute",
-	/* misrouting two tiers down tolerates dead links, too */
+	/* functions for dead switches tolerate dead links, too */
 	"det-switches", "adaptive-switches",
 };
 #define N_LINK_FUNCTIONS 3
@@ -236,7 +236,7 @@ START_TEST(figure_2)
 	cut(&w, u[0], port_to(&w, u[0], s));
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* up in NL to c, back to b in NL */
+	/* the packet goes up to c in NL, and back to b in NL */
 	ck_assert_uint_eq(k.at[2], c);
 	ck_assert_uint_eq(k.vl[1], 0);
 	ck_assert_uint_eq(k.at[3], b);
@@ -303,9 +303,9 @@ START_TEST(figure_3)
 }
 END_TEST
 
-/* Figure 6: k = 4, k - 1 dead links in one group: each U-turn sets one more bit of
- * the vector; the fourth port works.  The vector is in the switch (Sem-Jacobsen et
- * al. 2011) or in the packet (2006, figure 2 with one fault). */
+/* Figure 6: k = 4, k - 1 dead links in one group.  Each U-turn marks one more upward port in a
+ * vector of bits; the fourth port works.  The vector is in the switch (Sem-Jacobsen et al. 2011)
+ * or in the packet (2006, figure 2 with one fault). */
 START_TEST(figure_6)
 {
 	struct world w;
@@ -382,8 +382,8 @@ static unsigned int turn_exits(struct world *w, ftr_sw b, ftr_sw c, ftr_ep to)
 	return n;
 }
 
-/* The vector is cleared when no packet has turned for some time; until then a mark
- * excludes a port that works again. */
+/* The marks in a switch's vector are cleared when no packet has turned for some time.  Until then
+ * a marked port is not used, even if it works again. */
 START_TEST(timeout)
 {
 	struct world w;
@@ -602,8 +602,8 @@ static unsigned int on_one_vl(void *state, const struct ftr_sim_view *v,
 }
 
 /* Up to k - 1 faults at full load: only packets on the failing link or waiting for it are
- * lost, and there is no deadlock.  The samples are far fewer than the 500 of the papers:
- * this checks that the model behaves as in the walks above. */
+ * lost, and there is no deadlock.  The test has far fewer samples than the 500 of the papers,
+ * and only checks that the model behaves as in the walks above. */
 START_TEST(full_load)
 {
 	struct world w;
@@ -659,10 +659,10 @@ static bool keep_one_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return s != c->s || p != c->p;
 }
 
-/* Sem-Jacobsen et al. 2011, from section VIII on: reconfiguration (DDRC) is the function lft
- * with new tables at a later time; all packets sent to the failed link until that time are
- * lost.  The hybrid is R_det with the same new tables; it loses only the packets that R_det
- * alone loses. */
+/* Sem-Jacobsen et al. 2011, from section VIII on.  Reconfiguration (DDRC) is simulated by the
+ * function lft, which gets new tables some time after the fault: all packets sent to the failed
+ * link until then are lost.  The hybrid is simulated by R_det with the same new tables: it loses
+ * only the packets that R_det alone loses. */
 START_TEST(hybrid)
 {
 	struct world w;

@@ -138,7 +138,7 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 				ports |= UINT64_C(1) << (p - 1);
 		}
 		ck_assert_uint_eq(x->ports[s * x->n + d], ports);
-		/* the safe tables lead down to d if d is below, otherwise up */
+		/* the safe tables lead down the tree if d is below, otherwise up the tree */
 		for (uint32_t i = 0; at != d; i++) {
 			ftr_port p = x->safe[at * x->n + d];
 
@@ -247,8 +247,8 @@ START_TEST(figure_5)
 	for (ftr_sw s = 3; s <= 7; s += 2 - (s == 3 || s == 4))
 		if (s != 4)
 			ck_assert_uint_eq(step(s, x->node[s].parent, &in), 4);
-	/* router 3 has one exit for each of its three tree links; together they
-	 * form a cycle */
+	/* on the ring, switch 3 forwards packets from its parent to another neighbour, not
+	 * back to the parent */
 	in = x->node[3].parent;
 	ck_assert_uint_ne(x->node[3].next[in], in);
 	forget(&r);
@@ -256,9 +256,9 @@ START_TEST(figure_5)
 }
 END_TEST
 
-/* Figure 6: switches 1 and 4 detect the fault at the same time; before the tree is complete,
- * the link between 3 and 4 dies.  The paper prints the new levels as 11 and 12, but by its own
- * rule they are 1 * 9 + 3 = 12 and 1 * 9 + 4 = 13. */
+/* Figure 6: switches 1 and 4 detect the fault at the same time; before the new tree is complete,
+ * the link between 3 and 4 dies.  The paper prints the levels that follow as 11 and 12, but by its
+ * own rule they are 1 * 9 + 3 = 12 and 1 * 9 + 4 = 13. */
 START_TEST(figure_6)
 {
 	const struct ftr_sim_change g[] = {
@@ -486,8 +486,8 @@ START_TEST(dead_switches)
 }
 END_TEST
 
-/* Before a fault, VL 1 of a torus routes in the order of the dimensions: by itself, it can
- * carry all packets on shortest paths. */
+/* Use only VL 1.  Before a fault, VL 1 of a torus routes in the order of the dimensions, and can
+ * carry all packets on shortest paths without VL 0. */
 static unsigned int safe_only(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
@@ -523,7 +523,7 @@ START_TEST(torus_rings)
 	ck_assert_msg(!ftr_sim_run(&c, NULL, &r, &err), "%s", err.msg);
 	ck_assert_uint_gt(r.delivered, 10000);
 	ck_assert_uint_eq(r.max_hops, 2 + 4 + 4);
-	/* the mean distance of 8x8 is 4 * 64 / 63 */
+	/* the mean distance between two switches of an 8x8 torus is 4 * 64 / 63 */
 	ck_assert_double_eq_tol((double)r.series[1].hops /
 				(double)r.series[1].delivered - 2,
 				256.0 / 63, 0.1);
@@ -551,8 +551,8 @@ START_TEST(control_packets)
 		.control_bytes = 80,
 	};
 	x = after(&g, 1, &r, 0);
-	/* both ends declare a level; switch 0 announces itself twice, the second time at
-	 * the level of switch 1 */
+	/* both ends of the link declare a level; switch 0 announces itself twice, the second
+	 * time at the level of switch 1 */
 	ck_assert_uint_ge(x->n_origins, 63);
 	ck_assert_uint_le(x->n_origins, 65);
 	ck_assert_uint_ge(x->n_distance, 64 * (2 * 127 - 63));
@@ -587,8 +587,8 @@ START_TEST(every_path)
 }
 END_TEST
 
-/* Packets use only the safe VL, with one ring or with the rings of a torus: they must deadlock
- * without the bubble, but not with it. */
+/* Packets use only the safe VL, with one ring or with the rings of a torus.  They must deadlock
+ * if a packet may enter a ring without leaving room for another packet (the bubble). */
 static bool bubble;
 
 static unsigned int ring_only(void *state, const struct ftr_sim_view *v,
@@ -671,9 +671,9 @@ static void star(void)
 	up = calloc(f->n_ports, 1);
 }
 
-/* The ring around the star fills up without bubbles.  Then the link that it does
- * not use dies, and the same ring is built again with bubbles: its packets move again
- * only if the ring is drained. */
+/* Without bubbles the ring of the star() fabric fills up.  Then the link that the ring does not use
+ * dies, and the same ring is built again with bubbles: packets on the ring move again only if the
+ * ring is drained. */
 static unsigned int ring_then(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
@@ -717,9 +717,9 @@ START_TEST(drains)
 }
 END_TEST
 
-/* Links fail one after the other.  If each switch counts its own levels, a switch may declare a
- * level that no other switch follows, and a ring keeps a dead link.  src/models/immunet.c lists
- * this deviation from the paper. */
+/* Links fail one after the other.  _i 1: each switch counts only its own emergencies, as in the
+ * paper; a switch may then declare a level that no other switch follows, and some rings keep a dead
+ * link.  _i 0: with the deviation in src/models/immunet.c no ring keeps a dead link. */
 START_TEST(levels)
 {
 	uint32_t broken = 0;

@@ -142,7 +142,7 @@ static double busy(ftr_sw s, ftr_port port)
 	ck_abort_msg("no channel");
 }
 
-/* Messages arrive one by one, in order; each takes the time of its bytes. */
+/* Messages arrive one by one, in order, each after the time that its bytes take on the link. */
 START_TEST(messages_alone)
 {
 	does.n = 3;
@@ -211,8 +211,8 @@ END_TEST
 
 /* Two hosts send at full rate.  The second link is used when the first is busy; as a last resort
  * (_i > 0), only when the buffer at the end of the first link is full.  With room for one packet
- * the buffer fills.  It never fills if it has room for all bytes that arrive before their credits
- * return. */
+ * the buffer fills.  A buffer that has room for all bytes that arrive before their credits return
+ * never fills. */
 START_TEST(last_resort)
 {
 	does.rank = 1;
@@ -259,8 +259,8 @@ START_TEST(hops)
 }
 END_TEST
 
-/* Sources stop sending to a host that is cut off.  Packets of a source that learns of the failure
- * late are lost. */
+/* A host is cut off.  _i 0: sources continue to send to this host, and the packets are lost.
+ * _i 1 (spare_dead): sources stop, and after some time no more packets are lost. */
 START_TEST(no_packets_to_dead_hosts)
 {
 	const struct ftr_sim_change g = {

@@ -322,7 +322,8 @@ START_TEST(no_such_file)
 }
 END_TEST
 
-/* Stored tables must not fit if the ranks, the GUID lists or the order of leaves have changed. */
+/* The number that identifies the nominal fabric of stored tables must change if the ranks, the
+ * GUID lists or the order of leaves change. */
 START_TEST(tables_of_other_ranks)
 {
 	struct ftr_nominal n = { .f = f, .shape = sh };

@@ -19,13 +19,13 @@
 
 static struct ftr_err err;
 
-/* The states of the switches' tables, one after every Set. */
+/* Counts the states of the switches' tables: one at the start, and one after every Set. */
 struct watch {
 	struct ftr_tables *t;
-	uint32_t states;	/* all states */
-	uint32_t loops;		/* states with a loop */
-	uint32_t gaps;		/* states with more unreachable pairs than at the start */
-	uint64_t apart;		/* pairs without a path at the start */
+	uint32_t states;	/* number of states */
+	uint32_t loops;		/* number of states with a loop or a credit loop */
+	uint32_t gaps;		/* number of states with more unreachable pairs than at the start */
+	uint64_t apart;		/* number of unreachable pairs of hosts at the start */
 };
 
 static void judge(struct watch *w, const struct fake *h)

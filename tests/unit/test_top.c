@@ -140,7 +140,7 @@ static void put_char(char c)
 	vt.x += !vt.wrap;
 }
 
-/* CSI: parameters, then a letter. */
+/* Execute a control sequence: its parameters are in vt.esc, and its last letter is `last`. */
 static void control(char last)
 {
 	int a = 0, b = 0, n = sscanf(vt.esc + 1, "%d;%d", &a, &b);

@@ -337,7 +337,7 @@ START_TEST(ring_dateline)
 				      FTR_VL_DROP);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
-	/* SL 1 crosses switch 0 from host 0 to 3 and 4, from 1 to 4, and from 4 to 1 */
+	/* four paths with SL 1 lead on from switch 0: host 0 to 3, 0 to 4, 1 to 4, and 4 to 1 */
 	ck_assert_uint_eq(r.vl_drops, 4);
 	ck_assert_uint_eq(r.vl_drop.at, 0);
 	ck_assert_uint_eq(r.vl_drop.lid, n.f->ep[1].lid);

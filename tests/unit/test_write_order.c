@@ -59,7 +59,8 @@ static void oracle(const struct graph *g, uint32_t *step)
 	}
 }
 
-/* Compute the steps of the changes, taken in random order; each path is followed once. */
+/* Compute the steps of the changes in random order, and compare them with the oracle's.
+ * next_change() must be called once for each change. */
 static void compare(struct graph *g, struct ftr_rng *r, uint64_t seed)
 {
 	uint32_t step[MOST] = { 0 }, want[MOST], perm[MOST];

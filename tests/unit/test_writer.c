@@ -64,7 +64,7 @@ START_TEST(bounded)
 	ck_assert_uint_eq(fake_logged(h, "the queue is full"), 1);
 	pthread_mutex_unlock(&gate);
 	fake_flush(h);
-	/* the other jobs were dropped; the writer may have taken one from the queue before that */
+	/* jobs were dropped when the queue was full; the writer may have taken one job before */
 	ck_assert_uint_ge(ran, IBF_WRITER_JOBS);
 	ck_assert_uint_le(ran, IBF_WRITER_JOBS + 1);
 	ck_assert_uint_eq(fake_logged(h, "lost meanwhile: "), 1);
@@ -85,7 +85,7 @@ START_TEST(newest_counts)
 		put(h, "/file", FTR_OK);
 	pthread_mutex_unlock(&gate);
 	fake_flush(h);
-	/* the writer may have taken the first job before the second was queued */
+	/* the writer may have taken the first job for /file before the second was queued */
 	ck_assert_uint_le(ran, 3);
 	ck_assert_uint_ge(ran, 2);
 	ck_assert_uint_eq(freed, 5001);
@@ -120,7 +120,7 @@ START_TEST(hung_write)
 	pthread_mutex_lock(&gate);
 	put(h, NULL, FTR_OK);
 	put(h, NULL, FTR_OK);
-	fake_unload(h);	/* returns, although the job still waits for the gate */
+	fake_unload(h);	/* returns, although a job still waits for the mutex `gate` */
 	ck_assert_uint_eq(ran, 0);
 	ck_assert_uint_eq(fake_logged(h, "a write has not ended"), 1);
 	fake_free(h);

@@ -29,7 +29,7 @@ struct world {
 	void *state;
 	struct ftr_rng rng;
 	bool random;		/* use a random exit, not the first */
-	uint8_t *dep;		/* [n * n] 1: the first channel depends on the second */
+	uint8_t *dep;		/* dep[a * n + b] 1: channel a depends on channel b */
 	uint32_t n;
 };
 
