@@ -17,9 +17,9 @@
  *	updown		all hosts have an up/down path, so that a full routing by dmodc
  *			connects them (the paper's DDRC)
  *	full		all hosts reach all hosts after a full routing by ddlr
- *	naive1, naive2	the same detours, made without a check for cycles, have a
- *			cycle of channel dependencies: with one VL, and with
- *			the turn bit
+ *	naive1, naive2	the detours of the paper, made without a check for cycles,
+ *			have a cycle of channel dependencies: with one VL, and
+ *			with the turn bit
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,16 +18,17 @@
  * A failure is printed with the numbers of its faults.  Random choices in a run depend only
  * on the seed and the number of the set, so each run can be repeated.
  *
- * The faults of a set occur one after the other, in all orders or in one order, and each is
- * repaired before the next.  After each repair all physically connected hosts must reach each
+ * The faults of a set occur one after the other, in all orders or in one order, and a local
+ * repair follows each of them.  After each repair all physically connected hosts must reach each
  * other, without loops and without cycles of channel dependencies on the given VLs.  No single
  * write may cause a loop or a cycle, or make a reachable pair unreachable.  After a repair,
  * the packets under way may drain before the next fault or not, at random.
  *
- * A run has one of two endings, at random.  In the first, all faults are repaired in a random
- * order.  In the second, the damaged fabric is routed from scratch, with a transition to the new
- * tables; the faults are repaired, and a second transition follows.  The same properties must
- * hold in every state, and at the end the tables must be the original ones.
+ * A run has one of two endings, at random.  In the first, all failed links and switches are
+ * restored in a random order.  In the second, the damaged fabric is routed from scratch, with a
+ * transition to the new tables; then all links and switches are restored, and a second transition
+ * follows.  The same properties must hold in every state, and at the end the tables must be the
+ * original ones.
  *
  * With "plugin", the planner does not handle recovery: OpenSM routes the present fabric
  * with the nominal shape, and blocks of 64 entries are written in any order.  A state between
@@ -63,8 +64,9 @@ struct tally {
 	uint32_t most_switches, most_steps, most_link;
 };
 
-/* Mode "plugin": number of recoveries; number of states between two blocks of a recovery, and
- * how many of these states have unreachable pairs, loops, cycles, or any of the three (bad). */
+/* Mode "plugin": number of recoveries; number of states, one after each block that a recovery
+ * writes; number of these states in which hosts are unreachable (lost), number with loops, number
+ * with cycles of channel dependencies, and number with at least one of the three (bad). */
 static struct {
 	bool on;
 	uint64_t recoveries, states, lost, loops, cycles, bad;
@@ -193,7 +195,7 @@ static const char *carry_out(struct ftr_ddlr_plan *p)
 	return ok ? NULL : "an intermediate state has a loop, a cycle or a newly unreachable pair";
 }
 
-/* Carry out, and remove from the plan, the writes that delete entries before a link comes up. */
+/* Carry out the writes that delete entries before a link comes up; remove them from the plan. */
 static const char *take_away(struct ftr_ddlr_plan *p)
 {
 	uint32_t n = 0;
@@ -309,7 +311,7 @@ static void by_guid(const struct ftr_fabric *f, const struct ftr_tables *to,
 		       FTR_MIN(stride, to->stride));
 }
 
-/* Write the blocks that differ from want, in random order.  Judge the state after each of them. */
+/* Write the blocks that differ from `want`, in random order.  Judge the state after each block. */
 static void write_blocks(const uint8_t *want)
 {
 	uint32_t stride = world->t->stride, n = 0, *perm;
@@ -483,7 +485,7 @@ static void random_sets(const struct job *j, uint32_t first, uint32_t end,
 	}
 }
 
-/* Runs each set of faults in the text `sets` TRIES times.  A set is j->faults numbers. */
+/* Runs each set of faults in the text `sets` TRIES times.  A set has j->faults fault numbers. */
 static void given_sets(const struct job *j, const char *sets, uint32_t end,
 		       struct tally *t)
 {
