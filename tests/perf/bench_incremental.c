@@ -4,7 +4,7 @@
  *
  *	bench_incremental [-t] [-r ROOTS] FABRIC PERCENT SEED
  *
- * FABRIC is the shape of a PGFT, or a file with a slash in its name; ROOTS a file of
+ * FABRIC is the shape of a PGFT, or a file with a slash in its name; ROOTS is a file of
  * GUIDs, one per line.  PERCENT of the links between switches die in random order.
  * The tables of the healthy fabric are preferred, as in the plugin.  Prints
  *
