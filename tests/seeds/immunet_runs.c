@@ -119,8 +119,8 @@ static bool hangs_together(const struct ftr_fabric *f, const struct faults *x)
 	return parts == 1;
 }
 
-/* Add the failure of a random link or switch in cycle `at`.  It leaves the other switches
- * connected. */
+/* Add the failure of a random link or switch in cycle `at`.  All switches that have not failed
+ * remain connected. */
 static void add_fault(const struct ftr_fabric *f, struct faults *x,
 		      struct ftr_rng *rng, bool link, uint64_t at)
 {
@@ -229,7 +229,7 @@ static void print_state(void *state)
 
 /* The run is divided into parts of `part` cycles.  Prints the end of the first part
  * after which the hosts have received `volume` packets each, on average.  Prints nothing if the
- * run ended before. */
+ * run ended earlier. */
 static void print_done(const struct ftr_sim_result *r, double part)
 {
 	double left = *key("volume") * whole->n_ep * *key("packet") * PHIT;

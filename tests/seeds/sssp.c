@@ -23,9 +23,9 @@
 static struct ftr_fabric *f;
 static struct ftr_tables *t;
 static uint64_t *weight;	/* [n_ports] weight of the channel out of a port */
-static uint64_t *dist;		/* [n_sw] */
+static uint64_t *dist;		/* [n_sw] weight of the path to the destination */
 static uint64_t *senders;	/* [n_sw] number of hosts that send through the switch */
-static ftr_port *out;		/* [n_sw] */
+static ftr_port *out;		/* [n_sw] port by which this path leaves the switch */
 static ftr_sw *order;		/* switches, nearest first */
 static struct ftr_rng rng;
 static bool any;		/* choose randomly between equal paths */

@@ -58,7 +58,7 @@ static const struct ftr_sim_function *fn;
 static struct ftr_sim_view v;
 static struct tiers *tiers;
 static const void *ranks;
-static uint8_t *up;		/* [n_ports] */
+static uint8_t *up;		/* [n_ports] 1: the link at the port is live */
 static struct ftr_rng rng;
 
 static void must(enum ftr_status st)
@@ -196,7 +196,7 @@ static bool alive(void *ctx, const struct ftr_fabric *of, ftr_sw s, ftr_port p)
 	return up[of->sw[s].first_port + p];
 }
 
-/* *updown: up/down paths connect all hosts.  *joined: links connect all hosts. */
+/* Set *updown if up/down paths connect all hosts, and *joined if links connect all hosts. */
 static void reconfigure(bool *updown, bool *joined)
 {
 	struct ftr_filter keep = { .keep_link = alive };
@@ -297,7 +297,7 @@ static ftr_ep host_of(ftr_sw s)
 	return FTR_EP_NONE;
 }
 
-/* The switch that the packet is in, and the port by which it entered. */
+/* Return the switch that the packet is in; set *in to the port by which it has entered. */
 static ftr_sw place(const struct state *x, ftr_port *in)
 {
 	const struct ftr_swport *q;
