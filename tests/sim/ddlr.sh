@@ -6,7 +6,7 @@
 
 ddlr_up() { fast_up < <(echo 'routing_engine ddlr'; cat); }
 
-# stage_event STAGE KEY: the value of KEY in the last event of that stage.
+# stage_event STAGE KEY: print the value of KEY in the last event of that stage.
 stage_event() {
 	sim_until "$patience" grep -qs "\"stage\":\"$1\"" \
 		"$SIM_DIR/sm/ibfattree-events.jsonl" || fail "no event of stage $1"
@@ -50,7 +50,7 @@ case_ddlr_one_vl() {
 		osm_mark sm
 		mend_it
 		until_same before after
-		# the planner can make local repairs again after a sweep with the link
+		# the planner can make local repairs again after a sweep that has found the link
 		osm_wait sm "$patience" 'IBF002: .* 128 links between'
 		at_rest
 	done
