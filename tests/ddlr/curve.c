@@ -6,8 +6,8 @@
  *	curve SHAPE FAULTS RUNS SEED
  *
  * Prints one line of CSV for each number of faults from 0 on, as in Sem-Jacobsen et
- * al. 2011, figure 11 (hosts that stay connected) and, for ddlr's use of VLs, figure 12
- * (deadlock).  The faults of a set occur one after the other.  Each column is the
+ * al. 2011, figure 11 (hosts that stay connected) and figure 12 (deadlock, here with
+ * ddlr's VLs).  The faults of a set occur one after the other.  Each column is the
  * percentage of the RUNS sets for which, after that number of faults,
  *
  *	physical	links connect all leaf switches

@@ -4,8 +4,8 @@
  * sets of faults of larger trees.
  *
  *	verify			the sample of make check
- *	verify long [ROW..]	all rows (make verify-ddlr), or only the given rows,
- *				which are numbered from 1
+ *	verify long [ROW..]	all rows of full[] (make verify-ddlr), or only the
+ *				given rows, which are numbered from 1
  *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
  *				KINDS: l (links), s (switches) or ls; N: instead of
  *				all sets, N random sets, with the numbers FIRST,
@@ -76,7 +76,7 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
-#define TRIES 4			/* runs of each set, with different random drains and endings */
+#define TRIES 4			/* number of runs of each set; their drains and endings differ */
 
 /* Seed the random choices for one fault set. */
 static void take_chances(uint64_t set)
@@ -431,7 +431,7 @@ static void run_order(const struct job *j, const uint32_t *set,
 		report_verify(j, first_set + t->sets, set, i, what);
 }
 
-/* Run the set with its faults set[at ..] in every order, if j->orders; otherwise in one order. */
+/* Run the set with its faults set[at ..] in every order if j->orders is set, else in one order. */
 static void permute(const struct job *j, uint32_t *set, unsigned int at,
 		    struct tally *t)
 {
