@@ -13,7 +13,7 @@
  * with tabs between them.  all-to-all: flows on the most loaded link divided by the
  * lower bound by cuts; shifts: load of the most loaded link as the mean over all shifts,
  * in the host order of the healthy fabric; entries: number of entries changed by all
- * faults together; ms: processor time of one fault.
+ * faults together; ms: processor time to follow one fault.
  *
  * -t: the two loads are left out, because their computation takes long.  Instead up to 40
  * switches of the highest rank fail one by one, each failure is undone, and the median and

@@ -8,7 +8,7 @@
  * fabric, and B.net is A.net with one link fewer.  Prints a line for each placement of
  * dmodc on A.net and B.net, then a line for each ENGINE, whose tables are read from A.lfts and
  * B.lfts.  "dmodc" (depth load) and "dmodc, full" keep the entries of A.net that still work on
- * B.net, as the plugin does:
+ * B.net, as the plugin does.  A line consists of
  *
  *	LABEL ENGINE all max-shift mean-shift perm max-perm bisect entries blocks switches
  *
