@@ -7,7 +7,7 @@
 tree 4,3
 tree 2,6
 
-# Figure 8: the load at which the networks saturate.
+# Figure 8: find the load at which the networks saturate.
 loads=(40 60) runs=1
 [[ -z $long ]] || runs=2 loads=(20 30 40 45 50 52 54 56 58 60 65 70 80 100)
 for t in 4-ary-3 2-ary-6; do
@@ -28,8 +28,8 @@ for t in 4-ary-3 2-ary-6; do
 		'load, % of the links of hosts' 'cycles in the network'
 done
 
-# Figure 9: "saturated" is a load just above the saturation point, "unsaturated" 30 %
-# below it.
+# Figure 9: "saturated" is a load just above the saturation point, "unsaturated" a load 30 % below
+# that point.
 theirs=(det-links adaptive-links)
 ours=(dmodc ddlr2)
 [[ -z $long ]] || theirs+=(det-switches adaptive-switches)

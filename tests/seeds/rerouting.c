@@ -22,7 +22,7 @@
  * A cycle is that of Sem-Jacobsen et al. 2011, section IX-A: 512 ns, in which a link of
  * 2 Gbit/s (1x SDR in FABRIC) carries 128 bytes.  Packets have 256 bytes.
  *
- *	-k links|switches|mixed	parts that fail (links); only switches without hosts
+ *	-k links|switches|mixed	parts that fail (links); switches with hosts never fail
  *	-n N,N,...	numbers of faults after which to simulate
  *	-r RUNS -s SEED	number of sets of faults; seed of the faults and of the traffic
  *	-l PERCENT	load (100)
@@ -327,7 +327,7 @@ static bool joined(const struct world *w)
 /* ---- a set of faults -------------------------------------------------------------- */
 
 struct set {
-	struct world *w[2];	/* w[0] has one VL; w[1] has two, and is used if a scheme has two */
+	struct world *w[2];	/* w[0]: one VL; w[1]: two VLs, used if a scheme has two VLs */
 	uint32_t fault[FAULTS_MAX];
 	struct ftr_sim_change change[FAULTS_MAX + 2];
 		/* tables of each scheme: now, and before the last fault */

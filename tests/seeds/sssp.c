@@ -9,8 +9,9 @@
  * channels with weights.  The initial weights are so large that no path has more hops than
  * necessary; every host that sends over a channel adds one to its weight.  Hosts are routed
  * in the order of GUIDs.  The LIDs of switches are routed before the hosts (first) or after them
- * (last), and add weight like hosts.  Of paths with equal weight the one with the lowest index is
- * chosen; with SEED a random one, as in an implementation whose heap has no defined order.
+ * (last), and add weight like hosts.  Of paths with equal weight the first one found is chosen, in
+ * the order of the indices of switches; with SEED a random one, as in an implementation whose heap
+ * has no defined order.
  * Writes forwarding tables in the format of opensm's dump.
  */
 #include <stdio.h>
