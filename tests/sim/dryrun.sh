@@ -47,8 +47,8 @@ case_dry_run() {
 	down
 }
 
-# "observe yes": the tables of the next engine stay in use.  The plugin logs the number of
-# entries that it would change; "route --live" reports the same number.
+# "observe yes": the tables of the next engine in the list stay in use.  The plugin logs the number
+# of entries that it would change; "route --live" reports the same number.
 case_observe() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 72
 	echo 'observe yes' >"$T/conf"

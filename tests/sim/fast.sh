@@ -658,7 +658,7 @@ case_fast_handover() {
 	down
 }
 
-# opensm ends cleanly during a repair; the next opensm completes it.
+# opensm ends cleanly during a repair; the next opensm completes the repair.
 case_fast_stopped() {
 	local seed=${FTR_SEED:-75} i m
 	RANDOM=$seed
