@@ -19,7 +19,7 @@
 #
 # SIM_LEASH: words to put before each command; tests use them to make sure that no process
 # outlives the shell.  One shell holds one fabric; run several fabrics in several
-# shells.  Only processes started here are signalled, by their id.
+# shells.  These functions send signals only to processes that they have started.
 
 # A console is a fifo that its reader opens for reading and writing: the reader then
 # neither waits for a writer nor sees an end of file.
