@@ -76,7 +76,7 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
-#define TRIES 4			/* number of runs of each set; their drains and endings differ */
+#define TRIES 4			/* number of runs of each set; each draws its drains and ending */
 
 /* Seed the random choices for one fault set. */
 static void take_chances(uint64_t set)

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 #
 # Bogdanski et al. 2012, table III, two more questions.  Which choices determine DFSSSP's
-# tables on three levels?  And could any switch keep hosts at 92.93 per cent with sFtree on
+# tables on three levels?  And could any kind of switch keep hosts at 92.93 per cent with sFtree on
 # the PGFT while ports 0 send at full rate?
 
 # shellcheck source=tests/seeds/sftree.sh

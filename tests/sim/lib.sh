@@ -214,7 +214,7 @@ resweep() {
 	sim_until "$patience" osm_has_swept || fail "no sweep although one was requested"
 }
 
-# Like until_healed, but for restored links: requests a sweep.
+# Like until_healed, but also requests a sweep, because restored links may cause none.
 until_rest() {
 	osm_settled "$manager" "$patience"
 	sim_until "$patience" healed "$1" || walk "$1"
