@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 	must(ftr_engine_find("dmodc")->route(sh, &ro, NULL, t, &stats, &err));
 	ro.turn = stats.turn;
 	ro.n_turns = stats.turn ? stats.n_turns : 0;
-	if (!stats.by_rank) {	/* as the plugin does */
+	if (!stats.by_rank) {	/* another order: follow its shape, as the plugin does */
 		ro.paths = FTR_PATHS_UPDOWN;
 		routed = stats.routed;
 	}

@@ -71,7 +71,7 @@ if [[ $long ]]; then
 			sed "s/^[a-z-]*/& $how/"
 	done >rows
 	table accepted '!stuck' <rows >"$out/001-fig9-queues.csv"
-	# the load at which the throughput of det-links begins to fall with faults
+	# find the load at which the throughput of det-links begins to fall with faults
 	for l in 20 25 30 35 40; do
 		rerouting -n 0,1,2,5,10 -r 6 -l $l 2-ary-6-tree.net det-links |
 			sed "s/^det-links/& $l %/"

@@ -69,7 +69,7 @@ paper() {
 	done
 } >"$out/003-table2.csv"
 # more PROGRAM LINKS: print column "more than without" of the row with this program, this number
-# of links, and limit "any".
+# of links, and no limit on the packets of a host under way.
 more() {
 	awk -F, -v p="$1" -v n="$2" '$1 == p && $2 == "any" && $3 == n { print $5 }' \
 		"$out/003-table2.csv"

@@ -278,7 +278,7 @@ static void take_scheme(const char *name)
 
 /* ---- tables -------------------------------------------------------------------- */
 
-/* Compute the engine's tables for the damaged fabric of w, as tables of w->f. */
+/* Compute the engine's tables for the damaged fabric; store them as tables of the whole w->f. */
 static void route(const struct world *w, const char *engine,
 		  struct ftr_tables *out)
 {

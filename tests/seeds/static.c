@@ -30,9 +30,9 @@
  *	careful	like own, but T(s) must not be above a switch from which packets come down to
  *		s and are turned upward by s; up to 100 choices of T(s) are tried
  *
- * T(s) is a top switch above s whose subtree has no fault above the tier of s.  One of them
- * is chosen at random, because the papers leave the choice open.  A U-turn switch is one in
- * which R turns a packet.
+ * T(s) is a top switch above s whose subtree has no fault above the tier of s.  If there are
+ * several, one is chosen at random, because the papers leave the choice open.  A U-turn switch
+ * is one in which R turns a packet.
  *
  * The vertices of the graph are the queues that R' supplies (output queues, so channels).
  * There is an arc from a to b if R can put into a some packet that R' can route to b next
@@ -419,7 +419,7 @@ static void find_sound(void)
 	}
 }
 
-/* The first switch of the tier of s that reaches the same top switches as s. */
+/* Return the first switch in the tier of s that reaches the same top switches as s. */
 static ftr_sw leader(ftr_sw s)
 {
 	for (ftr_sw u = 0; u < s; u++) {
@@ -474,7 +474,7 @@ static bool choose(bool common, bool careful)
 	return all;
 }
 
-/* The top switch to which upward paths out of s must lead; NONE if they may lead to any. */
+/* Return the top switch to which upward paths out of s must lead; NONE: they may lead to any. */
 static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 {
 	ftr_sw lowest = FTR_SW_NONE;

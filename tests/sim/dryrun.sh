@@ -64,7 +64,7 @@ case_observe() {
 	walk before
 	in_sim "$ibfattree" route --live --json -o "$T/expected.lfts" \
 		>"$T/route" 2>/dev/null
-	# at the first sweep OpenSM does not know the tables yet
+	# at the first sweep OpenSM does not know the tables of the switches yet
 	resweep_observed
 	local n
 	n=$("$SIM_BUILD/jsonq" "$T/route" transition.entries)
