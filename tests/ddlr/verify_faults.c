@@ -59,7 +59,7 @@ struct job {
 struct tally {
 	uint64_t sets, runs, failures, pairs, lost;
 	uint64_t writes, switches, plans, unclean, refused, inverted;
-	uint64_t hosts_only;	/* number of runs in which the planner reported hosts_only */
+	uint64_t hosts_only;	/* number of runs in which packets from switches were ignored */
 	uint64_t transitions, phases, held;
 	uint32_t most_switches, most_steps, most_link;
 };
