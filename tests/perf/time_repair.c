@@ -6,11 +6,11 @@
  *	time_repair [SHAPE [VLS [TIMES|links|cold]]]
  *
  * First a planner is made by two threads, as in the plugin; for this step the elapsed time is
- * printed, too.  Then single links and switches fail and are restored; with "links" only links fail.  With
- * TIMES, a planner is made TIMES times, and nothing fails.  With "cold", the LIDs are random, as
- * after a subnet manager has assigned them, and links of REPAIRS switches of each rank fail, one
- * after the other; the planner's data are then in no CPU cache, as when a link fails hours after
- * the routing.
+ * printed, too.  Then single links and switches fail and are restored; with "links" only links
+ * fail.  With TIMES, a planner is made TIMES times, and nothing fails.  With "cold", the LIDs are
+ * random, as after a subnet manager has assigned them, and links of REPAIRS switches of each rank
+ * fail, one after the other; the planner's data are then in no CPU cache, as when a link fails
+ * hours after the routing.
  */
 #include <stdio.h>
 #include <stdlib.h>
