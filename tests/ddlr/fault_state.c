@@ -201,7 +201,7 @@ struct ftr_fabric *world_damaged(const struct world *w)
 
 /* ---- verdicts --------------------------------------------------------- */
 
-/* The switch behind port p of s; FTR_SW_NONE if there is no live link to a live switch. */
+/* Return the switch behind port p of s; FTR_SW_NONE: no live link leads to a live switch. */
 static ftr_sw next(const struct world *w, ftr_sw s, unsigned int p)
 {
 	return p <= w->f->sw[s].n_ports ? w->peer[w->f->sw[s].first_port + p] :

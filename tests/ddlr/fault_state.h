@@ -81,7 +81,7 @@ bool world_write(struct world *w, const struct ftr_ddlr_plan *p,
 /* True if packets from s to lid arrive by the present entries. */
 bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s);
 
-/* The present fabric, without dead links and switches. */
+/* Return a copy of the present fabric, without dead links and switches. */
 struct ftr_fabric *world_damaged(const struct world *w);
 
 #endif

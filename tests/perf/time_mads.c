@@ -52,7 +52,7 @@ static void send_get(unsigned int tid)
 	must(umad_send(port, agent, buf, IB_MAD_SIZE, 1000, 0) >= 0, "umad_send");
 }
 
-/* Mean time of N packets, in microseconds. */
+/* Send n packets; return the mean time per packet, in microseconds. */
 static double loop(unsigned int n, unsigned int window)
 {
 	unsigned int sent = 0;

@@ -170,7 +170,7 @@ static void draw_faults(const struct ftr_fabric *f, struct faults *x)
 static const struct ftr_fabric *whole;
 static struct faults faults;
 
-/* Number of switches that still use a failed link for their part of a ring. */
+/* Return the number of switches that still use a failed link for their part of a ring. */
 static uint32_t broken(const struct immunet *x)
 {
 	const struct ftr_fabric *f = whole;
@@ -263,7 +263,7 @@ static void print_result(const struct ftr_sim_result *r)
 	printf("# events %llu\n", (unsigned long long)r->events);
 }
 
-/* All hosts form a square grid; each host sends to the others of its row and of its column. */
+/* Arrange all hosts in a square grid; each host sends to the others of its row and column. */
 static struct ftr_load_pair *row_and_column(const struct ftr_fabric *f,
 					    uint32_t *n)
 {

@@ -190,7 +190,7 @@ static void give_back(void)
 	s.n_back[when] = 0;
 }
 
-/* The queue for a packet that enters switch sw by port `in` and leaves by exit e. */
+/* Return the queue for a packet that enters switch sw by port `in` and leaves by exit e. */
 static struct queue *queue_of(ftr_sw sw, ftr_port in,
 			      const struct ftr_sim_exit *e)
 {
@@ -222,7 +222,7 @@ static bool routed(struct pkt *k, ftr_sw sw, ftr_port in)
 	return k->n > 0;
 }
 
-/* The exit that the packet can take now, or NULL. */
+/* Return the exit that the packet can take now, or NULL. */
 static const struct ftr_sim_exit *exit_of(const struct pkt *k, ftr_sw sw,
 					  ftr_port in)
 {

@@ -484,7 +484,7 @@ static void simulate(struct set *x, unsigned int n, unsigned int k,
 	x->change[n ? n - 1 : 0].at = 0;
 }
 
-/* Tier of the link of fault n; -1: the fault is not a link failure, or n is 0. */
+/* Return the tier of the link of fault n; -1: the fault is not a link failure, or n is 0. */
 static int tier_of(const struct set *x, unsigned int n)
 {
 	const struct world *w = x->w[0];

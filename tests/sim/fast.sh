@@ -342,9 +342,9 @@ errors() {
 dropped() { grep -c 'drop pkt due error rate' "$SIM_DIR/ibsim.log" || true; }
 
 # When a sweep of stock OpenSM loses packets, it forgets switches or leaves tables
-# partly written ("Errors during initialization").  It repeats the sweep only at the next
+# partly written ("Errors during initialization").  OpenSM repeats the sweep only at the next
 # trap or after sweep_interval (docs/upstream.md).  So after lost packets, and only then,
-# this function requests a sweep, as an administrator would.  It is called while a case
+# this function requests a sweep, as an administrator would.  The function is called while a case
 # waits (SIM_TICK, scripts/sim.sh).
 lossy=0 nudged=0
 nudge() {

@@ -38,7 +38,7 @@ ibsim_noticed() {
 	(($(dead_clients) > $3))
 }
 
-# ibsim notices the death of a client only when it next writes to the client.  It then
+# ibsim notices the death of a client only when it next writes to the client.  Then ibsim
 # clears IsSM of the client's port, although a new manager may already use that port
 # (docs/upstream.md).  So this function makes ibsim notice the death before a new manager
 # is started.
@@ -61,7 +61,7 @@ start_manager() {
 
 two_masters() { is_pair MASTER MASTER; }
 
-# A manager that starts while the other one takes over may not find the other one.  Both are then
+# A manager that starts while the other one takes over may not find that manager.  Both are then
 # masters until the next heavy sweep of one of them, so this function requests sweeps.  If
 # both remain masters, ibsim has cleared IsSM of one of them (see kill_one).  If there is no
 # master, a standby is waiting for the response to an SMInfo poll (see end_hang).  In both
