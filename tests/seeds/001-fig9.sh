@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2011, figures 8 and 9: throughput as a function of load, and of link
-# faults; the same with switch faults, which the paper leaves out, and with other queues.
+# faults; the same curves with switch faults, which the paper leaves out, and with other queues.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3

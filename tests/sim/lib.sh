@@ -191,7 +191,7 @@ down() {
 healed() { live "$1" >/dev/null 2>&1; }
 healed_and_agreed() { healed "$1" && dump_agrees "$1"; }
 # After faults opensm may need a second sweep.  Every try reads both the tables and the dump
-# again, because a sweep may have changed one of them after the other was read.
+# again, because a sweep may have changed the tables or the dump between the two reads.
 until_healed() {
 	osm_settled "$manager" "$patience"
 	sim_until "$patience" healed_and_agreed "$1" || { walk "$1"; agreed "$1"; }
