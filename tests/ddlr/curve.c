@@ -12,14 +12,14 @@
  *
  *	physical	links connect all leaf switches
  *	local1, local2	all hosts reach all hosts after local repairs alone, with
- *			one VL and with the turn bit.  A cycle of channel dependencies
- *			is an error: exit status 1
+ *			one VL and with two VLs (turn bit, see docs/glossary.md).
+ *			A cycle of channel dependencies is an error: exit status 1
  *	updown		all hosts have an up/down path, so that a full routing by dmodc
  *			connects them (the paper's DDRC)
  *	full		all hosts reach all hosts after a full routing by ddlr
  *	naive1, naive2	the detours of the paper, made without a check for cycles,
  *			have a cycle of channel dependencies: with one VL, and
- *			with the turn bit
+ *			with two VLs
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@ struct world {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
 	struct ftr_tables *base;	/* tables before any fault */
-	struct ftr_sl2vl *m;	/* SL2VL tables of the turn bit; NULL: one VL */
+	struct ftr_sl2vl *m;	/* SL2VL tables of the turn bit (docs/glossary.md); NULL: one VL */
 	bool switches;		/* true: switches send packets, too */
 	struct ftr_ddlr *r;
 	struct ftr_tables *t;	/* entries that the switches hold now */

@@ -15,8 +15,8 @@ else
 fi
 
 # SSSP with the LIDs of switches before or after those of hosts.  Of several equal paths, SSSP takes
-# the first, or a random one.  There are three runs: hosts alone, with switches on the same VL, and with
-# switches on a VL of their own.
+# the first, or a random one.  There are three runs: hosts alone, with switches on the same VL, and
+# with switches on a VL of their own.
 sssp_csv=$out/004-table3-sssp.csv
 echo 'tree,LIDs of switches; ties,flows on the worst link,by the worst link,alone,with,deadlocks,with on two VLs,deadlocks' >"$sssp_csv"
 # sssp_rows NAME SHAPE: write the rows of a tree.

@@ -47,7 +47,7 @@
  *			hybrid of the paper)
  *	dmodc, sftree	the engine's tables for the damaged tree: reconfiguration
  *	ddlr1, ddlr2	tables for the whole tree (sftree's), with local repairs after each
- *			fault, on one VL and with the turn bit
+ *			fault, on one VL and on two VLs (turn bit, docs/glossary.md)
  */
 #include <stdio.h>
 #include <stdlib.h>
