@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Time to compute shape and tables, compared with a physical bound: the time that memcpy
- * needs for the same number of table bytes, measured in the same run.
+ * needs to copy as many bytes as the tables have, measured in the same run.
  *
  * Each line of output comes from a child process of its own, so that each has its own peak
  * memory.  The fabric is made before the measurement of memory begins, so only the shape
