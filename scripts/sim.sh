@@ -19,7 +19,7 @@
 #
 # SIM_LEASH: words to put before each command; tests use them to make sure that no process
 # outlives the shell.  One shell holds one fabric; run several fabrics in several
-# shells.  Only processes started here are signalled, by their id.
+# shells.  These functions send signals only to processes that they have started.
 
 # A console is a fifo that its reader opens for reading and writing: the reader then
 # neither waits for a writer nor sees an end of file.
@@ -45,8 +45,8 @@ sim_until() {
 	done
 }
 
-# Hosts of a netfile that have a link, one node id per line.  An Aggregation Node is
-# part of a switch, not a host.
+# Print the hosts of a netfile that have a link, one node ID per line.  An Aggregation Node
+# is part of a switch, not a host.
 sim_hosts() {
 	awk '/^(Ca|Hca|CA|HCA)[ \t]/ { split($0, a, "\""); id = a[2]
 			if (/Aggregation Node/) id = ""
@@ -55,7 +55,7 @@ sim_hosts() {
 	     /^\[/ && id != "" { print id; id = "" }' "$1"
 }
 
-# sim_name NETFILE ID: the description of a node, from the comment of its record.
+# sim_name NETFILE ID: print the description of a node, from the comment of its record.
 sim_name() {
 	awk -v id="$2" '/^[A-Z]/ && index($0, "\"" id "\"") {
 		split($0, a, "\""); print a[4]; exit }' "$1"
@@ -156,8 +156,8 @@ osm_log() {
 	tail -c "+$((OSM_MARK[$1] + 1))" "$SIM_DIR/$1/opensm.log"
 }
 
-# grep ends at the first match.  In a pipe, osm_log would then fail, and with it (pipefail) the
-# whole command.
+# Not a pipe: grep ends at the first match, and osm_log would then fail.  With pipefail, the whole
+# pipe would fail.
 osm_said() { grep -Eq -- "$2" < <(osm_log "$1"); }
 
 osm_said_or_dead() { ! osm_alive "$1" || osm_said "$1" "$2"; }
@@ -195,7 +195,7 @@ osm_is_settled() {
 
 osm_settled_or_dead() { ! osm_alive "$1" || osm_is_settled "$1"; }
 
-# When this returns, the next sweep may already have begun.
+# When this function returns, the next sweep may already have begun.
 osm_settled() {
 	[[ -n ${SIM_TICK:-} ]] || ! osm_alive "$1" ||
 		osm_follow "$1" "$2" 'SUBNET UP' || true
@@ -205,7 +205,7 @@ osm_settled() {
 	osm_alive "$1" || sim_die "opensm $1 has died"
 }
 
-# The engine that routed last, as opensm reports it.
+# Print the engine that routed last, as opensm reports it.
 osm_engine() {
 	sed -n 's/.*[> ]\([^ ]*\) tables configured on all switches.*/\1/p' \
 		"$SIM_DIR/$1/opensm.log" | tail -n 1
@@ -253,9 +253,9 @@ sim_stop() {
 
 # sim_cables NETFILE: prints the links between switches whose loss a routing should
 # survive, one per line: id [tab] port [tab] id [tab] port [tab] name [tab] name.  Names
-# are those in the netfile's comments.  The order: links of the highest switches first (those
-# farthest from the switches with many hosts); among these, links whose lower end has the
-# most upward links first.
+# are those in the netfile's comments.  Links of the highest switches come first (those
+# farthest from the switches with many hosts).  Among links of equally high switches, those
+# come first whose lower switch has the most upward links.
 sim_cables() {
 	awk -f "$SIM_SCRIPTS/links.awk" "$1" | sort -t "$(printf '\t')" \
 		-k1,1nr -k2,2nr -k3,3 -k4,4n | cut -f 3-

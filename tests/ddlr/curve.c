@@ -6,20 +6,20 @@
  *	curve SHAPE FAULTS RUNS SEED
  *
  * Prints one line of CSV for each number of faults from 0 on, as in Sem-Jacobsen et
- * al. 2011, figure 11 (hosts that stay connected) and, for ddlr's use of VLs, figure 12
- * (deadlock).  The faults of a set occur one after the other.  Each column is the
+ * al. 2011, figure 11 (hosts that stay connected) and figure 12 (deadlock, here with
+ * ddlr's VLs).  The faults of a set occur one after the other.  Each column is the
  * percentage of the RUNS sets for which, after that number of faults,
  *
  *	physical	links connect all leaf switches
  *	local1, local2	all hosts reach all hosts after local repairs alone, with
- *			one VL and with the turn bit.  A cycle of channel dependencies
- *			is an error: exit status 1
+ *			one VL and with two VLs (turn bit, see docs/glossary.md).
+ *			A cycle of channel dependencies is an error: exit status 1
  *	updown		all hosts have an up/down path, so that a full routing by dmodc
  *			connects them (the paper's DDRC)
  *	full		all hosts reach all hosts after a full routing by ddlr
- *	naive1, naive2	the same detours, made without a check for cycles, have a
- *			cycle of channel dependencies: with one VL, and with
- *			the turn bit
+ *	naive1, naive2	the detours of the paper, made without a check for cycles,
+ *			have a cycle of channel dependencies: with one VL, and
+ *			with two VLs
  */
 #include <stdio.h>
 #include <stdlib.h>

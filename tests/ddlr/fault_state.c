@@ -201,7 +201,7 @@ struct ftr_fabric *world_damaged(const struct world *w)
 
 /* ---- verdicts --------------------------------------------------------- */
 
-/* The switch behind port p of s; FTR_SW_NONE if there is no live link to a live switch. */
+/* Return the switch behind port p of s; FTR_SW_NONE: no live link leads to a live switch. */
 static ftr_sw next(const struct world *w, ftr_sw s, unsigned int p)
 {
 	return p <= w->f->sw[s].n_ports ? w->peer[w->f->sw[s].first_port + p] :
@@ -268,7 +268,7 @@ static uint8_t fate_of(struct world *w, ftr_lid lid, ftr_sw s, ftr_sw at,
 	return fate;
 }
 
-/* Set part[] to this number for s and all switches that are connected to it. */
+/* Set part[] to `number` for s and for all switches that are connected with s. */
 static void flood(struct world *w, ftr_sw s, uint32_t number)
 {
 	uint32_t n = 0;
@@ -288,7 +288,7 @@ static void flood(struct world *w, ftr_sw s, uint32_t number)
 	}
 }
 
-/* Number the connected parts of the present fabric, from 1; 0: dead switch. */
+/* Fill w->part: number the connected components of the present fabric, from 1. */
 static void find_parts(struct world *w)
 {
 	uint32_t n = 0;

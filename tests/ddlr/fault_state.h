@@ -16,7 +16,7 @@ struct world {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
 	struct ftr_tables *base;	/* tables before any fault */
-	struct ftr_sl2vl *m;	/* SL2VL tables of the turn bit; NULL: one VL */
+	struct ftr_sl2vl *m;	/* SL2VL tables of the turn bit (docs/glossary.md); NULL: one VL */
 	bool switches;		/* true: switches send packets, too */
 	struct ftr_ddlr *r;
 	struct ftr_tables *t;	/* entries that the switches hold now */
@@ -28,10 +28,10 @@ struct world {
 				 * arrive now */
 	uint32_t n_links;	/* number of links between switches; link[] has one end of each */
 	struct { ftr_sw sw; ftr_port port; } *link;
-	uint32_t n_inner;	/* switches without hosts */
+	uint32_t n_inner;	/* number of switches without hosts; inner[] lists them */
 	ftr_sw *inner;
 	bool hasty;		/* true: check after every step, not after every write */
-	/* scratch */
+	/* temporary data of world_judge() */
 	uint8_t *fate;
 	ftr_sw *stack;
 	/* [n_ports * VLS][width * VLS] 1: a channel (out-port, VL) depends on a channel of the
@@ -39,21 +39,21 @@ struct world {
 	uint8_t *edge;
 	uint32_t width;
 	uint8_t *seen;		/* [n_ports * VLS] 1: the channel has been followed for this LID */
-	uint32_t *part;		/* [n_sw] number of the connected part, from 1; 0: dead switch */
+	uint32_t *part;		/* [n_sw] number of its connected component, from 1; 0: dead */
 	uint32_t *queue;
 };
 
 /* vls: 1, or 2 for the turn bit; with 2, switches send packets, too. */
 struct world *world_new(struct ftr_fabric *f, unsigned int vls);
 void world_free(struct world *w);
-/* Restore the state before any fault; frees the planner, too. */
+/* Restore the state before any fault, and make a new planner. */
 void world_reset(struct world *w);
 
-/* Faults are numbered: links first, then inner switches.  world_fault() returns fault i
+/* Faults are numbered: links first, then switches without hosts.  world_fault() returns fault i
  * as an event; if `up` is true, the recovery from fault i. */
 uint32_t world_n_faults(const struct world *w);
 struct ftr_event world_fault(const struct world *w, uint32_t i, bool up);
-/* Apply the event to the fabric. */
+/* Apply the event: the link or switch is dead, or no longer dead. */
 void world_suffer(struct world *w, struct ftr_event e);
 
 /* The properties of one state of the tables. */
@@ -81,7 +81,7 @@ bool world_write(struct world *w, const struct ftr_ddlr_plan *p,
 /* True if packets from s to lid arrive by the present entries. */
 bool world_arrives(const struct world *w, ftr_lid lid, ftr_sw s);
 
-/* The present fabric, without dead links and switches. */
+/* Return a copy of the present fabric, without dead links and switches. */
 struct ftr_fabric *world_damaged(const struct world *w);
 
 #endif

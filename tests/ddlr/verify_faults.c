@@ -4,8 +4,8 @@
  * sets of faults of larger trees.
  *
  *	verify			the sample of make check
- *	verify long [ROW..]	all rows (make verify-ddlr), or only the given rows,
- *				which are numbered from 1
+ *	verify long [ROW..]	all rows of full[] (make verify-ddlr), or only the
+ *				given rows, which are numbered from 1
  *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
  *				KINDS: l (links), s (switches) or ls; N: instead of
  *				all sets, N random sets, with the numbers FIRST,
@@ -18,16 +18,17 @@
  * A failure is printed with the numbers of its faults.  Random choices in a run depend only
  * on the seed and the number of the set, so each run can be repeated.
  *
- * The faults of a set occur one after the other, in all orders or in one order, and each is
- * repaired before the next.  After each repair all physically connected hosts must reach each
+ * The faults of a set occur one after the other, in all orders or in one order, and a local
+ * repair follows each of them.  After each repair all physically connected hosts must reach each
  * other, without loops and without cycles of channel dependencies on the given VLs.  No single
  * write may cause a loop or a cycle, or make a reachable pair unreachable.  After a repair,
  * the packets under way may drain before the next fault or not, at random.
  *
- * A run has one of two endings, at random.  In the first, all faults are repaired in a random
- * order.  In the second, the damaged fabric is routed from scratch, with a transition to the new
- * tables; the faults are repaired, and a second transition follows.  The same properties must
- * hold in every state, and at the end the tables must be the original ones.
+ * A run has one of two endings, at random.  In the first, all failed links and switches are
+ * restored in a random order.  In the second, the damaged fabric is routed from scratch, with a
+ * transition to the new tables; then all links and switches are restored, and a second transition
+ * follows.  The same properties must hold in every state, and at the end the tables must be the
+ * original ones.
  *
  * With "plugin", the planner does not handle recovery: OpenSM routes the present fabric
  * with the nominal shape, and blocks of 64 entries are written in any order.  A state between
@@ -58,13 +59,14 @@ struct job {
 struct tally {
 	uint64_t sets, runs, failures, pairs, lost;
 	uint64_t writes, switches, plans, unclean, refused, inverted;
-	uint64_t hosts_only;	/* number of runs in which the planner reported hosts_only */
+	uint64_t hosts_only;	/* number of runs in which packets from switches were ignored */
 	uint64_t transitions, phases, held;
 	uint32_t most_switches, most_steps, most_link;
 };
 
-/* Mode "plugin": number of recoveries; number of states between two blocks of a recovery, and
- * how many of these states have unreachable pairs, loops, cycles, or any of the three (bad). */
+/* Mode "plugin": number of recoveries; number of states, one after each block that a recovery
+ * writes; number of these states in which hosts are unreachable (lost), number with loops, number
+ * with cycles of channel dependencies, and number with at least one of the three (bad). */
 static struct {
 	bool on;
 	uint64_t recoveries, states, lost, loops, cycles, bad;
@@ -74,7 +76,7 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
-#define TRIES 4			/* runs of each set, with different random drains and endings */
+#define TRIES 4			/* number of runs of each set; each draws its drains and ending */
 
 /* Seed the random choices for one fault set. */
 static void take_chances(uint64_t set)
@@ -193,7 +195,7 @@ static const char *carry_out(struct ftr_ddlr_plan *p)
 	return ok ? NULL : "an intermediate state has a loop, a cycle or a newly unreachable pair";
 }
 
-/* Carry out, and remove from the plan, the writes that delete entries before a link comes up. */
+/* Carry out the writes that delete entries before a link comes up; remove them from the plan. */
 static const char *take_away(struct ftr_ddlr_plan *p)
 {
 	uint32_t n = 0;
@@ -309,7 +311,7 @@ static void by_guid(const struct ftr_fabric *f, const struct ftr_tables *to,
 		       FTR_MIN(stride, to->stride));
 }
 
-/* Write the blocks that differ from want, in random order.  Judge the state after each of them. */
+/* Write the blocks that differ from `want`, in random order.  Judge the state after each block. */
 static void write_blocks(const uint8_t *want)
 {
 	uint32_t stride = world->t->stride, n = 0, *perm;
@@ -429,7 +431,7 @@ static void run_order(const struct job *j, const uint32_t *set,
 		report_verify(j, first_set + t->sets, set, i, what);
 }
 
-/* Run the set with its faults set[at ..] in every order, if j->orders; otherwise in one order. */
+/* Run the set with its faults set[at ..] in every order if j->orders is set, else in one order. */
 static void permute(const struct job *j, uint32_t *set, unsigned int at,
 		    struct tally *t)
 {
@@ -483,7 +485,7 @@ static void random_sets(const struct job *j, uint32_t first, uint32_t end,
 	}
 }
 
-/* Runs each set of faults in the text `sets` TRIES times.  A set is j->faults numbers. */
+/* Runs each set of faults in the text `sets` TRIES times.  A set has j->faults fault numbers. */
 static void given_sets(const struct job *j, const char *sets, uint32_t end,
 		       struct tally *t)
 {

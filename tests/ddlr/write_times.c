@@ -10,8 +10,9 @@
  * they are sent in the order of step, switch and block, and a step begins when the
  * previous one is acknowledged.  The subnet manager is the last host.
  *
- * Prints an events file for `ibfattree sim --events`, and on standard error:
- * blocks, switches, steps, and milliseconds until the last acknowledgement.
+ * Prints an events file for `ibfattree sim --events`, and on standard error the
+ * numbers of blocks, switches and steps, and the milliseconds until the last
+ * acknowledgement.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +134,7 @@ static bool same_block(const struct entry *a, const struct entry *b)
 }
 
 struct wire {
-	double hop, write;	/* ms */
+	double hop, write;	/* ms per link; ms per block in the switch */
 	double *free_at;	/* [n_sw] time when the switch has finished its work */
 	double out[WINDOW];	/* times of the acknowledgements that are awaited */
 	double now, last;

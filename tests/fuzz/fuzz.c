@@ -31,7 +31,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct ftr_fabric *fabric;	/* given to the readers of tables, orders and events */
+static struct ftr_fabric *fabric;	/* for the readers of tables, orders and events */
 static char path[64];			/* file with the input, for readers that open a file */
 static void (*run)(const uint8_t *data, size_t size);
 
@@ -431,7 +431,7 @@ static struct end *other_end(struct end *e, uint32_t n, const struct end *x)
 	return NULL;
 }
 
-/* A change: the link of line x leads to (id, port) from now on.  id NULL: the line is removed. */
+/* A change: the link of line x now leads to (id, port).  If id is NULL, line x is removed. */
 struct change {
 	const struct end *x;
 	const char *id;

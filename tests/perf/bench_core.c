@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Time to compute shape and tables, compared with a physical bound: the time that memcpy
- * needs for the same number of table bytes, measured in the same run.
+ * needs to copy as many bytes as the tables have, measured in the same run.
  *
  * Each line of output comes from a child process of its own, so that each has its own peak
  * memory.  The fabric is made before the measurement of memory begins, so only the shape
@@ -153,8 +153,8 @@ static const char *const fault_name[] = {
 	"leaf link", "middle link", "top switch"
 };
 
-/* The i-th fault of a kind, spread over the fabric.  Returns the number of events;
- * 0: no such fault. */
+/* Store the events of the i-th fault of a kind in e[]; the faults are spread over the fabric.
+ * Returns the number of events; 0: there is no such fault. */
 static uint32_t draw_fault(const struct ftr_shape *sh,
 			   const struct ftr_incr *lv, enum fault kind,
 			   uint32_t i, struct ftr_incr_event *e)
@@ -201,7 +201,7 @@ struct live_times {
 	double down[REPEATS], check[REPEATS], up[REPEATS];
 };
 
-/* Number of SMPs: a block of a switch counts once for each step that writes an entry of it. */
+/* Number of SMPs: a block counts once for each write step that changes an entry in the block. */
 static uint32_t count_writes(const struct ftr_incr_result *r)
 {
 	uint32_t n = 0, first = 0;

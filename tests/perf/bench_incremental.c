@@ -4,7 +4,7 @@
  *
  *	bench_incremental [-t] [-r ROOTS] FABRIC PERCENT SEED
  *
- * FABRIC is the shape of a PGFT, or a file with a slash in its name; ROOTS a file of
+ * FABRIC is the shape of a PGFT, or a file with a slash in its name; ROOTS is a file of
  * GUIDs, one per line.  PERCENT of the links between switches die in random order.
  * The tables of the healthy fabric are preferred, as in the plugin.  Prints
  *
@@ -13,7 +13,7 @@
  * with tabs between them.  all-to-all: flows on the most loaded link divided by the
  * lower bound by cuts; shifts: load of the most loaded link as the mean over all shifts,
  * in the host order of the healthy fabric; entries: number of entries changed by all
- * faults together; ms: processor time of one fault.
+ * faults together; ms: processor time to follow one fault.
  *
  * -t: the two loads are left out, because their computation takes long.  Instead up to 40
  * switches of the highest rank fail one by one, each failure is undone, and the median and
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 	must(ftr_engine_find("dmodc")->route(sh, &ro, NULL, t, &stats, &err));
 	ro.turn = stats.turn;
 	ro.n_turns = stats.turn ? stats.n_turns : 0;
-	if (!stats.by_rank) {	/* as the plugin does */
+	if (!stats.by_rank) {	/* another order: follow its shape, as the plugin does */
 		ro.paths = FTR_PATHS_UPDOWN;
 		routed = stats.routed;
 	}

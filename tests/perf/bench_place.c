@@ -8,14 +8,14 @@
  * fabric, and B.net is A.net with one link fewer.  Prints a line for each placement of
  * dmodc on A.net and B.net, then a line for each ENGINE, whose tables are read from A.lfts and
  * B.lfts.  "dmodc" (depth load) and "dmodc, full" keep the entries of A.net that still work on
- * B.net, as the plugin does:
+ * B.net, as the plugin does.  A line consists of
  *
  *	LABEL ENGINE all max-shift mean-shift perm max-perm bisect entries blocks switches
  *
  * with tabs between them.  "all" is the number of flows of all-to-all on the most loaded link,
- * divided by the greatest bound of a leaf: the number of its hosts, times the number of all other
- * hosts, divided by the number of its live upward links.  The next five are flows on the most
- * loaded link: maximum and mean over all shifts (in the order of hosts of WHOLE); mean and
+ * divided by the greatest bound of a leaf.  The bound of a leaf is (number of hosts on it) *
+ * (number of all other hosts) / (number of its live upward links).  The next five are flows on the
+ * most loaded link: maximum and mean over all shifts (in the order of hosts of WHOLE); mean and
  * maximum over PATTERNS random permutations; mean over as many bisections.  The last three
  * are the numbers of entries, blocks and switches that differ between A and B.
  */

@@ -77,7 +77,7 @@ static struct ftr_fabric *build(const uint32_t *host_guid)
 	return f;
 }
 
-/* The port of s towards leaf l; upward paths go through plane k and top switch j. */
+/* Return the port of s towards leaf l; upward paths go through plane k and top switch j. */
 static ftr_port to_leaf(uint32_t s, uint32_t l, uint32_t k, uint32_t j)
 {
 	uint32_t n = 2 * A * A;
@@ -89,8 +89,8 @@ static ftr_port to_leaf(uint32_t s, uint32_t l, uint32_t k, uint32_t j)
 	return (ftr_port)(s / A - 2 * A == l / A ? l % A + 1 : A + 1 + j);
 }
 
-/* The port towards d, a middle or top switch of plane k.  If there is no up/down path, the
- * packet turns at the first leaf. */
+/* Return the port of s towards d, a middle or top switch.  If there is no up/down path, it is the
+ * port to the first leaf (u_turn), or FTR_PORT_NONE. */
 static ftr_port to_upper(uint32_t s, uint32_t d)
 {
 	uint32_t n = 2 * A * A, k = d < 2 * n ? d % A : (d - 2 * n) / A;

@@ -4,8 +4,8 @@
  *
  * Sends N Gets (default 2000) of block 0 of the linear forwarding table to the switch of the
  * first port of this host, by directed route; first one at a time, then with at most WINDOW
- * (default 64) unanswered.  Prints the least mean of TIMES such loops, because other processes
- * can only make it greater.  In ibsim, writing a block takes at least this time
+ * (default 64) unanswered packets.  Prints the least mean of TIMES such loops, because other
+ * processes can only increase the mean.  In ibsim, writing a block takes at least this time
  * (tests/perf/ibsim_bound).
  */
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void send_get(unsigned int tid)
 	must(umad_send(port, agent, buf, IB_MAD_SIZE, 1000, 0) >= 0, "umad_send");
 }
 
-/* Mean time of N packets, in microseconds. */
+/* Send n packets; return the mean time per packet, in microseconds. */
 static double loop(unsigned int n, unsigned int window)
 {
 	unsigned int sent = 0;

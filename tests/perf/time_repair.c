@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Processor time, in milliseconds, of local repairs:
- * time_repair [SHAPE [VLS [TIMES|links|cold]]].
- * It only prints times; no time counts as a failure.  A planner is made by two threads, as in the
- * plugin, and the elapsed time is printed as well.  Then single links and switches fail and are
- * restored; with "links" only links fail.  With TIMES, a planner is made
- * TIMES times, and nothing fails.  With "cold", the LIDs are random, as after a subnet manager
- * has assigned them, and links of REPAIRS switches of each rank fail, one after the other; the
- * planner's data are then in no CPU cache, as when a link fails hours after the routing.
+ * Processor time, in milliseconds, of local repairs.  The times are only printed: no time counts
+ * as a failure.
+ *
+ *	time_repair [SHAPE [VLS [TIMES|links|cold]]]
+ *
+ * First a planner is made by two threads, as in the plugin; for this step the elapsed time is
+ * printed, too.  Then single links and switches fail and are restored; with "links" only links
+ * fail.  With TIMES, a planner is made TIMES times, and nothing fails.  With "cold", the LIDs are
+ * random, as after a subnet manager has assigned them, and links of REPAIRS switches of each rank
+ * fail, one after the other; the planner's data are then in no CPU cache, as when a link fails
+ * hours after the routing.
  */
 #include <stdio.h>
 #include <stdlib.h>

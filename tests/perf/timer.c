@@ -37,7 +37,8 @@ struct watched {
 
 struct timer {
 	osm_opensm_t *osm;
-	/* numbers since the sweep began, updated under OpenSM's exclusive lock */
+	/* numbers of written blocks, and of switches written to, since the sweep began; updated
+	 * under OpenSM's exclusive lock */
 	unsigned int blocks, switches;
 	unsigned char seen[49152];	/* [LID] 1: the switch with this LID is counted */
 	struct watched w[MAX_ENGINES];

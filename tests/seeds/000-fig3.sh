@@ -7,7 +7,7 @@
 . "$here/rerouting.sh"
 tree 4,3
 
-# The hosts together can send at most 32 packets per cycle; 14 packets are 43.75 %.
+# Loads in per cent: together the hosts can send at most 32 packets per cycle; 14 are 43.75 %.
 for l in 100 43.75; do
 	faults=0,5,16 runs=10
 	if [[ $long ]]; then

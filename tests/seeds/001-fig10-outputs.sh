@@ -15,7 +15,7 @@ outputs() {
 		sed -n "2,\$ s/^/$1,$2-tree,$3,/p"
 }
 
-# value COLUMN TREE LOAD FUNCTION FAULTS: print a value of 001-fig10-outputs.csv.
+# value COLUMN TREE LOAD FUNCTION FAULTS: print column COLUMN of the row with the other values.
 value() {
 	awk -F, -v c="$1" -v t="$2-tree" -v l="$3" -v f="$4" -v n="$5" '
 	$1 == t && $2 == l && $3 == f && $4 == n { print $c; found = 1 }
@@ -57,12 +57,12 @@ claim 'unsaturated: both functions have 0.4 to 0.7 packets at a link, in one dir
 
 [[ $long ]] || return 0
 
-# The table of packets at a link again, if a packet's place in a queue becomes free when the head of
-# the packet has left.
+# The table of packets at a link again, with queues in which the place of a packet becomes free when
+# the head of the packet has left.
 counts '40 70 100' -e >"$out/001-fig10-outputs-head.csv"
 
 # Other designs of a switch with queues at outputs, at full load.  The last fault only selects the
-# link at which packets are counted, so the network runs without faults for "1", with ten for "11".
+# link at which packets are counted: with 1 fault the network is whole, with 11 it has 10 faults.
 {
 	echo 'switch,tree,det-links: packets per cycle,adaptive-links,det-links: both ways,adaptive-links,adaptive-links with 10 faults: deadlock %'
 	for how in \

@@ -70,7 +70,7 @@ times=(2.16:dmodc 4.18:ddlr2 30:dmodc 30:det-links+dmodc)
 	done
 } >"$out/001-fig10-tables.csv"
 
-# lost SCHEME MS: print the number of lost packets, as the mean of the two tiers' numbers.
+# lost SCHEME MS: print the mean number of lost packets, over failed links of both tiers.
 lost() {
 	awk -F, -v name="$1" -v ms="$2" '
 	$1 == name && $2 == ms && $4 == "both" { print $6; found = 1 }

@@ -53,7 +53,7 @@ END {
 plot 001-fig12-time 'deadlocked, 4-ary 3-tree, adaptive-links' cycles \
 	'% of the fault sets'
 
-# All schemes, for a shorter time.
+# Runs of all schemes, with fewer cycles.
 runs=16 cycles=500 others=(det-links dmodc ddlr1)
 if [[ $long ]]; then
 	runs=60 cycles=1000

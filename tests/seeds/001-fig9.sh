@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2011, figures 8 and 9: throughput as a function of load, and of link
-# faults; the same with switch faults, which the paper leaves out, and with other queues.
+# faults; the same curves with switch faults, which the paper leaves out, and with other queues.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 tree 2,6
 
-# Figure 8: the load at which the networks saturate.
+# Figure 8: find the load at which the networks saturate.
 loads=(40 60) runs=1
 [[ -z $long ]] || runs=2 loads=(20 30 40 45 50 52 54 56 58 60 65 70 80 100)
 for t in 4-ary-3 2-ary-6; do
@@ -28,8 +28,8 @@ for t in 4-ary-3 2-ary-6; do
 		'load, % of the links of hosts' 'cycles in the network'
 done
 
-# Figure 9: "saturated" is a load just above the saturation point, "unsaturated" 30 %
-# below it.
+# Figure 9: "saturated" is a load just above the saturation point, "unsaturated" a load 30 % below
+# that point.
 theirs=(det-links adaptive-links)
 ours=(dmodc ddlr2)
 [[ -z $long ]] || theirs+=(det-switches adaptive-switches)
@@ -71,7 +71,7 @@ if [[ $long ]]; then
 			sed "s/^[a-z-]*/& $how/"
 	done >rows
 	table accepted '!stuck' <rows >"$out/001-fig9-queues.csv"
-	# the load at which the throughput of det-links begins to fall with faults
+	# find the load at which the throughput of det-links begins to fall with faults
 	for l in 20 25 30 35 40; do
 		rerouting -n 0,1,2,5,10 -r 6 -l $l 2-ary-6-tree.net det-links |
 			sed "s/^det-links/& $l %/"

@@ -39,7 +39,7 @@ accepted() {
 	done
 } >"$out/001-hotspot.csv"
 
-# value HOT FAULTS COLUMN: print a value of 001-hotspot.csv.
+# value HOT FAULTS COLUMN: print column COLUMN of the row with HOT per cent and FAULTS faults.
 value() {
 	awk -F, "\$1 == $1 && \$2 == $2 { print \$$3 }" "$out/001-hotspot.csv"
 }

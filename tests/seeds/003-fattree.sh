@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # Immunet (Puente et al. 2004) on a fat-tree: one link of a 4-ary 3-tree fails under full
 # load.  Compares Immunet's switches with our tables, which a subnet manager writes later.
-# The delays are those of an earlier run of "One link fails" in BENCHMARKS.md (648 hosts):
-# dmodc and ddlr by the fast path, and dmodc by a sweep of OpenSM.  That of sftree was
+# The delays of the tables are those of an earlier run of "One link fails" in BENCHMARKS.md (648
+# hosts): dmodc and ddlr by the fast path, and dmodc by a sweep of OpenSM.  The delay of sftree was
 # measured by `scripts/bench --hosts 648 --engines sftree reroute`.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
@@ -35,7 +35,7 @@ engine() {
 		--warmup 0us --duration $((parts * 4))us --series "$parts" \
 		--fail 1link@32us --reroute $((32 + $2))us --json >"$3" || [[ $? == 1 ]]
 }
-# part KEY FROM TO FILE: print the sum of the values of KEY in this series from FROM to TO us.
+# part KEY FROM TO FILE: print the sum of the values of KEY in FILE, from FROM to TO us.
 part() {
 	awk -v key="\"$1\":" -v from="$2" -v to="$3" '
 	$1 == "\"series\":" { on = 1 }

@@ -69,9 +69,9 @@ claim "priority in transit, 3 moves, buffers of 2: the loss is near that of the 
 	"$(at 003-injection "$name" '8x8 loss %') > 0.5 && $(at 003-injection "$name" '8x8 loss %') < 6 && $(at 003-injection "$name" '16x16 loss %') > 10 && $(at 003-injection "$name" '16x16 loss %') < 24"
 claim "no deadlock" "$(mean_of deadlock v-*) == 0"
 
-# Table 1, with priority for packets in transit, 3 moves, and buffers of 2 packets.  Control
-# packets have different sizes (in phits), and are sent after all other packets or in turn with
-# them.
+# Table 1, with priority for packets in transit, at most 3 moves of a packet into the ring, and
+# buffers of 2 packets.  Control packets have different sizes (in phits), and are sent after all
+# other packets or in turn with them.
 seeds=(1) kinds=("5 after") run1=20000
 if [[ $long ]]; then
 	seeds=(1 2 3 4 5) run1=90000

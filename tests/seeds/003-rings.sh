@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # Puente et al. 2004: the throughput that the ring itself costs, and the cases of docs/seeds.md in
 # which the torus does not recover.  The cost is the difference in throughput, without a fault,
-# between a ring for each line of the torus and one ring.  All values are means over cycles of one
-# run.
+# between a ring for each line of the torus and one ring for the whole torus.  All values are means
+# over cycles of one run.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 

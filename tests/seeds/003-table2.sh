@@ -30,7 +30,7 @@ for k in "${kernels[@]}"; do
 	for n in "${counts[@]}"; do
 		for w in "${windows[@]}"; do
 			for s in "${seeds[@]}"; do
-				# no fault, no reconfiguration: a short run is enough
+				# without a fault nothing is reconfigured: a short run is enough
 				((n)) && r=$run || r=40000
 				echo "$name-$n-$w-$s shape=torus:8,8 inject=3 packet=19 pattern=$pattern volume=$volume window=$w links=$n warm=2000 gap=1000 run=$r part=100 seed=$s"
 			done
@@ -45,7 +45,7 @@ cycles() {
 	done
 	mean_of 'done' "$@" | awk '{ printf "%.0f\n", 1.5 * $1 }'
 }
-# Processor cycles in addition to those without a fault, as the paper gives them.
+# Print the processor cycles that the faults add to a run, as the paper gives them.
 paper() {
 	case $1 in
 	FFT-3) echo 20000 ;; FFT-9) echo 62000 ;; FFT-17) echo 108000 ;;
@@ -69,7 +69,7 @@ paper() {
 	done
 } >"$out/003-table2.csv"
 # more PROGRAM LINKS: print column "more than without" of the row with this program, this number
-# of links, and limit "any".
+# of links, and no limit on the packets of a host under way.
 more() {
 	awk -F, -v p="$1" -v n="$2" '$1 == p && $2 == "any" && $3 == n { print $5 }' \
 		"$out/003-table2.csv"

@@ -4,9 +4,9 @@
 # Bogdanski et al. 2012, simulation test bed: the effect of the size of input buffers, which
 # the paper does not give.  All hosts send uniform traffic on a tree with enough links for it,
 # so any loss of throughput is due to the switches.  Only the number of packets that fit into a
-# buffer matters: if the rate and the size of packets are four times as large, the result is the
-# same; without delays of links and switches it is nearly the same.  If no two flows share a link
-# (a shift), room for two packets is enough.
+# buffer matters: without delays of links and switches, with packets of 512 bytes or with 4x EDR
+# links, the throughput is nearly the same.  If no two flows share a link (a shift), room for two
+# packets is enough.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"

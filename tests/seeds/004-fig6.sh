@@ -5,14 +5,14 @@
 # which form a ring.  Two streams run between hosts of the leaves, and two between hosts on
 # the roots; hosts on the roots stand for roots that send at the rate of hosts.  The streams start
 # one after the other.  As in the paper, stock minhop does not deadlock there, and its tables are
-# changed by hand: the two paths between the roots turn at different leaves.  The paper's seconds are
-# milliseconds here.  There is one queue per VL.  With a queue per output and four equal
+# changed by hand so that the two paths between the roots turn at different leaves.  The paper's
+# seconds are milliseconds here.  There is one queue per VL.  With a queue per output and four equal
 # streams, the streams that share a link alternate packet by packet.  They then deadlock only
 # if buffers have room for two packets or less.
 #
-# Then tests the paper's conclusion, "almost any 3-stage or larger fat-tree routed with minhop
-# will potentially deadlock", with tables that OpenSM makes for such trees.  Hosts and ports 0
-# send.  Ports 0 are as fast as hosts, or as slow as in commercial switches.
+# The script then tests the paper's conclusion, "almost any 3-stage or larger fat-tree routed with
+# minhop will potentially deadlock", with tables that OpenSM makes for such trees.  Hosts and ports
+# 0 send.  Ports 0 are as fast as hosts, or as slow as in commercial switches.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -171,12 +171,12 @@ tree() {
 	rm -rf "$dir"
 }
 
-# of ENGINE: number of runs that deadlock, over all trees and rates.
+# of ENGINE: print the number of runs that deadlock, over all trees and rates.
 of() { awk -F, -v e="$1" '$3 == e { n += $5 } END { print n + 0 }' "$csv"; }
 
 runs=1 early=()
 if [[ $long ]]; then
-	# deadlocks occur early
+	# short runs are enough, because deadlocks occur early
 	runs=2 early=(--warmup 300us)
 	tree '4-ary 3-tree' kary:4,3 2000 16000
 	tree '648 + rack switches' '3;18,6,6;1,6,6;1,3,3' 2000 16000

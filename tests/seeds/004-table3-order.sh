@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, table III, minhop.  It spreads destinations over the upward links in
+# Bogdanski et al. 2012, table III, minhop.  Minhop spreads destinations over the upward links in
 # the order in which it routes them, so its throughput depends on values that the paper does
 # not give.  This script varies that order (guid_routing_order_file), and the GUIDs and port
 # numbers of the tree of three levels.

@@ -3,9 +3,9 @@
 #
 # Bogdanski et al. 2012, table III, DFSSSP and LASH: both spread paths over VLs, unlike the
 # engines of the other rows.  Here they have the VLs that opensm gives them.  Each VL has
-# the buffer size of the single VL in the other rows, or all VLs share the port's buffer.  "by
-# the worst link" is (hosts - 1) / flows on the most loaded link of all-to-all: in the long
-# run a host that sends over this link cannot send faster, whatever VLs there are.
+# the buffer size of the single VL in the other rows, or all VLs share the port's buffer.  The
+# column "by the worst link" is (hosts - 1) / flows on the most loaded link of all-to-all: in the
+# long run a host that sends over this link cannot send faster, whatever VLs there are.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 #
 # Bogdanski et al. 2012, table III, two more questions.  Which choices determine DFSSSP's
-# tables on three levels?  And could any switch keep hosts at 92.93 per cent with sFtree on
+# tables on three levels?  And could any kind of switch keep hosts at 92.93 per cent with sFtree on
 # the PGFT while ports 0 send at full rate?
 
 # shellcheck source=tests/seeds/sftree.sh
@@ -14,9 +14,9 @@ else
 	flat='2;8,16;1,8;1,1' deep='3;6,3,3;1,3,3;1,2,2'
 fi
 
-# SSSP with the LIDs of switches before or after those of hosts; among equal paths it chooses the
-# first, or a random one.  There are three runs: hosts alone, with switches on the same VL, and with
-# switches on a VL of their own.
+# SSSP with the LIDs of switches before or after those of hosts.  Of several equal paths, SSSP takes
+# the first, or a random one.  There are three runs: hosts alone, with switches on the same VL, and
+# with switches on a VL of their own.
 sssp_csv=$out/004-table3-sssp.csv
 echo 'tree,LIDs of switches; ties,flows on the worst link,by the worst link,alone,with,deadlocks,with on two VLs,deadlocks' >"$sssp_csv"
 # sssp_rows NAME SHAPE: write the rows of a tree.

@@ -13,7 +13,7 @@
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
 
-# The paper's numbers: first tree, second tree.
+# The throughput of hosts in the paper, in per cent: on its first tree, and on its second tree.
 declare -A paper=([sftree+paper]='91.94 92.93' [minhop]='66.98 54.01'
 	[updn]='66.98 54.01' [dfsssp]='85.49 84.20' [lash]='5.257 0.8103')
 stock_engines=(ftree minhop updn dfsssp lash)

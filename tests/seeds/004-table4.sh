@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Bogdanski et al. 2012, table IV: seconds to route at the paper's sizes, without and with
+# Bogdanski et al. 2012, table IV: time to route at the paper's sizes, without and with
 # paths between all switches.  The paper does not give the cabling; the trees are PGFTs with
 # as many hosts, and with the same or nearly the same number of switches.
 trees=('648-port switch=2;18,36;1,18;1,1')
 [[ -z $long ]] || trees+=('3456-port switch=3;18,12,16;1,18,12;1,1,1'
 	'JuRoPA-like=3;18,18,16;1,18,9;1,1,2' 'Ranger-like=3;18,18,12;1,18,18;1,1,1')
-# Seconds for shape and tables on one thread: the minimum of three runs.
+# Print the milliseconds for shape and tables on one thread: the minimum of three runs.
 ms() {
 	for _ in 1 2 3; do
 		ibfattree route "$@" --balance off --threads 1 2>&1 >/dev/null

@@ -73,5 +73,5 @@ series() {
 	}'
 }
 
-# loss BEFORE AFTER: loss in per cent.
+# loss BEFORE AFTER: print the loss of throughput, in per cent.
 loss() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f\n", 100 * (1 - b / a) }'; }

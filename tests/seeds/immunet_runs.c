@@ -119,8 +119,8 @@ static bool hangs_together(const struct ftr_fabric *f, const struct faults *x)
 	return parts == 1;
 }
 
-/* Add the failure of a random link or switch in cycle `at`.  It leaves the other switches
- * connected. */
+/* Add the failure of a random link or switch in cycle `at`.  All switches that have not failed
+ * remain connected. */
 static void add_fault(const struct ftr_fabric *f, struct faults *x,
 		      struct ftr_rng *rng, bool link, uint64_t at)
 {
@@ -170,7 +170,7 @@ static void draw_faults(const struct ftr_fabric *f, struct faults *x)
 static const struct ftr_fabric *whole;
 static struct faults faults;
 
-/* Number of switches that still use a failed link for their part of a ring. */
+/* Return the number of switches that still use a failed link for their part of a ring. */
 static uint32_t broken(const struct immunet *x)
 {
 	const struct ftr_fabric *f = whole;
@@ -229,7 +229,7 @@ static void print_state(void *state)
 
 /* The run is divided into parts of `part` cycles.  Prints the end of the first part
  * after which the hosts have received `volume` packets each, on average.  Prints nothing if the
- * run ended before. */
+ * run ended earlier. */
 static void print_done(const struct ftr_sim_result *r, double part)
 {
 	double left = *key("volume") * whole->n_ep * *key("packet") * PHIT;
@@ -263,7 +263,7 @@ static void print_result(const struct ftr_sim_result *r)
 	printf("# events %llu\n", (unsigned long long)r->events);
 }
 
-/* All hosts form a square grid; each host sends to the others of its row and of its column. */
+/* Arrange all hosts in a square grid; each host sends to the others of its row and column. */
 static struct ftr_load_pair *row_and_column(const struct ftr_fabric *f,
 					    uint32_t *n)
 {

@@ -102,10 +102,10 @@ static struct {
 	uint32_t n_pkt, cap_pkt, *free_pkt, n_free, cap_free;
 	uint32_t *from;		/* [n_ports + 1] index of the first queue of an output */
 	uint32_t *far;		/* [n_ports] port at the other end, or UINT32_MAX */
-	uint32_t *sw;		/* [n_ports] */
-	uint32_t *busy;		/* [n_ports + n_ep] cycle until which a sender is busy */
-	uint32_t *in_busy;	/* [n_ports * VLS] */
-	uint8_t *turn;		/* [n_ports + n_ep] */
+	uint32_t *sw;		/* [n_ports] switch that has the port */
+	uint32_t *busy;		/* [n_ports + n_ep] cycle until which an output or host is busy */
+	uint32_t *in_busy;	/* [n_ports * VLS] cycle until which an input buffer is busy */
+	uint8_t *turn;		/* [n_ports + n_ep] queue of the output that may send next */
 	struct queue *q, *in;
 	uint32_t n_q;
 	uint32_t *waits;	/* [n_ep] number of packets that a host has not sent yet */
@@ -190,7 +190,7 @@ static void give_back(void)
 	s.n_back[when] = 0;
 }
 
-/* The queue for a packet that enters switch sw by port `in` and leaves by exit e. */
+/* Return the queue for a packet that enters switch sw by port `in` and leaves by exit e. */
 static struct queue *queue_of(ftr_sw sw, ftr_port in,
 			      const struct ftr_sim_exit *e)
 {
@@ -222,7 +222,7 @@ static bool routed(struct pkt *k, ftr_sw sw, ftr_port in)
 	return k->n > 0;
 }
 
-/* The exit that the packet can take now, or NULL. */
+/* Return the exit that the packet can take now, or NULL. */
 static const struct ftr_sim_exit *exit_of(const struct pkt *k, ftr_sw sw,
 					  ftr_port in)
 {

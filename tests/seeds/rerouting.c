@@ -22,7 +22,7 @@
  * A cycle is that of Sem-Jacobsen et al. 2011, section IX-A: 512 ns, in which a link of
  * 2 Gbit/s (1x SDR in FABRIC) carries 128 bytes.  Packets have 256 bytes.
  *
- *	-k links|switches|mixed	parts that fail (links); only switches without hosts
+ *	-k links|switches|mixed	parts that fail (links); switches with hosts never fail
  *	-n N,N,...	numbers of faults after which to simulate
  *	-r RUNS -s SEED	number of sets of faults; seed of the faults and of the traffic
  *	-l PERCENT	load (100)
@@ -47,7 +47,7 @@
  *			hybrid of the paper)
  *	dmodc, sftree	the engine's tables for the damaged tree: reconfiguration
  *	ddlr1, ddlr2	tables for the whole tree (sftree's), with local repairs after each
- *			fault, on one VL and with the turn bit
+ *			fault, on one VL and on two VLs (turn bit, docs/glossary.md)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -278,7 +278,7 @@ static void take_scheme(const char *name)
 
 /* ---- tables -------------------------------------------------------------------- */
 
-/* Compute the engine's tables for the damaged fabric of w, as tables of w->f. */
+/* Compute the engine's tables for the damaged fabric; store them as tables of the whole w->f. */
 static void route(const struct world *w, const char *engine,
 		  struct ftr_tables *out)
 {
@@ -327,7 +327,7 @@ static bool joined(const struct world *w)
 /* ---- a set of faults -------------------------------------------------------------- */
 
 struct set {
-	struct world *w[2];	/* w[0] has one VL; w[1] has two, and is used if a scheme has two */
+	struct world *w[2];	/* w[0]: one VL; w[1]: two VLs, used if a scheme has two VLs */
 	uint32_t fault[FAULTS_MAX];
 	struct ftr_sim_change change[FAULTS_MAX + 2];
 		/* tables of each scheme: now, and before the last fault */
@@ -484,7 +484,7 @@ static void simulate(struct set *x, unsigned int n, unsigned int k,
 	x->change[n ? n - 1 : 0].at = 0;
 }
 
-/* Tier of the link of fault n; -1: the fault is not a link failure, or n is 0. */
+/* Return the tier of the link of fault n; -1: the fault is not a link failure, or n is 0. */
 static int tier_of(const struct set *x, unsigned int n)
 {
 	const struct world *w = x->w[0];

@@ -9,8 +9,9 @@
  * channels with weights.  The initial weights are so large that no path has more hops than
  * necessary; every host that sends over a channel adds one to its weight.  Hosts are routed
  * in the order of GUIDs.  The LIDs of switches are routed before the hosts (first) or after them
- * (last), and add weight like hosts.  Of paths with equal weight the one with the lowest index is
- * chosen; with SEED a random one, as in an implementation whose heap has no defined order.
+ * (last), and add weight like hosts.  Of paths with equal weight the first one found is chosen, in
+ * the order of the indices of switches; with SEED a random one, as in an implementation whose heap
+ * has no defined order.
  * Writes forwarding tables in the format of opensm's dump.
  */
 #include <stdio.h>
@@ -23,9 +24,9 @@
 static struct ftr_fabric *f;
 static struct ftr_tables *t;
 static uint64_t *weight;	/* [n_ports] weight of the channel out of a port */
-static uint64_t *dist;		/* [n_sw] */
+static uint64_t *dist;		/* [n_sw] weight of the path to the destination */
 static uint64_t *senders;	/* [n_sw] number of hosts that send through the switch */
-static ftr_port *out;		/* [n_sw] */
+static ftr_port *out;		/* [n_sw] port by which this path leaves the switch */
 static ftr_sw *order;		/* switches, nearest first */
 static struct ftr_rng rng;
 static bool any;		/* choose randomly between equal paths */

@@ -30,9 +30,9 @@
  *	careful	like own, but T(s) must not be above a switch from which packets come down to
  *		s and are turned upward by s; up to 100 choices of T(s) are tried
  *
- * T(s) is a top switch above s whose subtree has no fault above the tier of s.  One of them
- * is chosen at random, because the papers leave the choice open.  A U-turn switch is one in
- * which R turns a packet.
+ * T(s) is a top switch above s whose subtree has no fault above the tier of s.  If there are
+ * several, one is chosen at random, because the papers leave the choice open.  A U-turn switch
+ * is one in which R turns a packet.
  *
  * The vertices of the graph are the queues that R' supplies (output queues, so channels).
  * There is an arc from a to b if R can put into a some packet that R' can route to b next
@@ -58,7 +58,7 @@ static const struct ftr_sim_function *fn;
 static struct ftr_sim_view v;
 static struct tiers *tiers;
 static const void *ranks;
-static uint8_t *up;		/* [n_ports] */
+static uint8_t *up;		/* [n_ports] 1: the link at the port is live */
 static struct ftr_rng rng;
 
 static void must(enum ftr_status st)
@@ -196,7 +196,7 @@ static bool alive(void *ctx, const struct ftr_fabric *of, ftr_sw s, ftr_port p)
 	return up[of->sw[s].first_port + p];
 }
 
-/* *updown: up/down paths connect all hosts.  *joined: links connect all hosts. */
+/* Set *updown if up/down paths connect all hosts, and *joined if links connect all hosts. */
 static void reconfigure(bool *updown, bool *joined)
 {
 	struct ftr_filter keep = { .keep_link = alive };
@@ -297,7 +297,7 @@ static ftr_ep host_of(ftr_sw s)
 	return FTR_EP_NONE;
 }
 
-/* The switch that the packet is in, and the port by which it entered. */
+/* Return the switch that the packet is in; set *in to the port by which it has entered. */
 static ftr_sw place(const struct state *x, ftr_port *in)
 {
 	const struct ftr_swport *q;
@@ -419,7 +419,7 @@ static void find_sound(void)
 	}
 }
 
-/* The first switch of the tier of s that reaches the same top switches as s. */
+/* Return the first switch in the tier of s that reaches the same top switches as s. */
 static ftr_sw leader(ftr_sw s)
 {
 	for (ftr_sw u = 0; u < s; u++) {
@@ -474,7 +474,7 @@ static bool choose(bool common, bool careful)
 	return all;
 }
 
-/* The top switch to which upward paths out of s must lead; NONE if they may lead to any. */
+/* Return the top switch to which upward paths out of s must lead; NONE: they may lead to any. */
 static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 {
 	ftr_sw lowest = FTR_SW_NONE;

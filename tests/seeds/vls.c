@@ -6,8 +6,9 @@
  * dump directory; this is the format of ibfattree's option --psl.  The file is not written if the
  * engine assigns no SLs.
  *
- * dfsssp draws the SL of a path with rand() from those that have no cycle of dependencies.  opensm
- * seeds rand() differently in each run, so it is seeded here again: the file is always the same.
+ * dfsssp draws the SL of a path with rand() from the SLs that have no cycle of dependencies.
+ * opensm seeds rand() differently in each run.  This plugin seeds rand() again, so that the file is
+ * always the same.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 ddlr_up() { fast_up < <(echo 'routing_engine ddlr'; cat); }
 
-# stage_event STAGE KEY: the value of KEY in the last event of that stage.
+# stage_event STAGE KEY: print the value of KEY in the last event of that stage.
 stage_event() {
 	sim_until "$patience" grep -qs "\"stage\":\"$1\"" \
 		"$SIM_DIR/sm/ibfattree-events.jsonl" || fail "no event of stage $1"
@@ -50,7 +50,7 @@ case_ddlr_one_vl() {
 		osm_mark sm
 		mend_it
 		until_same before after
-		# the planner can make local repairs again after a sweep with the link
+		# the planner can make local repairs again after a sweep that has found the link
 		osm_wait sm "$patience" 'IBF002: .* 128 links between'
 		at_rest
 	done
@@ -58,7 +58,8 @@ case_ddlr_one_vl() {
 	down
 }
 
-# With qos every switch holds the turn bit, and the paths have no credit loop.
+# With qos every switch holds SL2VL tables for two VLs (turn bit, docs/glossary.md), and the paths
+# have no credit loop.
 case_ddlr_two_vls() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'

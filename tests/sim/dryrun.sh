@@ -47,8 +47,8 @@ case_dry_run() {
 	down
 }
 
-# "observe yes": the tables of the next engine stay in use.  The plugin logs the number of
-# entries that it would change; "route --live" reports the same number.
+# "observe yes": the tables of the next engine in the list stay in use.  The plugin logs the number
+# of entries that it would change; "route --live" reports the same number.
 case_observe() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 72
 	echo 'observe yes' >"$T/conf"
@@ -64,7 +64,7 @@ case_observe() {
 	walk before
 	in_sim "$ibfattree" route --live --json -o "$T/expected.lfts" \
 		>"$T/route" 2>/dev/null
-	# at the first sweep OpenSM does not know the tables yet
+	# at the first sweep OpenSM does not know the tables of the switches yet
 	resweep_observed
 	local n
 	n=$("$SIM_BUILD/jsonq" "$T/route" transition.entries)

@@ -56,7 +56,7 @@ die_and_return() {
 	until_same before after
 }
 
-# event KEY: the value of KEY in the last event of the file.
+# event KEY: print the value of KEY in the last event of the file.
 event() {
 	tail -n 1 "$SIM_DIR/sm/ibfattree-events.jsonl" >"$T/event.json"
 	"$SIM_BUILD/jsonq" "$T/event.json" "$1"
@@ -68,7 +68,7 @@ event_is() {
 	[[ -s $SIM_DIR/sm/ibfattree-events.jsonl && $(event event) == "$1" ]]
 }
 
-# The manual describes every member of the last event.
+# Check that ibfattree-json(5) describes every member of the last event.
 event_is_documented() {
 	local key
 	event event >/dev/null
@@ -231,7 +231,7 @@ case_fast_every_spine() {
 		((${FTR_SOAK:-0})) || ((n++ % 16 == 0)) || continue
 		spine_dies "$spine"
 	done
-	# the links fail one by one: a sweep may be the first to see the last one fail
+	# the links fail one by one, and a sweep may notice the last failure before the fast path
 	note "sweeps that changed entries (IBF005):" \
 		"$(count_logged 'IBF005: .* changed [1-9]') of" \
 		"$(count_logged 'IBF005:')"
@@ -342,9 +342,9 @@ errors() {
 dropped() { grep -c 'drop pkt due error rate' "$SIM_DIR/ibsim.log" || true; }
 
 # When a sweep of stock OpenSM loses packets, it forgets switches or leaves tables
-# partly written ("Errors during initialization").  It repeats the sweep only at the next
+# partly written ("Errors during initialization").  OpenSM repeats the sweep only at the next
 # trap or after sweep_interval (docs/upstream.md).  So after lost packets, and only then,
-# this function requests a sweep, as an administrator would.  It is called while a case
+# this function requests a sweep, as an administrator would.  The function is called while a case
 # waits (SIM_TICK, scripts/sim.sh).
 lossy=0 nudged=0
 nudge() {
@@ -480,7 +480,7 @@ case_fast_flapping() {
 	down
 }
 
-# One step: a link fails or returns; at most 12 links are down at a time.
+# Let a random link fail or return; at most 12 links are down at a time.
 random_step() {
 	local k=$((RANDOM * 32768 + RANDOM))
 	k=$((k % n + 1))
@@ -565,8 +565,8 @@ moment() {
 	exec {fd}<&-
 }
 
-# Number of times that a manager ended before the trap (untrapped), before it logged the
-# repair (open), with unacknowledged writes (broken), and after the repair (done).
+# Number of times that a manager ended before the trap (untrapped), between the trap and the log
+# line of the repair (open), with unacknowledged writes (broken), and after the repair (done).
 declare -A ends=([untrapped]=0 [open]=0 [broken]=0 [done]=0)
 count_end() {
 	local end=untrapped
@@ -585,8 +585,8 @@ note_ends() {
 # True if a manager ended during a repair.
 met() { ((ends[open] + ends[broken])); }
 
-# next_moment N: set m to the Nth moment; false: no more moments are tried.  If no manager has
-# ended during a repair so far, more moments are tried, up to 12 in all.  The note beside the
+# next_moment N: set m to the Nth moment; false if no more moments are to be tried.  If no manager
+# has ended during a repair so far, more moments are tried, up to 12 in all.  The note beside the
 # result of the case shows how many managers ended at which time.
 next_moment() {
 	m=${moments[$1]:-trap 0}
@@ -658,7 +658,7 @@ case_fast_handover() {
 	down
 }
 
-# opensm ends cleanly during a repair; the next opensm completes it.
+# opensm ends cleanly during a repair; the next opensm completes the repair.
 case_fast_stopped() {
 	local seed=${FTR_SEED:-75} i m
 	RANDOM=$seed

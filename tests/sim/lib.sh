@@ -116,7 +116,7 @@ not_logged() {
 	! osm_said "$manager" "$1" || fail "the log says '$1'"
 }
 
-# all_logged REGEX: matching lines of all logs, from their beginning.
+# all_logged REGEX: print the matching lines of all logs, from their beginning, except allowed ones.
 all_logged() {
 	local -a but=(-e '^$')
 	local regex
@@ -133,18 +133,18 @@ never_logged() {
 	[[ -z $found ]] || fail "a log says '$1': $found"
 }
 
-# No repair was given up or cut short.  Do not use this in cases with several faults at a
-# time, in which writes may be lost on links that fail meanwhile.
+# Check that no repair was given up or cut short.  Do not use this in cases with several faults at
+# a time, in which writes may be lost on links that fail meanwhile.
 quiet() { never_logged 'WRN IBF1(09|1[01])'; }
 
-# Like quiet; in addition, sweeps after repairs changed no entry.
+# Like quiet; also check that the sweeps after repairs changed no entry.
 sweeps_change_nothing() {
 	quiet
 	[[ $(count_logged 'IBF005:') -gt 0 ]] || fail "no repair was confirmed"
 	never_logged 'IBF005: .* changed [1-9]'
 }
 
-# ibdmchk has no findings for the paths between hosts.  ibdmchk of Debian 12 often ends with
+# True if ibdmchk accepts the paths between hosts.  ibdmchk of Debian 12 often ends with
 # a segmentation fault after its last line, so its output must be complete, and its exit
 # status is ignored.
 ibdm_finds_nothing() {
@@ -155,7 +155,7 @@ ibdm_finds_nothing() {
 		grep -q -e '-I- no credit loops found' "$T/ibdmchk.txt"
 }
 
-# opensm writes its dumps at the end of a sweep; until then they may be incomplete.
+# Run ibdmchk until it finds nothing: opensm's dumps may be incomplete until the end of a sweep.
 ibdm() {
 	sim_until "$patience" ibdm_finds_nothing "$@" || {
 		grep -e '-E-' "$T/ibdmchk.txt" >&2 ||
@@ -191,7 +191,7 @@ down() {
 healed() { live "$1" >/dev/null 2>&1; }
 healed_and_agreed() { healed "$1" && dump_agrees "$1"; }
 # After faults opensm may need a second sweep.  Every try reads both the tables and the dump
-# again, because a sweep may have changed one of them after the other was read.
+# again, because a sweep may have changed the tables or the dump between the two reads.
 until_healed() {
 	osm_settled "$manager" "$patience"
 	sim_until "$patience" healed_and_agreed "$1" || { walk "$1"; agreed "$1"; }
@@ -214,7 +214,7 @@ resweep() {
 	sim_until "$patience" osm_has_swept || fail "no sweep although one was requested"
 }
 
-# Like until_healed, but for restored links: requests a sweep.
+# Like until_healed, but also requests a sweep, because restored links may cause none.
 until_rest() {
 	osm_settled "$manager" "$patience"
 	sim_until "$patience" healed "$1" || walk "$1"

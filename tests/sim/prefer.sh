@@ -138,7 +138,7 @@ case_prefer_takeover_minhop() {
 	down
 }
 
-# On a damaged tree the tables of min-hop have a credit loop, so every order of writes has one.
+# On a damaged tree the tables of min-hop have a credit loop, so no order of writes avoids it.
 case_prefer_takeover_from_loop() {
 	takeover_from minhop --drop-links 9
 	logged 'IBF121: dmodc: .* not replaced in a checked order: the tables have a cycle of channel dependencies'
@@ -152,7 +152,7 @@ case_prefer_off() {
 	echo 'balance off' >"$T/ibfattree.conf"
 	up <<<"event_plugin_options ibfattree:$T/ibfattree.conf"
 	walk off
-	# with placement even, the command would place displaced entries by load
+	# with placement even, "ibfattree route" would place displaced entries by load
 	"$ibfattree" route "$T/off.net" --placement stable --balance off \
 		-o "$T/expected.lfts"
 	same off expected

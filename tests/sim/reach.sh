@@ -31,7 +31,7 @@ places() {
 	}' "$1"
 }
 
-# The LID of the subnet manager, as all nodes know it.
+# Print the LID of the subnet manager, as sminfo reports it.
 manager_lid() { in_sim sminfo | sed -n 's/.*sm lid \([0-9]*\).*/\1/p'; }
 
 # reach_from ENGINE KIND NODE: start a manager on NODE, check its tables, stop the manager.

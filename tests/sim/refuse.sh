@@ -85,8 +85,8 @@ case_broken_root_guid_file() {
 	down
 }
 
-# Half of the top switches are missing from the root file.  They are reported by GUID and
-# used as roots; with "roots file" they are not used as roots; with "roots strict" the
+# Half of the top switches are missing from the root file.  The missing switches are reported by
+# GUID and used as roots; with "roots file" they are not used as roots; with "roots strict" the
 # engine refuses to route.
 case_incomplete_root_guid_file() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --seed 48

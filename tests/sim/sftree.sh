@@ -66,7 +66,8 @@ case_sftree_three_levels() {
 	down
 }
 
-# On this tree a spine has several downward paths to a rack; the root of sftree is a leaf chip.
+# On this tree a spine has several downward paths to a rack.  The highest switch in the order of
+# sftree is a leaf chip of the 648-port switch.
 case_sftree_racks() {
 	awk -f "$top/tests/seeds/racks.awk" >"$T/fabric.net"
 	plugin_sftree </dev/null

@@ -285,7 +285,7 @@ case_stable_handback() {
 	down
 }
 
-# Cut all links between the first leaf of the netfile and one spine, which is not $1.
+# Cut all links between the first leaf of the netfile and a spine other than $1.
 pair_dies() {
 	local near near_port far one='' n=0
 	while IFS=$'\t' read -r near near_port far _; do

@@ -3,7 +3,7 @@
 #
 # The contents of ibfattree.prom and ibfattree-status.json follow the fabric.
 
-# metric NAME: the value of that metric in ibfattree.prom.
+# metric NAME: print the value of that metric in ibfattree.prom.
 metric() {
 	awk -v name="ibfattree_$1" '$1 == name { print $2 }' \
 		"$SIM_DIR/sm/ibfattree.prom"

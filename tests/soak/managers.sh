@@ -11,7 +11,7 @@ polling=('sminfo_polling_timeout 1000' 'polling_retry_number 3')
 
 other() { [[ $1 == sm ]] && echo standby || echo sm; }
 
-# state_of ID: the state that the manager's log reported last.
+# state_of ID: print the state that the manager's log reported last.
 state_of() {
 	sed -n 's/.*Entering \([A-Z]*\) state.*/\1/p' \
 		"$SIM_DIR/$1/opensm.log" | tail -n 1
@@ -27,7 +27,7 @@ use_master() {
 	is_manager "$id" "${OSM_HOST[$id]}"
 }
 
-# lid_of NODE NAME: the LID of NODE in $T/NAME.net.
+# lid_of NODE NAME: print the LID of NODE in $T/NAME.net.
 lid_of() {
 	awk -v id="$1" '/^[A-Z]/ { split($0, q, "\""); on = q[2] == id }
 		/^\[/ && on { sub(/.*# lid /, ""); print $1; exit }' "$T/$2.net"
@@ -38,7 +38,7 @@ ibsim_noticed() {
 	(($(dead_clients) > $3))
 }
 
-# ibsim notices the death of a client only when it next writes to the client.  It then
+# ibsim notices the death of a client only when it next writes to the client.  Then ibsim
 # clears IsSM of the client's port, although a new manager may already use that port
 # (docs/upstream.md).  So this function makes ibsim notice the death before a new manager
 # is started.
@@ -61,8 +61,8 @@ start_manager() {
 
 two_masters() { is_pair MASTER MASTER; }
 
-# A manager that starts while the other one takes over may not find the other one.  Both are then
-# masters until the next heavy sweep of one of them, so this function requests a sweep.  If
+# A manager that starts while the other one takes over may not find that manager.  Both are then
+# masters until the next heavy sweep of one of them, so this function requests sweeps.  If
 # both remain masters, ibsim has cleared IsSM of one of them (see kill_one).  If there is no
 # master, a standby is waiting for the response to an SMInfo poll (see end_hang).  In both
 # cases one manager is restarted.
@@ -85,13 +85,13 @@ settle_pair() {
 	fail "no single master: sm $(state_of sm), standby $(state_of standby)"
 }
 
-# In ibsim SMInfo requests between two managers may stay unanswered for ever, with or
-# without the plugin (docs/upstream.md).  OpenSM counts them as outstanding, and its next
-# heavy sweep does not end.  Then both managers are restarted.
 when_settled() {
 	sim_until 30 osm_is_settled "$1" || return 0
 	sleep 1
 }
+# In ibsim SMInfo requests between two managers may stay unanswered for ever, with or
+# without the plugin (docs/upstream.md).  OpenSM counts them as outstanding, and its next
+# heavy sweep does not end.  Then this function restarts both managers.
 end_hang() {
 	local id tries
 	for ((tries = 0; tries < 5; tries++)); do
