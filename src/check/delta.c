@@ -455,6 +455,9 @@ static void add(struct ftr_delta_report *sum, const struct ftr_delta_report *r)
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
 }
 
+/* Fewer changes than this are checked sooner by one thread than a second thread wakes up. */
+#define TEAM_CHANGES 256
+
 enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 				  const struct ftr_tables *t,
 				  const struct ftr_check_delta *delta,
@@ -479,7 +482,7 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
 				    delta->n_extra, a, err);
 	if (!st) {
 		sort_by_lid(&c);
-		ftr_team_run(delta->n_changes < 1024 ? NULL : team, c.n_lids,
+		ftr_team_run(delta->n_changes < TEAM_CHANGES ? NULL : team, c.n_lids,
 			     FTR_MAX(c.n_lids / 64, 1u), check_some, &c);
 		for (unsigned int i = 0; i < ftr_team_size(team); i++) {
 			add(&sum, &c.worker_state[i].r);

@@ -59,7 +59,7 @@ static bool list_port(const struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 			continue;
 		if (!FTR_GROW(l->b, l->n, l->cap))
 			return false;
-		l->b[l->n++] = (struct broken){ s, lid, 0, r->cls[lid],
+		l->b[l->n++] = (struct broken){ s, lid, 0, r->of_lid[lid].cls,
 						r->sh->tree.rank[s] };
 	}
 	return true;
@@ -72,7 +72,7 @@ static void expect(const struct ftr_ddlr *r, ftr_sw s, ftr_lid lid)
 
 	for (uint32_t k = sh->tree.group_first[s]; k < sh->tree.group_first[s + 1]; k++)
 		__builtin_prefetch(ftr_tables_row(r->now, sh->tree.groups[k].remote) + lid);
-	__builtin_prefetch(&r->f->owner[lid]);
+	__builtin_prefetch(&r->of_lid[lid]);
 }
 
 static enum ftr_status list_broken(struct ftr_ddlr *r,

@@ -241,6 +241,42 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 		extend(z, at + 1);
 }
 
+/* Find the best detour to a neighbour of cur.sw[0], in the groups from number `first` to end - 1,
+ * without following the path from each neighbour: rate all neighbours as if the paths from them
+ * were as short as least_hops and least_first permit, and follow only the path from the best one.
+ * True: this path is that short, so the detour, now in kept[0], is the best one. */
+static bool extend_best(struct search *z, uint32_t first, uint32_t end)
+{
+	struct ftr_ddlr *r = z->r;
+	ftr_sw s = z->cur.sw[0];
+	const struct ftr_group *g = &r->sh->tree.groups[r->sh->tree.group_first[s]];
+	struct detour best = { .hops = UINT32_MAX };
+	uint32_t best_at = 0;
+
+	for (uint32_t i = first; i < end; i++) {
+		ftr_port p = best_link(r, s, &g[i]);
+
+		if (p == FTR_PORT_NONE)
+			continue;
+		z->cur.port[0] = p;
+		z->cur.hops = z->least_hops + !(z->least_first >> i % 64 & 1);
+		rate(z, &z->cur, 1);
+		if (detour_cmp(&z->cur, &best) < 0) {
+			best.hops = z->cur.hops;
+			memcpy(best.key, z->cur.key, sizeof(best.key));
+			best_at = i;
+		}
+	}
+	if (best.hops == UINT32_MAX)
+		return false;
+	z->first = best_at;
+	extend_over(z, 0, &g[best_at]);
+	if (z->n_kept && z->kept[0].hops == best.hops)
+		return true;
+	z->n_kept = 0;
+	return false;
+}
+
 static void extend(struct search *z, uint32_t at)
 {
 	const struct ftr_shape *sh = z->r->sh;
@@ -260,6 +296,8 @@ static void extend(struct search *z, uint32_t at)
 		end = first + sh->tree.n_down[s];
 	}
 	z->r->avoid[s] = 1;
+	if (z->least_hops && z->form->n == 1 && extend_best(z, first, end))
+		end = first;
 	for (uint32_t i = first; i < end; i++) {
 		if (at == 0)
 			z->first = i;
@@ -447,6 +485,9 @@ static void shortest_paths(struct ftr_ddlr *r, ftr_sw s, uint8_t *hops,
 		unsigned int ports = next == UINT8_MAX ? 0 : r->f->sw[x].n_ports;
 		uint64_t groups = first[x];
 
+		/* all switches are found, and none has a predecessor after this one */
+		if (n + 1 == r->f->n_sw && hops[queue[n - 1]] == hops[x])
+			break;
 		if (i + AHEAD < n)
 			expect_switch(r, queue[i + AHEAD]);
 		for (unsigned int p = 1; p <= ports; p++) {
@@ -594,7 +635,7 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 		{ &turn_2_up, true }, { &turn_2, false },
 		{ &turn_2_up, false }, { &any_path, false }, { NULL, false }
 	};
-	bool host = r->cls[r->lid] == FTR_CLASS_HOST;
+	bool host = r->of_lid[r->lid].cls == FTR_CLASS_HOST;
 	struct search z = { .r = r, .host = host };
 	const struct attempt *w;
 	enum ftr_status st;

@@ -279,9 +279,8 @@ static bool allocate(struct ftr_ddlr *r)
 	r->dead_sw = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->dead_link = ftr_arena_zalloc(a, f->n_ports, 1);
 	r->has_hosts = ftr_arena_zalloc(a, f->n_sw, 1);
-	r->cls = ftr_arena_alloc(a, (size_t)f->max_lid + 1, 1);
+	r->of_lid = ftr_arena_zalloc(a, (size_t)f->max_lid + 1, sizeof(*r->of_lid));
 	r->load = ftr_arena_zalloc(a, f->n_ports, sizeof(*r->load));
-	r->in_plan = ftr_arena_zalloc(a, (size_t)f->max_lid + 1, 1);
 	r->touched = ftr_arena_zalloc(a, f->n_sw, 1);
 	r->switches = ftr_arena_alloc(a, f->n_sw, sizeof(*r->switches));
 	r->before = ftr_arena_alloc(a, f->n_sw, sizeof(*r->before));
@@ -300,19 +299,27 @@ static bool allocate(struct ftr_ddlr *r)
 	r->col = ftr_arena_alloc(a, f->n_sw, sizeof(*r->col));
 	r->col_of = ftr_arena_zalloc(a, f->n_sw, sizeof(*r->col_of));
 	return r->live_to && r->n_down && r->dead_sw && r->dead_link && r->has_hosts &&
-	       r->cls && r->load && r->in_plan && r->touched &&
+	       r->of_lid && r->load && r->touched &&
 	       r->switches && r->before && r->step_of && r->stepped && r->avoid &&
 	       r->carried && r->queue && r->from && r->by && r->seen &&
 	       r->near_hops && r->near_first && r->col && r->col_of && planes_new(r);
 }
 
-static void set_classes(struct ftr_ddlr *r)
+static void set_lids(struct ftr_ddlr *r)
 {
 	const struct ftr_fabric *f = r->f;
 
-	memset(r->cls, FTR_CLASS_OTHER, (size_t)f->max_lid + 1);
+	for (uint32_t lid = 0; lid <= f->max_lid; lid++) {
+		const struct ftr_lid_owner *o = &f->owner[lid];
+		struct lid_state *l = &r->of_lid[lid];
+
+		l->cls = FTR_CLASS_OTHER;
+		l->exit_sw = o->kind == FTR_OWNER_EP ? f->ep[o->idx].sw :
+			o->kind == FTR_OWNER_SW ? o->idx : FTR_SW_NONE;
+		l->exit_port = o->kind == FTR_OWNER_EP ? f->ep[o->idx].sw_port : 0;
+	}
 	for (uint32_t i = 0; i < r->sh->numbering.n_dest; i++)
-		r->cls[r->sh->numbering.dest[i].lid] = r->sh->numbering.dest[i].cls;
+		r->of_lid[r->sh->numbering.dest[i].lid].cls = r->sh->numbering.dest[i].cls;
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		if (f->ep[e].sw != FTR_SW_NONE && f->ep[e].lid)
 			r->has_hosts[f->ep[e].sw] = 1;
@@ -352,7 +359,7 @@ static enum ftr_status build(struct ftr_ddlr *r, const struct ftr_tables *t,
 	if (!allocate(r))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for repairs of %u switches",
 				r->f->n_sw);
-	set_classes(r);
+	set_lids(r);
 	set_neighbours(r);
 	st = ftr_cdg_new(r->f, t, &co, &r->g, err);
 	co.switch_sources = false;

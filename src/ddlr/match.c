@@ -59,7 +59,7 @@ static bool same_lids(const struct ftr_ddlr *r, const struct ftr_shape *sh)
 		if (!same_owner(r->f, sh->f, lid))
 			return false;
 	for (uint32_t i = 0; i < sh->numbering.n_dest; i++)
-		if (r->cls[sh->numbering.dest[i].lid] !=
+		if (r->of_lid[sh->numbering.dest[i].lid].cls !=
 		    sh->numbering.dest[i].cls)
 			return false;
 	return sh->numbering.n_dest == r->sh->numbering.n_dest;

@@ -13,20 +13,16 @@
 
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid)
 {
-	const struct ftr_lid_owner *o = &r->f->owner[lid];
+	const struct lid_state *l = &r->of_lid[lid];
 
 	while (r->n_stepped)
 		r->step_of[r->stepped[--r->n_stepped]] = 0;
 	r->lid = lid;
-	r->exit_sw = o->idx;
-	r->exit_port = 0;
-	if (o->kind == FTR_OWNER_EP) {
-		r->exit_sw = r->f->ep[o->idx].sw;
-		r->exit_port = r->f->ep[o->idx].sw_port;
-	}
+	r->exit_sw = l->exit_sw;
+	r->exit_port = l->exit_port;
 	if (r->exit_sw != FTR_SW_NONE && r->dead_sw[r->exit_sw])
 		r->exit_sw = FTR_SW_NONE;
-	for (uint32_t i = 0; r->in_plan[lid] && i < r->plan->n; i++) {
+	for (uint32_t i = 0; l->in_plan && i < r->plan->n; i++) {
 		const struct ftr_ddlr_write *w = &r->plan->write[i];
 
 		if (w->lid != lid || w->step <= r->first_step)
@@ -98,7 +94,7 @@ static void note(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 		r->touched[w->sw] = 1;
 		r->switches[p->n_switches++] = w->sw;
 	}
-	r->in_plan[r->lid] = 1;
+	r->of_lid[r->lid].in_plan = true;
 	r->step_of[w->sw] = w->step;
 	r->stepped[r->n_stepped++] = w->sw;
 	r->off[r->n_off] = (struct changed){ w->sw, r->lid, from, r->n_off };
@@ -190,7 +186,7 @@ void ddlr_end_plan(struct ftr_ddlr *r, enum ftr_status st)
 	for (uint32_t i = 0; i < p->n_switches; i++)
 		r->touched[r->switches[i]] = 0;
 	for (uint32_t i = 0; i < p->n; i++)
-		r->in_plan[p->write[i].lid] = 0;
+		r->of_lid[p->write[i].lid].in_plan = false;
 	if (p->n)
 		qsort(p->write, p->n, sizeof(*p->write), write_cmp);
 	ddlr_sort_off(r);

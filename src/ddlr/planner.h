@@ -53,6 +53,16 @@ struct column_write {
 	uint8_t alone;		/* step of the write if one_alone() set it, otherwise 0 */
 };
 
+/* A LID, with all data that a repair reads first (8 bytes, so that this is one cache line). */
+struct lid_state {
+	ftr_sw exit_sw;		/* the owner, or the switch to which the owner is connected;
+				 * FTR_SW_NONE: no owner */
+	ftr_port exit_port;	/* the port of exit_sw that leads to the owner; 0: exit_sw is the
+				 * owner */
+	uint8_t cls;		/* enum ftr_class */
+	bool in_plan;		/* the plan has a write for the LID */
+};
+
 struct ftr_ddlr {
 	const struct ftr_shape *sh;
 	const struct ftr_fabric *f;
@@ -69,7 +79,7 @@ struct ftr_ddlr {
 	uint8_t *dead_sw;	/* dead_sw[s]: switch s was reported down */
 	uint8_t *dead_link;	/* [n_ports] 1 at both ports of a link that was reported down */
 	uint8_t *has_hosts;	/* has_hosts[s]: some host is connected to s */
-	uint8_t *cls;		/* cls[lid]: enum ftr_class */
+	struct lid_state *of_lid;	/* [max_lid + 1] */
 	uint32_t *load;		/* load[x]: number of detours of packets from hosts to hosts that
 				 * lead over the link of port x, an index in f->ports */
 	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
@@ -87,7 +97,6 @@ struct ftr_ddlr {
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
 				 * refused in this plan */
 	uint8_t first_step;	/* added to the steps of further writes */
-	uint8_t *in_plan;	/* in_plan[lid] 1: the plan has a write for the LID */
 	uint8_t *touched;	/* touched[s] 1: the plan has a write for switch s */
 	uint32_t *switches;	/* list of the switches with touched[s] == 1 */
 	/* state of the current LID */

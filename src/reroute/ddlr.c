@@ -358,11 +358,11 @@ static void list_dead_links(struct trial *c, const struct rr_repair *r)
  * (<ftr/cdg.h>), which includes all packets in flight.  A path may end at a dead port
  * only if the plan reports entries that it could not repair.
  */
-static enum ftr_status check_plan(const struct rr_view *v,
-				  const struct rr_repair *r,
+static enum ftr_status check_plan(const struct rr *rr, const struct rr_repair *r,
 				  const struct ftr_ddlr_plan *plan,
 				  struct ftr_err *err)
 {
+	const struct rr_view *v = rr->view;
 	const struct ftr_fabric *f = v->gen.fabric;
 	struct trial c = {
 		.change = ftr_calloc(plan->n + 1u, sizeof(*c.change)),
@@ -385,7 +385,7 @@ static enum ftr_status check_plan(const struct rr_view *v,
 		.gone = c.gone, .n_gone = r->n_links,
 		.change = c.change, .n_changes = c.n, .rank = v->gen.order,
 	};
-	st = ftr_check_changes(f, v->sent, &delta, NULL, &rep, err);
+	st = ftr_check_changes(f, v->sent, &delta, rr->team, &rep, err);
 	undo_plan(&c, v->sent);
 	for (int i = 0; !st && i < FTR_N_FINDINGS; i++)
 		if (rep.found[i] && (i == FTR_FIND_LOOP ||
@@ -407,7 +407,7 @@ bool rr_ddlr_detour(struct rr *f, struct rr_repair *r)
 	if (!st) {
 		r->computed_ms = rr_now(f) - r->trap_at;
 		r->unrepaired = plan.unrepaired;
-		st = check_plan(f->view, r, &plan, &err);
+		st = check_plan(f, r, &plan, &err);
 		r->checked_ms = rr_now(f) - r->trap_at;
 		if (!st)
 			st = push_plan(f, &plan, r, &err);

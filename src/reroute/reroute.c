@@ -140,7 +140,8 @@ static enum ftr_status refuse_findings(const struct rr_view *v,
 }
 
 /* Check the new entries.  The checker shares no code with the incremental tables. */
-static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
+static enum ftr_status check(const struct rr_view *v, struct ftr_team *team,
+			     struct ftr_err *err)
 {
 	struct ftr_check_delta delta;
 	struct ftr_delta_report rep;
@@ -149,7 +150,7 @@ static enum ftr_status check(const struct rr_view *v, struct ftr_err *err)
 	ftr_incr_delta(v->incr, &delta);
 	delta.rank = v->gen.order;
 	st = ftr_check_changes(v->gen.fabric, ftr_incr_tables(v->incr),
-			       &delta, NULL, &rep, err);
+			       &delta, team, &rep, err);
 	return st ? st : refuse_findings(v, &rep, err);
 }
 
@@ -167,7 +168,7 @@ static enum ftr_status compute(struct rr *f, struct rr_repair *r,
 			r->link[i].sw, r->link[i].port, r->link[i].up
 		};
 	pthread_mutex_lock(&f->view_lock);
-	st = ftr_incr_apply(f->view->incr, ev, r->n_links, NULL, res, err);
+	st = ftr_incr_apply(f->view->incr, ev, r->n_links, f->team, res, err);
 	pthread_mutex_unlock(&f->view_lock);
 	free(ev);
 	r->computed_ms = since(f, r);
@@ -396,7 +397,7 @@ static bool repair(struct rr *f, struct rr_repair *r)
 	st = compute(f, r, &res, &err);
 	applied = !st;
 	if (!st) {
-		st = check(f->view, &err);
+		st = check(f->view, f->team, &err);
 		r->checked_ms = since(f, r);
 	}
 	if (!st && f->view->planner) {

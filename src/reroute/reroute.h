@@ -233,6 +233,7 @@ struct rr {
 	struct rr_view *view;	/* only the worker changes it */
 
 	/* used by the worker only */
+	struct ftr_team *team;	/* computes and checks repairs; NULL: the worker alone */
 	struct rr_maker *makers;	/* ddlr.c: abandoned threads, whose planner is not needed */
 	uint32_t n_repairs;
 };

@@ -145,8 +145,12 @@ void rr_do(struct rr *f, struct rr_task *t)
 
 /* ---- set-up and end ------------------------------------------------------ */
 
+/* Small repairs are computed by the worker alone: see ftr_incr_apply and ftr_check_changes. */
+#define TEAM_THREADS 2
+
 void rr_init(struct rr *f)
 {
+	f->team = ftr_team_new(TEAM_THREADS);
 	pthread_mutex_init(&f->view_lock, NULL);
 	pthread_mutex_init(&f->mutex, NULL);
 	rr_state_init(&f->state);
@@ -158,6 +162,7 @@ void rr_fini(struct rr *f)
 
 	rr_view_free(f->view);
 	rr_ddlr_reap(f);
+	ftr_team_free(f->team);
 	rr_routing_put(&f->fresh);
 	while ((r = f->repairs)) {
 		f->repairs = r->next;

@@ -10,7 +10,8 @@
  * fail.  With TIMES, a planner is made TIMES times, and nothing fails.  With "cold", the LIDs are
  * random, as after a subnet manager has assigned them, and links of REPAIRS switches of each rank
  * fail, one after the other; the planner's data are then in no CPU cache, as when a link fails
- * hours after the routing.
+ * hours after the routing.  For each plan, the check that the plugin makes before it writes is
+ * timed as well (elapsed time, two threads).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,10 +100,81 @@ static void evict(void)
 		bytes[i]++;
 }
 
-/* Plan the repair of a link, then return to the state before it. Returns the time of the plan. */
-static double repair_cold(struct ftr_ddlr *r, const struct ftr_shape *sh,
-			  const struct ftr_tables *t, ftr_sw s, uint32_t *writes)
+/* What all repairs share. */
+struct bench {
+	struct ftr_ddlr *r;
+	const struct ftr_shape *sh;
+	const struct ftr_tables *t;	/* the original tables */
+	struct ftr_tables *sent;	/* a copy of t, as the plugin keeps one; checked with a plan */
+	struct ftr_team *team;
+};
+
+static int by_switch_and_lid(const void *x, const void *y)
 {
+	const struct ftr_change *a = x, *b = y;
+
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	return (a->lid > b->lid) - (a->lid < b->lid);
+}
+
+static void mark_dead(const struct ftr_fabric *f, uint64_t *dead, ftr_sw s, ftr_port p)
+{
+	uint32_t bit = f->sw[s].first_port + p;
+
+	dead[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+/* Check the plan for the failed link of e as check_plan() of the plugin (src/reroute/ddlr.c) does.
+ * Each entry must be written once. Returns the elapsed time. */
+static double check(const struct bench *b, const struct ftr_event *e,
+		    const struct ftr_ddlr_plan *p)
+{
+	const struct ftr_fabric *f = b->sh->f;
+	const struct ftr_swport *port = ftr_fabric_port(f, e->sw, e->port);
+	struct ftr_link gone = {
+		.sw = e->sw, .port = e->port,
+		.peer = port->peer, .peer_port = port->peer_port,
+	};
+	double t0 = read_clock(CLOCK_MONOTONIC), ms;
+	struct ftr_change *change = calloc(p->n + 1u, sizeof(*change));
+	uint64_t *dead = calloc(f->n_ports / 64 + 1, sizeof(*dead));
+	struct ftr_check_delta delta = {
+		.dead = dead, .gone = &gone, .n_gone = 1,
+		.change = change, .n_changes = p->n, .rank = b->sh->tree.rank,
+	};
+	struct ftr_delta_report rep;
+
+	if (!change || !dead)
+		exit(2);
+	mark_dead(f, dead, gone.sw, gone.port);
+	mark_dead(f, dead, gone.peer, gone.peer_port);
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct ftr_ddlr_write *w = &p->write[i];
+		uint8_t *entry = ftr_tables_row(b->sent, w->sw) + w->lid;
+
+		change[i] = (struct ftr_change){ w->sw, w->lid, *entry, w->to };
+		*entry = w->to;
+	}
+	qsort(change, p->n, sizeof(*change), by_switch_and_lid);
+	must(ftr_check_changes(f, b->sent, &delta, b->team, &rep, &err));
+	for (uint32_t i = 0; i < p->n; i++)
+		ftr_tables_row(b->sent, change[i].sw)[change[i].lid] = change[i].before;
+	ms = read_clock(CLOCK_MONOTONIC) - t0;
+	if (rep.found[FTR_FIND_LOOP] || rep.found[FTR_FIND_WRONG_END] ||
+	    (rep.found[FTR_FIND_DEAD_PORT] && !p->unrepaired))
+		fprintf(stderr, "time_repair: the plan is wrong\n");
+	free(change);
+	free(dead);
+	return ms;
+}
+
+/* Plan the repair of a link of s, check it, then return to the state before it. Returns the time of
+ * the plan. */
+static double repair_cold(const struct bench *b, ftr_sw s, uint32_t *writes, double *check_ms)
+{
+	const struct ftr_shape *sh = b->sh;
+	struct ftr_ddlr *r = b->r;
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
 	struct ftr_event e = { FTR_EVENT_LINK_DOWN, s, sh->tree.group_ports[g->first] };
 	struct ftr_ddlr_plan p;
@@ -113,23 +185,24 @@ static double repair_cold(struct ftr_ddlr *r, const struct ftr_shape *sh,
 	must(ftr_ddlr_events(r, &e, 1, &p, &err));
 	ms = now() - t0;
 	*writes += p.n;
+	*check_ms = check(b, &e, &p);
 	ftr_ddlr_plan_fini(&p);
 	ftr_ddlr_drained(r);
 	e.kind = FTR_EVENT_LINK_UP;
 	must(ftr_ddlr_events(r, &e, 1, &p, &err));
 	ftr_ddlr_plan_fini(&p);
 	ftr_ddlr_drained(r);
-	must(ftr_ddlr_transition(r, sh->f, t, &p, &err));
+	must(ftr_ddlr_transition(r, sh->f, b->t, &p, &err));
 	if (!p.done || p.n)
 		fprintf(stderr, "time_repair: the tables are not the original ones\n");
 	ftr_ddlr_plan_fini(&p);
 	return ms;
 }
 
-static void time_cold(struct ftr_ddlr *r, const struct ftr_shape *sh,
-		      const struct ftr_tables *t, unsigned int rank)
+static void time_cold(const struct bench *b, unsigned int rank)
 {
-	double ms[REPAIRS];
+	const struct ftr_shape *sh = b->sh;
+	double ms[REPAIRS], check_ms[REPAIRS];
 	uint32_t n = 0, of = 0, writes = 0;
 
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
@@ -137,14 +210,26 @@ static void time_cold(struct ftr_ddlr *r, const struct ftr_shape *sh,
 	for (ftr_sw s = 0, i = 0; s < sh->f->n_sw && n < REPAIRS; s++) {
 		if (sh->tree.rank[s] != rank || !sh->tree.n_up[s])
 			continue;
-		if (i++ % (of < REPAIRS ? 1 : of / REPAIRS) == 0)
-			ms[n++] = repair_cold(r, sh, t, s, &writes);
+		if (i++ % (of < REPAIRS ? 1 : of / REPAIRS) != 0)
+			continue;
+		ms[n] = repair_cold(b, s, &writes, &check_ms[n]);
+		n++;
 	}
 	if (!n)
 		return;
 	qsort(ms, n, sizeof(*ms), by_time);
-	printf("rank %u: %u links, %u writes on average; plan: least %.2f, median %.2f, greatest %.2f ms\n",
-	       rank, n, writes / n, ms[0], ms[n / 2], ms[n - 1]);
+	qsort(check_ms, n, sizeof(*check_ms), by_time);
+	printf("rank %u: %u links, %u writes on average; plan: least %.2f, median %.2f, greatest %.2f ms; check: median %.2f ms\n",
+	       rank, n, writes / n, ms[0], ms[n / 2], ms[n - 1], check_ms[n / 2]);
+}
+
+static void time_all_cold(struct bench *b)
+{
+	must(ftr_tables_new(b->sh->f, false, &b->sent, &err));
+	memcpy(b->sent->lft, b->t->lft, (size_t)b->t->n_sw * b->t->stride);
+	for (unsigned int rank = 0; rank + 1 < b->sh->tree.n_ranks; rank++)
+		time_cold(b, rank);
+	ftr_tables_free(b->sent);
 }
 
 int main(int argc, char **argv)
@@ -181,8 +266,8 @@ int main(int argc, char **argv)
 		printf("%u hosts, %u switches: planner made in %.1f ms, %.1f ms of processor time\n",
 		       f->n_ep, f->n_sw, read_clock(CLOCK_MONOTONIC) - begin, now() - t0);
 	}
-	for (unsigned int rank = 0; cold && rank + 1 < sh->tree.n_ranks; rank++)
-		time_cold(r, sh, t, rank);
+	if (cold)
+		time_all_cold(&(struct bench){ .r = r, .sh = sh, .t = t, .team = ro.team });
 	if (only_planners || cold)
 		goto out;
 	time_link(r, sh, 0, "leaf link down", "leaf link up");
