@@ -201,6 +201,118 @@ START_TEST(plans_are_in_order)
 }
 END_TEST
 
+/* Number of hops of the path of t from s to the host of lid, or UINT32_MAX. */
+static uint32_t count_hops(const struct ftr_fabric *f, const struct ftr_tables *t,
+			   ftr_sw s, ftr_lid lid)
+{
+	const struct ftr_endport *to = &f->ep[f->owner[lid].idx];
+
+	for (uint32_t hops = 0; hops <= f->n_sw; hops++) {
+		const struct ftr_swport *port;
+		ftr_port p = ftr_tables_get(t, s, lid);
+
+		if (s == to->sw)
+			return p == to->sw_port ? hops : UINT32_MAX;
+		port = p && p <= f->sw[s].n_ports ? ftr_fabric_port(f, s, p) : NULL;
+		if (!port || port->peer_kind != FTR_PEER_SW)
+			return UINT32_MAX;
+		s = port->peer;
+	}
+	return UINT32_MAX;
+}
+
+/* The port by which a leaf reaches lid on the shortest path over a switch above it, but not by port
+ * `dead`; of these ports, the one with the least load; of these, the first in the order of groups.
+ */
+static ftr_port best_port(const struct setup *x, ftr_sw leaf, ftr_port dead, ftr_lid lid,
+			  const uint32_t *load)
+{
+	const struct ftr_shape_tree *tree = &x->sh->tree;
+	ftr_port best = FTR_PORT_NONE;
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t k = tree->group_first[leaf]; k < tree->group_first[leaf + 1]; k++)
+		for (uint32_t i = 0; i < tree->groups[k].n; i++) {
+			ftr_port p = tree->group_ports[tree->groups[k].first + i];
+			uint32_t hops = count_hops(x->f, x->t, tree->groups[k].remote, lid);
+
+			ck_assert(tree->rank[tree->groups[k].remote] > tree->rank[leaf]);
+			if (p == dead || hops > least ||
+			    (hops == least && load[p] >= load[best]))
+				continue;
+			least = hops;
+			best = p;
+		}
+	return best;
+}
+
+/* Draw a leaf with a host and an upward link; the event is that its first upward link fails. False:
+ * 100 draws have found none. */
+static bool draw_link_of_leaf(const struct setup *x, struct ftr_rng *rng, struct ftr_event *e)
+{
+	const struct ftr_shape_tree *tree = &x->sh->tree;
+
+	for (int i = 0; i < 100 && x->f->n_ep; i++) {
+		ftr_sw s = x->f->ep[ftr_rng_below(rng, x->f->n_ep)].sw;
+
+		if (s == FTR_SW_NONE || tree->rank[s] || !tree->n_up[s])
+			continue;
+		*e = (struct ftr_event){ FTR_EVENT_LINK_DOWN, s,
+			tree->group_ports[tree->groups[tree->group_first[s]].first] };
+		return true;
+	}
+	return false;
+}
+
+/* Compare the new entries of a leaf for hosts with those of a slow search. Returns their number. */
+static uint32_t compare_with_search(const struct setup *x, const struct ftr_event *e,
+				    const struct ftr_ddlr_plan *p)
+{
+	uint32_t load[256] = { 0 }, n = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct ftr_ddlr_write *w = &p->write[i];
+
+		if (w->sw != e->sw || w->step != 1 ||
+		    x->f->owner[w->lid].kind != FTR_OWNER_EP)
+			continue;
+		ck_assert_int_eq(w->how, FTR_HOW_NEXT);
+		ck_assert_msg(w->to == best_port(x, e->sw, e->port, w->lid, load),
+			      "LID %u of %s: port %u, not %u", w->lid, x->f->sw[e->sw].name,
+			      w->to, best_port(x, e->sw, e->port, w->lid, load));
+		load[w->to]++;
+		n++;
+	}
+	return n;
+}
+
+/* If an upward link of a leaf fails, the leaf uses the neighbours with the shortest paths instead,
+ * and all of them equally. Damaged trees, so that not all paths have the same length. */
+START_TEST(best_neighbours)
+{
+	uint64_t first = trees_first_seed();
+	uint32_t n = 0;
+
+	for (uint64_t seed = first; seed < first + trees_runs(200); seed++) {
+		struct ftr_event e;
+		struct ftr_ddlr_plan p;
+		struct ftr_rng rng;
+		struct setup x;
+
+		ftr_rng_seed(&rng, seed);
+		begin(&x, trees_damaged(grow("4;3,3,2,3;1,3,2,3;1,1,1,1"), &rng, 20), 1);
+		if (draw_link_of_leaf(&x, &rng, &e)) {
+			ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
+			/* if a detour was refused, it may have been the best one */
+			n += p.refused ? 0 : compare_with_search(&x, &e, &p);
+			ftr_ddlr_plan_fini(&p);
+		}
+		end(&x);
+	}
+	ck_assert_uint_gt(n, 0);
+}
+END_TEST
+
 START_TEST(guarantees)
 {
 	static const struct {
@@ -458,6 +570,7 @@ int main(void)
 	tcase_add_test(t, three_switches);
 	tcase_add_test(t, parallel_links_first);
 	tcase_add_test(t, plans_are_in_order);
+	tcase_add_test(t, best_neighbours);
 	tcase_add_test(t, guarantees);
 	tcase_add_test(t, slim_leaf);
 	tcase_add_test(t, invalid_arguments);
