@@ -94,9 +94,9 @@ struct ftr_balance_report {
  *
  *  - a path in t has a loop,
  *  - fewer than two hosts have a position, or
- *  - a path in t ends early or does not follow the costs of the shape; if in->longer is true, also
- *    if an entry has a candidate from which the path is not shorter.  This case is detected only
- *    if the load is uneven or the depth is FTR_BALANCE_FULL.
+ *  - a path in t ends early or does not follow the costs of the shape, or in->longer is true and
+ *    an entry has a candidate from which the path is not shorter.  This is detected only if the
+ *    load is uneven or the depth is FTR_BALANCE_FULL.
  *
  * Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has another number of switches or LIDs than the
  * fabric of the shape.

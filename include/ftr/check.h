@@ -36,10 +36,9 @@
  * The proof.  If every walked entry leads up or down by the claimed rank, and no path leads
  * up after a hop down, the graph is acyclic (Gliksberg et al. 2020, section 4.1:
  * upward links come before downward ones).  The graph is then not built.  A hop between
- * equal ranks invalidates the proof.  Additional claimed turns are allowed if the
- * following relation has no cycle, which is verified: all turns that up/down routing by
- * rank allows, except those back to the same switch, together with the claimed turns.  If this
- * relation has a cycle, the claimed turns are not used.
+ * equal ranks invalidates the proof.  Additional claimed turns are allowed if they form no
+ * cycle together with all turns that up/down routing by rank allows (except those back to the
+ * same switch).  This is verified.  If there is a cycle, the claimed turns are not used.
  *
  * Without the proof the graph is built and searched.  One shortest cycle is
  * reported, starting with its lowest channel by (switch, port, VL).  In a very large graph

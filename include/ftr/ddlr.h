@@ -37,9 +37,9 @@
  * planes unclean.  If no clean plane is left, repairs may lead into other planes if the
  * dependency graph permits it (docs/ddlr.md).
  *
- * For packets from or to a switch this rule is binding, on any number of VLs: their
- * repairs never make a clean plane unclean.  For host-to-host packets it is
- * only a preference.  The channel dependency graph (<ftr/cdg.h>), which covers all
+ * For packets between a host and a switch this rule is binding, on any number of VLs, and
+ * their detours never lead away from a clean plane either.  For host-to-host packets the rule
+ * is only a preference.  The channel dependency graph (<ftr/cdg.h>), which covers all
  * entries that packets may still follow, decides whether such a repair is made.  A
  * repair that would close a cycle is not made for that LID; the next
  * (b, t) is tried, and finally the LID's column of the inverted order (sftree on

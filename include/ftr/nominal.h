@@ -30,7 +30,7 @@
  * If F is a different fabric, N is F.  F is different if fewer than a quarter of the switches
  * and fewer than a quarter of the host ports are in both fabrics.  It is also different if fewer
  * than a quarter of the links between switches and fewer than a quarter of the links of host
- * ports are in both.  A quarter is taken of the smaller of two numbers, that in F and that in old.
+ * ports are in both.  Each time, a quarter of the smaller number is meant: that in F or that in old.
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
  * and keeps its slots.  To forget it, call ftr_nominal_new without old.  However, parts that F

@@ -31,9 +31,9 @@
  *		switch_sl if it gives none.  Host ports and ports 0 send on
  *		VL = SL mod n_vls.
  * Loss		A packet is lost on a channel that fails, in the queue for such a
- *		channel, in a switch that fails, if the tables have no next hop for
- *		it, or for one of the other reasons in enum ftr_sim_loss.  A packet
- *		that cannot move waits, without limit (see "Deadlock").  If a
+ *		channel, and in a switch that fails.  It is also lost if the tables
+ *		have no next hop for it, or for one of the other reasons in enum
+ *		ftr_sim_loss.  A packet that cannot move waits, without limit (see "Deadlock").  If a
  *		channel fails while a packet crosses it, the part of the packet that
  *		has passed already travels on to the destination; the packet counts
  *		as lost on that channel.

@@ -5,17 +5,17 @@
  * shifts.
  *
  * Depth load: the sweeps count all-to-all flows alone, and end when no link is above the limit.
- * The first two sweeps examine only entries that many hosts use (COARSE, FINER).  On small fabrics
- * the shifts are counted as well, which takes a few milliseconds: among the candidates that reduce
- * the load, an entry takes the one that harms shifts least.
+ * The first two sweeps examine only entries that many hosts use (COARSE, FINER).  On very small
+ * fabrics (TINY) the shifts are counted as well: among the candidates that reduce the load, an
+ * entry takes the one that harms shifts least.  This takes a few milliseconds.
  *
  * Depth full: sweeps that count shifts, too.  The cost of a flow above the target rises
  * from sweep to sweep.  While it is low, flows that collide in shifts move apart, even to links
  * above the target.  When it is high, the all-to-all load is evened out with the
  * least damage to shifts.  A high cost from the beginning leads to a worse optimum: on the
  * two-level fabric of the test data that lacks 26 links, the mean over the shifts of the load
- * of the most loaded link is then 2.5 flows instead of 2.07.  On small fabrics all sweeps are
- * repeated, beginning with the low cost, which lowers that figure to 2.05.
+ * of the most loaded link is then 2.5 flows instead of 2.07.  On very small fabrics (ROUNDS_PATHS)
+ * all sweeps are repeated, beginning with the low cost, which lowers that figure to 2.05.
  *
  * On large fabrics a sweep takes a second.  So there are only two sweeps, at a medium cost, and
  * each sweep examines an entry only once, even if later moves make its path worse.  Links

@@ -5,9 +5,10 @@
  * The choice of a port depends on the loads that all earlier choices have caused, so the ports
  * are chosen one after the other, in the order of destinations.  The rest of the work depends on
  * the entries of one LID only: find the candidates of an entry, and the sources whose flows reach
- * it.  Without extra turns, these sources are known before any entry of the LID is placed, because
- * entries nearer to the destination do not change which sources send through a switch.  So the
- * destinations are divided into blocks.  One thread chooses the ports of a block while the other
+ * it.  The entries of a LID are placed from the nearest switch to the farthest, and entries that are
+ * nearer to the destination do not change which sources send through a switch.  So, without extra
+ * turns, these sources are known before any entry of the LID is placed.  The destinations are
+ * divided into blocks.  One thread chooses the ports of a block while the other
  * threads prepare the next block. The tables do not depend on the number of threads.
  *
  * An entry that no counted flow reaches is placed while it is prepared: it gets the port that would
@@ -176,7 +177,7 @@ static void clear_lines(void *ctx, unsigned int worker, uint32_t begin,
 }
 
 /* If all lines are allocated, all threads clear them, so that the kernel allocates their pages in
- * parallel. Often calloc() would clear them in one thread. */
+ * parallel. calloc() would often clear them in one thread. */
 static bool get_bins(struct whole *w, struct ftr_team *team)
 {
 	struct displaced *z = w->z;

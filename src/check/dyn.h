@@ -102,8 +102,8 @@ struct ftr_cdg {
 	uint32_t epoch;		/* number of link failures so far */
 	uint32_t *epoch_of;	/* epoch_of[lid]: epoch in which the edges of the base entries were
 				 * counted */
-	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: the LIDs whose packets occupy a VL
-	 * on the link out of a switch under the base entries */
+	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: the LIDs whose packets with that
+	 * SL leave the switch on that VL under the base entries */
 	uint64_t *base_set;
 	uint32_t lid_words;
 	uint64_t *count_first;	/* count_first[s]: index in count[] of the matrix of s */

@@ -19,12 +19,13 @@
  *		switches, which may only be reachable from below
  *
  * For packets from hosts to hosts, all forms are tried with clean planes only
- * (planes.c), then with any plane. For all other packets a short path is
- * preferred to a clean one.
+ * (planes.c), then with any plane. For packets from switches to a switch, a
+ * short path is preferred to a clean one.
  *
- * Clean planes are reserved for hosts. A detour for packets from hosts to a
- * switch, or from switches to a host, is not made if it turns out of a clean
- * plane or into one that is not clean. These entries wait for the full routing.
+ * Clean planes are reserved for packets from hosts to hosts. A detour for
+ * packets from hosts to a switch, or from switches to a host, is not made if
+ * it leads away from a clean plane, or into a plane that is not clean. These entries
+ * wait for the full routing.
  * (The papers ignore packets to switches: Sem-Jacobsen et al. 2006, section
  * 3.2.) With the turn bit most such detours would close no cycle at that
  * time, but after a later fault they could exclude the only detour for hosts.

@@ -20,9 +20,9 @@ static bool is_delivered(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 	return s == r->exit_sw && p == r->exit_port;
 }
 
-/* For struct write_order: the next change on the path of change i. A change whose step was set by
- * one_alone() is passed as if it were written already, because changes further along the path may
- * have got their steps since then. */
+/* For struct write_order: the next change on the path of change i. A change that got its
+ * step from one_alone() is not returned: the path goes on over its new entry, and its step is
+ * included in *base. Changes further along the path may have got later steps since then. */
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 {
 	const struct ftr_ddlr *r = ctx;

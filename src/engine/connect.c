@@ -360,8 +360,8 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 
 /* Use the paths of an earlier column. The next hops of the gateways are computed for this column.
  * FTR_REFUSED: a turn to one of these next hops is not allowed; no switch has been connected.
- * This can happen if spread.c gave a switch several next hops. Only the first of these next hops is
- * copied here, and the step to it is not always one of the first steps of this column. */
+ * This can happen if spread.c gave a switch several next hops: only the first of them is copied
+ * here, and plan_find_alike() has not always compared the step to it. */
 static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;

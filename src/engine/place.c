@@ -64,8 +64,8 @@
  * tier chooses upward groups by another q in place of floor(d / Pi): the number of the host among
  * the hosts whose upward paths pass the same switch of the tier.
  *
- * If no candidate is on the upward path of the host, or the destination is not a host, the
- * candidate in the slot of the destination is taken. If there is none, each candidate gets a hash
+ * If no candidate is on the upward path of the host, or the destination is not a host, a candidate
+ * above the switch is taken if it is in the slot of the destination. If there is none, each candidate gets a hash
  * of (candidate, d) and the highest hash wins. So an entry changes only if it loses its own
  * candidate. Switches with the same candidates choose the same one, so traffic to port 0 of a
  * switch, which is slow, uses few links.

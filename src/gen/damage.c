@@ -2,9 +2,9 @@
 /*
  * Random damage, from a seed.
  *
- * Faults are drawn without replacement from the lists of links between switches, of
- * switches without hosts, and of hosts, in index order.  A seed therefore gives the
- * same faults on every machine.  The result is a copy without the drawn parts.  A host
+ * There are three lists, in index order: links between switches, switches without
+ * hosts, and hosts.  Faults are drawn from them at random, without replacement, so a
+ * seed gives the same faults on every machine.  The result is a copy without the drawn parts.  A host
  * is removed with all of its ports.  Aggregation Nodes are not hosts: they are removed
  * only with their switch.
  */

@@ -19,7 +19,8 @@ struct ftr_text {
 	uint32_t line;		/* number of the line returned last, from 1 */
 	int fd;			/* -1: all bytes are in memory already */
 	struct ftr_source source;	/* reads from fd */
-	char *buf;		/* buffer to which at and end point; NULL: all in memory */
+	char *buf;		/* the members at and end point into this buffer; NULL: all bytes
+				 * are in memory already */
 	bool cut;		/* the line returned last had no newline */
 };
 

@@ -38,8 +38,8 @@
  * of the dimensions. Any other fabric, and a torus with one_ring, has a single ring: that of a
  * breadth-first tree from switch 0.
  *
- * deviation: t is also at least one above the t of the level that the switch
- * took over. The number of emergencies alone differs from switch to switch: a switch that
+ * deviation: t is not only the number of emergencies that the switch has seen: it is
+ * also greater than the t of every level that the switch took over. The number of emergencies alone differs from switch to switch: a switch that
  * declares an emergency and then receives a higher level counts two emergencies. After
  * some faults a switch could then declare a level below its current one, which no
  * switch would follow.

@@ -188,8 +188,8 @@ struct rr_ops {
 	void (*posted)(void *ctx);
 	/* The transport: runs all n requests that are not skipped; returns the
 	 * number that did not end as RR_SMP_DONE.  A request is RR_SMP_FAILED
-	 * if no try was answered, or the answer has a bad status; a request cut
-	 * off by the limit stays RR_SMP_OPEN. */
+	 * if no try was answered, or the answer has a bad status; a request that
+	 * policy->limit cut off stays RR_SMP_OPEN. */
 	unsigned int (*run)(void *ctx, struct rr_smp *job, unsigned int n,
 			    const struct rr_smp_policy *policy);
 	bool (*is_master)(void *ctx);
@@ -335,9 +335,9 @@ unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		   struct rr_link *hop);
 /* These two functions compute v->tree[0].  rr_search_suspect sets v->suspect to the dead links
- * and those links in ask that lead from one switch in ask to another; its routes avoid these
- * links and the switches in v->silent.  The routes of rr_search_around avoid the links in
- * v->suspect and the switches in silent[]. */
+ * and to those of the links ask[] that lead to a switch at which another link of ask[] begins; its
+ * routes avoid these links and the switches in v->silent.  The routes of rr_search_around
+ * avoid the links in v->suspect and the switches in silent[]. */
 void rr_search_suspect(struct rr_view *v, const struct rr_link *ask, uint32_t n);
 void rr_search_around(struct rr_view *v, const uint8_t *silent);
 /* Add both ends of a link to a set of ports. */

@@ -4,9 +4,10 @@
  *
  * An unanswered packet is sent again over the same route and, if there is one,
  * over another route.  Steps are written one after the other; a step begins
- * when all earlier steps have been acknowledged.  A block that was not
- * acknowledged holds up only the blocks whose entries lead to the switch of
- * that block.  A switch that did not answer the probe (probe.c), or that is
+ * when every packet of the earlier steps has been acknowledged or given up.  If a
+ * block was not acknowledged, the blocks of later steps with an entry that leads to
+ * the switch of that block are not written; all other blocks are.  A switch
+ * that did not answer the probe (probe.c), or that is
  * reached only through such switches, is probably dead.  Such a switch is written last in
  * its step, and its answer is awaited for a short time only.
  *
@@ -21,7 +22,8 @@
 
 #include "reroute/reroute.h"
 
-/* Before a step from first_drain on, wait for this time, in ms: packets that were routed
+/* Wait for this time, in ms, before step first_drain and before each later step: packets
+ * that were routed
  * downward to a switch must have left it before its new entries lead upward.  In general a
  * packet leaves a switch within its head-of-queue lifetime, 4.096 us * 2^18 by default (OpenSM:
  * 0x12), which allows for links that stall.  Here the path of these packets is dead, so they

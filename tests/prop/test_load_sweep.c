@@ -210,7 +210,7 @@ static struct replayed *make_again(const struct counted *x, struct ftr_tables *t
 }
 
 /* Check the moves of a share.  r: all moves in the log; flows: the flows before the sweep; t: the
- * tables before the sweep, in which the moves of shares 0 .. share - 1 have been made. */
+ * tables before the sweep, plus the moves of shares 0 .. share - 1. */
 static void replay_share(const struct counted *x, struct ftr_tables *t,
 			 uint32_t *flows, const struct replayed *r,
 			 uint32_t share, const struct balance_sweep *w,

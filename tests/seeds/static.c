@@ -35,8 +35,8 @@
  * is one in which R turns a packet.
  *
  * The vertices of the graph are the queues that R' supplies (output queues, so channels).
- * There is an arc from a to b if R can put into a some packet that R' can route to b next
- * (dependencies and cross dependencies).
+ * There is an arc from queue a to queue b if R can put some packet into queue a that R' can route
+ * to queue b next (dependencies and cross dependencies).
  *
  * Prints one line of CSV.  The first number is that of all sets.  The others are numbers of sets in
  * which a packet can be discarded; in which a switch has no T; in which R' gives a packet none of

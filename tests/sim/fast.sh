@@ -356,7 +356,7 @@ nudge() {
 # lossy_round ATTRIBUTE RATE N...: links fail while packets with this attribute are
 # lost.  Only the fast path sends before the sweep, so the packets lost until then are
 # those of the fast path.  On a busy machine the sweep may begin while packets are still
-# lost, and lose packets, too.
+# being lost; it then loses packets, too.
 lossy_round() {
 	local attr=$1 rate=$2 i was
 	shift 2
