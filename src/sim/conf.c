@@ -84,11 +84,29 @@ static enum ftr_status check_change(const struct ftr_sim_conf *c, uint32_t i,
 	return FTR_OK;
 }
 
+#define BUFFER_MAX (INT32_MAX / 4)
+
+static enum ftr_status check_sizes(const struct ftr_sim_conf *c, struct ftr_err *err)
+{
+	uint32_t least = FTR_MIN(c->buffer, c->switch_buffer);
+	uint32_t greatest = FTR_MAX(c->buffer, c->switch_buffer);
+
+	if (c->bytes > UINT16_MAX)
+		return ftr_fail(err, FTR_INVAL, "packets of %u bytes, but at most %d bytes are possible",
+				c->bytes, UINT16_MAX);
+	if (greatest > BUFFER_MAX)
+		return ftr_fail(err, FTR_INVAL, "buffers of %u bytes, but at most %d bytes are possible",
+				greatest, BUFFER_MAX);
+	if (c->bytes > least)
+		return ftr_fail(err, FTR_INVAL, "packets of %u bytes are not possible with buffers of %u bytes",
+				c->bytes, least);
+	return FTR_OK;
+}
+
 static enum ftr_status check_conf(const struct ftr_sim_conf *c,
 				  struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
-	uint32_t least;
 
 	if (c->t->n_sw != c->f->n_sw || c->t->max_lid < c->f->max_lid)
 		return ftr_fail(err, FTR_INVAL, "tables of %u switches and LIDs up to %u do not fit a fabric of %u switches and LIDs up to %u",
@@ -96,11 +114,9 @@ static enum ftr_status check_conf(const struct ftr_sim_conf *c,
 				c->f->max_lid);
 	if (!c->run_ps)
 		return ftr_fail(err, FTR_INVAL, "the duration of the measurement is 0");
-	least = FTR_MIN(c->buffer, c->switch_buffer);
-	if (c->bytes > least || c->bytes > UINT16_MAX ||
-	    FTR_MAX(c->buffer, c->switch_buffer) > INT32_MAX / 4)
-		return ftr_fail(err, FTR_INVAL, "packets of %u bytes are not possible with buffers of %u bytes",
-				c->bytes, least);
+	st = check_sizes(c, err);
+	if (st)
+		return st;
 	if (c->n_vls > FTR_SIM_VLS || c->n_vls < c->function->min_vls)
 		return ftr_fail(err, FTR_INVAL, "%u data VLs, but %u to %u are possible",
 				c->n_vls, c->function->min_vls, FTR_SIM_VLS);

@@ -705,7 +705,10 @@ START_TEST(refused)
 	REFUSED(c.t = other.t);
 	REFUSED(c.run_ps = 0);
 	REFUSED(c.bytes = FTR_SIM_PORT_BUFFER + 1);
-	REFUSED(c.bytes = 70000; c.buffer = 80000);
+	REFUSED(c.bytes = 70000; c.buffer = c.switch_buffer = 80000);
+	ck_assert(strstr(err.msg, "at most 65535"));
+	REFUSED(c.switch_buffer = UINT32_MAX);
+	ck_assert(strstr(err.msg, "buffers of 4294967295"));
 	REFUSED(c.switch_buffer = 2047);
 	REFUSED(c.n_vls = 9);
 	REFUSED(c.load = -1);
