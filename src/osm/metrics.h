@@ -3,7 +3,7 @@
  * Metrics of the plugin and of the fabric, as Prometheus text (ibfattree.prom)
  * and as JSON (ibfattree-status.json).
  *
- * One table holds the name, the type and the help text of each metric.  Counters start at 0 with
+ * One table holds the name, the type and the help text of most metrics.  Counters start at 0 with
  * OpenSM and never decrease.  This file does not depend on OpenSM.
  */
 #ifndef IBF_METRICS_H
@@ -47,8 +47,9 @@ struct ibf_metrics {
 					 * bound of that load; in flows */
 	uint32_t held;		/* number of damped links */
 	/* the last reroute */
-	double rerouted;	/* time of the trap that caused the reroute, seconds since 1970 */
-	double reroute_ms[IBF_REROUTE_PHASES];	/* time from the trap to the end of each phase;
+	double rerouted;	/* time of the first trap that caused the reroute, or without a trap
+				 * its start; seconds since 1970 */
+	double reroute_ms[IBF_REROUTE_PHASES];	/* time from `rerouted` to the end of each phase;
 						 * negative: the phase was not reached */
 };
 

@@ -6,8 +6,8 @@
  * Ownership: the plugin object lives from create to delete.  Each engine holds
  * at most one published generation (fabric, shape and tables, immutable) and,
  * while it routes, one under construction.  The fast path, and repairs that are
- * not yet recorded, hold their own references to generations.  No pointer into
- * OpenSM's data is kept across callbacks: generations identify objects by GUID,
+ * not yet recorded, hold their own references to generations.  No pointer to a switch,
+ * node or port of OpenSM is kept across callbacks: generations identify objects by GUID,
  * LID and index, and commit and multicast look switches up again.
  */
 #ifndef IBF_OSM_H
@@ -60,8 +60,8 @@ struct ibf_generation {
 	const char *engine;
 	struct ftr_tables *tables;
 	/* prefer: the tables whose entries the routing keeps where it can;
-	 * current: the tables that the switches hold, valid only during
-	 * routing; see prefer.c for both */
+	 * current: the tables that the switches hold, or the result of a search
+	 * for displaced entries; valid only during routing; see prefer.c for both */
 	struct ftr_tables *prefer, *current;
 	struct ftr_keep keep;
 	bool makeshift;		/* the preferred tables are those of a damaged fabric */
@@ -93,12 +93,14 @@ struct ibf_timing {
 	double snapshot, shape, route, check, commit;
 };
 
-/* Numbers of (source, LID) pairs that the engine does not promise to connect. */
+/* Numbers of (source, LID) pairs: of those that the engine does not promise to connect, except
+ * in `others`. */
 struct ibf_unserved {
 	uint64_t hosts;		/* host to host */
 	uint64_t apart;		/* those of `hosts` that are not physically connected */
 	uint64_t mixed;		/* host to switch, switch to host */
-	uint64_t others;	/* pairs of switches or Aggregation Nodes */
+	uint64_t others;	/* all other pairs without a path: of switches or Aggregation
+				 * Nodes */
 };
 
 /* Numbers of entries and blocks that a routing changes, and of switches with such entries. */
@@ -129,7 +131,8 @@ struct ibf_prefer {
 	bool for_displaced;	/* the tables in `better` apply to displaced entries only */
 	bool new_displaced;	/* displaced entries differ from those of the
 				 * last search */
-	bool searching;		/* a search was started for this fabric */
+	bool searching;		/* a search was started for this fabric, or its result was read
+				 * from a file */
 	bool searched;		/* a search for this fabric has succeeded */
 	bool improved;		/* the preferred tables come from a search, a file or the
 				 * switches */
@@ -318,8 +321,8 @@ void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
 /* Events of a sweep, in this order, on the sweeper's thread and without a lock:
  *  sweep_start	a heavy sweep begins
  *  discovered	discovery is over; may wait until a write has ended
- *  routed	the switches have the new tables of gen; NULL: the tables of an engine
- *		that is not ours
+ *  routed	the switches have the new tables of gen; NULL: another engine routed, or
+ *		OpenSM routed from its unicast cache
  * ibf_fast_post posts RR_EV_ROUTING (OpenSM's exclusive lock is held), RR_EV_SUBNET_UP or
  * RR_EV_STANDBY. */
 void ibf_fast_sweep_start(struct ibf_fast *f);

@@ -5,11 +5,11 @@
  * The checker walks every path and is independent of the engine.  Tables are refused if
  *
  * - a path ends anywhere but at its destination or at an empty entry
- * - a path has a turn that the engine has not declared
+ * - a path has a turn that the engine has not declared (only if the engine declares an order)
  * - the channel dependencies have a cycle
  * - an entry is empty where the engine promises a path (enum ftr_promise).
  *
- * Unreachable pairs for which the engine promises no path only cause a warning: if the
+ * Unreachable pairs for which the engine promises no path cause at most a warning: if the
  * engine refused to route because of them, the whole subnet would have no routes.
  */
 #include <inttypes.h>
