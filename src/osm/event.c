@@ -2,7 +2,8 @@
 /*
  * Reports of a repair: one line in the log when its blocks are written, and a record in
  * ibfattree-events.jsonl in OpenSM's dump directory when a sweep has confirmed
- * the repair.  The keys are described in ibfattree-json(5); the list "sets" can be
+ * the repair (for a local repair and for returning links, immediately; if no sweep confirms it,
+ * when OpenSM ends).  The keys are described in ibfattree-json(5); the list "sets" can be
  * replayed in a simulation.
  *
  * A record is one line, or several if it would be longer than LINE_MAX_BYTES:

@@ -5,10 +5,11 @@
  *
  * Ownership: the plugin object lives from create to delete.  Each engine holds
  * at most one published generation (fabric, shape and tables, immutable) and,
- * while it routes, one under construction.  The fast path, and repairs that are
- * not yet recorded, hold their own references to generations.  No pointer to a switch,
- * node or port of OpenSM is kept across callbacks: generations identify objects by GUID,
- * LID and index, and commit and multicast look switches up again.
+ * while it routes, one under construction.  The preferred tables, the search, jobs of the
+ * writer, the fast path, and repairs that are not yet recorded hold their own references to
+ * generations.  No pointer to a switch, node or port of OpenSM is kept across callbacks:
+ * generations identify objects by GUID, LID and index, and commit and multicast look switches
+ * up again.
  */
 #ifndef IBF_OSM_H
 #define IBF_OSM_H

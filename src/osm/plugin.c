@@ -11,7 +11,7 @@
  *    sweeps						may wait, see below
  *  report: traps, SA,	any		any		nothing: returns
  *    counters
- *  setup		main		none		log
+ *  setup		main		none		OpenSM's list of callbacks
  *  build_lid_matrices	sweeper		exclusive	nothing
  *  ucast_build_fwd_...	sweeper		exclusive	subnet (read), new_lft
  *							(write), generation

@@ -49,10 +49,10 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 			r->cycle_len ? c->port : 0);
 }
 
-/* Numbers of the ports of adapters and routers at a switch, to count pairs.  hosts, host_lids:
- * host ports and their LIDs, without Aggregation Nodes.  (Aggregation Nodes of the upper
- * switches have no up/down path to each other even in an intact tree.)  ends: all ports with a
- * LID. */
+/* Numbers of the ports of adapters and routers at a switch, to count pairs.  hosts: host ports,
+ * even those without a LID; host_lids: their LIDs; both without Aggregation Nodes.  (Aggregation
+ * Nodes of the upper switches have no up/down path to each other even in an intact tree.)
+ * ends: all ports with a LID. */
 struct tally {
 	uint32_t hosts, host_lids, ends;
 };

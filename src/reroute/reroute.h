@@ -159,7 +159,7 @@ struct rr_repair {
 	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
 	uint64_t unrepaired;	/* local repair: number of entries that still lead to a
-				 * dead port */
+				 * dead port, although the switch of their LID is up */
 	uint32_t held;		/* transition: number of LIDs that still use older entries */
 	/* pairs of leaf switches that have lost or regained their path */
 	uint64_t lost_pairs, regained_pairs;
@@ -366,7 +366,8 @@ uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			 struct rr_repair *r, struct ftr_err *err);
 
-/* ddlr.c.  Start to build a planner for v. */
+/* ddlr.c.  Give v, which will replace the current view, the planner of that view if it still
+ * fits; otherwise start to build a planner, if the engine of v repairs locally. */
 void rr_ddlr_start(struct rr *f, struct rr_view *v);
 /* True if the view has a planner. A planner that is still being built is abandoned, and
  * the view then has none. */
