@@ -8,8 +8,9 @@
  * write:
  *
  *	before the first packet		new_lft = new, lft = complement of new
- *	all acknowledged		lft = new
- *	not acknowledged		lft stays the complement: the next sweep writes
+ *	all packets to the switch	lft = new
+ *	were acknowledged
+ *	not all were acknowledged	lft stays the complement: the next sweep writes
  *					the block
  *	a packet to the switch		lft stays: a packet that timed out may still
  *	was sent more than once		be carried out, even after a later one

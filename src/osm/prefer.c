@@ -6,13 +6,16 @@
  * The first routing of a fabric computes the closed form, and then searches for even
  * all-to-all load.  The tables of this routing become the preferred ones: later
  * routings keep their entries wherever these are still candidates
- * (src/engine/keep.c).
+ * (src/engine/keep.c).  With "balance off", or without a nominal fabric, there are no preferred
+ * tables.
  *
- * The preferred tables are computed again when the fabric has a link that was missing when
- * they were computed.  They are then computed from the closed form, so that the
- * tables of the complete fabric do not depend on history.  Exception: if the preferred tables
- * of a complete fabric came from a search, a file or the switches (option adopt), and the fabric
- * has grown since, the new ones are computed from the old ones.
+ * The preferred tables are computed again when the identity of the nominal fabric
+ * (ftr_stored_nominal) has changed.  Those of a damaged fabric are also computed again when the
+ * fabric has a link that was missing when they were computed.  They are then computed from the
+ * closed form, so that the tables of the complete fabric do not depend on history.  Exception:
+ * if the preferred tables of a complete fabric came from a search, a file or the switches
+ * (option adopt), and the identity has changed since, the new ones are computed from the old
+ * ones.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |
