@@ -300,8 +300,8 @@ void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
 /* takeover.c: with option "takeover ordered", replace the tables in the switches by
- * t, if another engine made them; log the result.  The caller holds OpenSM's exclusive
- * lock. */
+ * t, if this is the engine's first routing as master; log the result.  The caller holds OpenSM's
+ * exclusive lock. */
 void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 		  const struct ftr_tables *t);
 

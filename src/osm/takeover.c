@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Option takeover ordered: if the switches hold tables of another engine, the engine's first
- * routing since this manager became master replaces them in a checked order.
+ * Option takeover ordered.  When an engine routes for the first time since this manager became
+ * master, the switches may hold tables of another engine.  This routing replaces the tables of the
+ * switches, whoever made them, in a checked order.
  *
  * OpenSM writes blocks in no particular order.  While the switches hold a mixture of old
  * and new tables, a credit loop may form even if neither set has one. And a packet may

@@ -20,10 +20,10 @@
  *
  * Failures under ibsim.  Its preload library returns unanswered packets to the
  * agent that registered last, which is OpenSM's.  OpenSM then decrements its
- * counters of outstanding packets and of packets on the wire, and posts the
- * request to the dispatcher id in fail_msg, which is ours.  Our handler increments
- * both counters again, before OpenSM's "message done" decrements them a second
- * time.  On hardware, answers are matched by the transaction ID, and failures are
+ * counter of packets on the wire, posts the request to the dispatcher id in
+ * fail_msg, which is ours, and decrements its counter of outstanding packets when
+ * that message is done.  It has counted our packets in neither, so our handler
+ * increments both counters.  On hardware, answers are matched by the transaction ID, and failures are
  * reported to our own callback.
  */
 #include <pthread.h>
