@@ -23,8 +23,8 @@
  * counter of packets on the wire, posts the request to the dispatcher id in
  * fail_msg, which is ours, and decrements its counter of outstanding packets when
  * that message is done.  It has counted our packets in neither, so our handler
- * increments both counters.  On hardware, answers are matched by the transaction ID, and failures are
- * reported to our own callback.
+ * increments both counters.  On hardware, answers are matched by the transaction
+ * ID, and failures are reported to our own callback.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -147,7 +147,8 @@ void rr_do(struct rr *f, struct rr_task *t)
 
 /* ---- set-up and end ------------------------------------------------------ */
 
-/* Small repairs are computed by the worker alone: see ftr_incr_apply and ftr_check_changes. */
+/* Small repairs are computed and checked by the worker alone: see src/incremental/entry_update.c
+ * and src/check/delta.c. */
 #define TEAM_THREADS 2
 
 void rr_init(struct rr *f)
