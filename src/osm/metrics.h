@@ -43,7 +43,7 @@ struct ibf_metrics {
 	uint64_t lost_hosts, lost_mixed, lost_others;	/* numbers of unreachable pairs */
 	uint32_t no_sm_path;	/* number of switches without a route to the SM */
 	bool load_known;
-	uint64_t load_max, load_least;	/* all-to-all load of the most loaded link, and the lower
+	uint64_t load_max, load_least;	/* all-to-all load of the most loaded link, and a lower
 					 * bound of that load; in flows */
 	uint32_t held;		/* number of damped links */
 	/* the last reroute */

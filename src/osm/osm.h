@@ -67,8 +67,8 @@ struct ibf_generation {
 	struct ftr_keep keep;
 	bool makeshift;		/* the preferred tables are those of a damaged fabric */
 	struct ftr_route_opts opts;
-	uint8_t *order;		/* [n_sw] level of each switch in the up/down
-				 * order */
+	uint8_t *order;		/* [n_sw] level of each switch in the up/down order; not set if
+				 * the engine has no order of at most 255 levels */
 	/* the shape that the tables follow exactly: `shape` or `own`; NULL: there is none */
 	const struct ftr_shape *routed;
 	struct ftr_shape *own;	/* shape with another order of the switches, made by the engine;
@@ -94,8 +94,8 @@ struct ibf_timing {
 	double snapshot, shape, route, check, commit;
 };
 
-/* Numbers of (source, LID) pairs: of those that the engine does not promise to connect, except
- * in `others`. */
+/* Numbers of (source, LID) pairs.  All except `others` count pairs that the engine does not promise
+ * to connect. */
 struct ibf_unserved {
 	uint64_t hosts;		/* host to host */
 	uint64_t apart;		/* those of `hosts` that are not physically connected */
@@ -157,7 +157,8 @@ struct ibf_engine {
 				 * engine has replaced the tables in the switches, or tried to */
 	bool turn_bit;		/* ddlr: the turn bit is in use, see ddlr_vls.c */
 	bool reported_vls;	/* ddlr: the use of VLs was logged */
-	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes */
+	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes, or OpenSM
+					 * has not called it yet */
 	struct ibf_stree *stree;	/* builds multicast trees for gen; NULL: not allocated */
 	uint32_t n_trees;	/* number of multicast trees built since the last message IBF003 */
 	double trees_ms;

@@ -5,7 +5,8 @@
  * The checker walks every path and is independent of the engine.  Tables are refused if
  *
  * - a path ends anywhere but at its destination or at an empty entry
- * - a path has a turn that the engine has not declared (only if the engine declares an order)
+ * - two entries make a turn that the engine has not declared, by the order that it has declared
+ *   (if it has declared one), even if no path takes this turn
  * - the channel dependencies have a cycle
  * - an entry is empty where the engine promises a path (enum ftr_promise).
  *
