@@ -25,8 +25,9 @@ enum ibf_sm_state {
 				 * and checked, first and last block acknowledged */
 
 struct ibf_metrics {
-	char engine[32];	/* engine in use; "": none yet */
-	bool ours;		/* the engine in use belongs to this plugin */
+	char engine[32];	/* the engine that has routed last; "": none yet.  It does not change
+				 * if all engines fail. */
+	bool ours;		/* this engine belongs to this plugin */
 	char reason[256];	/* why an engine that precedes `engine` in routing_engine does not
 				 * route; "": there is no such engine */
 	/* time of these values, and start of the plugin; both in seconds since 1970 */

@@ -145,11 +145,14 @@ struct rr_repair {
 	uint32_t n_traps;
 	uint32_t n_links;
 	struct rr_link *link;	/* [n_links] */
+	/* n_changes: number of changed entries; lids: number of LIDs with a changed entry.  If the
+	 * repair is written in several parts, the numbers of the parts are added. */
 	uint32_t n_changes;
-	uint32_t lids;		/* number of LIDs with a changed entry */
+	uint32_t lids;
 	uint32_t pathless;	/* number of entries changed to "no path" */
 	uint32_t switches, blocks, write_steps;
-	uint32_t failed;	/* number of blocks that were not acknowledged */
+	uint32_t failed;	/* number of blocks that were not acknowledged, or not written,
+				 * except those of switches that are probably dead */
 	uint32_t resent;	/* number of blocks sent more than once */
 	uint32_t unsettled;	/* number of blocks that a sweep must write again */
 	uint32_t drained;	/* number of entries that were written in drain steps, that is,
