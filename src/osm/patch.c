@@ -22,10 +22,11 @@
  * complement.  This holds whenever the sweep begins, and even if the plugin no longer runs.
  * (No block is equal to its complement, so OpenSM always sees a difference.)
  *
- * A routing may begin during the writes; no event reports the beginning of a forced
- * reroute.  Then the tables of that routing are the right ones, but the switches may
- * have carried out our packets and OpenSM's in either order.  So the blocks of this
- * repair are marked when the routing is done, and a sweep writes them again.
+ * A routing may begin during the writes: OpenSM reports no event when a forced reroute begins,
+ * and after a discovery it waits for the writes for a limited time only.  Then the tables of
+ * that routing are the right ones, but the switches may have carried out our packets and
+ * OpenSM's in either order.  So the blocks of this repair are marked when the routing is done,
+ * and a sweep writes them again.
  */
 #include <inttypes.h>
 #include <string.h>

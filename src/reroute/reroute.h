@@ -277,8 +277,8 @@ enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
 /* worker.c.  Before rr_init the caller sets ops, ctx, window and timeout. */
 void rr_init(struct rr *f);
 void rr_fini(struct rr *f);
-/* Post RR_EV_ROUTED; gen NULL: an engine that is not ours routed.  Returns the
- * list of repairs that the last discovery has seen; the caller completes,
+/* Post RR_EV_ROUTED; gen NULL: the switches hold tables of which there is no rr_routing.  Returns
+ * the list of repairs that the last discovery has seen; the caller completes,
  * records and frees them. */
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
 /* Take the next job.  The caller is the worker and holds the mutex.  False: there is nothing to
