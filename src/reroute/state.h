@@ -52,8 +52,9 @@
  * epoch, except for blocks that were not acknowledged, which a sweep writes again; or there is no
  * view.  A routing, the end of a routing, and the loss of the tables each begin an epoch.  Every
  * write records the epoch in which it was permitted; once that epoch is over, the write neither
- * continues with its next step nor settles OpenSM's copy (rr_may_write).  A view records the epoch of its tables; if the switches
- * hold tables of another epoch, the view is replaced or dropped before it is used.
+ * continues with its next step nor settles OpenSM's copy (rr_may_write).  A view records the
+ * epoch of its tables; if the switches hold tables of another epoch, the view is replaced or
+ * dropped before it is used.
  *
  * Traps are never lost.  A trap that was accepted is in the queue, in the job, or
  * among those that are probed again when the links are up; or a sweep that will see the change
