@@ -25,8 +25,8 @@ enum ibf_sm_state {
 				 * and checked, first and last block acknowledged */
 
 struct ibf_metrics {
-	char engine[32];	/* the engine that has routed last; "": none yet.  It does not change
-				 * if all engines fail. */
+	char engine[32];	/* the engine that has routed last; "": none yet; unchanged if all
+				 * engines fail */
 	bool ours;		/* this engine belongs to this plugin */
 	char reason[256];	/* why an engine that precedes `engine` in routing_engine does not
 				 * route; "": there is no such engine */

@@ -63,7 +63,8 @@ struct rr_link_entry {
 
 struct rr_links {
 	/* Settings.  A link that fails `limit` times within `window` ms is
-	 * damped, until `hold` ms after its last failure; limit 0: never. */
+	 * damped, until `hold` ms after its last failure; limit 0: never.  The window begins with
+	 * the first failure; a failure after its end begins a new window. */
 	uint32_t limit;
 	double window, hold;
 	uint32_t n;
