@@ -7,8 +7,8 @@
  * link to another switch.  Two directed routes are used that enter the switch
  * by different ports, because one route may lead over the link that died.  A
  * link is dead when its port reports Down (IBA 14.2.5.6, PortState), or Init although OpenSM
- * has set all links Active.  A link is back when
- * the ports at both ends are Active: before that it carries no data.
+ * has set all links Active.  A link is back when the ports at both ends are Active: before that
+ * it carries no data.
  *
  * Every unanswered packet causes up to three errors in OpenSM's log.  So
  * requests go where an answer can be expected:
@@ -21,9 +21,9 @@
  *
  * - Without a trap, or without an answer, two other routes are tried, with one
  *   packet each.  The first route avoids links between two switches that have both
- *   sent a trap.  The second route, if there is one, avoids only links that are known to be
- *   dead, and the switches of the first one.  If neither packet is answered, only one of the
- *   requests to the switch is sent; the other requests follow when it is answered.
+ *   sent a trap.  The second route, if there is one, avoids the switches of the first one, but
+ *   may use such links.  If neither packet is answered, only one of the requests to the switch
+ *   is sent; the other requests follow when it is answered.
  *
  * A dead switch sends no trap; its neighbours do, one after the other.  So for
  * each switch at the far end of a dead link, another neighbour is asked about

@@ -301,7 +301,7 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
  * SUBNET_UP; false if the hold time of a damped link is over. */
 void rr_repair_returns(struct rr *f, bool swept);
 /* Report an unfinished transition in its current state, because another job
- * interrupts it. */
+ * interrupts it or this manager is no longer master. */
 void rr_repair_settle(struct rr *f);
 /* Write the next round of the transition.  Call this only when the time
  * transition_due has passed. */
