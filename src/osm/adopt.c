@@ -6,7 +6,8 @@
  * valid and do not lead over an overloaded link do not change.
  *
  * OpenSM itself never reads forwarding tables, so adoption costs one Get request for each
- * block of 64 LIDs of each switch, up to the switch's LinearFDBTop.  The tables are read
+ * block of 64 LIDs of each switch, up to the switch's LinearFDBTop or the greatest LID of the
+ * fabric, whichever is smaller.  The tables are read
  * during the routing, with OpenSM's lock held and within a time limit.  Answers arrive on
  * another thread, which does not take OpenSM's lock.  Reading on a background thread would
  * save no time: the fabric is known only when OpenSM calls the engine, and the routing then
@@ -27,7 +28,8 @@ extern volatile unsigned int osm_exit_flag;
 
 /* Time limit for reading the tables of all switches, in milliseconds. */
 #define READ_LIMIT_MS 10000
-/* Number of requests that are prepared and sent together. */
+/* Number of requests that are prepared together; option fast_window limits the number in
+ * flight. */
 #define BATCH 1024
 #define TRIES 3
 
@@ -36,7 +38,7 @@ struct reading {
 	const struct ftr_fabric *f;
 	struct ftr_tables *t;
 	struct rr_dr_tree *tree;
-	struct rr_smp *job;	/* [BATCH] requests that are sent together */
+	struct rr_smp *job;	/* [BATCH] requests that are prepared together */
 	ftr_sw *sw;		/* [BATCH] the switch of each request */
 	unsigned int n;
 	uint64_t key;		/* M_Key of the current switch */

@@ -6,7 +6,8 @@
  * path".  OpenSM sends the contents to the switches after the engine has returned 0.  First
  * every switch is looked up and the size of its buffers is checked; then all buffers are
  * written, which cannot fail.  An entry counts as changed if it differs from lft, the table
- * that the switch acknowledged last.  OpenSM will write the blocks with changed entries.
+ * that the switch acknowledged last.  OpenSM will write the blocks with changed entries; if
+ * need_update is set for the switch or the subnet, it writes all blocks.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The VLs of engine ddlr.  If qos is on and every link between switches has two
- * operational VLs, ddlr uses the turn bit (ftr_ddlr_sl2vl): local repairs have a VL of
- * their own, and plans consider packets that switches send, too.  Otherwise local
- * repairs are planned for one VL, and only packets of hosts are considered. The choice
- * is made at each routing, and logged when it changes.
+ * The VLs of engine ddlr.  If qos is on and every link between switches has at least two
+ * operational VLs, ddlr uses the turn bit (ftr_ddlr_sl2vl): packets are on VL 1 on the link
+ * after a change of direction, and plans consider packets that switches send, too.
+ * Otherwise local repairs are planned for one VL, and only packets of hosts are considered.
+ * The choice is made at each routing, and logged at the first one and when it changes.
  */
 #include "osm/osm.h"
 #include <ftr/ddlr.h>

@@ -2,7 +2,8 @@
 /*
  * Reports of a repair: one line in the log when its blocks are written, and a record in
  * ibfattree-events.jsonl in OpenSM's dump directory when a sweep has confirmed
- * the repair.  The keys are described in ibfattree-json(5); the list "sets" can be
+ * the repair (for a local repair and for returning links, immediately; if no sweep confirms it,
+ * when OpenSM ends).  The keys are described in ibfattree-json(5); the list "sets" can be
  * replayed in a simulation.
  *
  * A record is one line, or several if it would be longer than LINE_MAX_BYTES:
@@ -10,9 +11,10 @@
  * "sets", which continue in the following lines.  The writer's thread writes all lines
  * of a record together.
  *
- * "switch-down" is written when a switch has lost its last link to another
- * switch, "switch-up" when the switch has one again. "switch-up" comes with the repair
- * that takes the links of the switch into use, or with the routing of a sweep.
+ * "switch-down" is written when a switch has lost its last link to another switch in a repair
+ * whose links all belong to that switch; "switch-up" when this switch has such a link again.
+ * "switch-up" comes with the repair that takes the links of the switch into use, or with the
+ * routing of a sweep.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -159,7 +161,7 @@ void ibf_event_report(void *ctx, struct rr_repair *r)
 	log_repair(f, r);
 }
 
-/* Update the list of switches that are down, after the record of r is written. */
+/* Update the list of switches that are down, when the record of r is written. */
 static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 {
 	uint32_t i;

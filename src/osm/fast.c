@@ -144,10 +144,12 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 	rr_post(&f->rr, &ev);
 }
 
-/* Maximum time to wait for a write, in ms: longer than a write takes if every packet is lost. */
+/* Maximum time to wait for a write, in ms.  With the default options a write takes longer only if
+ * very many packets are lost. */
 #define WRITE_LIMIT_MS 5000
 
-/* Wait until the worker has ended its current write.  The caller holds rr.mutex. */
+/* Wait until the worker has ended its current write, OpenSM exits, or WRITE_LIMIT_MS have passed.
+ * The caller holds rr.mutex. */
 static void wait_for_write(struct ibf_fast *f)
 {
 	struct rr *rr = &f->rr;

@@ -12,8 +12,9 @@
  * Waiting.  A trap is only queued.  At the end of a discovery the sweeper, which
  * holds no lock then, waits until the worker has ended its current write;
  * from then to the end of routing the worker starts no write.  The worker takes
- * OpenSM's lock (exclusive) twice per repair, for microseconds.  None of our
- * locks except trap_order is held while we wait for OpenSM's lock.
+ * OpenSM's lock for microseconds: exclusive, before and after each write (a repair by ddlr has
+ * several writes) and to make a sweep write blocks again; shared, after each routing.  None of
+ * our locks except trap_order is held while we wait for OpenSM's lock.
  */
 #ifndef IBF_FAST_H
 #define IBF_FAST_H

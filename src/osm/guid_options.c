@@ -3,7 +3,7 @@
  * OpenSM's GUID files: root_guid_file, cn_guid_file, io_guid_file.
  *
  * The files are read again at every routing.  If a file cannot be used, an error is logged, and the
- * list last read from it stays in use.  If no list was read before, the engine
+ * list last read for this option stays in use.  If no list was read before, the engine
  * behaves as if the option were not set.  If the engine refused to route instead, a typing error
  * would make another engine route the fabric.
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Suggests an engine for a misspelt name: the engine of this plugin whose name has the
- * smallest edit distance (Levenshtein 1966), which must not be greater than MAX_EDITS.
+ * smallest edit distance (Levenshtein 1966) without regard to case, which must not be greater
+ * than MAX_EDITS.
  */
 #include <ctype.h>
 #include <stdbool.h>

@@ -9,10 +9,10 @@
 #include <stddef.h>
 
 /*
- * The engine whose name resembles the word of len bytes: the two differ only in
- * case, or in at most two letters that are added, missing or different.  NULL:
+ * The engine whose name resembles the word of len bytes: apart from case, the two
+ * differ in at most two letters that are added, missing or different.  NULL:
  * there is none, or the word is the name of an engine, of this plugin or of
- * OpenSM.
+ * OpenSM, or "no_fallback".
  */
 const char *ibf_hint(const char *word, size_t len);
 

@@ -154,9 +154,10 @@ static bool is_repaired(const struct ibf_engine *e,
 /*
  * Stores the extra turns of the previous routing in r, converted to switches of gen's fabric.
  * If the fabric is complete again, no turns are stored: all turns are planned from the start, so
- * that the tables are the same as before the fault.  The turns of the complete fabric are a
- * subset of those of the damaged fabric, because planning for the damaged fabric began with
- * them.  So a mixture of old and new entries has no credit loops.
+ * that the tables are the same as before the fault.  If only links were missing, the turns of the
+ * complete fabric are a subset of those of the damaged fabric, because planning for the damaged
+ * fabric began with them.  So a mixture of old and new entries has no credit loops.  (Turns at
+ * switches that are missing are not carried over.)
  */
 static enum ftr_status carry_turns(const struct ibf_engine *e,
 				   const struct ibf_generation *gen,

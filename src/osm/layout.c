@@ -8,8 +8,10 @@
  * OpenSM's data may be wrong.  So, before anything else is accessed, this file compares
  * pointers whose values are known; they are called anchors.  OpenSM sets all of them before
  * it loads plugins (osm_subn_init, osm_sm_init, osm_sa_init).  Anchors are checked in the
- * order of their offsets; the first wrong one ends the check.  Together they determine the
- * offset of every member of osm_opensm_t that the plugin uses.
+ * order of the members that they point to; the first wrong one ends the check.  Together they
+ * determine the offsets of subn, sm, sa, mad_pool, log, disp and lock in osm_opensm_t.  The
+ * plugin also uses p_vendor, which lies between mad_pool and log, and routing_engine_used and
+ * stats, which follow lock; a change that moves only these three is not detected.
  */
 #include "config.h"
 

@@ -3,7 +3,7 @@
  * The two formats of the metrics.
  *
  * A plain value is a row of the table, which serves both formats.  Metrics with
- * a label (states, phases, classes) are written separately.
+ * a label (states, phases, classes), and a few others, are written separately.
  */
 #include "config.h"
 

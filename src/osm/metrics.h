@@ -3,7 +3,7 @@
  * Metrics of the plugin and of the fabric, as Prometheus text (ibfattree.prom)
  * and as JSON (ibfattree-status.json).
  *
- * One table holds the name, the type and the help text of each metric.  Counters start at 0 with
+ * One table holds the name, the type and the help text of most metrics.  Counters start at 0 with
  * OpenSM and never decrease.  This file does not depend on OpenSM.
  */
 #ifndef IBF_METRICS_H
@@ -25,8 +25,9 @@ enum ibf_sm_state {
 				 * and checked, first and last block acknowledged */
 
 struct ibf_metrics {
-	char engine[32];	/* engine in use; "": none yet */
-	bool ours;		/* the engine in use belongs to this plugin */
+	char engine[32];	/* the engine that has routed last; "": none yet; unchanged if all
+				 * engines fail */
+	bool ours;		/* this engine belongs to this plugin */
 	char reason[256];	/* why an engine that precedes `engine` in routing_engine does not
 				 * route; "": there is no such engine */
 	/* time of these values, and start of the plugin; both in seconds since 1970 */
@@ -43,12 +44,13 @@ struct ibf_metrics {
 	uint64_t lost_hosts, lost_mixed, lost_others;	/* numbers of unreachable pairs */
 	uint32_t no_sm_path;	/* number of switches without a route to the SM */
 	bool load_known;
-	uint64_t load_max, load_least;	/* all-to-all load of the most loaded link, and the lower
+	uint64_t load_max, load_least;	/* all-to-all load of the most loaded link, and a lower
 					 * bound of that load; in flows */
 	uint32_t held;		/* number of damped links */
 	/* the last reroute */
-	double rerouted;	/* time of the trap that caused the reroute, seconds since 1970 */
-	double reroute_ms[IBF_REROUTE_PHASES];	/* time from the trap to the end of each phase;
+	double rerouted;	/* time of the first trap that caused the reroute, or without a trap
+				 * its start; seconds since 1970 */
+	double reroute_ms[IBF_REROUTE_PHASES];	/* time from `rerouted` to the end of each phase;
 						 * negative: the phase was not reached */
 };
 

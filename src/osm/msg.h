@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Every message that the plugin writes to OpenSM's log, with its code.
+ * Every message that the plugin writes to OpenSM's log (LAYOUT: to syslog), with its code.
  *
  * A code is "IBF" and three digits, and is never reused for another message:
  * 0xx are information, 1xx warnings, 2xx errors.  The table below is complete;

@@ -9,11 +9,11 @@
  *
  * Each manager writes a file of its own, ibfattree-nominal-PORTGUID: one host
  * may run several managers, each for a different fabric.  At its first
- * routing as master a manager reads all of these files, the newest first, and
- * uses the first that belongs to this fabric, whichever manager wrote it; so a
+ * routing as master a manager reads these files, the newest first, until one
+ * belongs to this fabric, whichever manager wrote it; so a
  * standby that shares or copies the directory takes over with the same tables.
- * The manager then writes its own file, which becomes the newest.  The file without a
- * GUID was written by older versions; it is read and not changed.
+ * If this is not its own file, the manager then writes its own file, which becomes the
+ * newest.  The file without a GUID was written by older versions; it is read and not changed.
  *
  * If the file is lost, the only consequence is that more entries change.  If the manager's
  * own file is damaged or belongs to another fabric, this is logged, and the file is replaced.

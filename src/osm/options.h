@@ -5,9 +5,9 @@
  *
  * File format: "key value" or "key = value" per line; '#' starts a comment at
  * the start of a line or after a blank.  An unknown key, a key given twice, a
- * value out of range and an incomplete line cause FTR_PARSE; the message names
- * FILE:LINE and the value, and *o is unchanged.  This file does not depend on
- * OpenSM.
+ * value out of range, an incomplete line, and a line that is too long or has a NUL byte
+ * cause FTR_PARSE; the message names FILE:LINE and the key or the value, and *o is
+ * unchanged.  This file does not depend on OpenSM.
  */
 #ifndef IBF_OPTIONS_H
 #define IBF_OPTIONS_H

@@ -5,10 +5,11 @@
  *
  * Ownership: the plugin object lives from create to delete.  Each engine holds
  * at most one published generation (fabric, shape and tables, immutable) and,
- * while it routes, one under construction.  The fast path, and repairs that are
- * not yet recorded, hold their own references to generations.  No pointer into
- * OpenSM's data is kept across callbacks: generations identify objects by GUID,
- * LID and index, and commit and multicast look switches up again.
+ * while it routes, one under construction.  The preferred tables, the search, jobs of the
+ * writer, the fast path, and repairs that are not yet recorded hold their own references to
+ * generations.  No pointer to a switch, node or port of OpenSM is kept across callbacks:
+ * generations identify objects by GUID, LID and index, and commit and multicast look switches
+ * up again.
  */
 #ifndef IBF_OSM_H
 #define IBF_OSM_H
@@ -60,14 +61,14 @@ struct ibf_generation {
 	const char *engine;
 	struct ftr_tables *tables;
 	/* prefer: the tables whose entries the routing keeps where it can;
-	 * current: the tables that the switches hold, valid only during
-	 * routing; see prefer.c for both */
+	 * current: the tables that the switches hold, or the result of a search
+	 * for displaced entries; valid only during routing; see prefer.c for both */
 	struct ftr_tables *prefer, *current;
 	struct ftr_keep keep;
 	bool makeshift;		/* the preferred tables are those of a damaged fabric */
 	struct ftr_route_opts opts;
-	uint8_t *order;		/* [n_sw] level of each switch in the up/down
-				 * order */
+	uint8_t *order;		/* [n_sw] level of each switch in the up/down order; not set if
+				 * the engine has no order of at most 255 levels */
 	/* the shape that the tables follow exactly: `shape` or `own`; NULL: there is none */
 	const struct ftr_shape *routed;
 	struct ftr_shape *own;	/* shape with another order of the switches, made by the engine;
@@ -93,12 +94,14 @@ struct ibf_timing {
 	double snapshot, shape, route, check, commit;
 };
 
-/* Numbers of (source, LID) pairs that the engine does not promise to connect. */
+/* Numbers of (source, LID) pairs.  All except `others` count pairs that the engine does not promise
+ * to connect. */
 struct ibf_unserved {
 	uint64_t hosts;		/* host to host */
 	uint64_t apart;		/* those of `hosts` that are not physically connected */
 	uint64_t mixed;		/* host to switch, switch to host */
-	uint64_t others;	/* pairs of switches or Aggregation Nodes */
+	uint64_t others;	/* all other pairs without a path: of switches or Aggregation
+				 * Nodes */
 };
 
 /* Numbers of entries and blocks that a routing changes, and of switches with such entries. */
@@ -129,7 +132,8 @@ struct ibf_prefer {
 	bool for_displaced;	/* the tables in `better` apply to displaced entries only */
 	bool new_displaced;	/* displaced entries differ from those of the
 				 * last search */
-	bool searching;		/* a search was started for this fabric */
+	bool searching;		/* a search was started for this fabric, or its result was read
+				 * from a file */
 	bool searched;		/* a search for this fabric has succeeded */
 	bool improved;		/* the preferred tables come from a search, a file or the
 				 * switches */
@@ -153,7 +157,8 @@ struct ibf_engine {
 				 * engine has replaced the tables in the switches, or tried to */
 	bool turn_bit;		/* ddlr: the turn bit is in use, see ddlr_vls.c */
 	bool reported_vls;	/* ddlr: the use of VLs was logged */
-	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes */
+	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes, or OpenSM
+					 * has not called it yet */
 	struct ibf_stree *stree;	/* builds multicast trees for gen; NULL: not allocated */
 	uint32_t n_trees;	/* number of multicast trees built since the last message IBF003 */
 	double trees_ms;
@@ -296,8 +301,8 @@ void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
 /* takeover.c: with option "takeover ordered", replace the tables in the switches by
- * t, if another engine made them; log the result.  The caller holds OpenSM's exclusive
- * lock. */
+ * t, if this is the engine's first routing as master; log the result.  The caller holds OpenSM's
+ * exclusive lock. */
 void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 		  const struct ftr_tables *t);
 
@@ -318,8 +323,8 @@ void ibf_fast_free(struct ibf_fast *f);		/* joins the worker */
 /* Events of a sweep, in this order, on the sweeper's thread and without a lock:
  *  sweep_start	a heavy sweep begins
  *  discovered	discovery is over; may wait until a write has ended
- *  routed	the switches have the new tables of gen; NULL: the tables of an engine
- *		that is not ours
+ *  routed	the switches have the new tables of gen; NULL: another engine routed, or
+ *		OpenSM routed from its unicast cache
  * ibf_fast_post posts RR_EV_ROUTING (OpenSM's exclusive lock is held), RR_EV_SUBNET_UP or
  * RR_EV_STANDBY. */
 void ibf_fast_sweep_start(struct ibf_fast *f);

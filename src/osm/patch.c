@@ -8,32 +8,35 @@
  * write:
  *
  *	before the first packet		new_lft = new, lft = complement of new
- *	all acknowledged		lft = new
- *	not acknowledged		lft stays the complement: the next sweep writes
+ *	all packets to the switch	lft = new
+ *	were acknowledged
+ *	not all were acknowledged	lft stays the complement: the next sweep writes
  *					the block
- *	sent more than once		lft stays: a packet that timed out may still
- *					be carried out, even after a later one
+ *	a packet to the switch		lft stays: a packet that timed out may still
+ *	was sent more than once		be carried out, even after a later one
  *	lft and new_lft differed	lft stays: an earlier packet of OpenSM may still
  *	before the repair		be carried out
  *
- * So after a successful repair the next sweep has nothing to write.  After any other repair
- * it writes exactly the blocks whose lft stays the complement.  This holds whenever the
- * sweep begins, and even if the plugin no longer runs.  (No block is equal to its
- * complement, so OpenSM always sees a difference.)
+ * So after a successful repair the next sweep writes none of these blocks, unless its routing
+ * changes them.  After any other repair it also writes the blocks whose lft stays the
+ * complement.  This holds whenever the sweep begins, and even if the plugin no longer runs.
+ * (No block is equal to its complement, so OpenSM always sees a difference.)
  *
- * A routing may begin during the writes; no event reports the beginning of a forced
- * reroute.  Then the tables of that routing are the right ones, but the switches may
- * have carried out our packets and OpenSM's in either order.  So the blocks of this
- * repair are marked when the routing is done, and a sweep writes them again.
+ * A routing may begin during the writes: OpenSM reports no event when a forced reroute begins,
+ * and after a discovery it waits for the writes for a limited time only.  Then the tables of
+ * that routing are the right ones, but the switches may have carried out our packets and
+ * OpenSM's in either order.  So the blocks of this repair are marked when the routing is done,
+ * and a sweep writes them again.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "osm/fast.h"
 
-/* True if the epoch is over, that is, if a routing has begun.  An engine before ours in
- * OpenSM's list routes without a call to the plugin.  If such a routing has begun and
- * its end is not reported yet, this function posts RR_EV_ROUTING.  OpenSM's lock is held. */
+/* True if the epoch is over, that is, if a routing has begun or the tables of the switches are
+ * unknown.  An engine before ours in OpenSM's list routes without a call to the plugin.  If such
+ * an engine has routed and no event has reported this yet, this function posts RR_EV_ROUTING.
+ * OpenSM's lock is held. */
 static bool has_routed(struct ibf_fast *f, uint32_t epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_ROUTING };

@@ -11,7 +11,7 @@
  *    sweeps						may wait, see below
  *  report: traps, SA,	any		any		nothing: returns
  *    counters
- *  setup		main		none		log
+ *  setup		main		none		OpenSM's list of callbacks
  *  build_lid_matrices	sweeper		exclusive	nothing
  *  ucast_build_fwd_...	sweeper		exclusive	subnet (read), new_lft
  *							(write), generation
@@ -22,8 +22,8 @@
  *  trap hook		dispatcher	as OpenSM's own	queue of the worker
  *  worker		its own		exclusive, for	subnet (read), lft and
  *			(fast.h)	microseconds	new_lft (write)
- *  planner		one for each	none		its generation (read)
- *			routing of ddlr
+ *  planner		its own, after	none		its generation (read)
+ *			routings of ddlr
  *  search		one at a time	none		its generation (read)
  *			per engine
  *
@@ -31,12 +31,14 @@
  * dlclose.  So destroy frees the routing state only; the engine object is part of the
  * plugin.  report() never takes a lock of OpenSM: for traps from the wire OpenSM already
  * holds its lock shared, and taking it again would deadlock if another thread is
- * queued for exclusive access. report() waits in one case only: at the end of a
- * discovery, when the sweeper holds no lock, it waits until the worker has ended its
- * current write.
+ * queued for exclusive access.  report() waits in two cases, in which the sweeper holds no
+ * lock: at the end of a discovery it waits until the worker has ended its current write; and
+ * if this manager was or is not master, it cancels the search and waits for the end of the
+ * search thread.
  *
  * Invalid options do not stop the plugin: they are reported, and all options have their
- * defaults.  Without the plugin OpenSM would use another engine, which may have credit loops.
+ * defaults.  Without the plugin OpenSM would use another engine, which may have credit loops,
+ * or (no_fallback) would not route at all.
  */
 #include "config.h"
 

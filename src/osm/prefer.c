@@ -6,13 +6,16 @@
  * The first routing of a fabric computes the closed form, and then searches for even
  * all-to-all load.  The tables of this routing become the preferred ones: later
  * routings keep their entries wherever these are still candidates
- * (src/engine/keep.c).
+ * (src/engine/keep.c).  With "balance off", or without a nominal fabric, there are no preferred
+ * tables.
  *
- * The preferred tables are computed again when the fabric has a link that was missing when
- * they were computed.  They are then computed from the closed form, so that the
- * tables of the complete fabric do not depend on history.  Exception: if the preferred tables
- * of a complete fabric came from a search, a file or the switches (option adopt), and the fabric
- * has grown since, the new ones are computed from the old ones.
+ * The preferred tables are computed again when the identity of the nominal fabric
+ * (ftr_stored_nominal) has changed.  Those of a damaged fabric are also computed again when the
+ * fabric has a link that was missing when they were computed.  They are then computed from the
+ * closed form, so that the tables of the complete fabric do not depend on history.  Exception:
+ * if the preferred tables of a complete fabric came from a search, a file or the switches
+ * (option adopt), and the identity has changed since, the new ones are computed from the old
+ * ones.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |
@@ -26,9 +29,9 @@
  * like all tables.
  *
  * If a fault displaces an entry, the entry immediately gets another port, chosen by the load of
- * the links (balance/displaced.h).  When the sweep is over, a second search chooses the ports of
- * all displaced entries again, for the load of shifts as well.  If the gain is large enough, the
- * next sweep applies the result to these entries only.
+ * the links (balance/displaced.h).  With "balance full", a second search chooses the ports of
+ * all displaced entries again when the sweep is over, for the load of shifts as well.  If the
+ * gain is large enough, the next sweep applies the result to these entries only.
  *
  * Files.  The preferred tables and the displaced entries are stored beside the
  * nominal fabric, in files whose names contain the identity of the nominal
@@ -37,9 +40,10 @@
  * the first routing as master, and used only if they belong to the same nominal
  * fabric.  The writer's thread writes them when they have changed.
  *
- * Threads: everything here runs under OpenSM's exclusive lock (routing) or when
- * no sweep can run (delete).  The search thread accesses only its own struct and
- * generation, and requests sweeps.
+ * Threads: everything here runs on the sweeper's thread, during a routing under OpenSM's
+ * exclusive lock and at OpenSM's events without a lock, or when no sweep can run (delete).
+ * Exceptions: the search thread accesses only its own struct and generation, and requests
+ * sweeps; the writer's thread runs write_file and release.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 /*
  * Copies the subnet as OpenSM sees it into a fabric.
  *
- * The copy is made in a routing callback, under the exclusive lock, in two passes: first switches
- * with their links to other switches, then host ports with their links. A link is
- * included if both ends are known and healthy (osm_link_is_healthy, as in
- * OpenSM's own engines).
+ * The copy is made in a callback (routing or multicast), under the exclusive lock, in two
+ * passes: first switches with their links to other switches, then host ports with their
+ * links.  A link is included if both ends are known and healthy (osm_link_is_healthy, as in
+ * OpenSM's own engines), unless the fast path leaves it out (ibf_fast_left_out).
  *
  * After an error at initialisation OpenSM's data can contradict itself: a LID
  * of 0, a LID that OpenSM's LID table gives to another port, a host whose

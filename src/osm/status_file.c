@@ -5,9 +5,8 @@
  * is done, when the state of the manager has changed, and after each repair.
  *
  * Both the sweeper and the worker of the fast path call functions of this file, so a mutex
- * guards its data.  A thread that holds the mutex takes no other lock except that of the
- * writer's queue.
- * The writer's thread writes the files.
+ * guards its data.  A thread that holds the mutex takes no other locks except those of the
+ * writer's queue and of OpenSM's log.  The writer's thread writes the files.
  */
 #include <stdlib.h>
 
@@ -230,8 +229,8 @@ static uint64_t bound(const struct ftr_picture *pic, const struct ftr_fabric *f,
 	return most;
 }
 
-/* Compute the all-to-all load of the most loaded link, and the lower bound of that load.
- * False: out of memory. */
+/* Compute the all-to-all load of the most loaded link, and a lower bound of that load (from the
+ * upward links of pods).  False: out of memory. */
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {

@@ -6,8 +6,8 @@
  * parent and there is no loop.  The tree is then pruned to the switches that lie
  * between members.  There are two methods; the first that works is used:
  *
- *	down	the search starts at a switch that reaches every member by downward links
- *		only.  That switch is one of the lowest possible rank, so that the
+ *	down	the search starts at a switch from which downward links lead to every
+ *		member.  That switch is one of the lowest possible rank, so that the
  *		tree of a group inside one pod stays in the pod.  Among the switches
  *		of that rank, and among parallel links, a hash of the MLID selects one,
  *		so that groups are spread.  Every path in such a tree goes up, then
@@ -15,7 +15,8 @@
  *	any	the search starts at a member, and uses all links of the connected
  *		component that holds the most members.
  *
- * Only switches whose able[] is set are used.  O(switches + links) for a tree.
+ * Only switches whose able[] is set are used, and only members at such switches are reached.
+ * O(switches * members + links) for a tree.
  */
 #ifndef IBF_STREE_H
 #define IBF_STREE_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Option takeover ordered: if the switches hold tables of another engine, the first
- * routing replaces them in a checked order.
+ * Option takeover ordered.  When an engine routes for the first time since this manager became
+ * master, the switches may hold tables of another engine.  This routing replaces the tables of the
+ * switches, whoever made them, in a checked order.
  *
  * OpenSM writes blocks in no particular order.  While the switches hold a mixture of old
  * and new tables, a credit loop may form even if neither set has one. And a packet may
@@ -13,9 +14,9 @@
  * once more.
  *
  * The whole transition is made with OpenSM's lock held, as for adopt, and within a time
- * limit. If there is no such order, or a write fails, OpenSM writes the remaining entries,
- * and a warning is logged.  A switch may process a repeated SMP late, so after such an
- * SMP the plugin waits for the packet lifetime before it writes anything else.
+ * limit.  If there is no such order, or a table cannot be read or written, OpenSM writes the
+ * remaining entries, and a warning is logged.  A switch may process a repeated SMP late, so
+ * after such an SMP the plugin waits for the packet lifetime before it writes anything else.
  */
 #include <inttypes.h>
 #include <stdlib.h>

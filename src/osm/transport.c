@@ -12,17 +12,19 @@
  *	runner		FREE -> SENT
  *	receiver	SENT -> ANSWERED | LOST		under the mutex
  *	runner		ANSWERED | LOST | timed out -> FREE
+ *	runner		SENT -> FREE, if the job is done	(answered over the other route)
+ *	runner		SENT -> LOST, if there is no MAD wrapper
  *
  * The mutex is never held while OpenSM's transport is called: a send that
  * fails calls our error callback from inside osm_vendor_send.
  *
  * Failures under ibsim.  Its preload library returns unanswered packets to the
  * agent that registered last, which is OpenSM's.  OpenSM then decrements its
- * counters of outstanding packets and of packets on the wire, and posts the
- * request to the dispatcher id in fail_msg, which is ours.  Our handler increments
- * both counters again, before OpenSM's "message done" decrements them a second
- * time.  On hardware, answers are matched by the transaction ID, and failures are
- * reported to our own callback.
+ * counter of packets on the wire, posts the request to the dispatcher id in
+ * fail_msg, which is ours, and decrements its counter of outstanding packets when
+ * that message is done.  It has counted our packets in neither, so our handler
+ * increments both counters.  On hardware, answers are matched by the transaction
+ * ID, and failures are reported to our own callback.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -183,8 +185,8 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 }
 
 /* On exit OpenSM first frees its MAD wrappers, and then the table of requests in flight.
- * OpenSM crashes if that table still refers to a wrapper.  So wait until all our requests
- * are answered or have timed out in OpenSM's transport. */
+ * OpenSM crashes if that table still refers to a wrapper.  So wait, for a limited time, until all
+ * our requests are answered or have timed out in OpenSM's transport. */
 static void wait_for_all(struct ibf_smp *s)
 {
 	double end = ibf_now_ms() + 2.5 * s->timeout_ms + 50;
@@ -254,9 +256,9 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 	madw->mad_addr.dest_lid = IB_LID_PERMISSIVE;
 	madw->mad_addr.addr_type.smi.source_lid = IB_LID_PERMISSIVE;
 	madw->resp_expected = TRUE;
-	/* OpenSM's transport sends an unanswered packet a second time.  It waits half of our
-	 * timeout for each of the two packets, so that both expire before our timeout;
-	 * otherwise the second one might undo a later write. */
+	/* OpenSM's transport sends an unanswered packet a second time.  It waits about half of
+	 * our timeout for each of the two packets, so that it sends the second one before our
+	 * timeout; if it sent it later, that packet might undo a later write. */
 	madw->timeout = (uint32_t)(timeout / 2) + 1;
 	madw->fail_msg = s->fail_msg;
 	memcpy(&madw->context, &t, sizeof(t));

@@ -25,7 +25,7 @@
 struct ibf_smp;
 
 /* Bind to the port that OpenSM will use.  NULL, with the reason in err, if
- * OpenSM's transport refuses. */
+ * OpenSM's transport or dispatcher refuses, or without memory. */
 struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 			    struct ftr_err *err);
 /* No callback runs after this call.  NULL is accepted. */
@@ -37,9 +37,8 @@ void ibf_smp_stop(struct ibf_smp *s);
 /*
  * The transport of struct rr_ops; at most IBF_SMP_WINDOW_MAX packets in flight.
  * Requests that are not answered when policy->limit has passed or ibf_smp_stop is called
- * stay RR_SMP_OPEN.  If another
- * thread is in this function, a call first waits until that thread has left it. The
- * function takes no lock of OpenSM.
+ * stay RR_SMP_OPEN.  If another thread is in this function, a call first waits until that
+ * thread has left it.  The function does not take OpenSM's lock.
  */
 unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 			 unsigned int n, const struct rr_smp_policy *policy);

@@ -11,7 +11,7 @@
  *
  * While that function handles a link state change (128) that the fast path has
  * taken over, sweep_on_trap is off.  For all other traps (129 to 131, 144 and
- * vendors' traps) the option is unchanged.  No other part of OpenSM reads the
+ * vendors' traps) the option is unchanged.  No other part of OpenSM acts on the
  * option, and traps are handled one at a time while it is off.  Afterwards the option is
  * set to the value that OpenSM last read from opensm.conf, so that a change by
  * the administrator takes effect.

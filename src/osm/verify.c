@@ -5,11 +5,12 @@
  * The checker walks every path and is independent of the engine.  Tables are refused if
  *
  * - a path ends anywhere but at its destination or at an empty entry
- * - a path has a turn that the engine has not declared
+ * - two entries make a turn that the engine has not declared, by the order that it has declared
+ *   (if it has declared one), even if no path takes this turn
  * - the channel dependencies have a cycle
  * - an entry is empty where the engine promises a path (enum ftr_promise).
  *
- * Unreachable pairs for which the engine promises no path only cause a warning: if the
+ * Unreachable pairs for which the engine promises no path cause at most a warning: if the
  * engine refused to route because of them, the whole subnet would have no routes.
  */
 #include <inttypes.h>
@@ -49,10 +50,10 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 			r->cycle_len ? c->port : 0);
 }
 
-/* Numbers of the ports of adapters and routers at a switch, to count pairs.  hosts, host_lids:
- * host ports and their LIDs, without Aggregation Nodes.  (Aggregation Nodes of the upper
- * switches have no up/down path to each other even in an intact tree.)  ends: all ports with a
- * LID. */
+/* Numbers of the ports of adapters and routers at a switch, to count pairs.  hosts: host ports,
+ * even those without a LID; host_lids: their LIDs; both without Aggregation Nodes.  (Aggregation
+ * Nodes of the upper switches have no up/down path to each other even in an intact tree.)
+ * ends: all ports with a LID. */
 struct tally {
 	uint32_t hosts, host_lids, ends;
 };

@@ -28,7 +28,7 @@ struct ibf_job {
 	enum ftr_status (*write)(const char *path, void *ctx, struct ftr_err *err);
 	void (*release)(void *ctx);	/* frees ctx; also called if the job was not run */
 	void *ctx;
-	size_t bytes;		/* memory that ctx holds */
+	size_t bytes;		/* the memory of ctx that counts towards IBF_WRITER_BYTES */
 };
 
 /* NULL: no memory or no thread, which is logged; then all jobs are dropped. */

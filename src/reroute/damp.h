@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The time at which the confirming sweep is due: `delay` ms after the last event, but at most
- * `cap` ms after the first event that no sweep has seen, so that a fabric with
+ * `cap` ms after the first event since a sweep was last requested, so that a fabric with
  * continuous link changes is swept, too.
  *
  * The functions read no clock: the caller supplies the time. All times are milliseconds of one
@@ -15,7 +15,7 @@
 struct rr_damp {
 	double delay, cap;
 	bool wanted;
-	double first, last;	/* times of the first and last event that no sweep has seen */
+	double first, last;	/* times of the first and last event since the last request */
 };
 
 /* Report an event at time `now` that a sweep must see. */

@@ -93,7 +93,7 @@ void rr_ddlr_reap(struct rr *f)
 	}
 }
 
-/* Stop the thread that builds the planner; it is joined later. */
+/* Ask the thread that builds the planner to stop; it is joined later. */
 static void abandon(struct rr_view *v)
 {
 	struct rr_maker *m = v->maker;

@@ -60,7 +60,8 @@ struct rr_dr_limits {
 struct rr_dr_tree *rr_dr_tree_new(uint32_t n_sw);	/* NULL: no memory */
 void rr_dr_tree_free(struct rr_dr_tree *t);		/* NULL is accepted */
 
-/* Find a shortest route to each switch; on a tie, the smaller port is taken.  O(links). */
+/* Find a shortest route to each switch.  On a tie, the previous switch that the search reached
+ * first is taken, and of parallel links that with the smaller port.  O(ports). */
 void rr_dr_search(struct rr_dr_tree *t, const struct ftr_fabric *f,
 		   const struct rr_dr_origin *from,
 		   const struct rr_dr_limits *limits);

@@ -16,8 +16,9 @@
  * DEAD		The time of the failure is known.  A discovery that began before that time may
  *		have seen the link up, so its result for this link is ignored.
  * DAMPED	flaps: used again only when the hold time has passed since its last failure.
- * RETURNING	found by a sweep, or its hold time is over.  No routing uses it; the
- *		fast path takes it into use when the sweep is done.
+ * RETURNING	found by a sweep, or its hold time is over.  Routings leave it out until its
+ *		ports are Armed or Active; the fast path takes it into use when the sweep is
+ *		done, or when the hold time is over.
  * LEFT		the fast path could not take it into use.  The next routing uses it
  *		as OpenSM sees it, until it dies again.
  *
@@ -62,7 +63,8 @@ struct rr_link_entry {
 
 struct rr_links {
 	/* Settings.  A link that fails `limit` times within `window` ms is
-	 * damped, until `hold` ms after its last failure; limit 0: never. */
+	 * damped, until `hold` ms after its last failure; limit 0: never.  The window begins with
+	 * the first failure; a failure after its end begins a new window. */
 	uint32_t limit;
 	double window, hold;
 	uint32_t n;
@@ -86,7 +88,8 @@ uint32_t rr_links_count_damped(const struct rr_links *t, double now);
 /*
  * True if a routing must leave out a link that OpenSM found in the discovery that began
  * at `began`.  returns: true if the tables in use treat the link as dead and its
- * ports are not Active yet, so that it carries no data before the end of the sweep.
+ * ports are not Active yet, so that it carries no data before the end of the sweep; the link
+ * is then made RETURNING, unless it is DAMPED or LEFT.
  * *recheck: set to true if the link may be alive again, so that a later sweep should look at it.
  */
 bool rr_links_left_out(struct rr_links *t, struct rr_ends e, bool returns,

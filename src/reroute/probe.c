@@ -6,8 +6,9 @@
  * PortInfo is read from every port of the switch that has, or nominally has, a
  * link to another switch.  Two directed routes are used that enter the switch
  * by different ports, because one route may lead over the link that died.  A
- * link is dead when its port reports Down (IBA 14.2.5.6, PortState).  A link is back when
- * the ports at both ends are Active: before that it carries no data.
+ * link is dead when its port reports Down (IBA 14.2.5.6, PortState), or Init although OpenSM
+ * has set all links Active.  A link is back when the ports at both ends are Active: before that
+ * it carries no data.
  *
  * Every unanswered packet causes up to three errors in OpenSM's log.  So
  * requests go where an answer can be expected:
@@ -20,22 +21,22 @@
  *
  * - Without a trap, or without an answer, two other routes are tried, with one
  *   packet each.  The first route avoids links between two switches that have both
- *   sent a trap.  The second route also avoids the switches of the first one, where
- *   the fabric allows that.  If neither packet is answered, only one of the requests
- *   to the switch is sent; the other requests follow when it is answered.
+ *   sent a trap.  The second route, if there is one, avoids the switches of the first one, but
+ *   may use such links.  If neither packet is answered, only one of the requests to the switch
+ *   is sent; the other requests follow when it is answered.
  *
  * A dead switch sends no trap; its neighbours do, one after the other.  So for
  * each switch at the far end of a dead link, another neighbour is asked about
  * its own link to that switch, over a route that does not pass through that switch.
  *
- * - If that link is dead as well, the switch is silent.  Then all its neighbours are
- *   asked, because their traps may have been lost in that switch.  If a switch has sent
- *   a trap and then does not answer, its neighbours are asked for the same reason.
+ * - If that link is dead as well, or no neighbour answers, the switch is silent.  Then all its
+ *   neighbours are asked, because their traps may have been lost in that switch.  If a switch
+ *   has sent a trap and then does not answer, its neighbours are asked for the same reason.
  *
  * - If that link is alive, the switch itself is asked.
  *
- * No route leads through a silent switch from then on, and no write waits for
- * it.
+ * From then on requests avoid silent switches; a write goes through one only if there is no
+ * other route, and waits for its answer only briefly (write.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -204,7 +205,8 @@ static void ask_ports(struct rr *f, struct probe *p, double hedge)
 	send_jobs(f, p->job, p->n, 4, hedge, LIMIT_TIMEOUTS * f->timeout);
 }
 
-/* Remove from c the links that are back at one end only; returns the number of links left. */
+/* Remove from c the links that are back, except those whose far end reports Active, too; returns
+ * the number of links left. */
 static uint32_t confirm_up(struct rr *f, struct rr_link *c, uint32_t n,
 			   bool *unknown)
 {
@@ -547,7 +549,8 @@ static bool is_known(const struct probe *p, const struct rr_link *found,
 }
 
 /* Add to q one request for each link of s, to be sent to the neighbour at the far end.  Links to
- * silent neighbours, and links whose state is known, are left out.  False: out of memory. */
+ * silent neighbours, links that are dead in the view, and links whose state is known, are left
+ * out.  False: out of memory. */
 static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 			   const struct probe *p,
 			   const struct rr_link *found, uint32_t n_found)

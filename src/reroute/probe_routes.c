@@ -15,7 +15,8 @@ static void mark_route(const struct rr_dr_tree *t, ftr_sw s, uint8_t *avoid)
 	}
 }
 
-/* The second route avoids the links in `dead` and the switches of the first route. */
+/* The first route comes from v->tree[0].  The second route avoids the links in `dead`, the silent
+ * switches, and the switches of the first route. */
 unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 				  const uint64_t *dead, struct rr_dr *out)
 {

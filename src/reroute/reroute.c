@@ -5,12 +5,13 @@
  * The worker has its own view of the routing in use: a working copy of shape
  * and tables that follows the fabric link by link (<ftr/incremental.h>), and
  * the data needed to reach the switches.  A repair that is not written is
- * undone in the view, so that the view always equals the tables that the
- * switches hold.
+ * undone in the view, so that the view equals the tables that the switches hold.
+ * Exception: during a transition of ddlr the working copy has the new tables, and view->sent
+ * has the entries that were written.
  *
  * Besides the worker, the thread that routes reads the view, to decide which links to
- * leave out (returns.c).  view_lock is held while the view is changed, and never during
- * a wait.
+ * leave out (returns.c).  view_lock is held while the view is replaced or the state of its
+ * links changes, and never while the worker waits for switches or for OpenSM.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -373,7 +374,7 @@ static void repair_locally(struct rr *f, struct rr_repair *r)
 		report_local(f, r);
 }
 
-/* False: the repair or its transition failed; r is freed or recorded in any case. */
+/* False: the repair or its transition failed.  In any case r no longer belongs to the caller. */
 static bool repair(struct rr *f, struct rr_repair *r)
 {
 	const struct ftr_incr_result *res;

@@ -74,8 +74,8 @@ struct rr_maker {
 };
 
 /* Entries to be written, sorted by (step, switch, LID).  A step is written when
- * all earlier steps are acknowledged; steps from first_drain on also wait until
- * packets that followed the old entries have left the fabric. */
+ * all packets of earlier steps are acknowledged or given up; steps from first_drain on also
+ * wait until packets that followed the old entries have left the fabric. */
 struct rr_entry {
 	ftr_sw sw;
 	ftr_lid lid;
@@ -120,9 +120,10 @@ struct rr_view {
 	uint64_t *suspect;	/* set of ports: links that may be dead; requests avoid them */
 	bool brought_up;		/* the sweep that made the routing has set all links
 					 * Active */
-	bool saw_init;			/* the last probe found a port in Init */
-	/* engine ddlr only (ddlr.c); NULL: another engine, or there is no planner
-	 * until the next routing */
+	bool saw_init;			/* the last probe found a port in Init whose link the view
+					 * shows as alive */
+	/* engine ddlr only (ddlr.c); NULL: another engine, the planner is being built, or there
+	 * is no planner until the next routing */
 	struct ftr_ddlr *planner;
 	struct rr_routing planner_gen;	/* the routing that the planner was made from */
 	struct rr_maker *maker;		/* builds the planner; NULL: none */
@@ -139,15 +140,19 @@ struct rr_repair {
 	struct rr_routing gen;	/* the routing to which the switch numbers of this repair refer */
 	uint32_t number;	/* number of this repair since the start of OpenSM */
 	double wall;		/* time of the first trap, seconds since 1970 */
-	double trap_at;		/* time of the first trap, in ms of the clock of rr_ops */
+	double trap_at;		/* time of the first trap, in ms of the clock of rr_ops; n_traps 0:
+				 * time at which the repair began, as in `wall` */
 	uint32_t n_traps;
 	uint32_t n_links;
 	struct rr_link *link;	/* [n_links] */
+	/* n_changes: number of changed entries; lids: number of LIDs with a changed entry.  If the
+	 * repair is written in several parts, the numbers of the parts are added. */
 	uint32_t n_changes;
-	uint32_t lids;		/* number of LIDs with a changed entry */
+	uint32_t lids;
 	uint32_t pathless;	/* number of entries changed to "no path" */
 	uint32_t switches, blocks, write_steps;
-	uint32_t failed;	/* number of blocks that were not acknowledged */
+	uint32_t failed;	/* number of blocks that were not acknowledged, or not written,
+				 * except those of switches that are probably dead */
 	uint32_t resent;	/* number of blocks sent more than once */
 	uint32_t unsettled;	/* number of blocks that a sweep must write again */
 	uint32_t drained;	/* number of entries that were written in drain steps, that is,
@@ -157,7 +162,7 @@ struct rr_repair {
 	/* switch that lost its last link, or has links again; FTR_SW_NONE: none */
 	ftr_sw whole;
 	uint64_t unrepaired;	/* local repair: number of entries that still lead to a
-				 * dead port */
+				 * dead port, although the switch of their LID is up */
 	uint32_t held;		/* transition: number of LIDs that still use older entries */
 	/* pairs of leaf switches that have lost or regained their path */
 	uint64_t lost_pairs, regained_pairs;
@@ -187,9 +192,9 @@ struct rr_ops {
 	/* An event was posted: wake the worker.  Called with the mutex held. */
 	void (*posted)(void *ctx);
 	/* The transport: runs all n requests that are not skipped; returns the
-	 * number that did not end as RR_SMP_DONE.  A request is RR_SMP_FAILED
-	 * if no try was answered, or the answer has a bad status; a request that
-	 * policy->limit cut off stays RR_SMP_OPEN. */
+	 * number of these that did not end as RR_SMP_DONE.  A request is RR_SMP_FAILED
+	 * if it has no route, or none of its tries got an answer with a good status; a request
+	 * that policy->limit cut off stays RR_SMP_OPEN. */
 	unsigned int (*run)(void *ctx, struct rr_smp *job, unsigned int n,
 			    const struct rr_smp_policy *policy);
 	bool (*is_master)(void *ctx);
@@ -209,7 +214,7 @@ struct rr_ops {
 	void (*rewrite)(void *ctx);
 	void (*sweep)(void *ctx);	/* request a heavy sweep */
 	void (*warn)(void *ctx, enum rr_warning what, const char *text);
-	/* The repair r is written completely and its changes are counted: log it. */
+	/* The repair r is written, as far as it will be, and its changes are counted: log it. */
 	void (*report)(void *ctx, struct rr_repair *r);
 	/* The repair r is done: write its event. */
 	void (*record)(void *ctx, const struct rr_repair *r);
@@ -272,8 +277,8 @@ enum ftr_status rr_refuse(const struct ftr_fabric *f, const char *what,
 /* worker.c.  Before rr_init the caller sets ops, ctx, window and timeout. */
 void rr_init(struct rr *f);
 void rr_fini(struct rr *f);
-/* Post RR_EV_ROUTED; gen NULL: an engine that is not ours routed.  Returns the
- * list of repairs that the last discovery has seen; the caller completes,
+/* Post RR_EV_ROUTED; gen NULL: the switches hold tables of which there is no rr_routing.  Returns
+ * the list of repairs that the last discovery has seen; the caller completes,
  * records and frees them. */
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
 /* Take the next job.  The caller is the worker and holds the mutex.  False: there is nothing to
@@ -296,7 +301,7 @@ bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
  * SUBNET_UP; false if the hold time of a damped link is over. */
 void rr_repair_returns(struct rr *f, bool swept);
 /* Report an unfinished transition in its current state, because another job
- * interrupts it. */
+ * interrupts it or this manager is no longer master. */
 void rr_repair_settle(struct rr *f);
 /* Write the next round of the transition.  Call this only when the time
  * transition_due has passed. */
@@ -316,7 +321,8 @@ enum rr_note {
 bool rr_note(struct rr *f, enum rr_note what, const struct rr_link *c);
 bool rr_is_damped(struct rr *f, const struct rr_link *c);
 /* End the RETURNING state of at most max links.  Those that the view contains are stored in
- * out; returns their number.  *lost: true if there were RETURNING links that are not in out. */
+ * out; returns their number.  *lost: true if there were RETURNING links that are not in out, or
+ * if memory is exhausted. */
 uint32_t rr_take_returns(struct rr *f, struct rr_link *out, uint32_t max,
 			 bool *lost);
 /* True if a routing must leave this link out.  active: true if both ports of the link are
@@ -331,7 +337,8 @@ unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 			      const uint64_t *dead, struct rr_dr *out);
 /* The directed route to s that is the reverse of the path of a trap from s.  hop: the first
  * link of that path, named from its far end; hop->sw is FTR_SW_NONE if the
- * manager is attached to s.  False: the tables have no usable path. */
+ * manager is attached to s.  False: the tables have no path over links that the view shows as
+ * alive. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		   struct rr_link *hop);
 /* These two functions compute v->tree[0].  rr_search_suspect sets v->suspect to the dead links
@@ -356,12 +363,14 @@ uint32_t rr_probe(struct rr *f, const struct rr_link *ask, uint32_t n,
 		  bool traps, struct rr_link **out, bool *unknown);
 
 /* write.c: write the entries of a repair, and free what->entry; FTR_NOMEM if what->entry is NULL.
- * FTR_OK also if some blocks were not acknowledged (r->failed); FTR_REFUSED: a routing has begun
- * and nothing was written. */
+ * FTR_OK also if some blocks were not acknowledged (r->failed), or if a routing has begun after
+ * the first step.  All other results: nothing was written; FTR_REFUSED: a routing has begun, or
+ * rr_ops.announce has refused. */
 enum ftr_status rr_write(struct rr *f, const struct rr_writes *what,
 			 struct rr_repair *r, struct ftr_err *err);
 
-/* ddlr.c.  Start to build a planner for v. */
+/* ddlr.c.  Give v, which will replace the current view, the planner of that view if it still
+ * fits; otherwise start to build a planner, if the engine of v repairs locally. */
 void rr_ddlr_start(struct rr *f, struct rr_view *v);
 /* True if the view has a planner. A planner that is still being built is abandoned, and
  * the view then has none. */

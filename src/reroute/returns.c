@@ -5,8 +5,8 @@
  *	died		after the discovery began.  OpenSM may have seen the link alive,
  *			and its routing would undo the repair.
  *	damped		it flaps.
- *	returning	the link was dead in the last routing, which included both of its
- *			switches, and its ports are not Active yet.  The link carries no data
+ *	returning	the link is dead in the view, which contains both of its switches, and
+ *			its ports are not Armed or Active yet.  The link carries no data
  *			before the end of the sweep, and a sweep writes tables in no particular
  *			order.  The worker takes the link into use when the sweep is done.
  */

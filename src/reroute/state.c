@@ -14,8 +14,8 @@
 /* A request for a sweep during a discovery makes OpenSM start the discovery again.  If
  * discoveries took longer than the time between two requests, no discovery would ever end.  So no
  * sweep is requested during a discovery.  No event reports that OpenSM has abandoned a
- * discovery; a discovery is assumed to be abandoned when it has taken several times as
- * long as the last one that ended. */
+ * discovery; a discovery is assumed to be abandoned when it has taken DISCOVERY_MS, and
+ * DISCOVERY_TIMES as long as the last one that ended. */
 #define DISCOVERY_MS 10000
 #define DISCOVERY_TIMES 4
 

@@ -48,12 +48,13 @@
  *	   ^----------------------'   WRITE_END
  *	           SMP_DONE
  *
- * Invariant.  The worker's view of the tables equals the tables that the switches have
- * acknowledged in this epoch, or there is no view.  A routing, the end of a routing, and the
- * loss of the tables each begin an epoch.  Every write records the epoch in which it was
- * permitted; once that epoch is over, the write neither continues with its next step nor
- * settles OpenSM's copy (rr_may_write). A view records the epoch of its tables; if the epoch
- * has changed, the view is replaced or dropped before it is used.
+ * Invariant.  The worker's view of the tables equals the tables that the switches hold in this
+ * epoch, except for blocks that were not acknowledged, which a sweep writes again; or there is no
+ * view.  A routing, the end of a routing, and the loss of the tables each begin an epoch.  Every
+ * write records the epoch in which it was permitted; once that epoch is over, the write neither
+ * continues with its next step nor settles OpenSM's copy (rr_may_write).  A view records the
+ * epoch of its tables; if the switches hold tables of another epoch, the view is replaced or
+ * dropped before it is used.
  *
  * Traps are never lost.  A trap that was accepted is in the queue, in the job, or
  * among those that are probed again when the links are up; or a sweep that will see the change
@@ -163,8 +164,8 @@ struct rr_state {
 	double discovery;	/* ms that the last discovery took */
 	double transition;	/* time at which the next round of a transition is due; negative:
 				 * there is no transition */
-	uint32_t unconfirmed;	/* number of repairs that no discovery has seen yet; the caller sets
-				 * it */
+	uint32_t unconfirmed;	/* number of repairs that no sweep has confirmed yet; the caller
+				 * sets it */
 	/* Reasons to probe RETURNING links.  released: the hold time of a damped link is over;
 	 * swept: a sweep is done. */
 	bool released, swept;

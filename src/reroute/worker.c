@@ -20,7 +20,9 @@
  * When the sweep is done (SUBNET_UP), the worker finds their ports Active and
  * takes them into use, downstream switches first, so that no packet is lost.
  *
- * If anything fails here, the worker always requests a sweep immediately.
+ * If a repair fails, the worker requests a sweep immediately, unless OpenSM is routing or has
+ * routed in the meantime: then the traps are handled again.  If no view can be made, there is
+ * no fast path before the next routing, and each job with traps requests a sweep.
  */
 #include "reroute/reroute.h"
 
@@ -145,7 +147,8 @@ void rr_do(struct rr *f, struct rr_task *t)
 
 /* ---- set-up and end ------------------------------------------------------ */
 
-/* Small repairs are computed by the worker alone: see ftr_incr_apply and ftr_check_changes. */
+/* Small repairs are computed and checked by the worker alone: see src/incremental/entry_update.c
+ * and src/check/delta.c. */
 #define TEAM_THREADS 2
 
 void rr_init(struct rr *f)

@@ -7,9 +7,9 @@
  * when every packet of the earlier steps has been acknowledged or given up.  If a
  * block was not acknowledged, the blocks of later steps with an entry that leads to
  * the switch of that block are not written; all other blocks are.  A switch
- * that did not answer the probe (probe.c), or that is
- * reached only through such switches, is probably dead.  Such a switch is written last in
- * its step, and its answer is awaited for a short time only.
+ * that did not answer the probe (probe.c), or that is reached only through such switches, is
+ * probably dead.  Such a switch is written last in its step, without a second try, and its
+ * answer is awaited for a short time only.
  *
  * The entries are sorted by (step, switch, LID); consecutive entries with the
  * same step, switch and 64-entry block make one packet.  The other entries of
@@ -23,11 +23,10 @@
 #include "reroute/reroute.h"
 
 /* Wait for this time, in ms, before step first_drain and before each later step: packets
- * that were routed
- * downward to a switch must have left it before its new entries lead upward.  In general a
- * packet leaves a switch within its head-of-queue lifetime, 4.096 us * 2^18 by default (OpenSM:
- * 0x12), which allows for links that stall.  Here the path of these packets is dead, so they
- * are dropped as soon as they reach the head of their queue. */
+ * that were routed downward to a switch must have left it before its new entries lead upward.
+ * In general a packet leaves a switch within its head-of-queue lifetime, 4.096 us * 2^18 by
+ * default (OpenSM: 0x12), which allows for links that stall.  Here the path of these packets is
+ * dead, so they are dropped as soon as they reach the head of their queue. */
 #define DRAIN_MS 5
 
 /* One packet to be written. */
@@ -118,7 +117,8 @@ static void list_blocks(struct push *p)
 }
 
 /* A block is settled if its last write, which holds all its entries, was
- * acknowledged, and no older packet can arrive later. */
+ * acknowledged, and no older packet can arrive later.  No block of a switch is settled if any
+ * packet to this switch has timed out since the view was made. */
 static bool settle(struct push *p, uint32_t epoch)
 {
 	bool rewrite = false;
@@ -367,7 +367,8 @@ static void note_write(const struct push *p, FILE *out, uint32_t i)
 	fprintf(out, "]}\n");
 }
 
-/* Maximum number of entries whose writes are recorded; more of them would fill the disk. */
+/* A write with more entries than this is not recorded, because such records would fill the
+ * disk. */
 #define NOTED_MAX 16384
 
 /* Append the written blocks to r->sets, because a repair may be written in several parts. */
@@ -428,9 +429,9 @@ static bool allocate(struct push *p)
 		p->cut_off && p->late && p->block && p->dead;
 }
 
-/* True if the worker may write now.  After a discovery, OpenSM then waits for end_write before it
- * routes.  False also if a routing has begun and ended while the switches were probed: changes
- * that are based on older tables must not overwrite the tables of that routing. */
+/* True if the worker may write now.  After a discovery, OpenSM then waits for end_write (at most
+ * 5 s) before it routes.  False also if a routing has begun and ended while the switches were
+ * probed: changes that are based on older tables must not overwrite the tables of that routing. */
 static bool begin_write(struct rr *f, uint32_t *epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_WRITE_BEGIN };
