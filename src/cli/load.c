@@ -78,8 +78,8 @@ static const struct cli_opt options[] = {
 
 /* ---- the patterns --------------------------------------------------------- */
 
-/* Sets in->bound to the higher of two lower bounds, one computed from cuts and one from link
- * weights (see cli_bound). */
+/* Sets in->bound to a lower bound computed from cuts or, with --bound-rounds, to the higher of this
+ * bound and one computed from link weights (see cli_bound). */
 static void find_bound(const struct load *l, struct input *in,
 		       const struct ftr_shape *sh)
 {

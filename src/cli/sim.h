@@ -119,7 +119,8 @@ extern const char *const cli_sim_loss_key[FTR_SIM_N_LOSSES];
 void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s);
 int cli_sim_json(const struct cli_sim_job *j, const struct cli_sim_sum *s,
 		 int status);
-/* Writes PREFIX-series.svg, PREFIX-latency.svg, PREFIX-links.svg; o.svg is the prefix. */
+/* Writes PREFIX-series.svg (with --series only), PREFIX-latency.svg and PREFIX-links.svg; o.svg is
+ * the prefix. */
 void cli_sim_svg(const struct cli_sim_job *j);
 
 #endif

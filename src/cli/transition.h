@@ -16,9 +16,9 @@ struct cli_transition {
 	 * forwarding loop if all traffic uses one VL, so that no order of writes is safe */
 	bool before_cycle, after_cycle;
 	/* If the writes take effect in any order, as those of OpenSM: */
-	uint32_t closes;	/* number of LIDs whose change may close a credit loop,
-				 * alone or together with the change of other LIDs;
-				 * 0 if before_cycle is true */
+	uint32_t closes;	/* number of LIDs whose change may close a credit loop, alone
+				 * or together with changes of lower LIDs that are not counted
+				 * here; 0 if before_cycle is true */
 	ftr_lid first_closing;	/* the lowest of these LIDs */
 	uint64_t gaps;		/* number of pairs (switch, LID) for which a packet with a path
 				 * before and after may find no entry at the switch */

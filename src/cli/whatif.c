@@ -10,8 +10,9 @@
  *			subnet manager has rerouted
  *	local		(--local) the tables after ddlr's local repair
  *	after		the engine's tables for the damaged fabric; changes are
- *			counted relative to "before".  As in the plugin, entries and extra
- *			turns of "before" are kept as far as they are valid
+ *			counted relative to "before".  As in the plugin, entries (unless
+ *			--balance is off) and extra turns of "before" are kept as far as they
+ *			are valid
  *	FILE		given tables (--compare) on the damaged fabric
  *
  * Without faults there are only "after", titled with the engine's name, and the given
@@ -71,7 +72,7 @@ struct job {
 	struct cli_faults faults;
 	struct ftr_nominal *nominal;	/* includes f; NULL: no faults and no --nominal */
 	struct ftr_shape *sh;		/* shape of f */
-	struct ftr_tables *before;	/* tables of the column "before"; NULL: none */
+	struct ftr_tables *before;	/* tables of f; NULL: neither --fail nor --guarantee */
 	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables with the turn bit for f, or NULL */

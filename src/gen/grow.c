@@ -99,7 +99,7 @@ static bool name_ports(struct gen_growth *z, struct gen_level *v, bool shuffle)
 	return true;
 }
 
-/* The next random LID; 0 if LIDs are not random. */
+/* The next random LID; 0 if LIDs are not random, or not drawn yet. */
 static ftr_lid next_lid(struct gen_growth *z)
 {
 	return z->lid ? (ftr_lid)((z->lid[z->n_lids++] + 1) << z->o->lmc) : 0;
@@ -169,7 +169,8 @@ enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 
 /* ---- LIDs -------------------------------------------------------------- */
 
-/* Draw the LIDs of all switches and host ports: blocks of 2^lmc LIDs, in random order. */
+/* Draw the LIDs of all switches and host ports (blocks of 2^lmc LIDs, in random order), and add all
+ * nodes once more, now with these LIDs. */
 static enum ftr_status random_lids(struct gen_growth *z)
 {
 	enum ftr_status st = FTR_OK;

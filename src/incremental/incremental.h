@@ -26,9 +26,11 @@
  * the extra turns, and the entries that use them (engine/connect.h).
  *
  * ftr_incr_apply() is a transaction. Costs are changed in place and logged; new entries are
- * collected beside the tables. The entries are written to the tables last, when nothing can fail.
- * On an earlier failure, and on undo, the changes are reverted from the logs: costs, links, plan,
- * counts of pairs and counters of flows in revert(), entries in ftr_incr_undo().
+ * collected beside the tables. They are entered into the tables last, when nothing can fail. With
+ * preferred tables, displaced_change() enters them earlier, because it counts flows over the new
+ * tables.  On a failure, and on undo, the changes are reverted: costs (from the log), links, plan,
+ * counts of pairs, counters of flows and the entries of displaced_change() in revert(), all
+ * entries in ftr_incr_undo().
  *
  * An alternative would keep two generations: apply would update the spare one, and undo would swap
  * the two. Here there is one generation and a log. In both designs the work is proportional to the
@@ -157,13 +159,16 @@ struct ftr_incr {
 				 * lid_first[lid + 1]. */
 	uint32_t *lid_first;	/* lid_first[lid]: index in by_lid[] of the first change of lid */
 	bool placed;		/* the counters of displaced include the changes */
-	struct ftr_arena *last;		/* holds the write steps and the links of the result */
+	struct ftr_arena *last;		/* holds all arrays that live as long as the result: had,
+					 * by_lid, lid_first, extra, the write steps, the links of
+					 * the result */
 	struct ftr_link *extra;	/* links that are up and not in the fabric of base */
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
-	struct incr_pairs pairs, before;	/* pairs: counts for the present tables; before:
-						 * counts before the last apply */
+	struct incr_pairs pairs, before;	/* pairs: counts for the present tables, but
+						 * pairs.extra is 0 until the first apply;
+						 * before: counts before the last apply */
 };
 
 static inline uint8_t *incr_cost(const struct ftr_incr *lv, ftr_sw s)
@@ -187,7 +192,8 @@ static inline enum incr_side incr_side(const struct ftr_incr *lv, uint32_t link)
 	return lv->group[lv->group_of[link]].side;
 }
 
-/* The link at port p of s; NONE: there is no link to a switch. */
+/* The end of the nominal link at port p of s; NONE: the port has no link to a switch, or its link
+ * is not used for routing (view.c). */
 static inline uint32_t incr_link(const struct ftr_incr *lv, ftr_sw s,
 				 ftr_port p)
 {

@@ -3,9 +3,10 @@
  * Placement of the displaced entries of an apply.
  *
  * An entry that can keep neither its preferred port nor its current one is placed by the
- * load of the links (balance/displaced.h), LID by LID. The counters of
- * balance/displaced.c follow all entries that change. These counters depend only on the
- * tables, so an apply that fails or is undone restores them by changing the entries back.
+ * load of the links (balance/displaced.h), LID by LID. (An entry of the plan is placed by formula
+ * instead, in entry_update.c.) The counters of balance/displaced.c follow all entries that
+ * change. These counters depend only on the tables, so an apply that fails or is undone restores
+ * them by changing the entries back.
  */
 #include "incremental/incremental.h"
 

@@ -48,7 +48,7 @@ static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
 
 /* ---- nominal links ------------------------------------------------------ */
 
-/* Match the switches of the two shapes by GUID. */
+/* Match each switch of lv->base with its place in src->sh (struct ftr_switch, holder). */
 static enum ftr_status find_source(struct ftr_incr *lv,
 				   const struct ftr_shape *nominal,
 				   struct source *src, struct ftr_arena *tmp,

@@ -68,7 +68,8 @@ static bool any_word(struct ftr_cur *c, const char *const *word, size_t n)
 	return false;
 }
 
-/* Read "S-0008f10500108c9e"; the prefix of module= is added if one is set. */
+/* Read "S-0008f10500108c9e"; the prefix of module= is added if one is set and the id contains
+ * no '#'. */
 static bool node_id(struct net *n, struct ftr_cur *c, struct ftr_cur *id)
 {
 	const char *first = c->p + 1, *stop;

@@ -38,7 +38,7 @@ static uint32_t *planes(struct drawing *z)
 	return uf;
 }
 
-/* True if s has neither hosts nor a leaf below it, and therefore no leaf columns. */
+/* True if s is not a leaf and has no leaf below it, and therefore no leaf columns. */
 static bool lonely(const struct ftr_shape *sh, ftr_sw s)
 {
 	if (sh->numbering.col[s] < sh->tree.n_leaf || sh->numbering.pod_first[s] || sh->numbering.pod_leaves[s] != 1)

@@ -7,7 +7,8 @@
 
 #include "picture/picture.h"
 
-/* Leaf column of s; UINT32_MAX if s is not a leaf. */
+/* The only leaf column of the pod of s: the column of s if s is a leaf, otherwise that of the
+ * single leaf below s. UINT32_MAX if there is no such leaf, or more than one. */
 static uint32_t column(const struct ftr_picture *p, ftr_sw s)
 {
 	uint32_t pod = p->pod_of[s];
