@@ -12,9 +12,9 @@
 	{ "vls", CLI_UINT, offsetof(s, vls), "N", \
 	  "operational VLs; with 2 or more, ddlr uses two", "1", 1, 15 }
 
-/* Converts t, the tables of fa, to tables of fb.  Switches are matched by GUID.  Unlike
- * ftr_tables_carry, keeps the entries for LIDs without an owner in fb, because a switch keeps
- * them, too. */
+/* Converts t, the tables of fa, to tables of fb.  Switches are matched by GUID, LIDs by number.
+ * Unlike ftr_tables_carry, keeps the entries for LIDs that have another owner in fb, or none,
+ * because a switch keeps them, too. */
 struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
 				    const struct ftr_tables *t,
 				    const struct ftr_fabric *fb);

@@ -6,8 +6,8 @@
  * record the failure; cli_json_end then prints an error instead of an incomplete object.
  * Callers therefore need not check for NULL.
  *
- * Names come from the fabric and may contain any bytes, but JSON text is UTF-8, so
- * every string is sanitised when it is added.
+ * Names of nodes and files may contain any bytes, but JSON text is UTF-8, so every string is
+ * sanitised when it is added.
  */
 #include "config.h"
 

@@ -38,7 +38,8 @@
  * refused turn). The spare generation would then be half changed, and would need the same log to
  * become valid again. Every value would be written twice, and costs, tables and the counters of
  * flows (34 MB and more at 11,664 hosts) would be stored twice. An undo in constant time would be
- * the only gain, and it is not needed: undo is called only after a failed check.
+ * the only gain, and it is not needed: undo is called only if the changes cannot be written, for
+ * example because the check fails.
  */
 #ifndef FTR_INCREMENTAL_INCREMENTAL_H
 #define FTR_INCREMENTAL_INCREMENTAL_H
@@ -158,7 +159,7 @@ struct ftr_incr {
 	uint32_t *by_lid;	/* The changes of lid are change[by_lid[i]], lid_first[lid] <= i <
 				 * lid_first[lid + 1]. */
 	uint32_t *lid_first;	/* lid_first[lid]: index in by_lid[] of the first change of lid */
-	bool placed;		/* the counters of displaced include the changes */
+	bool placed;		/* the counters of displaced, and the tables, include the changes */
 	struct ftr_arena *last;		/* holds all arrays that live as long as the result: had,
 					 * by_lid, lid_first, extra, the write steps, the links of
 					 * the result */
@@ -246,9 +247,10 @@ static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 			     struct ftr_err *err);
 
-/* placement_update.c. incr_place_new: make the counters. incr_place: set by_lid, and choose the
- * port of each change whose new port is DISPLACED_PLACE. incr_place_back: revert the placement;
- * must be called before the links get their old state. */
+/* placement_update.c. incr_place_new: make the counters. incr_place: set by_lid; if there are
+ * counters, choose the port of each change whose new port is DISPLACED_PLACE, and enter all changes
+ * into the tables. incr_place_back: revert counters and tables; must be called before the links get
+ * their old state. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place_back(struct ftr_incr *lv);

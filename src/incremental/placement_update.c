@@ -31,8 +31,9 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	return st;
 }
 
-/* Update the counters for the changes of a LID, and store the ports of its displaced entries in
- * lv->change. back: revert the counters instead. False: out of memory. */
+/* Enter the changes of a LID into the tables, update the counters, and store the ports of its
+ * displaced entries in lv->change. back: revert tables and counters instead. False: out of
+ * memory. */
 static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 {
 	const uint32_t *list = lv->by_lid + lv->lid_first[lid];
