@@ -80,7 +80,8 @@ extern const struct cli_cmd *const *cli_completed;
 
 /*
  * Stores the defaults and then the given options in the struct conf; moves the
- * arguments to argv[0 .. n - 1] and returns n.  --help and bad options end the program.
+ * arguments to argv[0 .. n - 1] and returns n.  --help, bad options and a wrong number of
+ * arguments end the program.
  */
 int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv);
 
@@ -191,8 +192,8 @@ struct cli_guid_files {
 	const char *roots, *cn, *io;
 };
 
-/* Like ftr_read_fabric.  With tolerant, links that only one end reports are left
- * out, with a note on stderr. */
+/* Like ftr_read_fabric, but dies after an error.  With tolerant, links that only one end reports
+ * are left out, with a note on stderr. */
 struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tolerant);
 
 /* Reads the files into opts->roots, cn and io.  Free these lists with cli_free_guids. */

@@ -98,7 +98,7 @@ struct doc_silent {
 struct doc_fabric {
 	bool tried;		/* reading was attempted */
 	bool live;		/* read from the switches, not from dumps */
-	struct ftr_err err;	/* the error, if f is NULL */
+	struct ftr_err err;	/* the error of reading; its status is FTR_OK if there was none */
 	double seconds;		/* time to read the fabric */
 	struct ftr_fabric *f;
 	struct ftr_tables *t;

@@ -94,7 +94,7 @@ void cli_json_num(struct json_object *o, const char *key, uint64_t n)
 	put(o, key, json_object_new_uint64(n));
 }
 
-/* Writes six significant digits: no value is known more precisely. */
+/* Writes six significant digits. */
 void cli_json_real(struct json_object *o, const char *key, double x)
 {
 	char text[64];

@@ -252,8 +252,8 @@ static void print_all(const struct load *l, const struct input *in,
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-/* The JSON output holds the figures of the text output, and the sums from which the means are
- * computed. */
+/* The JSON output holds the figures of the text output; for the worst pattern, the sum of the loads
+ * and the number of used links instead of their quotient, the mean. */
 static void json_bins(struct json_object *o, const char *key,
 		     const struct ftr_load_bins *b)
 {

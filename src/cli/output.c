@@ -7,7 +7,7 @@
  * disk.  A signal that ends the program removes the unfinished files.  Dangling symbolic
  * links, devices and pipes are written directly.  Any other symbolic link is followed and
  * the file that it points to is replaced.  The new file gets owner and mode of the replaced one.
- * If the owner cannot be set, the mode gets no more rights for others than the umask allows.
+ * If the owner cannot be set, group and others get no more rights than the umask allows.
  */
 #include <errno.h>
 #include <limits.h>

@@ -33,7 +33,8 @@ struct cli_sim_job {
 	const char *source;	/* origin of the tables, as text */
 	struct ftr_team *team;
 	struct ftr_fabric *f;
-	struct ftr_shape *sh;	/* shape of f; NULL if f has no ranks */
+	struct ftr_shape *sh;	/* shape of f; NULL if f has no ranks, or if neither tables nor
+				 * order are computed */
 	struct ftr_shape_opts shape_opts;
 	struct ftr_tables *t;
 	struct ftr_sl2vl *sl2vl;

@@ -70,7 +70,8 @@ struct job {
 	struct ftr_team *team;
 	struct ftr_fabric *f;		/* the undamaged fabric */
 	struct cli_faults faults;
-	struct ftr_nominal *nominal;	/* includes f; NULL: no faults and no --nominal */
+	struct ftr_nominal *nominal;	/* includes f; NULL: no faults and no --nominal, or a
+					 * literal placement */
 	struct ftr_shape *sh;		/* shape of f */
 	struct ftr_tables *before;	/* tables of f; NULL: neither --fail nor --guarantee */
 	struct ftr_turn *turn;		/* extra turns of these tables */

@@ -3,7 +3,7 @@
  * The nominal links, their state (alive or dead), and the groups of the view.
  *
  * Each of the two ends of a link has a number of its own.  Horizontal links are included only
- * if extra turns may use them.
+ * if extra turns may use them (FTR_PATHS_ALL).
  */
 #include <inttypes.h>
 #include <string.h>
