@@ -11,7 +11,7 @@ struct json_object;
 
 struct cli_transition {
 	struct ftr_tables_diff d;
-	uint32_t lids;		/* number of LIDs with a changed entry */
+	uint32_t lids;		/* number of LIDs that have an owner and a changed entry */
 	/* the old tables (before_cycle) or the new ones (after_cycle) have a credit loop or a
 	 * forwarding loop if all traffic uses one VL, so that no order of writes is safe */
 	bool before_cycle, after_cycle;

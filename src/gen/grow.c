@@ -2,8 +2,9 @@
 /*
  * Nodes, GUIDs, port numbers and LIDs of generated fabrics.
  *
- * All random choices come from one seed, level by level and node by node.  GUIDs, ports
- * and LIDs are then as irregular as in an installed fabric, and the same on every machine.
+ * All random choices come from one seed: GUIDs and ports level by level and node by node, then
+ * LIDs.  With all three options (random_guids, random_ports, random_lids) the fabric is as
+ * irregular as an installed one, and the same on every machine.
  */
 #include <inttypes.h>
 #include <stdio.h>

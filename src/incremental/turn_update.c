@@ -4,9 +4,9 @@
  *
  * dmodc connects these pairs by extra turns (engine/connect.c). There are few such pairs, so all
  * are planned again, over the view, after the costs have been updated. The entries of the old and
- * of the new plan are then listed. Turns that the tables use remain allowed, so the new plan
- * permits the turns of packets under way. A restored link may close a cycle with such a turn. The
- * apply is then refused, and a full routing is needed.
+ * of the new plan are then listed. The turns of the old plan remain allowed, except those over dead
+ * links, so the new plan permits the turns of packets under way. A restored link may close a cycle
+ * with such a turn. The apply is then refused, and a full routing is needed.
  *
  * Horizontal links.  If horizontal links join several trees, no pair of hosts in different
  * trees has an up/down path.  Planning begins with the kind of links that the tables use (enum
