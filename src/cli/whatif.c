@@ -10,9 +10,9 @@
  *			subnet manager has rerouted
  *	local		(--local) the tables after ddlr's local repair
  *	after		the engine's tables for the damaged fabric; changes are
- *			counted relative to "before".  As in the plugin, entries (unless
- *			--balance is off) and extra turns of "before" are kept as far as they
- *			are valid
+ *			counted relative to "before".  As in the plugin, extra turns of
+ *			"before" are kept as far as they are valid, and so are entries, except
+ *			with --balance off and with the literal placements
  *	FILE		given tables (--compare) on the damaged fabric
  *
  * Without faults there are only "after", titled with the engine's name, and the given
@@ -101,7 +101,8 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 }
 
 /* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
- * load and full, and shifts are not balanced while the fabric is incomplete. */
+ * load and full (except with the literal placements), and shifts are then not balanced, because
+ * the fabric is incomplete. */
 static double reroute(const struct job *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
 {
