@@ -33,7 +33,8 @@ enum doc_verdict {
 
 #define DOC_DETAILS 10
 
-/* Location of a detail: a port of a node; port 0: the node itself; GUID 0: none. */
+/* Location of a detail: a port of a switch (node GUID; port 0: the switch itself), or a host port
+ * (port GUID, port 0); GUID 0: none. */
 struct doc_location {
 	uint64_t guid;
 	unsigned int port;

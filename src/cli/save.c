@@ -330,7 +330,8 @@ static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 
 	cli_must(ftr_check_tables(f, t, &opts, team, r, &cli_err));
-	/* many valid tables do not connect switches of one rank, so only host ports count */
+	/* many valid tables do not connect switches of one rank, so only pairs of host ports need
+	 * a path */
 	found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
 		r->bad[FTR_CHECK_HOST_HOST];
 	printf("tables    pairs of host ports without a path: %s of %s; credit loops: %s\n",
