@@ -4,9 +4,9 @@
  *
  *	1. find the links that change their state	changes nothing
  *	2. update links, groups, costs and the plan	can be undone
- *	3. compute entries and write steps		stored beside the tables; with preferred
- *							tables, placement enters the entries into
- *							the tables already, and can be undone
+ *	3. compute entries and write steps		stored beside the tables; if entries are
+ *							placed by load, this step enters them into
+ *							the tables, and can be undone
  *	4. enter the entries into the tables		cannot fail
  */
 #include <inttypes.h>

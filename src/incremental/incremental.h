@@ -26,11 +26,11 @@
  * the extra turns, and the entries that use them (engine/connect.h).
  *
  * ftr_incr_apply() is a transaction. Costs are changed in place and logged; new entries are
- * collected beside the tables. They are entered into the tables last, when nothing can fail. With
- * preferred tables, displaced_change() enters them earlier, because it counts flows over the new
- * tables.  On a failure, and on undo, the changes are reverted: costs (from the log), links, plan,
- * counts of pairs, counters of flows and the entries of displaced_change() in revert(), all
- * entries in ftr_incr_undo().
+ * collected beside the tables. They are entered into the tables last, when nothing can fail. If
+ * displaced entries are placed by load (ftr_incr.displaced), displaced_change() enters them
+ * earlier, because it counts flows over the new tables.  On a failure, and on undo, the changes
+ * are reverted: costs (from the log), links, plan, counts of pairs, counters of flows and the
+ * entries of displaced_change() in revert(), all entries in ftr_incr_undo().
  *
  * An alternative would keep two generations: apply would update the spare one, and undo would swap
  * the two. Here there is one generation and a log. In both designs the work is proportional to the
