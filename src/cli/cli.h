@@ -240,10 +240,11 @@ uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n
 /* Removes gaps, and host ports without a LID or a link, from the order, since the MPI ranks
  * of a job are numbered without them.  Returns the number of removed places. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
-/* Computes a lower bound, valid for any routing, for the number of flows on the most loaded
- * link if all host ports of `order` send to each other; gaps are ignored.  With rounds 0, the
- * bound is computed from cuts; otherwise from link weights, with that number of rounds.  *bound
- * is 0 if no bound is known. */
+/* Computes a lower bound, valid for any routing that connects these host ports within each island,
+ * for the number of flows on the most loaded link if all host ports of `order` send to each other;
+ * gaps, and host ports without a LID or a link, are ignored.  With rounds 0, the bound is computed
+ * from cuts; otherwise from link weights, with that number of rounds.  *bound is 0 if no bound is
+ * known. */
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 			  uint32_t n, uint32_t rounds, double *bound,
 			  struct ftr_err *err) FTR_MUST_USE;
