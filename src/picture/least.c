@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Lower bounds on the link load of a traffic pattern: under any tables, the flows that leave
- * and enter a pod share the links between the pod and higher ranks.
+ * Lower bounds on the link load of a traffic pattern: the flows that leave and enter a pod share
+ * the links between the pod's switches and higher ranks.  This holds for any tables, except if
+ * horizontal links, or links of lower switches that skip the rank of the pod, lead out of the pod:
+ * such links are not counted.
  */
 #include <string.h>
 
