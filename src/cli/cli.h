@@ -80,7 +80,8 @@ extern const struct cli_cmd *const *cli_completed;
 
 /*
  * Stores the defaults and then the given options in the struct conf; moves the
- * arguments to argv[0 .. n - 1] and returns n.  --help and bad options end the program.
+ * arguments to argv[0 .. n - 1] and returns n.  --help, bad options and a wrong number of
+ * arguments end the program.
  */
 int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv);
 
@@ -191,8 +192,8 @@ struct cli_guid_files {
 	const char *roots, *cn, *io;
 };
 
-/* Like ftr_read_fabric.  With tolerant, links that only one end reports are left
- * out, with a note on stderr. */
+/* Like ftr_read_fabric, but dies after an error.  With tolerant, links that only one end reports
+ * are left out, with a note on stderr. */
 struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tolerant);
 
 /* Reads the files into opts->roots, cn and io.  Free these lists with cli_free_guids. */
@@ -239,10 +240,11 @@ uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n
 /* Removes gaps, and host ports without a LID or a link, from the order, since the MPI ranks
  * of a job are numbered without them.  Returns the number of removed places. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
-/* Computes a lower bound, valid for any routing, for the number of flows on the most loaded
- * link if all host ports of `order` send to each other; gaps are ignored.  With rounds 0, the
- * bound is computed from cuts; otherwise from link weights, with that number of rounds.  *bound
- * is 0 if no bound is known. */
+/* Computes a lower bound, valid for any routing that connects these host ports within each island,
+ * for the number of flows on the most loaded link if all host ports of `order` send to each other;
+ * gaps, and host ports without a LID or a link, are ignored.  With rounds 0, the bound is computed
+ * from cuts; otherwise from link weights, with that number of rounds.  *bound is 0 if no bound is
+ * known. */
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 			  uint32_t n, uint32_t rounds, double *bound,
 			  struct ftr_err *err) FTR_MUST_USE;

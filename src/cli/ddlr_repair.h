@@ -12,9 +12,9 @@
 	{ "vls", CLI_UINT, offsetof(s, vls), "N", \
 	  "operational VLs; with 2 or more, ddlr uses two", "1", 1, 15 }
 
-/* Converts t, the tables of fa, to tables of fb.  Switches are matched by GUID.  Unlike
- * ftr_tables_carry, keeps the entries for LIDs without an owner in fb, because a switch keeps
- * them, too. */
+/* Converts t, the tables of fa, to tables of fb.  Switches are matched by GUID, LIDs by number.
+ * Unlike ftr_tables_carry, keeps the entries for LIDs that have another owner in fb, or none,
+ * because a switch keeps them, too. */
 struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
 				    const struct ftr_tables *t,
 				    const struct ftr_fabric *fb);
@@ -30,8 +30,9 @@ struct ftr_sl2vl *cli_vls(const struct ftr_shape *sh, unsigned int vls);
 /*
  * Repairs t, the tables of sh's fabric, locally.  The faults are the switches and links that
  * are missing in the damaged fabric nf.  m comes from cli_vls.  Returns the repaired tables,
- * for nf.  plan->write is freed; the counts in plan stay valid.  Stores the number of changed
- * entries in d, and the guarantee for further faults in g; d and g may be NULL.
+ * for nf.  plan->write is freed; the counts in plan stay valid.  Stores the numbers of changed
+ * entries, blocks and switches in d, and the guarantee for further faults in g; d and g may be
+ * NULL.
  */
 struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
 				   const struct ftr_tables *t,

@@ -2,8 +2,8 @@
 /*
  * ibfattree diff: compares two sets of tables for one fabric, in the units that
  * determine the time of an update: entries, 64-entry blocks (one SMP each), switches.
- * It also lists each destination whose entries differ, with the number of switches at which
- * they differ.
+ * It also lists the destinations whose entries differ on the most switches (--top), with the
+ * number of these switches.
  */
 #include <stdlib.h>
 

@@ -33,7 +33,8 @@ enum doc_verdict {
 
 #define DOC_DETAILS 10
 
-/* Location of a detail: a port of a node; port 0: the node itself; GUID 0: none. */
+/* Location of a detail: a port of a switch (node GUID; port 0: the switch itself), or a host port
+ * (port GUID, port 0); GUID 0: none. */
 struct doc_location {
 	uint64_t guid;
 	unsigned int port;
@@ -98,7 +99,7 @@ struct doc_silent {
 struct doc_fabric {
 	bool tried;		/* reading was attempted */
 	bool live;		/* read from the switches, not from dumps */
-	struct ftr_err err;	/* the error, if f is NULL */
+	struct ftr_err err;	/* the error of reading; its status is FTR_OK if there was none */
 	double seconds;		/* time to read the fabric */
 	struct ftr_fabric *f;
 	struct ftr_tables *t;

@@ -88,8 +88,9 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 
 /* ---- links ------------------------------------------------------------- */
 
-/* True for one end of each link: for a link between switches, the end with the lower index of
- * switch and port; for a link to a host port, the switch port. */
+/* True for one end of each link: for a link between switches, the end whose switch has the lower
+ * index (of two ports of one switch, the lower port); for a link to a host port, the switch
+ * port. */
 static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 {
 	return x->peer_kind == FTR_PEER_EP ||

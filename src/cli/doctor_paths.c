@@ -2,9 +2,9 @@
 /*
  * doctor: forwarding tables in use, and those that each engine would compute.
  *
- * Ranks are computed once, from the GUID files and the nominal fabric that the options
- * or opensm.conf name.  The tables are checked once.  All checks of doctor in this file use
- * these ranks and the report of this check.
+ * Ranks are computed once, from the GUID files that the options or opensm.conf name, and from the
+ * nominal fabric of --nominal.  The tables are checked once.  The checks of doctor in this file
+ * share these ranks and the report of the checker.
  */
 #include <glob.h>
 #include <inttypes.h>
@@ -84,7 +84,8 @@ void doc_free_paths(struct doctor *d)
 
 /* ---- files of this fabric ---------------------------------------------- */
 
-/* Adds a detail if the file has no GUIDs, or GUIDs that are not in the fabric. */
+/* Adds a detail if the file cannot be read, has no GUIDs, or has GUIDs that are not in the
+ * fabric. */
 static void one_file(const struct doctor *d, struct doc_result *r,
 		     const char *what, const char *path, bool switches)
 {
@@ -136,7 +137,8 @@ static bool is_state_of(const struct doctor *d, const char *path,
 /*
  * Examines the plugin's state files: the file of --nominal, or all files ibfattree-nominal* in
  * OpenSM's cache directory on this node.  Adds a detail if none of these files belongs to this
- * fabric.  (A node can run subnet managers of several fabrics.)  Returns the number of files.
+ * fabric.  (A node can run subnet managers of several fabrics.)  Returns the number of files: 0
+ * also if --nominal names another kind of file, or if dumps are examined without --nominal.
  */
 static unsigned int state_files(const struct doctor *d, struct doc_result *r)
 {

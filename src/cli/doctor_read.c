@@ -8,8 +8,8 @@
  *
  * SMInfo is read over directed routes, because the ports may have no LIDs yet.  Counters are
  * read by LID: one Get with AllPortSelect per switch, which returns the sum over all ports.
- * Single ports are read only if this sum shows link failures, or if the switch does not
- * support AllPortSelect.
+ * Single ports are read only if this sum shows link failures, or if this Get is not answered (the
+ * switch may not support AllPortSelect).
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
 #define SM_TIMEOUT_MS	500
 #define PMA_TIMEOUT_MS	200
 #define PMA_ALL_PORTS	255
-/* After this number of switches without an answer, no more counters are read. */
+/* After this number of switches that have no LID or do not answer, no more counters are read. */
 #define PMA_GIVE_UP	3
 #define CAP_IS_SM	(1u << 1)
 

@@ -112,8 +112,9 @@ static void shape_of(const struct job *j, struct state *s)
 	cli_must(ftr_picture_new(s->sh, &s->pic, &cli_err));
 }
 
-/* Reads the fabrics and makes their shapes.  The nominal fabric is made from OLD (--diff) or from
- * --nominal; with faults, from the undamaged fabric. */
+/* Reads the fabrics and makes their shapes.  The nominal fabric is the union of FABRIC and of OLD
+ * (--diff) or of the file of --nominal.  With faults and without --nominal it is FABRIC before the
+ * faults.  In all other cases there is none. */
 static void read_fabrics(struct job *j, const char *old, const char *now)
 {
 	const struct report *o = j->o;
@@ -152,7 +153,8 @@ static struct html_set *add_set(struct job *j, const struct state *s,
 }
 
 /* Adds the tables of an engine for s.  prefer: the tables of the undamaged fabric, or NULL.  As in
- * the plugin, an entry of prefer is kept while its port still leads to the destination. */
+ * the plugin, an entry of prefer is kept while its port still leads to the destination, unless
+ * --balance is off. */
 static void add_engine(struct job *j, const char *name, const struct state *s,
 		       const char *when, const struct ftr_tables *prefer)
 {

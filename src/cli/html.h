@@ -36,9 +36,9 @@ struct html_link {
 };
 
 /*
- * Switches, host ports and links of f, numbered by their index in f, followed by those that
- * only old has.  Link i is drawn once; its two directions are numbered 2 i (from a to b) and
- * 2 i + 1 (from b to a).
+ * Switches and host ports of f, numbered by their index in f, followed by those that only old
+ * has.  The links of f and of old are in one list, sorted by their ends (html_map.c).  Link i is
+ * drawn once; its two directions are numbered 2 i (from a to b) and 2 i + 1 (from b to a).
  */
 struct html_map {
 	const struct ftr_fabric *f, *old;	/* old: NULL if there is one fabric only */
@@ -92,7 +92,8 @@ struct html_set {
 	struct cli_verdict verdict;
 	struct ftr_tables_diff diff;
 	struct html_load load[HTML_PATTERNS];
-	uint32_t shift;		/* k of the shift permutation with the highest load on a link */
+	uint32_t shift;		/* k of the shift permutation with the highest load on a link, of
+				 * those that are counted (CLI_SHIFTS_MAX) */
 	double shift_mean;
 	uint64_t shift_max;
 };

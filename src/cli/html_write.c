@@ -103,8 +103,9 @@ static void put_blocks(FILE *out, const struct ftr_picture *pic)
 	fputs("],\n", out);
 }
 
-/* Writes an array for each switch: [name, guid, rank, x, block, pod, number of ports, odd, number of
- * upward links, mode_up, state, leaf].  odd and mode_up: see <ftr/picture.h>. */
+/* Writes an array for each switch: [name, guid, rank, x, block, pod, number of ports, odd, number
+ * of upward links, mode_up, state, leaf].  odd and mode_up: see <ftr/picture.h>.  block and pod
+ * are -1 for a switch that only the old fabric has. */
 static void put_switches(FILE *out, const struct html_map *m)
 {
 	fputs("\"sw\":[", out);

@@ -6,8 +6,8 @@
  * record the failure; cli_json_end then prints an error instead of an incomplete object.
  * Callers therefore need not check for NULL.
  *
- * Names come from the fabric and may contain any bytes, but JSON text is UTF-8, so
- * every string is sanitised when it is added.
+ * Names of nodes and files may contain any bytes, but JSON text is UTF-8, so every string is
+ * sanitised when it is added.
  */
 #include "config.h"
 
@@ -94,7 +94,7 @@ void cli_json_num(struct json_object *o, const char *key, uint64_t n)
 	put(o, key, json_object_new_uint64(n));
 }
 
-/* Writes six significant digits: no value is known more precisely. */
+/* Writes six significant digits. */
 void cli_json_real(struct json_object *o, const char *key, double x)
 {
 	char text[64];

@@ -29,7 +29,8 @@ void cli_json_text(struct json_object *a, const char *text);
 void cli_json_num(struct json_object *o, const char *key, uint64_t n);
 void cli_json_real(struct json_object *o, const char *key, double x);
 void cli_json_bool(struct json_object *o, const char *key, bool b);
-/* text NULL: the value null.  Bytes that are not UTF-8 become '?'. */
+/* text NULL: the value null.  Characters that ftr_text_clean replaces (control characters and bytes
+ * that are not UTF-8, for instance) become '?'. */
 void cli_json_str(struct json_object *o, const char *key, const char *text);
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
 /* Adds an object with "guid" and "name" of a switch. */
@@ -42,8 +43,8 @@ void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s,
 /* Adds "lid", "kind", "guid" and "name" of a destination to o. */
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
 		  ftr_lid lid);
-/* Adds "fabric": the numbers of switches, host ports and links of f and, unless sh is NULL, of
- * ranks, leaves, planes, pods and missing parts. */
+/* Adds "fabric": the numbers of switches, host ports, end nodes and links of f, its highest LID
+ * and, unless sh is NULL, the numbers of ranks, leaves, planes, pods and missing parts. */
 void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f,
 		     const struct ftr_shape *sh);
 

@@ -9,8 +9,8 @@
  * Several Gets are in flight at once, one per slot (struct slot).  The lower half of the
  * transaction ID holds the number of the slot and the number of Gets that this slot has sent.
  * The response repeats the ID, so a late answer to an earlier Get of the slot is recognised and
- * dropped.  Block 0 is read from all switches, then block 1, and so on, so that no switch
- * receives a burst.
+ * dropped.  Block 0 is read from all switches, then block 1, and so on, so that the Gets to one
+ * switch are spread over time.
  * A Get without an answer is repeated.  If a switch still does not answer, it is
  * reported and skipped.
  *

@@ -28,7 +28,8 @@ struct cli_live {
 	struct ftr_tables *t;
 	uint32_t missing;	/* number of switches whose table could not be read */
 	uint32_t silent;	/* number of ports with a link whose far end does not answer */
-	uint32_t blocks;	/* number of blocks in the tables of all switches */
+	uint32_t blocks;	/* number of blocks to read, including those of switches that did
+				 * not answer */
 	double table_seconds;	/* time spent on reading these blocks */
 };
 

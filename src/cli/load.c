@@ -78,8 +78,8 @@ static const struct cli_opt options[] = {
 
 /* ---- the patterns --------------------------------------------------------- */
 
-/* Sets in->bound to the higher of two lower bounds, one computed from cuts and one from link
- * weights (see cli_bound). */
+/* Sets in->bound to a lower bound computed from cuts or, with --bound-rounds, to the higher of this
+ * bound and one computed from link weights (see cli_bound). */
 static void find_bound(const struct load *l, struct input *in,
 		       const struct ftr_shape *sh)
 {
@@ -252,8 +252,8 @@ static void print_all(const struct load *l, const struct input *in,
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-/* The JSON output holds the figures of the text output, and the sums from which the means are
- * computed. */
+/* The JSON output holds the figures of the text output; for the worst pattern, the sum of the loads
+ * and the number of used links instead of their quotient, the mean. */
 static void json_bins(struct json_object *o, const char *key,
 		     const struct ftr_load_bins *b)
 {

@@ -2,8 +2,8 @@
 /*
  * Names of nodes and LIDs in text output: the NodeDescription if there is one, with the
  * GUID if another node has the same description; otherwise the GUID.  Descriptions
- * come from the fabric, so bytes that a terminal could take for control sequences are
- * shown as \xNN.
+ * come from the fabric.  The builder of fabrics replaces control characters in them by '?'; if
+ * one remains, it is shown as \xNN, so that a terminal cannot interpret it.
  */
 #include <inttypes.h>
 

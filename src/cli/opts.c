@@ -6,7 +6,7 @@
  * Syntax: "--name value", "--name=value" and, for --output, "-o value".  "--" ends the
  * options.  A word that is not an option is an argument; options and arguments may be
  * mixed.  Defaults are parsed by the same code as given values.  If an option is given
- * twice, the last one counts; options of kind CLI_LIST collect all values.
+ * twice, the last one counts; options of the kinds CLI_LIST and CLI_FILES collect all values.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,8 @@
  * all of it is on disk; files that belong together are renamed when all of them are on
  * disk.  A signal that ends the program removes the unfinished files.  Dangling symbolic
  * links, devices and pipes are written directly.  Any other symbolic link is followed and
- * the file that it points to is replaced.  The new file gets the mode of the replaced one.
+ * the file that it points to is replaced.  The new file gets owner and mode of the replaced one.
+ * If the owner cannot be set, group and others get no more rights than the umask allows.
  */
 #include <errno.h>
 #include <limits.h>
@@ -25,8 +26,8 @@ static enum ftr_status sys_fail(struct ftr_err *err, const char *path,
 			strerror(errno));
 }
 
-/* Writes the content by calling fn.  The error messages of fn do not contain the file name, so it
- * is added here. */
+/* Writes the content by calling fn.  If fn returns FTR_IO, its message does not contain the name of
+ * the output file, so the name is added here. */
 static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 			    const void *ctx, struct ftr_err *err)
 {
@@ -227,7 +228,7 @@ void cli_write(const char *path, cli_write_fn fn, const void *ctx)
 /* ---- conflicts between files ------------------------------------------- */
 
 /* A unique name for a file that may not exist yet: the canonical path of its directory,
- * and its base name.  False: no such directory, or out of memory. */
+ * and its base name.  False: no such directory, or the path is too long. */
 static bool canonical(const char *path, char out[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');

@@ -224,7 +224,8 @@ static void put_not_checked(const struct cli_report_opts *o,
 		       cli_count(a, o->silent, "link", "links"));
 }
 
-/* Prints the number of SL2VL mappings to VL 15, which drop packets. */
+/* Prints the number of cases (switch, input port, SL, LID) in which the SL2VL tables map packets to
+ * VL 15, so that they are dropped. */
 static void put_drops(const struct ftr_fabric *f,
 		      const struct ftr_check_report *r)
 {

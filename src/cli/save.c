@@ -6,7 +6,8 @@
  *	DIR/fabric.net		the fabric, with LIDs
  *	DIR/opensm-lfts.dump	the forwarding tables
  *	DIR/sl2vl		SL2VL tables (--sl2vl)
- *	DIR/opensm.conf, ...	options, and the files that these name
+ *	DIR/opensm.conf, ...	options; the GUID files, and the plugin's option file, that they
+ *				name
  *	DIR/versions		versions of the programs, and the time
  *
  * Tables identify destinations by LID, and LIDs may change between save and restore.
@@ -180,7 +181,7 @@ static void keep_copy(const char *dir, const char *file)
 		keep(dir, name ? name + 1 : file, write_copy, file);
 }
 
-/* Copies opensm.conf and the files that it names. */
+/* Copies opensm.conf, and the GUID files and the option file of the plugin that it names. */
 static void keep_options(const char *dir, const char *conf)
 {
 	struct doctor d = { .o.conf = conf };
@@ -329,7 +330,8 @@ static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 
 	cli_must(ftr_check_tables(f, t, &opts, team, r, &cli_err));
-	/* many valid tables do not connect switches of one rank, so only host ports count */
+	/* many valid tables do not connect switches of one rank, so only pairs of host ports need
+	 * a path */
 	found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
 		r->bad[FTR_CHECK_HOST_HOST];
 	printf("tables    pairs of host ports without a path: %s of %s; credit loops: %s\n",

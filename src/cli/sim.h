@@ -33,7 +33,8 @@ struct cli_sim_job {
 	const char *source;	/* origin of the tables, as text */
 	struct ftr_team *team;
 	struct ftr_fabric *f;
-	struct ftr_shape *sh;	/* shape of f; NULL if f has no ranks */
+	struct ftr_shape *sh;	/* shape of f; NULL if f has no ranks, or if neither tables nor
+				 * order are computed */
 	struct ftr_shape_opts shape_opts;
 	struct ftr_tables *t;
 	struct ftr_sl2vl *sl2vl;
@@ -119,7 +120,8 @@ extern const char *const cli_sim_loss_key[FTR_SIM_N_LOSSES];
 void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s);
 int cli_sim_json(const struct cli_sim_job *j, const struct cli_sim_sum *s,
 		 int status);
-/* Writes PREFIX-series.svg, PREFIX-latency.svg, PREFIX-links.svg; o.svg is the prefix. */
+/* Writes PREFIX-series.svg (with --series only), PREFIX-latency.svg and PREFIX-links.svg; o.svg is
+ * the prefix. */
 void cli_sim_svg(const struct cli_sim_job *j);
 
 #endif

@@ -8,9 +8,10 @@
  *	 "sets": [{"ms": 2.75, "guid": "0x..", "lids": [[12, 4], [13, 4]]}]}
  *
  * If the event's name ends in "-down" or "-up", the links in "cables" fail or return
- * at its time.  For any event, the entries in "sets" change "ms" milliseconds after the
- * event.  Times count from the first event, which occurs at the simulated time --events-at.
- * Other members, and lines without "time", are ignored.
+ * at its time.  Links of other events ("mixed") are ignored.  For any event, the entries in
+ * "sets" change "ms" milliseconds after the event.  Times count from the first event of the file,
+ * which occurs at the simulated time --events-at.  Other members, and lines without "time", are
+ * ignored.
  */
 #include <errno.h>
 #include <stdlib.h>

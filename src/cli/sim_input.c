@@ -159,9 +159,8 @@ static ftr_ep find_host(const struct ftr_fabric *f, const char *name)
 	return found;
 }
 
-/* Reads the order of host ports from --order.  Without --order, it is the host order of the shape:
- * all hosts except I/O nodes, first the hosts on leaves.  If the fabric has no shape, no order is
- * set. */
+/* Reads the order of host ports from --order.  Without --order, it is the host order of the shape
+ * (ftr_shape_host_order).  If the fabric has no shape, no order is set. */
 static void read_order(struct cli_sim_job *j)
 {
 	enum ftr_status st = FTR_OK;

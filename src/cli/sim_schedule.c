@@ -79,7 +79,8 @@ static void put_marked(struct play *y, const struct step *p,
 	}
 }
 
-/* Takes down every link and switch of the fabric `whole` that is missing in the fabric `less`. */
+/* Takes down every switch, and every link between switches, of the fabric `whole` that is missing
+ * in the fabric `less`. */
 static void put_missing(struct play *y, const struct step *p,
 			const struct ftr_fabric *whole,
 			const struct ftr_fabric *less)

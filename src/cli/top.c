@@ -4,7 +4,7 @@
  *
  * It reads two files and sends nothing to the subnet manager, so it needs read access to
  * these files only and may run for any length of time.  Without a terminal, or with one that
- * ncurses does not support, it prints everything once.
+ * ncurses does not support, it prints the status and the newest repairs (--events) once.
  */
 #include <curses.h>
 #include <stdlib.h>

@@ -36,7 +36,8 @@ struct top_data {
 	const char *dir;
 	/* the status as of the last successful read */
 	struct top_stamp status_stamp;
-	char *text;		/* content of the file, malloc()ed; NULL: never read */
+	char *text;		/* content of the file, malloc()ed; NULL: no valid status was read
+				 * yet */
 	struct cli_jval status;	/* points into text */
 	char status_error[TOP_TEXT_MAX];	/* error of the last read, or "" */
 	/* events, newest first */

@@ -16,10 +16,10 @@
  *			has no entry for its LID in the old or in the new tables.  Only
  *			sources with a path before and after count.
  *
- * All orders of writes are considered.  So every possible effect is found, and also some that
- * do not occur in a real run.  The repair planner (ftr_ddlr_transition) finds an order
- * that avoids both effects.  This order consists of rounds, between which packets drain, and a
- * round consists of steps, each of which begins when the previous one is acknowledged.
+ * All orders of writes are considered.  So if no effect is found, none is possible; but some of
+ * the effects found may not occur in a real run.  The repair planner (ftr_ddlr_transition) looks
+ * for an order that avoids both effects.  This order consists of rounds, between which packets
+ * drain, and a round consists of steps, each of which begins when the previous one is acknowledged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,8 @@ static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 	return x->peer_kind == FTR_PEER_SW ? x->peer : FTR_SW_NONE;
 }
 
-/* True if s has a path to w->lid in the tables t.  known: the results for t so far, which are
+/* True if packets for w->lid from s reach a host port, or port 0 of a switch, with the tables t.
+ * Whether this port owns the LID is not checked.  known: the results for t so far, which are
  * used and extended, so that each switch is visited once per LID. */
 static bool arrives(struct walk *w, const struct ftr_tables *t,
 		    uint8_t *known, ftr_sw s)

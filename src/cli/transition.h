@@ -11,14 +11,14 @@ struct json_object;
 
 struct cli_transition {
 	struct ftr_tables_diff d;
-	uint32_t lids;		/* number of LIDs with a changed entry */
+	uint32_t lids;		/* number of LIDs that have an owner and a changed entry */
 	/* the old tables (before_cycle) or the new ones (after_cycle) have a credit loop or a
 	 * forwarding loop if all traffic uses one VL, so that no order of writes is safe */
 	bool before_cycle, after_cycle;
 	/* If the writes take effect in any order, as those of OpenSM: */
-	uint32_t closes;	/* number of LIDs whose change may close a credit loop,
-				 * alone or together with the change of other LIDs;
-				 * 0 if before_cycle is true */
+	uint32_t closes;	/* number of LIDs whose change may close a credit loop, alone
+				 * or together with changes of lower LIDs that are not counted
+				 * here; 0 if before_cycle is true */
 	ftr_lid first_closing;	/* the lowest of these LIDs */
 	uint64_t gaps;		/* number of pairs (switch, LID) for which a packet with a path
 				 * before and after may find no entry at the switch */

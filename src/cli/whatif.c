@@ -10,8 +10,9 @@
  *			subnet manager has rerouted
  *	local		(--local) the tables after ddlr's local repair
  *	after		the engine's tables for the damaged fabric; changes are
- *			counted relative to "before".  As in the plugin, entries and extra
- *			turns of "before" are kept as far as they are valid
+ *			counted relative to "before".  As in the plugin, extra turns of
+ *			"before" are kept as far as they are valid, and so are entries, except
+ *			with --balance off and with the literal placements
  *	FILE		given tables (--compare) on the damaged fabric
  *
  * Without faults there are only "after", titled with the engine's name, and the given
@@ -69,9 +70,10 @@ struct job {
 	struct ftr_team *team;
 	struct ftr_fabric *f;		/* the undamaged fabric */
 	struct cli_faults faults;
-	struct ftr_nominal *nominal;	/* includes f; NULL: no faults and no --nominal */
+	struct ftr_nominal *nominal;	/* includes f; NULL: no faults and no --nominal, or a
+					 * literal placement */
 	struct ftr_shape *sh;		/* shape of f */
-	struct ftr_tables *before;	/* tables of the column "before"; NULL: none */
+	struct ftr_tables *before;	/* tables of f; NULL: neither --fail nor --guarantee */
 	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables with the turn bit for f, or NULL */
@@ -99,7 +101,8 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 }
 
 /* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
- * load and full, and shifts are not balanced while the fabric is incomplete. */
+ * load and full (except with the literal placements), and shifts are then not balanced, because
+ * the fabric is incomplete. */
 static double reroute(const struct job *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
 {

@@ -41,7 +41,7 @@ enum cli_metric {
 	CLI_M_LOST = CLI_M_PAIRS + FTR_N_CHECK_CLASSES,
 	/* pairs of host ports without a physical path */
 	CLI_M_CUT = CLI_M_LOST + FTR_N_CHECK_CLASSES,
-	CLI_M_NO_PATH,		/* pairs of host ports without an up/down path */
+	CLI_M_NO_PATH,		/* unreachable pairs of host ports without an up/down path */
 	CLI_M_FOUND,		/* number of findings of each kind (enum ftr_finding) */
 	CLI_M_CYCLE = CLI_M_FOUND + FTR_N_FINDINGS,
 	CLI_M_HOPS,

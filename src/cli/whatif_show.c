@@ -2,8 +2,9 @@
 /*
  * The columns of whatif, as a text table and as JSON.
  *
- * With several runs a cell shows minimum/median/maximum, or one number if all are
- * equal; JSON contains every run.  A value that was not measured is "-" or null.
+ * With several runs a cell shows minimum/median/maximum (for an even number of runs, the lower
+ * median), or one number if minimum and maximum are printed alike; JSON contains every run.
+ * A value that was not measured is "-" or null.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * Random damage, from a seed.
  *
  * There are three lists, in index order: links between switches, switches without
- * hosts, and hosts.  Faults are drawn from them at random, without replacement, so a
- * seed gives the same faults on every machine.  The result is a copy without the drawn parts.  A host
+ * hosts, and hosts.  Faults are drawn from them at random, without replacement; a seed gives
+ * the same faults on every machine.  The result is a copy without the drawn parts.  A host
  * is removed with all of its ports.  Aggregation Nodes are not hosts: they are removed
- * only with their switch.
+ * only with their switch.  Routers count as hosts.
  */
 #include <string.h>
 

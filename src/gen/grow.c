@@ -2,8 +2,9 @@
 /*
  * Nodes, GUIDs, port numbers and LIDs of generated fabrics.
  *
- * All random choices come from one seed, level by level and node by node.  GUIDs, ports
- * and LIDs are then as irregular as in an installed fabric, and the same on every machine.
+ * All random choices come from one seed: GUIDs and ports level by level and node by node, then
+ * LIDs.  With all three options (random_guids, random_ports, random_lids) the fabric is as
+ * irregular as an installed one, and the same on every machine.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -99,7 +100,7 @@ static bool name_ports(struct gen_growth *z, struct gen_level *v, bool shuffle)
 	return true;
 }
 
-/* The next random LID; 0 if LIDs are not random. */
+/* The next random LID; 0 if LIDs are not random, or not drawn yet. */
 static ftr_lid next_lid(struct gen_growth *z)
 {
 	return z->lid ? (ftr_lid)((z->lid[z->n_lids++] + 1) << z->o->lmc) : 0;
@@ -169,7 +170,8 @@ enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 
 /* ---- LIDs -------------------------------------------------------------- */
 
-/* Draw the LIDs of all switches and host ports: blocks of 2^lmc LIDs, in random order. */
+/* Draw the LIDs of all switches and host ports (blocks of 2^lmc LIDs, in random order), and add all
+ * nodes once more, now with these LIDs. */
 static enum ftr_status random_lids(struct gen_growth *z)
 {
 	enum ftr_status st = FTR_OK;

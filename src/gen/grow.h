@@ -48,8 +48,8 @@ struct gen_shape {
 enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 			 unsigned int k, unsigned int r, uint32_t j,
 			 unsigned int q);
-/* Set n and n_ports of level l, and add the level's LIDs to *total.  FTR_LIMIT if the level
- * exceeds the limit on ports or on LIDs. */
+/* Set n and n_ports of level l, and add the level's LIDs to *total.  FTR_LIMIT if a node has more
+ * than FTR_PORT_MAX ports, or if *total exceeds FTR_LID_MAX. */
 enum ftr_status gen_limit(struct gen_growth *z, unsigned int l, uint64_t n,
 			  uint64_t ports, uint64_t *total);
 enum ftr_status gen_grow(const struct gen_shape *shape, const void *of,

@@ -3,9 +3,11 @@
  * Creation of struct ftr_incr, and the steps of ftr_incr_apply():
  *
  *	1. find the links that change their state	changes nothing
- *	2. update links, groups and costs		logged, so that it can be undone
- *	3. compute entries and write steps		stored beside the tables
- *	4. enter them into the tables			cannot fail
+ *	2. update links, groups, costs and the plan	can be undone
+ *	3. compute entries and write steps		stored beside the tables; if entries are
+ *							placed by load, this step enters them into
+ *							the tables, and can be undone
+ *	4. enter the entries into the tables		cannot fail
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -124,8 +126,8 @@ void ftr_incr_free(struct ftr_incr *lv)
 
 /* ---- links that change ------------------------------------------------ */
 
-/* Find the link of an event. *link: the end with the lower number; NONE: the link is not used for
- * routing. */
+/* Find the link of an event. *link: the end with the lower number; NONE: the link leads to a host,
+ * or it is not used for routing (view.c). */
 static enum ftr_status find_link(const struct ftr_incr *lv,
 				 const struct ftr_incr_event *e,
 				 uint32_t *link, struct ftr_err *err)
@@ -374,7 +376,7 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
-	revert(lv);		/* before set_entries(): revert() reads the changed tables */
+	revert(lv);		/* before set_entries(): placement is undone over the new tables */
 	set_entries(lv, true);
 	return true;
 }

@@ -14,8 +14,8 @@
  * Every change also lists the entries that depend on it: those of s, and those of the
  * switches above s (for a down-cost) or below s (for a cost). Both passes process a rank
  * only when all values on which the rank depends are final.
- * Columns are computed in segments of SEGMENT columns, by the functions that compute the rows of
- * a whole shape.
+ * A row is computed in segments of SEGMENT columns, or at once if all its columns are listed, by
+ * the functions that compute the rows of a whole shape.
  *
  * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP, the down-cost of some pairs (s, l) is
  * infinite although a switch below s leads to l. This keeps the switches above s from routing
@@ -231,7 +231,8 @@ static bool update_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 	return true;
 }
 
-/* Update all listed switches of a rank. The updates list no switch of this rank. */
+/* Update all listed switches of a rank. The updates list no switch of this rank for the same
+ * job. */
 static bool update_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
 {
 	uint32_t *head = &lv->work[job].head[r];

@@ -2,7 +2,7 @@
 /*
  * Update of entries.
  *
- * All listed pairs (switch, column) are routed again by the function that a full routing uses.
+ * All listed pairs (switch, column) are routed again by the functions that a full routing uses.
  * Entries that differ from the tables are collected. Switches are divided among
  * threads. A switch has at most as many changes as its listed columns have destinations; this
  * number is known in advance. So each switch has its own section of one array, and workers need

@@ -26,9 +26,11 @@
  * the extra turns, and the entries that use them (engine/connect.h).
  *
  * ftr_incr_apply() is a transaction. Costs are changed in place and logged; new entries are
- * collected beside the tables. The entries are written to the tables last, when nothing can fail.
- * On an earlier failure, and on undo, the changes are reverted from the logs: costs, links, plan,
- * counts of pairs and counters of flows in revert(), entries in ftr_incr_undo().
+ * collected beside the tables. They are entered into the tables last, when nothing can fail. If
+ * displaced entries are placed by load (ftr_incr.displaced), displaced_change() enters them
+ * earlier, because it counts flows over the new tables.  On a failure, and on undo, the changes
+ * are reverted: costs (from the log), links, plan, counts of pairs, counters of flows and the
+ * entries of displaced_change() in revert(), all entries in ftr_incr_undo().
  *
  * An alternative would keep two generations: apply would update the spare one, and undo would swap
  * the two. Here there is one generation and a log. In both designs the work is proportional to the
@@ -36,7 +38,8 @@
  * refused turn). The spare generation would then be half changed, and would need the same log to
  * become valid again. Every value would be written twice, and costs, tables and the counters of
  * flows (34 MB and more at 11,664 hosts) would be stored twice. An undo in constant time would be
- * the only gain, and it is not needed: undo is called only after a failed check.
+ * the only gain, and it is not needed: undo is called only if the changes cannot be written, for
+ * example because the check fails.
  */
 #ifndef FTR_INCREMENTAL_INCREMENTAL_H
 #define FTR_INCREMENTAL_INCREMENTAL_H
@@ -156,14 +159,17 @@ struct ftr_incr {
 	uint32_t *by_lid;	/* The changes of lid are change[by_lid[i]], lid_first[lid] <= i <
 				 * lid_first[lid + 1]. */
 	uint32_t *lid_first;	/* lid_first[lid]: index in by_lid[] of the first change of lid */
-	bool placed;		/* the counters of displaced include the changes */
-	struct ftr_arena *last;		/* holds the write steps and the links of the result */
+	bool placed;		/* the counters of displaced, and the tables, include the changes */
+	struct ftr_arena *last;		/* holds all arrays that live as long as the result: had,
+					 * by_lid, lid_first, extra, the write steps, the links of
+					 * the result */
 	struct ftr_link *extra;	/* links that are up and not in the fabric of base */
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
-	struct incr_pairs pairs, before;	/* pairs: counts for the present tables; before:
-						 * counts before the last apply */
+	struct incr_pairs pairs, before;	/* pairs: counts for the present tables, but
+						 * pairs.extra is 0 until the first apply;
+						 * before: counts before the last apply */
 };
 
 static inline uint8_t *incr_cost(const struct ftr_incr *lv, ftr_sw s)
@@ -187,7 +193,8 @@ static inline enum incr_side incr_side(const struct ftr_incr *lv, uint32_t link)
 	return lv->group[lv->group_of[link]].side;
 }
 
-/* The link at port p of s; NONE: there is no link to a switch. */
+/* The end of the nominal link at port p of s; NONE: the port has no link to a switch, or its link
+ * is not used for routing (view.c). */
 static inline uint32_t incr_link(const struct ftr_incr *lv, ftr_sw s,
 				 ftr_port p)
 {
@@ -240,9 +247,10 @@ static inline const struct connect *incr_plan(const struct ftr_incr *lv)
 enum ftr_status incr_entries(struct ftr_incr *lv, struct ftr_team *team,
 			     struct ftr_err *err);
 
-/* placement_update.c. incr_place_new: make the counters. incr_place: set by_lid, and choose the
- * port of each change whose new port is DISPLACED_PLACE. incr_place_back: revert the placement;
- * must be called before the links get their old state. */
+/* placement_update.c. incr_place_new: make the counters. incr_place: set by_lid; if there are
+ * counters, choose the port of each change whose new port is DISPLACED_PLACE, and enter all changes
+ * into the tables. incr_place_back: revert counters and tables; must be called before the links get
+ * their old state. */
 enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err);
 enum ftr_status incr_place(struct ftr_incr *lv, struct ftr_err *err);
 void incr_place_back(struct ftr_incr *lv);

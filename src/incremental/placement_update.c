@@ -3,9 +3,10 @@
  * Placement of the displaced entries of an apply.
  *
  * An entry that can keep neither its preferred port nor its current one is placed by the
- * load of the links (balance/displaced.h), LID by LID. The counters of
- * balance/displaced.c follow all entries that change. These counters depend only on the
- * tables, so an apply that fails or is undone restores them by changing the entries back.
+ * load of the links (balance/displaced.h), LID by LID. (An entry of the plan is placed by formula
+ * instead, in entry_update.c.) The counters of balance/displaced.c follow all entries that
+ * change. These counters depend only on the tables, so an apply that fails or is undone restores
+ * them by changing the entries back.
  */
 #include "incremental/incremental.h"
 
@@ -30,8 +31,9 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	return st;
 }
 
-/* Update the counters for the changes of a LID, and store the ports of its displaced entries in
- * lv->change. back: revert the counters instead. False: out of memory. */
+/* Enter the changes of a LID into the tables, update the counters, and store the ports of its
+ * displaced entries in lv->change. back: revert tables and counters instead. False: out of
+ * memory. */
 static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 {
 	const uint32_t *list = lv->by_lid + lv->lid_first[lid];

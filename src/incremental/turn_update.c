@@ -4,15 +4,15 @@
  *
  * dmodc connects these pairs by extra turns (engine/connect.c). There are few such pairs, so all
  * are planned again, over the view, after the costs have been updated. The entries of the old and
- * of the new plan are then listed. Turns that the tables use remain allowed, so the new plan
- * permits the turns of packets under way. A restored link may close a cycle with such a turn. The
- * apply is then refused, and a full routing is needed.
+ * of the new plan are then listed. The turns of the old plan remain allowed, except those over dead
+ * links, so the new plan permits the turns of packets under way. A restored link may close a cycle
+ * with such a turn. The apply is then refused, and a full routing is needed.
  *
  * Horizontal links.  If horizontal links join several trees, no pair of hosts in different
  * trees has an up/down path.  Planning begins with the kind of links that the tables use (enum
  * connect_links).  If some pairs then have no path, the next kind is tried, as in a full
- * routing.  An earlier kind is never tried again, because packets under way may still use
- * the horizontal links.
+ * routing.  An earlier kind is not tried again while a horizontal link is up, because packets
+ * under way may still use such links.
  *
  * Two other designs were considered for such fabrics.  The first one computes all tables
  * again for the fabric without the dead link, and finds an order of writes for any two
@@ -87,10 +87,11 @@ static enum ftr_status plan(struct ftr_incr *lv, enum connect_links links,
 	return connect_plan(&lv->view, &o, links, whole, p->arena, &p->c, err);
 }
 
-/* Make a plan. The kinds of links are tried in order, beginning with `links`, until a plan connects
- * all pairs and keeps the turns in use, which are the first n_used elements of `turn`. If no kind
- * gives such a plan, the plan uses kind `links` and leaves some pairs without a path. FTR_REFUSED:
- * that plan does not keep the turns in use, either. */
+/* Make a plan. If horizontal links are up, the kinds of links are tried in order, beginning with
+ * `links`, until a plan connects all pairs and keeps the turns in use, which are the first n_used
+ * elements of `turn`. If no kind gives such a plan, the plan uses kind `links`, and some pairs may
+ * have no path. Without horizontal links, the plan uses CONNECT_UP_DOWN. FTR_REFUSED: the plan does
+ * not keep the turns in use. */
 static enum ftr_status plan_with_fewest_links(struct ftr_incr *lv, enum connect_links links,
 				  const struct ftr_turn *turn, uint32_t n,
 				  uint32_t n_used, struct ftr_err *err)
@@ -141,7 +142,8 @@ static bool joins_leaves(const struct ftr_incr *lv,
 }
 
 /* Correct the counts of pairs. By the costs alone, every pair without an up/down path was counted
- * as unreachable, even if extra turns connect it. */
+ * as unreachable, even if extra turns connect it. If this apply connects some pairs and disconnects
+ * others, lost_pairs and regained_pairs may both be too low by the same number. */
 static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 			const struct connect *now)
 {

@@ -3,7 +3,7 @@
  * The nominal links, their state (alive or dead), and the groups of the view.
  *
  * Each of the two ends of a link has a number of its own.  Horizontal links are included only
- * if extra turns may use them.
+ * if extra turns may use them (FTR_PATHS_ALL).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
 
 /* ---- nominal links ------------------------------------------------------ */
 
-/* Match the switches of the two shapes by GUID. */
+/* Match each switch of lv->base with its place in src->sh (struct ftr_switch, holder). */
 static enum ftr_status find_source(struct ftr_incr *lv,
 				   const struct ftr_shape *nominal,
 				   struct source *src, struct ftr_arena *tmp,

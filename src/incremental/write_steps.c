@@ -16,7 +16,7 @@
  *		   that led down to y; 0 if none of these entries has a level
  *
  * The entries on which a level depends belong to switches of higher rank, so one pass by
- * descending rank is sufficient.
+ * descending rank is sufficient.  (With extra turns it is not; see find_levels.)
  *
  * Proof that packets arrive during the writes. An entry is written only when all other entries on
  * its final path have been written or do not change. So from the first written entry on, a packet
@@ -28,9 +28,9 @@
  *
  * This is not true for the pairs in ftr_incr.keep: their old path may still work although its
  * cost is infinite. If there are such pairs, all entries that become FTR_PORT_NONE are written
- * after the other entries of their LID. An entry whose old port leads down to an entry that turns
- * upward is still written before the drain steps, because such a turn is worse than a missing
- * entry.
+ * after the other entries of their LID. An entry that becomes FTR_PORT_NONE, and whose old port
+ * leads down to an entry that turns upward, is still written before the drain steps, because such
+ * a turn is worse than a missing entry.
  */
 #include <stdlib.h>
 
@@ -47,8 +47,8 @@ enum { DRAIN = 1, BEFORE_DRAIN = 2 };
 struct steps {
 	struct ftr_incr *lv;
 	const struct ftr_change *change;
-	uint16_t *write_step;	/* write_step[i]: step of change i, or its level if it is marked
-				 * DRAIN */
+	uint16_t *write_step;	/* write_step[i]: step of change i; until number_write_steps(),
+				 * its level if it is marked DRAIN */
 	uint8_t *mark;		/* mark[i]: DRAIN, BEFORE_DRAIN or both */
 	struct write_order order;	/* step[i] is WRITE_NEVER if change i is marked DRAIN */
 	uint32_t *drain;	/* [n_sw] the changes of the current LID that are marked DRAIN */
@@ -124,7 +124,8 @@ static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 
 /* ---- one LID --------------------------------------------------------- */
 
-/* Compute the step of change i. If i waits for a change that is marked DRAIN, mark i, too. */
+/* Compute the step of change i. If it gets none, because it waits for a change that is marked DRAIN
+ * or because its path is a cycle, mark it DRAIN, too. */
 static void find_step(struct steps *z, uint32_t i)
 {
 	uint32_t step;

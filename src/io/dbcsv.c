@@ -10,7 +10,8 @@
  * Three of the many sections are read: NODES, PORTS (LIDs, LMC, port GUIDs, active
  * width and speed; port 0 of a switch has its LID) and LINKS, one line per link with
  * both ends.  Columns are found by their names in the first line of the section.  NODES
- * must come before the other two; ibdiagnet prints it first.
+ * must come before the other two; ibdiagnet prints it first.  LINKS uses the lines of PORTS that
+ * come before it.
  *
  * A section without its END line, and a file without NODES or LINKS, are incomplete.
  */
@@ -68,7 +69,8 @@ struct csv {
 
 /* ---- fields ------------------------------------------------------------ */
 
-/* The next field of the line; a quoted field ends at a quote that is followed by a comma. */
+/* The next field of the line; a quoted field ends at a quote that is followed by a comma or by the
+ * end of the line. */
 static struct ftr_cur next_field(struct ftr_cur *c)
 {
 	struct ftr_cur f = *c;
@@ -181,7 +183,8 @@ static bool node_line(struct csv *x, const struct ftr_cur *v)
 	return ftr_raw_add_node(x->r, &n);
 }
 
-/* LinkSpeedActv: one byte each for old, extended, and vendor-specific speeds. */
+/* LinkSpeedActv, from the lowest byte: old speeds (SDR to QDR), extended speeds (FDR to NDR),
+ * FDR10, XDR. */
 static enum ftr_speed speed_of(uint64_t v)
 {
 	if (v >> 24 & 1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * GUID files: one GUID per line, hex with or without 0x; '#' begins a comment.  OpenSM
- * ignores a name after the GUID, and so does this reader. A second GUID on a line is an
- * error, because two lines may have been joined.
+ * ignores a name after the GUID, and so does this reader. Text that follows the GUID without a
+ * blank, and a second GUID that begins with 0x, are errors, because two lines may have been joined.
  */
 #include <stdlib.h>
 

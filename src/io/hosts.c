@@ -189,7 +189,7 @@ static bool add(struct reading *r, const char *name, uint32_t slots)
 	return true;
 }
 
-/* Expand "01-03" or "7".  Leading zeros give every number the width of the first one. */
+/* Expand "01-03" or "7".  Numbers with fewer digits than the first one get leading zeros. */
 static bool add_range(struct reading *r, const char *head, int head_len,
 		      const char *range, const char *tail, uint32_t slots)
 {

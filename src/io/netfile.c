@@ -14,11 +14,12 @@
  * On the port line of an end node the first LID is its own; on the port line of a switch
  * the first LID is that of the far end.
  *
- * GUIDs are those that ibsim would assign.  A guid line sets the counter of its type.  A
- * record gets the value of the counter, which then advances by 1 for a switch and by 1 +
- * ports for an end node.  Counters start at 0x200000 for switches, 0x100000 for adapters, 0 for
- * routers.  The id ("S-0008f10500108c9e") is a name and gives no GUID.  A port GUID in
- * parentheses is used if present; otherwise the port GUID is node GUID + port number.
+ * GUIDs are those that ibsim would assign.  A guid line sets the counter of its type: "=V" to V,
+ * "+V" to V more than the last value set with "=".  A record gets the value of the counter, which
+ * then advances by 1 for a switch and by 1 + ports for an end node.  Counters start at 0x200000
+ * for switches, 0x100000 for adapters, 0 for routers.  The id ("S-0008f10500108c9e") is a name
+ * and gives no GUID.  A port GUID in parentheses is used if present; otherwise the port GUID is
+ * node GUID + port number.
  *
  * Extensions of ibsim that are understood: w=, s= and e= (masks of enabled widths, speeds
  * and extended speeds; the highest bit that is set is used), the lines width=, speed= and
@@ -38,7 +39,8 @@ struct net {
 	struct ftr_raw *r;
 	struct ftr_text *t;
 	uint64_t guid[FTR_NODE_ROUTER + 1];	/* next GUID of each node type */
-	uint64_t base[FTR_NODE_ROUTER + 1];	/* last GUID set by a guid line */
+	uint64_t base[FTR_NODE_ROUTER + 1];	/* last GUID set by a guid line with "=", or the
+						 * initial one */
 	struct rate rate;
 	bool rated;		/* the previous port line gave width and speed */
 	uint8_t n_lid[2];	/* number of LIDs in the last port line of a switch (n_lid[1]), and
@@ -68,7 +70,8 @@ static bool any_word(struct ftr_cur *c, const char *const *word, size_t n)
 	return false;
 }
 
-/* Read "S-0008f10500108c9e"; the prefix of module= is added if one is set. */
+/* Read "S-0008f10500108c9e"; the prefix of module= is added if one is set and the id contains
+ * no '#'. */
 static bool node_id(struct net *n, struct ftr_cur *c, struct ftr_cur *id)
 {
 	const char *first = c->p + 1, *stop;

@@ -3,10 +3,11 @@
  * The netfile writer: a fabric in the form of ibnetdiscover, for ibsim and for
  * ftr_read_fabric.
  *
- * The file holds the nodes that a sweep could find: end ports and end nodes without a link
- * are left out.  Double quotes in names become ', because the format has no way to quote
+ * End ports and end nodes without a link are left out, because a sweep would not find them; all
+ * switches are written.  Double quotes in names become ', because the format has no way to quote
  * them. Names of a fabric contain no control characters. An unknown width is written as "0x"
- * (0xQDR), and an unknown speed as "?" (4x?); readers accept both as unknown.
+ * (0xQDR), and an unknown speed as "?" (4x?); readers accept both as unknown. If both are unknown,
+ * neither is written.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -33,7 +33,7 @@
  *
  * Lines of one kind are ordered by the index of their switch or end port.  A link between
  * switches is listed once, at its lower end.  Links of end ports come last.  The bytes
- * therefore depend on the fabric only.
+ * therefore depend only on the fabric, the options in the first line, and the ranks that are kept.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -10,8 +10,8 @@
  * Each line is a place of the order: a LID, and a name that is ignored.  0xFFFF is a gap.
  *
  * Pairs are written by users: two end ports per line; '#' begins a comment. An end port
- * is given by a LID (decimal, or 0x up to 0xffff), by a larger number in hex (a port
- * GUID, or the node GUID of a node with one port), or by a node description in quotes:
+ * is given by a number, decimal or hex with 0x, or by a node description in quotes.  A number up
+ * to 0xffff is a LID, a larger one a port GUID, or the node GUID of a node with one port:
  *
  *	12 0x0008f10403961355
  *	"node1" "node2"

@@ -6,8 +6,9 @@
  *
  *	0x0002c90000000099 154 0
  *
- * The second form is a section per source ("Switch" or "Channel Adapter"), named by its
- * port GUID, with a line for each LID:
+ * The second form is a section per source ("Switch", "Channel Adapter" or "Router"), named by its
+ * port GUID, with a line for each LID.  The node GUID is accepted as well; the section then applies
+ * to all ports of the node.
  *
  *	Channel Adapter 0x0002c9000000009a, base LID 13, "name"
  *	0x009A : 0
@@ -35,7 +36,8 @@ struct reader {
 	uint32_t source;	/* index of the source that the section names, or NOBODY */
 	const struct ftr_node_ep *first;	/* first end port of the node that the section
 						 * names; NULL: the section names a port */
-	struct ftr_parts parts;	/* counts of the sources that the file names */
+	struct ftr_parts parts;	/* known: counts SLs of sources in f; foreign: counts sections,
+				 * and lines of the first form, of other sources */
 };
 
 #define NOBODY UINT32_MAX

@@ -7,9 +7,9 @@
  *
  * Fields: type, LID, port, GUID, width, speed.  Ports without a link are printed as well,
  * so a switch has as many ports as its greatest port number.  End nodes show only port
- * GUIDs; each of their ports counts as a node of its own, whose node GUID is the port
- * GUID.  Invalid widths and speeds count as unknown.  The file does not give the LMC; 0
- * is assumed.
+ * GUIDs; each of their ports counts as a node of its own, whose node GUID is the port GUID.
+ * An invalid speed counts as unknown.  If the width is not a number up to 12, followed by "x",
+ * the line counts as that of a port without a link.  The LMC is not given; 0 is assumed.
  */
 #include <inttypes.h>
 #include <string.h>

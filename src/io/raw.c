@@ -11,8 +11,8 @@
  * In a file that was truncated or edited by hand, a link may be reported by one end only,
  * or differently by its two ends.  Both are errors; the message names the lines.  A file
  * without any link is rejected as truncated.  Data that pass these checks go to the builder.
- * A tolerant reading notes a one-sided link and leaves it out; OpenSM would not use it
- * either.
+ * A link is one-sided if its far end is missing in the file, or reports another link or none.
+ * A tolerant reading notes a one-sided link and leaves it out; OpenSM would not use it either.
  *
  * Nodes are found by the hash of their id.  If two ids have the same hash, the node that is
  * added later is stored under the next free key.

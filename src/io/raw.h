@@ -56,7 +56,7 @@ bool ftr_raw_add_node(struct ftr_raw *r,
 bool ftr_raw_meet_node(struct ftr_raw *r, const struct ftr_raw_node *n,
 		       uint32_t *idx) FTR_MUST_USE;
 /* Record FTR_INVAL if the LID of n differs from that of `old`, on an earlier line.  Only switches
- * have a LID in struct ftr_raw_node; for end nodes it is 0 there, and each port has a LID. */
+ * have a LID in struct ftr_raw_node; the LIDs of end nodes are in struct ftr_raw_port. */
 bool ftr_raw_same_lid(const struct ftr_raw *r, const struct ftr_raw_node *old,
 		      const struct ftr_raw_node *n) FTR_MUST_USE;
 bool ftr_raw_add_port(struct ftr_raw *r,

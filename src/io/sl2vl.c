@@ -15,7 +15,7 @@
  *
  * Sections of channel adapters and routers are ignored: the mapping of a host's own
  * packets affects no link between switches.  For each output port OpenSM prints input ports
- * 0 to the last one; a section that stops earlier is incomplete.
+ * 0 to the last one; a section whose last line has an earlier input port is incomplete.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -43,7 +43,8 @@ struct slurm {
 	struct unit *unit;
 	uint32_t n_units;
 	uint32_t *up;		/* up[p]: pod above pod p, or NONE */
-	uint32_t *children;	/* children[p]: number of units and pods directly below pod p */
+	uint32_t *children;	/* children[p]: number of units, and of pods with children,
+				 * directly below pod p */
 	char (*name)[SLURM_NAME];	/* [n_sw] names of switches */
 };
 
@@ -115,7 +116,9 @@ static uint32_t single_out(struct slurm *s)
 	return split;
 }
 
-/* The lowest pod above rank 0 that holds all switches of m. */
+/* The lowest pod above rank 0 that holds all switches of m, or NONE.  If the first switch of m is
+ * above rank 0 and has several leaves below it, the pod of this switch is returned, and the other
+ * switches are not examined. */
 static uint32_t pod_of(const struct slurm *s, const struct member *m)
 {
 	const struct ftr_picture *p = s->p;
@@ -253,8 +256,8 @@ static void add_guid(struct slurm *s, ftr_sw w)
 		 n ? "-" : "sw-", s->sh->f->sw[w].guid);
 }
 
-/* Name the switches by their descriptions, with the GUID added if a description is not
- * unique or has the form of a generated name. */
+/* Name the switches by their descriptions, with the GUID added if a description is empty, is not
+ * unique, or begins like a generated name. */
 static bool names(struct slurm *s)
 {
 	const struct ftr_fabric *f = s->sh->f;
@@ -309,7 +312,7 @@ static bool same_head(const char *a, const char *b, size_t head)
 		!strncmp(a, b, head);
 }
 
-/* Write names in natural order: "n[01-03,07],login". */
+/* Write the names of hosts, which are in natural order: "n[01-03,07],login". */
 static void put_hosts(const struct slurm *s, const uint32_t *host, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; ) {
@@ -405,7 +408,8 @@ static void put_tree(const struct slurm *s)
 	}
 }
 
-/* The block of a unit: the pod of rank 1 that holds it, or NONE (the unit is a block). */
+/* The block of a unit: the pod of rank 1 that holds it. NONE: there is no such pod, or the fabric
+ * has fewer than three ranks; the unit itself is a block. */
 static uint32_t block_of(const struct slurm *s, uint32_t unit)
 {
 	uint32_t pod = s->unit[unit].pod;

@@ -10,7 +10,8 @@ struct ftr_source {
 	const char *path;	/* for messages */
 	struct ftr_err *err;
 	int fd;
-	unsigned char head[6];	/* first bytes of a file that is not compressed */
+	unsigned char head[6];	/* first bytes of the file; if it is not compressed, those that
+				 * ftr_source_read() has not returned yet */
 	size_t n_head;
 	void *z;		/* state of the unpacker; NULL: not compressed */
 	unsigned char *packed;

@@ -228,7 +228,8 @@ enum ftr_status ftr_stored_write(const char *path,
 	return write_file(path, &b, err);
 }
 
-/* Read the switches and the owners of LIDs; false if any value is invalid. */
+/* Read the switches and the owners of LIDs; false if the GUIDs of the switches are not in ascending
+ * order, or the data end early. A LID with an invalid owner gets none. */
 static bool get_owners(struct cursor *c, struct ftr_fabric *f,
 		       struct ftr_switch *sw, struct ftr_endport *ep,
 		       struct ftr_lid_owner *owner)

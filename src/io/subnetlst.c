@@ -7,8 +7,9 @@
  *	  {description} LID:0049 PN:01 } { CA ... } PHY=4x LOG=ACT SPD=25
  *
  * The file has this on one line.  All numbers are hex, except those after PHY and SPD.
- * Each line describes both nodes completely, so every property is repeated many times and
- * must be the same each time.  The file does not give the LMC; 0 is assumed, and all LIDs
+ * Each line describes both nodes completely, so every property is repeated many times.  Types,
+ * numbers of ports, LIDs, and port GUIDs of end ports must be the same each time; the first
+ * description of a node is used.  The file does not give the LMC; 0 is assumed, and all LIDs
  * of a port except its base LID are then unknown.
  */
 #include <inttypes.h>

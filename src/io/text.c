@@ -148,7 +148,8 @@ static bool refill(struct ftr_text *t)
 	return true;
 }
 
-/* Set *cap to the space for the whole file, if its length is known. */
+/* Set *cap to the first size of the buffer, which has room for the whole file if its length is
+ * known and it is not compressed. */
 static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 				 struct ftr_err *err)
 {
@@ -233,7 +234,8 @@ enum ftr_status ftr_written(FILE *out, const char *what, struct ftr_err *err)
 
 /* ---- lines --------------------------------------------------------------- */
 
-/* Find the end of the line that starts at t->at; NULL: there is no newline. */
+/* Find the end of the line that starts at t->at; NULL: there is no newline, or the line is too
+ * long.  Returns false if the file cannot be read. */
 static bool find_newline(struct ftr_text *t, const char **nl)
 {
 	do {

@@ -30,8 +30,8 @@ struct ftr_cur {
 };
 
 /*
- * The functions that read return false after an error, which is then in t->status and
- * t->err.
+ * The functions ftr_text_... that return bool return false after an error, which is then in
+ * t->status and t->err.
  */
 
 void ftr_text_mem(struct ftr_text *t, const char *path, const char *text,
@@ -42,13 +42,14 @@ bool ftr_text_open(struct ftr_text *t, const char *path, bool own,
 		   struct ftr_err *err) FTR_MUST_USE;
 void ftr_text_close(struct ftr_text *t);
 bool ftr_text_line(struct ftr_text *t, struct ftr_cur *c) FTR_MUST_USE;
-/* Like ftr_text_line(), but skips blank lines and lines that start with '#'. */
+/* Like ftr_text_line(), but skips blanks at the start of a line, blank lines, and lines whose first
+ * character after blanks is '#'. */
 bool ftr_text_meaningful(struct ftr_text *t, struct ftr_cur *c) FTR_MUST_USE;
 /* Call fn for every line that ftr_text_meaningful() returns, until reading or fn fails. */
 typedef bool (*ftr_line_fn)(void *ctx, struct ftr_cur *line);
 bool ftr_text_each(struct ftr_text *t, ftr_line_fn fn, void *ctx) FTR_MUST_USE;
-/* Read the whole file, malloc()ed; FTR_LIMIT if it is larger than FTR_SLURP_MAX bytes,
- * FTR_PARSE if it holds a NUL byte.  own: as in ftr_text_open(). */
+/* Read the whole file, malloc()ed; FTR_LIMIT if it has more than FTR_SLURP_MAX bytes, packed or
+ * unpacked; FTR_PARSE if it holds a NUL byte.  own: as in ftr_text_open(). */
 #define FTR_SLURP_MAX (256u << 20)	/* far larger than any fabric file */
 enum ftr_status ftr_slurp(const char *path, bool own, char **text, size_t *len,
 			  struct ftr_err *err) FTR_MUST_USE;

@@ -11,7 +11,8 @@
 
 typedef bool (*collect_fn)(struct ftr_raw *r);
 
-/* Find the format by the first line that is neither blank nor a comment. */
+/* Find the format by the first line that is not blank, not a comment and not a trace line of
+ * ibnetdiscover -v ("DR ..."). */
 static bool find_format(struct ftr_text *t, collect_fn *out)
 {
 	struct ftr_cur c;

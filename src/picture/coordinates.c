@@ -4,9 +4,10 @@
  * every switch.
  *
  * The shape gives every switch the range of leaf columns of its pod (pod_first,
- * pod_leaves).  The range follows from the nominal fabric, so a missing link moves
- * nothing in the picture.  Switches of one rank with the same range are a pod.  Inside
- * a pod they are ordered by plane, then by index, and spread evenly over the range.
+ * pod_leaves).  The range follows from the nominal fabric, so a missing link does not move
+ * pods.  Switches of one rank with the same range are a pod.  Inside a pod they are ordered by
+ * plane, then by index, and spread evenly over the range.  A missing link changes this order only
+ * if it divides a plane.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static uint32_t *planes(struct drawing *z)
 	return uf;
 }
 
-/* True if s has neither hosts nor a leaf below it, and therefore no leaf columns. */
+/* True if s is not a leaf and has no leaf below it, and therefore no leaf columns. */
 static bool lonely(const struct ftr_shape *sh, ftr_sw s)
 {
 	if (sh->numbering.col[s] < sh->tree.n_leaf || sh->numbering.pod_first[s] || sh->numbering.pod_leaves[s] != 1)

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Lower bounds on the link load of a traffic pattern: under any tables, the flows that leave
- * and enter a pod share the links between the pod and higher ranks.
+ * Lower bounds on the link load of a traffic pattern: the flows that leave and enter a pod share
+ * the links between the pod's switches and higher ranks.  This holds for any tables, except if
+ * horizontal links, or links of lower switches that skip the rank of the pod, lead out of the pod:
+ * such links are not counted.
  */
 #include <string.h>
 
 #include "picture/picture.h"
 
-/* Leaf column of s; UINT32_MAX if s is not a leaf. */
+/* The only leaf column of the pod of s: the column of s if s is a leaf, otherwise that of the
+ * single leaf below s. UINT32_MAX if there is no such leaf, or more than one. */
 static uint32_t column(const struct ftr_picture *p, ftr_sw s)
 {
 	uint32_t pod = p->pod_of[s];

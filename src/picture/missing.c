@@ -6,9 +6,10 @@
  * The shape gives the number of links that a group should have (n_nominal) and the
  * number of upward groups that a switch should have (n_slots).  If all links of a group of
  * switch s are missing, the shape does not give their far end. This module then assumes
- * that the far end is a switch of the next rank that is linked to other switches below the
- * parents of s, but not to s. If there are several such switches, the one with the most
- * unconnected ports is chosen.
+ * that the far end is a switch of the next rank that has an unconnected port and is linked to
+ * other switches below the parents of s, but not to s. If there are more such switches than
+ * missing groups, those with the most unconnected ports are chosen. (With a nominal fabric, all
+ * far ends are known, and nothing is assumed.)
  */
 #include <stdlib.h>
 #include <string.h>

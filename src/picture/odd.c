@@ -118,8 +118,9 @@ static uint32_t peers_of(const struct drawing *z, ftr_sw s)
 	return z->p->pod_at[(size_t)r * z->p->n_cols + z->pod[pod].pod_first];
 }
 
-/* Set mode[s] to the most frequent n_up among the switches of rank r below the same pod,
- * or to 0 if fewer than half of them have it. */
+/* For each switch s of rank r, set mode[s] to the most frequent n_up among the switches of rank r
+ * below the same pod, except stubs; to the greatest of several such values; and to 0 if fewer than
+ * half of these switches have it. */
 static void mode_up(struct drawing *z, uint32_t r, const uint32_t *n_up,
 		    uint32_t *mode, uint32_t (*seen)[FTR_PORT_MAX + 2])
 {

@@ -30,7 +30,8 @@ function leastOf(k, load, d) {
 	return (goesUp(d) ? load.out[pod] : load.in[pod]) / upLinks[k][pod];
 }
 
-// A lower bound of the load of the most loaded link, if all flows arrive.
+// A lower bound of the load of the most loaded link, if all flows arrive, and if only upward links
+// lead out of each pod (src/picture/least.c).
 function boundOf(k, load) {
 	let max = 0;
 	upLinks[k].forEach((n, i) => {

@@ -8,7 +8,7 @@
 function hex(c) { return index("0123456789abcdef", c) - 1 }
 
 # Converts 64 hex digits (32 bytes) to base64.  Three hex digits give two base64 digits; the last
-# three are completed with zeros.
+# hex digit is completed with two zeros.
 function base64(h,   i, n, out, digits) {
 	digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	h = substr(h, 1, 64) "00"
