@@ -272,7 +272,7 @@ static inline uint64_t *balance_passed(const struct balance_net *net,
 	return passed + lid * balance_passed_words(net);
 }
 
-/* Allocate the bins. bytes: limit of their memory, which determines c->width. */
+/* Allocate the bins. bytes: approximate limit of their memory, which determines c->width. */
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 				 struct ftr_arena *a,
 				 struct ftr_err *err) FTR_MUST_USE;
@@ -353,8 +353,8 @@ struct balance_log {
 /* Change an entry of destination d; false: out of memory, and the entry is not
  * changed. */
 bool balance_move(struct balance_count *c, ftr_sw s, uint32_t d, ftr_port port);
-/* Revert all moves except the first n; returns the number of entries that then still differ from
- * their value before the first move. */
+/* Revert all moves in t except the first n; returns the number of entries that then still differ
+ * from their value before the first move. */
 uint64_t balance_log_undo(struct balance_log *log, struct ftr_tables *t,
 			  uint32_t n);
 
@@ -412,7 +412,9 @@ struct balance_sweep {
 	uint32_t target;	/* greatest number of flows that a link should carry */
 	uint64_t over;		/* cost of each flow above the target */
 	uint32_t meet;		/* A link is bad if some shift has at least this number of flows on
-				 * the link, or if the link has more flows than target. */
+				 * the link, or if the link has more flows than target. With bins of
+				 * several shifts: if the mean over the shifts of some bin is above
+				 * meet - 1. */
 	bool quick;		/* examine only entries whose path had a bad link when the sweep
 				 * began their batch of destinations */
 	uint32_t least;		/* balance_load_sweep: examine only entries through which at least

@@ -71,7 +71,7 @@ static void load_dest(const struct load *w, uint32_t d, uint32_t column)
 	__asm__ volatile ("" ::: "memory");
 	load_row(balance_entries(net, w->c->entry, d), n_sw);
 	if (w->w->least == 1)
-		return;	/* one of the last sweeps: few destinations use a link above the target */
+		return;	/* usually a late sweep: few destinations use a link above the target */
 	load_row(balance_senders(net, w->c->senders, d),
 		 n_sw * sizeof(*w->c->senders));
 	if (l != column) {

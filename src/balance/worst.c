@@ -20,8 +20,9 @@
 #define MOST_BYTES ((size_t)8 << 20)
 #define SLICE_SOURCES 16		/* A slice has at least SLICE_SOURCES * (mean number of
 					 * hosts of a source) shifts, unless it would exceed
-					 * MOST_BYTES. In smaller slices the time for following
-					 * paths, each once per slice, would be too long. */
+					 * MOST_BYTES or leave workers without a slice. In smaller
+					 * slices the time for following paths, each once per slice,
+					 * would be too long. */
 #define BLOCK 256u		/* number of shifts whose maxima are computed together */
 
 struct slice_worker {
@@ -157,8 +158,8 @@ static uint32_t shifts_in(const struct balance_net *net, size_t bytes)
 	return (uint32_t)(bytes / sizeof(uint16_t) / (net->n_rows + 1u));
 }
 
-/* The number of shifts in a slice: a multiple of the width of a bin, and small enough for every
- * worker to get a slice. */
+/* The number of shifts in a slice: a multiple of the width of a bin and, unless a bin has more
+ * shifts, at most n_pos / workers + 1, so that nearly all workers get a slice. */
 static uint32_t slice_shifts(const struct slices *z, uint32_t workers)
 {
 	const struct balance_net *net = z->net;

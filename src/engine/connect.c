@@ -7,9 +7,9 @@
  * that are joined only by racks.  Two solutions were compared.  Another order of the
  * switches, in which every pair has an up/down path (engine sftree), moves the paths of
  * all other pairs; the most loaded link then carries 10 to 41 % more flows.  The solution here
- * keeps every entry of the routing by rank and allows a few extra turns (turns.h): a
- * packet that came down to a switch, the gateway, may leave it upward again.  Only paths
- * that need a gateway use one.
+ * keeps the entries of the routing by rank, except some entries of gateways, and allows a few
+ * extra turns (turns.h): a packet that came down to a switch, the gateway, may leave it upward
+ * again.  Only paths that need a gateway use one.
  *
  * A pair (s, l) of a switch and a column is needed if links connect the two, but the cost
  * from s to l is infinite. In addition, both must have host ports, or column l must have the
@@ -43,13 +43,15 @@
  *	NEW			such turns, to some of its next hops
  *
  * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns of across.c are
- * allowed before the first column. Every switch then gets all next hops whose paths are
- * equally short and use allowed turns only (spread.c). Placement and the search then divide
- * the flows among these links.
+ * allowed before the first column. Every switch without a path by rank then gets further next hops
+ * whose paths are equally short and use allowed turns only (spread.c). Placement and the search
+ * then divide the flows among these links.
  *
- * If pairs still have no path after the last stage, the caller must use another order for the whole
- * fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable extra turns,
- * for example if two chassis A and B are joined only by gateways. Let a packet turn at gateway g
+ * If pairs still have no path after the last stage, the caller makes a new plan with horizontal
+ * links (enum connect_links). If that fails as well, or there are no such links, it must use
+ * another order for the whole fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there
+ * are no suitable extra turns, for example if two chassis A and B are joined only by gateways. Let
+ * a packet turn at gateway g
  * from A to B (a -> g -> b), and another one at gateway h from B to A (c -> h -> d). If up/down
  * paths lead from b to c and from d to a, the turns close a cycle:
  *
@@ -65,9 +67,9 @@
 #include "engine/plan.h"
 
 /* tries, all_tries: the number of times that grow() may fail because a turn is refused, in one
- * column and in all columns together. Refused turns are not tried again. The second stage is
- * skipped in the first pass, because a new turn is better than a gateway that may use only some
- * of its next hops. */
+ * column, and in all columns and passes together. Refused turns are not tried again. The second
+ * stage is skipped in the first pass, because a new turn is better than a gateway that may use only
+ * some of its next hops. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
@@ -79,7 +81,8 @@ static const struct stage {
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
 _Static_assert(N_STAGES == PLAN_STAGES, "PLAN_STAGES must be the number of stages");
-/* Greatest number of passes over all columns; passes are repeated while they find new turns. */
+/* Greatest number of passes over all columns, not counting the first one, which skips the second
+ * stage; passes are repeated while they find new turns. */
 #define PASSES 4
 
 #define IMPOSSIBLE UINT32_MAX
@@ -261,7 +264,8 @@ static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 }
 
 /* h: the next hops of the switch at the end of channel c. Remove those to which a packet from c
- * must not turn. FTR_REFUSED: none would remain. */
+ * must not turn. If none of these turns is allowed and the mode has NEW, admit one of them. If the
+ * list may have longer paths, keep the shortest. FTR_REFUSED: none would remain. */
 static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 				     struct hop_list *h)
 {
@@ -625,8 +629,8 @@ static enum ftr_status pass(struct plan *p)
 }
 
 /* Later columns add turns that earlier ones can use. So after the first pass, all columns are
- * planned again until no new turn is added. The result then depends on the set of
- * turns, not on the order in which they were found. */
+ * planned again until no new turn is added, at most PASSES times. If the last pass has added no
+ * turn, the result depends on the set of turns, not on the order in which they were found. */
 static enum ftr_status run_connect(struct plan *p)
 {
 	enum connect_links links = p->out->links;

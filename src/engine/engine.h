@@ -104,8 +104,8 @@ void engine_islands(const struct ftr_shape *sh, uint32_t *island);
 /*
  * The inverted order (inverted_order.c) as levels: *level is an array [n_sw] in arena. Any
  * two switches joined by a link have different levels, and every switch reaches the highest
- * switch of its island, the root, by upward links alone. avoid: a switch that is not used as
- * the root if another one can be, or FTR_SW_NONE. *root: the root of the largest island.
+ * switch of its island, the root, by upward links alone. avoid: a switch that becomes the root
+ * only if no other leaf is suitable, or FTR_SW_NONE. *root: the root of the largest island.
  */
 enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
 			       ftr_sw avoid, struct ftr_arena *arena,
