@@ -51,9 +51,8 @@
  * links (enum connect_links). If that fails as well, or there are no such links, it must use
  * another order for the whole fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there
  * are no suitable extra turns, for example if two chassis A and B are joined only by gateways. Let
- * a packet turn at gateway g
- * from A to B (a -> g -> b), and another one at gateway h from B to A (c -> h -> d). If up/down
- * paths lead from b to c and from d to a, the turns close a cycle:
+ * a packet turn at gateway g from A to B (a -> g -> b), and another one at gateway h from B to A
+ * (c -> h -> d). If up/down paths lead from b to c and from d to a, the turns close a cycle:
  *
  *	a -> g -> b ... c -> h -> d ... a
  *

@@ -37,7 +37,8 @@ static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 	return true;
 }
 
-/* The hash of the GUID lists in opts. A list that is not given counts as an empty one. */
+/* The hash of the GUID lists in opts and, if roots are given, of their mode. A list that is not
+ * given counts as an empty one. */
 static bool hash_lists(uint64_t *hash, const struct ftr_shape_opts *opts)
 {
 	uint8_t mode = (uint8_t)opts->roots_mode;

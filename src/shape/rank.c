@@ -35,13 +35,13 @@
  *
  *  6. Choice (choice.c).  Rule 1 fails if upper switches have as many hosts as leaves, and
  *     rule 5 leaves links unused.  So rules 2 to 5 are applied to other leaf seeds as well.
- *     If a small fabric has no levels, it is also ranked from each of its switches.  The
- *     result with the least estimated congestion is taken.
+ *     If a small fabric has no levels, it is also ranked from each of its switches.  A
+ *     result replaces an earlier one if it leads to clearly less estimated congestion.
  *  7. Earlier ranks (choice.c) are kept unless the result of rule 6 is clearly better.
  *
  * If the administrator gives roots, they decide instead: a breadth-first search from the
- * roots gives each switch a depth, and rank = greatest depth - depth. A component without a
- * root keeps the inferred ranks. A top switch that is missing from the list would get a
+ * roots gives each switch a depth, and rank = greatest depth - depth. In a component without a
+ * root, links keep the inferred direction. A top switch that is missing from the list would get a
  * rank below its neighbours, and most of its links would not be used: see enum ftr_roots.
  */
 #include <inttypes.h>
