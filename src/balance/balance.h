@@ -175,7 +175,7 @@ static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s,
  * flows	all-to-all flows of a link: entry (s, d) carries one for each
  *		host whose path to d passes s
  * bins		flows of the shift permutations on a link.  Bin b holds the sum
- *		over shifts b * width .. (b + 1) * width - 1
+ *		over shifts b * width .. (b + 1) * width - 1, modulo 2^16
  */
 struct balance_count {
 	const struct balance_net *net;

@@ -20,10 +20,10 @@
 #include "shape/rank.h"
 
 #define FAR UINT32_MAX
-/* Limit of (switches * ordered pairs of neighbours) / k: in larger fabrics only every k-th column
- * is used. The flows to these columns share few downward links, which would then seem overloaded. So
- * only upward links are compared in this case: each of them has about 1/k of the load that it
- * would have with all columns. */
+/* Limit of (switches * ordered pairs of neighbours) / k: only every k-th column is used. If k > 1,
+ * the flows to these columns share few downward links, which would then seem overloaded. So only
+ * upward links are compared in this case: each of them has about 1/k of the load that it would have
+ * with all columns. */
 #define MAX_WORK 250000
 
 struct estimate {
