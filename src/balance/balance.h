@@ -196,8 +196,8 @@ struct balance_count {
 };
 
 /* Where balance_count_flows writes its results. flows: all-to-all flows by link. passed: the
- * switches that flows pass, in rows as in balance_passed, zeroed by the caller; NULL: not wanted.
- * senders: as in balance_senders; NULL: not wanted. */
+ * switches that flows pass, in rows as in balance_passed; bits are set, but not cleared; NULL: not
+ * wanted. senders: as in balance_senders; NULL: not wanted. */
 struct balance_counted {
 	uint32_t *flows;
 	uint64_t *passed;

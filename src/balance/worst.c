@@ -39,9 +39,9 @@ struct slices {
 	atomic_bool stop;	/* the search was cancelled */
 };
 
-/* For each of the shifts begin .. end - 1, at most BLOCK, find the most loaded link, and add up
- * the flows of these links. A link has one row of b->n. All shifts are processed together, so
- * that the rows are read in order. */
+/* For each of the shifts begin .. end - 1, at most BLOCK, counted from the first shift of the
+ * slice, find the most loaded link, and add up the flows of these links. A link has one row of
+ * b->n. All these shifts are processed together, so that the rows are read in order. */
 static uint64_t sum_of_most(const struct balance_net *net,
 			    const struct balance_slice *b, uint32_t begin,
 			    uint32_t end)

@@ -61,7 +61,7 @@ struct pattern {
 				 * present groups above */
 	uint32_t p;		/* number of places of a group: the least common multiple of the
 				 * numbers of links of the groups */
-	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID has no owner */
+	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is no destination */
 };
 
 /* Scratch of a thread: arrays with one byte per column. */

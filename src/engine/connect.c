@@ -33,24 +33,24 @@
  *	ALLOWED			such turns, to some of its next hops: in this column the gateway
  *				then uses only these
  *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both directions
- *	NEW | BOTH		such turns, to some of its next hops. No path of another host
- *				becomes longer
+ *	NEW | BOTH		such turns, to some of its next hops: in this column the gateway
+ *				then uses only these, and its paths do not become longer
  *	LONGER			a gateway without switches below uses a next hop above that
  *				is not on a shortest path, so that its own hosts have a
  *				longer path.  This helps if every gateway is connected to
  *				several switches of each group
  *	NEW | ALL		new turns in one direction, to all next hops
- *	NEW			such turns, to some of its next hops
+ *	NEW			such turns, to some of its next hops, as with NEW | BOTH
  *
  * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns of across.c are
- * allowed before the first column. Every switch without a path by rank then gets further next hops
+ * allowed before the first column. Switches without a path by rank may then get several next hops
  * whose paths are equally short and use allowed turns only (spread.c). Placement and the search
- * then divide the flows among these links.
+ * divide the flows among these links.
  *
- * If pairs still have no path after the last stage, the caller makes a new plan with horizontal
- * links (enum connect_links). If that fails as well, or there are no such links, it must use
- * another order for the whole fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there
- * are no suitable extra turns, for example if two chassis A and B are joined only by gateways. Let
+ * If pairs still have no path after the last stage, dmodc makes a new plan with horizontal links
+ * (enum connect_links). If that fails as well, or there are no such links, dmodc uses another order
+ * for the whole fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable
+ * extra turns, for example if two chassis A and B are joined only by gateways. Let
  * a packet turn at gateway g from A to B (a -> g -> b), and another one at gateway h from B to A
  * (c -> h -> d). If up/down paths lead from b to c and from d to a, the turns close a cycle:
  *

@@ -59,8 +59,7 @@
  * switches above it would be in A. Packets between two chassis leaf switches would then pass
  * through the root, and the traffic of all neighbours of the root would share its few links.
  * With a chassis leaf switch as root only the spines above it are upside down, and no path of
- * a host changes. In PGFTs only leaves reach the top switches of all planes (or there is one
- * plane, and no upward paths are made).
+ * a host changes. PGFTs have no upward paths, so there the root is a leaf.
  *
  * If the root would be a bottleneck because hosts are connected to switches of A, another
  * leaf becomes the root (root.c).

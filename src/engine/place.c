@@ -52,10 +52,11 @@
  * links. The load of the other groups does not grow. (The switch at the far end must use the other
  * links of the group in any case.)
  *
- * Candidates without a slot are below the switch by rank. In a PGFT there is only one such
- * candidate for each destination. There are several if a leaf is connected to several switches
- * of one plane, like a rack to the leaf switches of a chassis. Equation (3) then selects the
- * same candidate for all hosts of the leaf, because their d differ by less than Pi.
+ * Candidates without a slot are below the switch by rank (or, for extra turns, of the same rank).
+ * In a PGFT there is only one such candidate for each destination. There are several if a leaf is
+ * connected to several switches of one plane, like a rack to the leaf switches of a chassis.
+ * Equation (3) then selects the same candidate for all hosts of the leaf, because their d differ
+ * by less than Pi.
  *
  * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE avoid this. They route downward to a host over the
  * switches of its upward path (struct ftr_up_path, <ftr/shape.h>). These are the switches over
@@ -69,8 +70,8 @@
  * above the switch is taken if it is in the slot of the destination. If there is none, each
  * candidate gets a hash of (candidate, d) and the highest hash wins. So an entry changes only if it
  * loses its own candidate. Switches with the same candidates, none of which is in the slot of the
- * destination, choose the same one, so traffic to port 0 of a
- * switch, which is slow, uses few links.
+ * destination, choose the same one. So traffic to port 0 of a switch, which is slow, uses few
+ * links.
  *
  * If no leaf has links to several switches of a plane, there are no upward paths.  Equation (3)
  * then chooses among candidates without a slot. In that case a destination has several such
@@ -163,8 +164,8 @@ void place_column(struct port_choice *pl, uint32_t l,
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* The distance a, in blocks, from the pod of the switch to t. For destinations other than hosts, a
- * leaf counts as one index d. */
+/* The distance a, in blocks, from the pod of the switch to t. For destinations other than hosts it
+ * is computed as if each leaf had one index d. */
 static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 {
 	uint32_t size = t->cls == FTR_CLASS_HOST ? pl->block : pl->pod_leaves;

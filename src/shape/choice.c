@@ -235,7 +235,7 @@ static bool seed_by_ratio(struct shaping *z, const struct host_ratio *cut)
 
 /* ---- fabrics without levels ---------------------------------------------- */
 
-/* True if every switch has hosts, and no switch is above another one: a mesh or a ring. */
+/* True if every switch has hosts, and no switch has a height above 0: a mesh or a ring. */
 static bool is_flat(const struct shaping *z, const int32_t *height)
 {
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)

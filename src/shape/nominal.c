@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric as an object, which is kept until the fabric grows.
+ * The nominal fabric as an object, which is kept until the fabric grows or the options change.
  *
  * One object holds the nominal fabric N and its shape S(N).  It never changes, so a user
  * of the old object is not affected when a new one is made.
