@@ -50,9 +50,9 @@
  * If pairs still have no path after the last stage, dmodc makes a new plan with horizontal links
  * (enum connect_links). If that fails as well, or there are no such links, dmodc uses another order
  * for the whole fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable
- * extra turns, for example if two chassis A and B are joined only by gateways. Let
- * a packet turn at gateway g from A to B (a -> g -> b), and another one at gateway h from B to A
- * (c -> h -> d). If up/down paths lead from b to c and from d to a, the turns close a cycle:
+ * extra turns, for example if two chassis A and B are joined only by gateways. Let a packet turn at
+ * gateway g from A to B (a -> g -> b), and another one at gateway h from B to A (c -> h -> d). If
+ * up/down paths lead from b to c and from d to a, the turns close a cycle:
  *
  *	a -> g -> b ... c -> h -> d ... a
  *

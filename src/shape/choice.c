@@ -40,14 +40,14 @@
  * So, if the ranks of an earlier shape are given, they are kept unless the inferred ranks are much
  * better. Much better means that the number of pairs without an up/down path is less than KEEP_GAIN
  * times that of the earlier ranks, or that the amount of congestion is, without many more such
- * pairs (MORE_APART). KEEP_GAIN corresponds to a
- * tenth less load on every link. A smaller gain is not worth new tables, and the estimate is not
- * exact enough to show it. If the inferred ranking has more ranks, its amount of congestion must be
- * less than DEEP_GAIN times as much; if it has fewer ranks, it need only be as good as the
- * earlier one. This corrects ranks that were inferred when the fabric was still incomplete, for
- * example a spine that was ranked below the leaves. Three kinds of switches get their inferred
- * ranks even if the earlier ranks are kept: new switches, stubs of the earlier shape, and switches
- * whose links were moved so that all of them would be horizontal.
+ * pairs (MORE_APART). KEEP_GAIN corresponds to a tenth less load on every link. A smaller gain is
+ * not worth new tables, and the estimate is not exact enough to show it. If the inferred ranking
+ * has more ranks, its amount of congestion must be less than DEEP_GAIN times that of the earlier
+ * ranks. If it has fewer ranks, it need only be as good as the earlier one, which corrects ranks
+ * that were inferred when the fabric was still incomplete, for example a spine that was ranked
+ * below the leaves. Three kinds of switches get their inferred ranks even if the earlier ranks are
+ * kept: new switches, stubs of the earlier shape, and switches whose links were moved so that all
+ * of them would be horizontal.
  *
  * The state file of the nominal fabric has the ranks of the switches. A shape that is made again
  * from the same fabric and these ranks is identical:

@@ -12,11 +12,10 @@
  *    pod are adjacent on every level.
  *  - Every leaf owns the same number of indices (the stride: the host count of the leaf
  *    with the most hosts), so a leaf with fewer hosts does not shift the indices of other leaves.
- *  - Within a leaf, hosts are ordered by port number, or by name (FTR_LEAF_BY_NAME).  If they are
- *    ordered by port number, and the number of ports that may
- *    carry a host is at most the stride, a missing host leaves its index free, and no
- *    other host moves when the missing host returns. Otherwise only the hosts present
- *    are counted.
+ *  - Within a leaf, hosts are ordered by port number or, with FTR_LEAF_BY_NAME, by name.  In the
+ *    order of port numbers a missing host leaves its index free, and no other host moves when the
+ *    missing host returns, provided that the number of ports that may carry a host is at most
+ *    the stride.  Otherwise only the hosts present are counted.
  *  - The i-th LID of a port (LMC) has the index d + i, so a leaf sends to successive LIDs of a
  *    port over successive upward groups.
  *  - If a leaf has ports of multi-port hosts, its indices are rotated: all are increased by the
@@ -48,7 +47,7 @@ struct ordering {
 	uint32_t *base;		/* base[s]: position of leaf s in base order */
 	uint32_t *pod_key;	/* pod_key[r * n_sw + s]: position of the first leaf of the pod of s
 				 * at rank r */
-	ftr_ep *ep_by_sw;	/* host ports, sorted by (switch, offset) */
+	ftr_ep *ep_by_sw;	/* host ports, sorted by switch and then by ep_cmp() */
 	uint32_t *ep_first;	/* ep_first[s]: index in ep_by_sw[] of the first host port of s */
 	uint32_t *offset;	/* offset[e]: offset of host port e among the host ports of its
 				 * switch and class */
