@@ -66,7 +66,7 @@ struct balance_net {
 	uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	uint32_t n_hosts;	/* sum of hosts[] */
 	uint32_t bound;		/* result of ftr_balance_bound for the shape */
-	uint32_t n_pos;		/* number of positions, and of shifts */
+	uint32_t n_pos;		/* number of positions, and of shifts, shift 0 included */
 	uint32_t *dest_at;	/* dest_at[p]: index in dest[] of the host at position p */
 	/* Destinations, sorted by column. Those of column l are dest[first[l]] .. dest[first[l + 1]
 	 * - 1]. */
@@ -77,8 +77,9 @@ struct balance_net {
 	uint32_t *dest_of;	/* dest_of[lid]: index in dest[]; BALANCE_NONE: not a base LID of a
 				 * host */
 	/* order[l]: the switches that have a path to column l, the farthest first, the switch of
-	 * the column last. Every path to the column visits switches in this order, whichever
-	 * candidates the entries use. sw == NULL: the column has no destinations */
+	 * the column last. If balance_net_follows() is true, every path to the column visits
+	 * switches in this order, whichever candidates the entries use. sw == NULL: the column has
+	 * no destinations */
 	struct balance_order {
 		uint16_t *sw;
 		uint32_t n;

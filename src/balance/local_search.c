@@ -320,7 +320,8 @@ static ftr_port cheapest_link(const struct search *z, ftr_sw s,
 
 /* The cheapest port. *meet: the switch at which the path through this port meets the present path.
  * Only the prices before that switch differ. The prices of all-to-all flows are computed first, and
- * the bins are not read if these prices alone exceed the price of the best port so far. */
+ * the bins of the links after this port are not read if these prices alone reach the price of the
+ * best port so far. */
 static ftr_port cheapest(struct search *z, ftr_sw s, ftr_sw *meet)
 {
 	ftr_port now = z->entry[s], best = now;
