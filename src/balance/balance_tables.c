@@ -299,10 +299,10 @@ static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* At a high cost, a full sweep makes no move that increases the total excess of all links (the
- * flows above the target), and seldom a move that leaves it equal.  So it cannot remove an excess
- * that only several such moves would reduce.  Remove it by load sweeps, without regard to shifts,
- * and then reduce the load of shifts again, at a high cost. */
+/* At a high cost, a full sweep moves an entry only if that reduces the total excess of all links
+ * (the flows above the target) or, at equal excess, the load of shifts.  So it cannot remove an
+ * excess that needs several moves.  Remove such an excess by load sweeps, without regard to
+ * shifts, and then reduce the load of shifts again, at a high cost. */
 static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st;
