@@ -162,8 +162,8 @@ static struct step pop(struct plan *p)
 #define KEY_TURN ((uint64_t)1 << 48)
 #define KEY_HOP ((uint64_t)1 << 32)
 
-/* The key (see struct step) of the path from t to the column, without the position of the
- * gateway. */
+/* The key (see struct step) of the path from t to the column, without the position in the order of
+ * gateways. */
 static uint64_t key_at(const struct plan *p, ftr_sw t)
 {
 	if (plan_by_rank(p, t))
@@ -364,7 +364,7 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 /* Use the paths of an earlier column. The next hops of the gateways are computed for this column.
  * FTR_REFUSED: a turn to one of these next hops is not allowed; no switch has been connected.
  * This can happen if spread.c gave a switch several next hops: only the first of them is copied
- * here, and plan_find_alike() has not always compared the step to it. */
+ * here, and it need not be at the end of the step that plan_find_alike() has compared. */
 static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;

@@ -20,7 +20,7 @@ enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
 /* A step of a path to the column, from a switch to a neighbour. Lower keys are better. */
 struct step {
 	uint64_t key;		/* from the high bits to the low ones: number of new turns, number
-				 * of hops, position of the gateway in the order of gateways */
+				 * of hops, position of the neighbour in the order of gateways */
 	ftr_sw sw;
 	uint32_t channel;	/* channel from sw */
 };
