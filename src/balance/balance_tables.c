@@ -205,8 +205,8 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 /* The least number of flows that is too many on a link in one shift: about the mean over the shifts
  * of the load of the most loaded link.  Links with fewer flows are examined only if they are above
  * the target.  Two flows are too many on small fabrics only.  On larger fabrics that lack links,
- * some link has two flows in every
- * shift; moving these flows takes long, and often leads to a link with three flows. */
+ * some link has two flows in every shift; moving these flows takes long, and often leads to a link
+ * with three flows. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /

@@ -117,8 +117,8 @@ static uint64_t root_load(const struct ends *e, ftr_sw s)
 	return own_load(e, s) + most;
 }
 
-/* Of the leaf switches of the island, except `avoid`, and `root`, the present root: the one with
- * the smallest load as a root; on a tie the one with the smallest GUID. */
+/* The switch with the smallest load as a root; on a tie the one with the smallest GUID. The present
+ * root and all leaf switches of the island except `avoid` are compared. */
 static ftr_sw lightest(const struct ends *e, uint32_t island, ftr_sw root,
 		       ftr_sw avoid)
 {
