@@ -19,8 +19,8 @@
  *
  * A fault must not change the root or the order without need, because tables would change all
  * over the fabric.  So the order of the nominal fabric is used, if one is given and if every
- * switch reaches all other switches of its island in that order.  Otherwise the order of the
- * present fabric is used.
+ * switch reaches all other switches of its island in that order within the two limits.
+ * Otherwise the order of the present fabric is used.
  *
  * With sftree_mode = paper the algorithms of the paper run as published (subtree.c), for
  * comparison, not for production.
