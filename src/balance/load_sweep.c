@@ -160,9 +160,9 @@ static void work(struct load *w, bool caller)
 	pthread_cond_broadcast(&w->sweep_done);
 }
 
-/* Each thread of the team gets one item.  At most n_shares threads work; the calling thread is one,
- * because only it asks whether to cancel.  The other threads wait: a thread that returned could
- * take the item of the calling thread. */
+/* Until the sweep is over, a thread gets only one item.  At most n_shares threads work.  One place
+ * is reserved for the calling thread, because only it asks whether to cancel.  The other threads
+ * wait: a thread that returned could take the item of the calling thread. */
 static void sweep_shares(void *ctx, unsigned int worker, uint32_t begin,
 			 uint32_t end)
 {
