@@ -66,7 +66,7 @@ struct balance_net {
 	uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
 	uint32_t n_hosts;	/* sum of hosts[] */
 	uint32_t bound;		/* result of ftr_balance_bound for the shape */
-	uint32_t n_pos;		/* number of positions, and of shifts */
+	uint32_t n_pos;		/* number of positions, and of shifts, shift 0 included */
 	uint32_t *dest_at;	/* dest_at[p]: index in dest[] of the host at position p */
 	/* Destinations, sorted by column. Those of column l are dest[first[l]] .. dest[first[l + 1]
 	 * - 1]. */
@@ -77,8 +77,9 @@ struct balance_net {
 	uint32_t *dest_of;	/* dest_of[lid]: index in dest[]; BALANCE_NONE: not a base LID of a
 				 * host */
 	/* order[l]: the switches that have a path to column l, the farthest first, the switch of
-	 * the column last. Every path to the column visits switches in this order, whichever
-	 * candidates the entries use. sw == NULL: the column has no destinations */
+	 * the column last. If balance_net_follows() is true, every path to the column visits
+	 * switches in this order, whichever candidates the entries use. sw == NULL: the column has
+	 * no destinations */
 	struct balance_order {
 		uint16_t *sw;
 		uint32_t n;
@@ -175,7 +176,7 @@ static inline uint32_t balance_link_to(const struct balance_net *net, ftr_sw s,
  * flows	all-to-all flows of a link: entry (s, d) carries one for each
  *		host whose path to d passes s
  * bins		flows of the shift permutations on a link.  Bin b holds the sum
- *		over shifts b * width .. (b + 1) * width - 1
+ *		over shifts b * width .. (b + 1) * width - 1, modulo 2^16
  */
 struct balance_count {
 	const struct balance_net *net;
@@ -196,8 +197,8 @@ struct balance_count {
 };
 
 /* Where balance_count_flows writes its results. flows: all-to-all flows by link. passed: the
- * switches that flows pass, in rows as in balance_passed, zeroed by the caller; NULL: not wanted.
- * senders: as in balance_senders; NULL: not wanted. */
+ * switches that flows pass, in rows as in balance_passed; bits are set, but not cleared; NULL: not
+ * wanted. senders: as in balance_senders; NULL: not wanted. */
 struct balance_counted {
 	uint32_t *flows;
 	uint64_t *passed;
@@ -272,7 +273,7 @@ static inline uint64_t *balance_passed(const struct balance_net *net,
 	return passed + lid * balance_passed_words(net);
 }
 
-/* Allocate the bins. bytes: limit of their memory, which determines c->width. */
+/* Allocate the bins. bytes: approximate limit of their memory, which determines c->width. */
 enum ftr_status balance_bins_new(struct balance_count *c, size_t bytes,
 				 struct ftr_arena *a,
 				 struct ftr_err *err) FTR_MUST_USE;
@@ -353,8 +354,8 @@ struct balance_log {
 /* Change an entry of destination d; false: out of memory, and the entry is not
  * changed. */
 bool balance_move(struct balance_count *c, ftr_sw s, uint32_t d, ftr_port port);
-/* Revert all moves except the first n; returns the number of entries that then still differ from
- * their value before the first move. */
+/* Revert all moves in t except the first n; returns the number of entries that then still differ
+ * from their value before the first move. */
 uint64_t balance_log_undo(struct balance_log *log, struct ftr_tables *t,
 			  uint32_t n);
 
@@ -412,7 +413,9 @@ struct balance_sweep {
 	uint32_t target;	/* greatest number of flows that a link should carry */
 	uint64_t over;		/* cost of each flow above the target */
 	uint32_t meet;		/* A link is bad if some shift has at least this number of flows on
-				 * the link, or if the link has more flows than target. */
+				 * the link, or if the link has more flows than target. With bins of
+				 * several shifts: if the mean over the shifts of some bin is above
+				 * meet - 1. */
 	bool quick;		/* examine only entries whose path had a bad link when the sweep
 				 * began their batch of destinations */
 	uint32_t least;		/* balance_load_sweep: examine only entries through which at least

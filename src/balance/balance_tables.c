@@ -17,9 +17,10 @@
  * of the most loaded link is then 2.5 flows instead of 2.07.  On very small fabrics (ROUNDS_PATHS)
  * all sweeps are repeated, beginning with the low cost, which lowers that figure to 2.05.
  *
- * On large fabrics a sweep takes a second.  So there are only two sweeps, at a medium cost, and
- * each sweep examines an entry only once, even if later moves make its path worse.  Links
- * below the target are not examined if they have fewer flows in every shift than a threshold.  This
+ * On large fabrics a sweep takes a second.  So there are only two sweeps, at a medium cost.  They
+ * examine only entries whose path was bad before the entries of their batch moved; if such a move
+ * makes the path of another entry bad, that entry is not examined.  Links that are not above the
+ * target do not make a path bad if they have fewer flows in every shift than a threshold.  This
  * threshold is the mean over the shifts of the load of the most loaded link, or less in the first
  * sweep (FIRST_MEET), because that mean falls during the sweep.  Three sweeps with the mean as the
  * threshold take about as long as these two, but these two lead to a mean that is 1 to 9 % lower
@@ -31,19 +32,20 @@
  * load of shifts) on 29 of the 3,093 routings of tests/prop/test_balance_recount; without it, on
  * 167.
  *
- * After every sweep the flows are counted exactly, and the best tables are kept.  (On large fabrics
- * this count takes long, so it is omitted if the sweep was cancelled.)  Tables are compared by the
- * load of the most loaded link under all-to-all traffic if that is above the limit, then by the
- * mean over the shifts of the load of the most loaded link.
+ * After a sweep the flows are counted exactly, and the tables are kept if they are the best so far.
+ * There are two exceptions: a sweep with few moves, which ends the search (MOVED_SHARE), and, on
+ * large fabrics, where this count takes long, a sweep that was cancelled.  Tables are compared by
+ * the load of the most loaded link under all-to-all traffic if that is above the limit, then by the
+ * mean over the shifts of the load of the most loaded link; see is_best().
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "balance/balance.h"
 
-#define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
-#define LIMIT_SHARE 33		/* The limit is the bound plus 1 / 33 of it. All lower loads are
-				 * equally good. */
+#define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it, at least plus 1. */
+#define LIMIT_SHARE 33		/* The limit is the bound plus 1 / 33 of it, at least plus 1. All
+				 * loads up to the limit are equally good. */
 #define LOAD_SWEEPS 10
 #define COARSE 6		/* the first sweep examines entries with at least 1 / 2^COARSE of
 				 * all flows to the LID */
@@ -59,10 +61,11 @@
 #define FULL_SWEEPS 6
 #define FULL_OVER 16		/* cost of a flow above the target in the first full sweep */
 #define FULL_RISE 16		/* factor by which this cost rises from one sweep to the next */
-#define EVEN_OVER (1 << 20)	/* cost of a flow above the target in even_out() */
+#define EVEN_OVER (1 << 20)	/* cost of a flow above the target in the first full sweep of
+				 * even_out() */
 #define ROUNDS 4
-#define ROUNDS_PATHS 100000	/* With fewer paths (see struct work) there are ROUNDS rounds, with
-				 * more paths only one: more rounds would take seconds and gain
+#define ROUNDS_PATHS 100000	/* With fewer paths (see struct work) there are up to ROUNDS rounds,
+				 * with more paths only one: more rounds would take seconds and gain
 				 * nothing. */
 #define TINY 50000		/* with fewer paths, depth load counts shifts as well */
 #define TINY_OVER (1 << 20)
@@ -75,7 +78,9 @@
 #define LARGE_OVER (1 << 12)
 /* The next two constants apply only if no link is above the limit. */
 #define GAIN_SHARE 500		/* In the second half of its sweeps, the search ends after a sweep
-				 * that reduces the load of shifts by less than 1 / GAIN_SHARE. */
+				 * that reduces the load of shifts by less than 1 / GAIN_SHARE. (On
+				 * small fabrics a sweep that increases it does not end the
+				 * search.) */
 #define MOVED_SHARE 20		/* On fabrics that are not small, the search ends with a sweep that
 				 * makes less than 1 / MOVED_SHARE of the moves of the sweep with
 				 * the most moves. Its tables are not compared with the best. */
@@ -198,9 +203,10 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 }
 
 /* The least number of flows that is too many on a link in one shift: about the mean over the shifts
- * of the load of the most loaded link.  Links with fewer flows are not examined.  Two flows are too
- * many on small fabrics only.  On larger fabrics that lack links, some link has two flows in every
- * shift; moving these flows takes long, and often leads to a link with three flows. */
+ * of the load of the most loaded link.  Links with fewer flows are examined only if they are above
+ * the target.  Two flows are too many on small fabrics only.  On larger fabrics that lack links,
+ * some link has two flows in every shift; moving these flows takes long, and often leads to a link
+ * with three flows. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /
@@ -293,9 +299,10 @@ static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* A full sweep moves an entry only if that reduces the total excess of all links (the flows above
- * the target).  So it cannot remove an excess that needs several moves.  Remove such an excess
- * without regard to shifts, and then reduce the load of shifts again, at a high cost. */
+/* At a high cost, a full sweep moves an entry only if that reduces the total excess of all links
+ * (the flows above the target) or, at equal excess, the load of shifts.  So it cannot remove an
+ * excess that needs several moves.  Remove such an excess by load sweeps, without regard to
+ * shifts, and then reduce the load of shifts again, at a high cost. */
 static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st;
@@ -314,9 +321,9 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Prepare sweeps: the entries by destination, and the log. Sets net->flows to NULL if the tables do
- * not follow the shape, because a sweep could then access memory beyond the arrays, or never
- * end. */
+/* Prepare sweeps: the entries by destination, and the log. If w->check is set and the tables do not
+ * follow the shape, set net->flows to NULL, because a sweep could then access memory beyond the
+ * arrays, or never end. */
 static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
@@ -334,8 +341,8 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Count the flows. Prepare sweeps only if the flows show that a sweep is needed; on a healthy tree
- * no sweep is needed. */
+/* Count the flows. At depth load, prepare sweeps only if the flows show that a sweep is needed; on
+ * a healthy tree no sweep is needed. */
 static enum ftr_status count(struct work *w, struct ftr_err *err)
 {
 	bool full = w->in->depth == FTR_BALANCE_FULL;

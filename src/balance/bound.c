@@ -120,8 +120,8 @@ static uint32_t list_links(struct cuts *c, const struct ftr_shape *sh)
 }
 
 /* Try the pods and planes of every rank. horizontal: switches may be connected over horizontal
- * links. The pods up to the highest rank and the planes from rank 0 on are then islands, which no
- * flow leaves, so they are not tried. */
+ * links. If this is true, the pods up to the highest rank and the planes from rank 0 on are
+ * islands, which no flow leaves, so they are not tried. */
 static void try_ranks(struct cuts *c, uint32_t top, bool horizontal)
 {
 	for (uint32_t r = 0; r <= top; r++) {

@@ -6,7 +6,7 @@
  * up from the farthest switch to the nearest in O(n_sw).
  *
  * Shifts.  The host at position p sends to position d in one shift only,
- * k = (d - p) mod n.  The hosts of a leaf have consecutive positions.  If there are m of
+ * k = (d - p) mod n.  The hosts of a switch have consecutive positions.  If there are m of
  * them, their flows to d belong to m consecutive shifts on every link of their path.  Bins
  * add up `width` consecutive shifts; with width 1 they hold the exact numbers.
  */

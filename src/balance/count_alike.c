@@ -47,8 +47,9 @@ struct worker {
 	struct balance_counter *link;	/* flows on each link, except the flows of groups that are
 					 * counted in used[] */
 	uint32_t *used;		/* used[x], for link x of a lead: number of destinations, except
-				 * those on the lead, to which it sends over this link; the other
-				 * members send to them over the corresponding links */
+				 * those on the lead, to which it sends over this link. Each other
+				 * member sends to them over the corresponding link, except to those
+				 * on the member itself (see add_source()). */
 	uint32_t *flows;	/* flows[s]: flows that wait at switch s: they have reached s and
 				 * are not forwarded yet. At the destination and at n_sw (no
 				 * switch), where flows end, flows[] is never 0, so that neither

@@ -18,8 +18,8 @@
  * The counters are kept up to date: flows that pass a changed entry are subtracted from the links
  * of their old path after this entry, and added to the links of their new path. All flows that pass
  * an entry take the same links from there on, so they are counted together, as one stream. The work
- * for one fault grows with the number of displaced entries, not with the size of the fabric. A flow
- * that reaches a missing entry is counted on the links before that entry.
+ * for a changed entry grows with the number of sources whose flows pass it and with the length of
+ * the path after it. A flow that reaches a missing entry is counted on the links before that entry.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@
 #define SCALE 16		/* prices of shifts are multiplied by SCALE, then rounded down */
 #define DENSE 8			/* if there is more than one displaced entry for every DENSE lines
 				 * of counters (see placing.h), most lines are used */
-#define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it. */
+#define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it, at least plus 1. */
 
 /* The link that the entry of s for lid uses, or BALANCE_NONE. */
 static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
@@ -408,7 +408,7 @@ static void walk_from(struct displaced *z, ftr_lid lid,
 
 /* Find the sources whose flows pass each of the n entries. z->known is set if every entry is
  * removed or still to be placed. These sources are then valid until the entry is placed, because
- * all entries that are placed before it are nearer to the destination. */
+ * no entry that is placed before it is farther from the destination. */
 static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
 		       const struct displaced_entry *e, uint32_t n)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Displaced entries: entries that cannot hold their preferred port, because it no
- * longer leads to the destination.  They are placed one at a time by the load of the
- * links on their paths, both for a whole routing (engine/keep.c) and for one fault
- * (src/incremental).
+ * Displaced entries: entries that cannot hold their preferred port (without preferred tables:
+ * their nominal port), because it no longer leads to the destination.  Those that cannot keep
+ * their current port either are placed one at a time by the load of the links on their paths,
+ * both for a whole routing (engine/keep.c) and for one fault (src/incremental).
  *
  *	displaced_new(...)
- *	  displaced_place_all(...)		a whole routing, `once`
- *	  displaced_change(...)			one fault: a call for each LID
+ *	  displaced_place_all(...)		a whole routing (parameter once: true)
+ *	  displaced_change(...)			one fault (once: false): a call for each LID
  *	displaced_free(z)
  *
  * Counted for each directed link:
@@ -66,7 +66,8 @@ struct balance_net *displaced_finish(struct displaced *z);
 
 /*
  * Set n entries of a LID in column l of sh.  Entries with `after` == DISPLACED_PLACE get
- * the port of least cost, and `after` is set to it.  The new entries must lead up and then
+ * the port of least cost, and `after` is set to it (FTR_PORT_NONE: there is no candidate).
+ * The other entries get `after`; FTR_PORT_NONE removes an entry.  The new entries must lead up then
  * down over links of sh; if turns is true, extra turns are allowed.  False: out of memory for
  * the counters; the caller must then change the entries back.
  */

@@ -9,10 +9,10 @@
  *	most loaded link >= sum over pairs of hosts (lightest path) / sum of w
  *
  * (duality of linear programs).  To find good weights, every round routes all flows over
- * lightest paths.  The weights of the next round make loaded links heavier, so that the mean
- * load over all rounds becomes even: the weight of a link grows exponentially with its mean
- * load so far (Plotkin et al. 1995, see docs/references.md).  The slope of the exponent rises
- * with the square root of the number of the round.
+ * lightest paths, one destination switch after the other.  After each of these switches the loaded
+ * links become heavier, so that the mean load over all rounds becomes even: the weight of a link
+ * grows exponentially with its load so far (Plotkin et al. 1995, see docs/references.md).  The
+ * slope of the exponent rises with the square root of the number of the round.
  */
 #include <math.h>
 

@@ -2,13 +2,14 @@
 /*
  * Links, sources and destinations of a shape.
  *
- * In all-to-all traffic every host sends to every other. Hosts are the channel adapters on any
- * switch, except Aggregation Nodes. In shifts only the hosts that have a place in
- * the host order send. The hosts of a switch have consecutive positions.
+ * In all-to-all traffic every host sends to every other. Hosts are the channel adapter ports with a
+ * LID on any switch, except Aggregation Nodes. In shifts only the hosts that have a place in
+ * the host order send. The positions of the hosts of a switch are consecutive.
  *
  * The order of the switches towards a column follows from the costs.  Switches without a cost,
- * whose paths make extra turns, are ordered by the number of hops of their present path.  The
- * search does not change this number, so the order is computed once.
+ * whose paths make extra turns, are ordered by the number of hops of their present path; if some
+ * paths are longer than the cost (in->longer), all switches are.  The search does not change this
+ * number, so the order is computed once.
  */
 #include <string.h>
 
@@ -71,9 +72,9 @@ static bool set_sources(struct balance_net *net)
 	return true;
 }
 
-/* Set the destinations: the base LIDs of hosts, by column and, within a column, by destination
- * index d. Positions have the same order, which is that of ftr_shape_host_order, because the
- * columns of leaves come first. */
+/* Set the destinations: the base LIDs of hosts, by column and, within a column, by class and
+ * destination index d. Positions have the same order, which is that of ftr_shape_host_order,
+ * because the columns of leaves come first. */
 static bool set_dests(struct balance_net *net)
 {
 	const struct ftr_shape *sh = net->in->shape;

@@ -8,7 +8,8 @@
  * Entries through which fewer than w->least hosts send are skipped; later sweeps have a smaller
  * w->least.
  *
- * The excess of a link is its load above the target.  An entry moves if that reduces the
+ * The excess of a link is its load above the target.  An entry moves if the links of its path have
+ * more excess in total than those of the path of some candidate, and if the move reduces the
  * sum of the squares of all excesses.  It takes the candidate with the smallest sum of squares; of
  * several such candidates, the one whose path has the fewest flows.
  */
@@ -28,7 +29,7 @@ static inline uint64_t excess_of(const struct share *z, uint32_t link)
 	return above(z, z->link[link].flows);
 }
 
-/* The link of the entry of s, which must lead to a port of s. */
+/* The link of the entry of s; valid only if s has this port. */
 static inline uint32_t link_at(const struct share *z, ftr_sw s)
 {
 	return z->load->ports[s].first + z->entry[s];
@@ -352,8 +353,8 @@ static inline bool sends_to(const struct share *z, const struct near *t,
 		z->link[link_at(z, t->sw)].peer == s;
 }
 
-/* Append to the queue the switches that send to s and through which at least w->least hosts send.
- * n: number of elements in the queue. Returns the new number. */
+/* Append to the queue the switches that send to s, through which at least w->least hosts send, and
+ * whose entry was not tried yet. n: number of elements in the queue. Returns the new number. */
 static uint32_t add_senders(struct share *z, ftr_sw s, uint32_t n)
 {
 	const struct near *t = z->near->at + z->near->first[s];

@@ -71,7 +71,7 @@ static void load_dest(const struct load *w, uint32_t d, uint32_t column)
 	__asm__ volatile ("" ::: "memory");
 	load_row(balance_entries(net, w->c->entry, d), n_sw);
 	if (w->w->least == 1)
-		return;	/* one of the last sweeps: few destinations use a link above the target */
+		return;	/* usually a late sweep: few destinations use a link above the target */
 	load_row(balance_senders(net, w->c->senders, d),
 		 n_sw * sizeof(*w->c->senders));
 	if (l != column) {
@@ -160,9 +160,9 @@ static void work(struct load *w, bool caller)
 	pthread_cond_broadcast(&w->sweep_done);
 }
 
-/* Each thread of the team gets one item.  At most n_shares threads work; the calling thread is one,
- * because only it asks whether to cancel.  The other threads wait: a thread that returned could
- * take the item of the calling thread. */
+/* Until the sweep is over, a thread gets only one item.  At most n_shares threads work.  One place
+ * is reserved for the calling thread, because only it asks whether to cancel.  The other threads
+ * wait: a thread that returned could take the item of the calling thread. */
 static void sweep_shares(void *ctx, unsigned int worker, uint32_t begin,
 			 uint32_t end)
 {

@@ -103,7 +103,8 @@ struct share {
 	struct changes {
 		struct change *at;
 		uint32_t n, cap;
-	} change[KEPT];		/* change[b % KEPT]: the changes of batch b */
+	} change[KEPT];		/* change[b % KEPT]: the changes of batch b; empty if there is only
+				 * one share */
 	bool nomem;
 
 	/* guarded by load->lock */

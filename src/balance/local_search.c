@@ -10,7 +10,8 @@
  * The cost of a path is the sum over its links of
  *
  *	w->over			for each all-to-all flow above the target
- *	(N + 1)^POWER - N^POWER	for each shift in which a flow shares the link with
+ *	SCALE * ((N + 1)^POWER - N^POWER)
+ *				for each shift in which a flow shares the link with
  *				N others: a smooth substitute for the maximum over
  *				all links
  *	flows			with a tiny factor, so that idle links are preferred
@@ -21,8 +22,9 @@
  *
  * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries
  * whose path has no bad link are not examined.  A link is bad if it is above the target, or has
- * w->meet or more flows in one of the shifts whose flows use the path.  This test reads one bit
- * for each bin, not the bins.  The test takes about a third of the time of a sweep, so in a quick
+ * w->meet or more flows in one of the shifts whose flows use the path.  (With bins of several
+ * shifts: if the mean over a bin with one of these shifts is above w->meet - 1.)  This test reads
+ * one bit for each bin, not the bins.  It takes about a third of the time of a sweep, so in a quick
  * sweep several threads test a batch of destinations, before any entry for them moves.
  */
 #include <string.h>
@@ -50,7 +52,7 @@ struct passing {
 struct marker {
 	struct step {		/* step[s]: the entry of switch s */
 		const uint64_t *full;	/* row of its link in balance_count.full; NULL: no bit is
-					 * set */
+					 * set, or the destination has no position */
 		uint16_t next;		/* switch at the end of the link */
 		bool over;		/* the link is above the target */
 		bool hot;		/* the path from s may have a bad link */
@@ -291,8 +293,8 @@ static uint64_t price_rest(const struct search *z, uint64_t limit)
 	return sum;
 }
 
-/* The port of the cheapest link of a group, if its price is below *least; *least is then set to
- * this price. 0: no link is below *least. */
+/* The port of the cheapest link of a group, without the present link of the entry, if its price is
+ * below *least; *least is then set to this price. 0: no such link is below *least. */
 static ftr_port cheapest_link(const struct search *z, ftr_sw s,
 			      const struct ftr_group *g, uint64_t *least)
 {
@@ -318,7 +320,8 @@ static ftr_port cheapest_link(const struct search *z, ftr_sw s,
 
 /* The cheapest port. *meet: the switch at which the path through this port meets the present path.
  * Only the prices before that switch differ. The prices of all-to-all flows are computed first, and
- * the bins are not read if these prices alone exceed the price of the best port so far. */
+ * the bins of the links after this port are not read if these prices alone reach the price of the
+ * best port so far. */
 static ftr_port cheapest(struct search *z, ftr_sw s, ftr_sw *meet)
 {
 	ftr_port now = z->entry[s], best = now;
@@ -372,8 +375,8 @@ static struct balance_shifts bins_for(const struct search *z,
 	};
 }
 
-/* The row of the link in balance_count.full: bits of the bins that may contain a shift with w->meet
- * flows. NULL: no bit is set. */
+/* The row of the link in balance_count.full: bits of the bins with more than w->meet - 1 flows per
+ * shift, as the mean over the bin. NULL: no bit is set. */
 static const uint64_t *full_bins(const struct search *z, uint32_t link)
 {
 	uint32_t row = z->net->row[link];

@@ -20,8 +20,9 @@
 #define MOST_BYTES ((size_t)8 << 20)
 #define SLICE_SOURCES 16		/* A slice has at least SLICE_SOURCES * (mean number of
 					 * hosts of a source) shifts, unless it would exceed
-					 * MOST_BYTES. In smaller slices the time for following
-					 * paths, each once per slice, would be too long. */
+					 * MOST_BYTES or leave workers without a slice. In smaller
+					 * slices the time for following paths, each once per slice,
+					 * would be too long. */
 #define BLOCK 256u		/* number of shifts whose maxima are computed together */
 
 struct slice_worker {
@@ -38,9 +39,9 @@ struct slices {
 	atomic_bool stop;	/* the search was cancelled */
 };
 
-/* For each of the shifts begin .. end - 1, at most BLOCK, find the most loaded link, and add up
- * the flows of these links. A link has one row of b->n. All shifts are processed together, so
- * that the rows are read in order. */
+/* For each of the shifts begin .. end - 1, at most BLOCK, counted from the first shift of the
+ * slice, find the most loaded link, and add up the flows of these links. A link has one row of
+ * b->n. All these shifts are processed together, so that the rows are read in order. */
 static uint64_t sum_of_most(const struct balance_net *net,
 			    const struct balance_slice *b, uint32_t begin,
 			    uint32_t end)
@@ -157,8 +158,8 @@ static uint32_t shifts_in(const struct balance_net *net, size_t bytes)
 	return (uint32_t)(bytes / sizeof(uint16_t) / (net->n_rows + 1u));
 }
 
-/* The number of shifts in a slice: a multiple of the width of a bin, and small enough for every
- * worker to get a slice. */
+/* The number of shifts in a slice: a multiple of the width of a bin and, unless a bin has more
+ * shifts, at most n_pos / workers + 1, so that nearly all workers get a slice. */
 static uint32_t slice_shifts(const struct slices *z, uint32_t workers)
 {
 	const struct balance_net *net = z->net;

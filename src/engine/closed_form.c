@@ -18,8 +18,8 @@
  * The placement (place.c) decides how many groups are counted and which group has which
  * number.  The literal placements count the present groups and links, as published.  The other
  * placements count the nominal ones, so that only displaced destinations change their link.
- * If several groups may lead down to a leaf, the other placements replace floor(d / Pi).  They use
- * the number of the destination on the tier of s instead (up_path in <ftr/shape.h>).
+ * If the shape has upward paths, the other placements replace floor(d / Pi) for hosts.  They use
+ * the number of the host on the tier of s instead (up_path in <ftr/shape.h>).
  *
  * Patterns. On a tree with few faults, C is all groups above s for nearly every (s, l).
  * Then the port depends on d only through the pair
@@ -38,7 +38,7 @@
  *	           with these corrections
  *
  * Every row has one writer, so the rows are divided among the team.
- * Work: n_sw * (LIDs + groups * n_sw) byte operations, vectorised.
+ * Work: n_sw * (LIDs + groups of a switch * n_sw) byte operations, vectorised.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,16 +61,14 @@ struct pattern {
 				 * present groups above */
 	uint32_t p;		/* number of places of a group: the least common multiple of the
 				 * numbers of links of the groups */
-	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID has no owner */
+	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is no destination */
 };
 
 /* Scratch of a thread: arrays with one byte per column. */
 struct per_worker {
-	uint8_t *n_cand;	/* number of groups, above or below, that lead closer to the
-				 * column */
-	uint8_t *n_above;	/* number of groups above that lead closer */
-	uint8_t *one;		/* index, among all groups of s, of the last group that leads
-				 * closer */
+	uint8_t *n_cand;	/* number of candidates, above or below */
+	uint8_t *n_above;	/* number of candidates above; 0 if s must route downward */
+	uint8_t *one;		/* index, among all groups of s, of the last candidate */
 	uint8_t *must;		/* not 0: s must route downward */
 	uint64_t no_path;	/* number of entries without a port */
 };

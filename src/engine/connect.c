@@ -7,9 +7,9 @@
  * that are joined only by racks.  Two solutions were compared.  Another order of the
  * switches, in which every pair has an up/down path (engine sftree), moves the paths of
  * all other pairs; the most loaded link then carries 10 to 41 % more flows.  The solution here
- * keeps every entry of the routing by rank and allows a few extra turns (turns.h): a
- * packet that came down to a switch, the gateway, may leave it upward again.  Only paths
- * that need a gateway use one.
+ * keeps the entries of the routing by rank, except some entries of gateways, and allows a few
+ * extra turns (turns.h): a packet that came down to a switch, the gateway, may leave it upward
+ * again.  Only paths that need a gateway use one.
  *
  * A pair (s, l) of a switch and a column is needed if links connect the two, but the cost
  * from s to l is infinite. In addition, both must have host ports, or column l must have the
@@ -33,25 +33,26 @@
  *	ALLOWED			such turns, to some of its next hops: in this column the gateway
  *				then uses only these
  *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both directions
- *	NEW | BOTH		such turns, to some of its next hops. No path of another host
- *				becomes longer
+ *	NEW | BOTH		such turns, to some of its next hops: in this column the gateway
+ *				then uses only these, and its paths do not become longer
  *	LONGER			a gateway without switches below uses a next hop above that
  *				is not on a shortest path, so that its own hosts have a
  *				longer path.  This helps if every gateway is connected to
  *				several switches of each group
  *	NEW | ALL		new turns in one direction, to all next hops
- *	NEW			such turns, to some of its next hops
+ *	NEW			such turns, to some of its next hops, as with NEW | BOTH
  *
  * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns of across.c are
- * allowed before the first column. Every switch then gets all next hops whose paths are
- * equally short and use allowed turns only (spread.c). Placement and the search then divide
- * the flows among these links.
+ * allowed before the first column. Switches without a path by rank may then get several next hops
+ * whose paths are equally short and use allowed turns only (spread.c). Placement and the search
+ * divide the flows among these links.
  *
- * If pairs still have no path after the last stage, the caller must use another order for the whole
- * fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable extra turns,
- * for example if two chassis A and B are joined only by gateways. Let a packet turn at gateway g
- * from A to B (a -> g -> b), and another one at gateway h from B to A (c -> h -> d). If up/down
- * paths lead from b to c and from d to a, the turns close a cycle:
+ * If pairs still have no path after the last stage, dmodc makes a new plan with horizontal links
+ * (enum connect_links). If that fails as well, or there are no such links, dmodc uses another order
+ * for the whole fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable
+ * extra turns, for example if two chassis A and B are joined only by gateways. Let a packet turn at
+ * gateway g from A to B (a -> g -> b), and another one at gateway h from B to A (c -> h -> d). If
+ * up/down paths lead from b to c and from d to a, the turns close a cycle:
  *
  *	a -> g -> b ... c -> h -> d ... a
  *
@@ -65,9 +66,9 @@
 #include "engine/plan.h"
 
 /* tries, all_tries: the number of times that grow() may fail because a turn is refused, in one
- * column and in all columns together. Refused turns are not tried again. The second stage is
- * skipped in the first pass, because a new turn is better than a gateway that may use only some
- * of its next hops. */
+ * column, and in all columns and passes together. Refused turns are not tried again. The second
+ * stage is skipped in the first pass, because a new turn is better than a gateway that may use only
+ * some of its next hops. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
@@ -79,7 +80,8 @@ static const struct stage {
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
 _Static_assert(N_STAGES == PLAN_STAGES, "PLAN_STAGES must be the number of stages");
-/* Greatest number of passes over all columns; passes are repeated while they find new turns. */
+/* Greatest number of passes over all columns, not counting the first one, which skips the second
+ * stage; passes are repeated while they find new turns. */
 #define PASSES 4
 
 #define IMPOSSIBLE UINT32_MAX
@@ -160,8 +162,8 @@ static struct step pop(struct plan *p)
 #define KEY_TURN ((uint64_t)1 << 48)
 #define KEY_HOP ((uint64_t)1 << 32)
 
-/* The key (see struct step) of the path from t to the column, without the position of the
- * gateway. */
+/* The key (see struct step) of the path from t to the column, without the position in the order of
+ * gateways. */
 static uint64_t key_at(const struct plan *p, ftr_sw t)
 {
 	if (plan_by_rank(p, t))
@@ -261,7 +263,8 @@ static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 }
 
 /* h: the next hops of the switch at the end of channel c. Remove those to which a packet from c
- * must not turn. FTR_REFUSED: none would remain. */
+ * must not turn. If none of these turns is allowed and the mode has NEW, admit one of them. If the
+ * list may have longer paths, keep the shortest. FTR_REFUSED: none would remain. */
 static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 				     struct hop_list *h)
 {
@@ -361,7 +364,7 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 /* Use the paths of an earlier column. The next hops of the gateways are computed for this column.
  * FTR_REFUSED: a turn to one of these next hops is not allowed; no switch has been connected.
  * This can happen if spread.c gave a switch several next hops: only the first of them is copied
- * here, and plan_find_alike() has not always compared the step to it. */
+ * here, and it need not be at the end of the step that plan_find_alike() has compared. */
 static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;
@@ -625,8 +628,8 @@ static enum ftr_status pass(struct plan *p)
 }
 
 /* Later columns add turns that earlier ones can use. So after the first pass, all columns are
- * planned again until no new turn is added. The result then depends on the set of
- * turns, not on the order in which they were found. */
+ * planned again until no new turn is added, at most PASSES times. If the last pass has added no
+ * turn, the result depends on the set of turns, not on the order in which they were found. */
 static enum ftr_status run_connect(struct plan *p)
 {
 	enum connect_links links = p->out->links;

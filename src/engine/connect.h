@@ -21,8 +21,8 @@ struct connect_entry {
  * The horizontal links that a plan may use:
  *
  * UP_DOWN	none
- * ACROSS	all; paths may go up, cross one such link, and go down: the turns of these
- *		paths are allowed from the start (across.c)
+ * ACROSS	all; the turns of up/down routing between the trees that such links join are
+ *		allowed from the start (across.c), others are admitted one at a time
  * ANY		all; turns are admitted one at a time
  */
 enum connect_links { CONNECT_UP_DOWN = 0, CONNECT_ACROSS, CONNECT_ANY, CONNECT_N_LINKS };

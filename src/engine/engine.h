@@ -16,8 +16,9 @@ struct connect;
 
 /* Compute tables by equations (1) to (4) of Gliksberg et al. 2020, over any shape.
  * extra: entries for extra turns (connect.h); NULL: there are none.  displaced: one bit for
- * each (switch, LID), all 0 before the call; the bits of displaced entries (place.c) are set;
- * NULL: not needed.  *no_path: the number of entries that are FTR_PORT_NONE because there is no
+ * each (switch, LID), all 0 before the call; the bits of displaced entries with several candidates
+ * (port_choice.displaced, place.h) are set, except those of entries for extra turns; NULL: not
+ * needed.  *no_path: the number of entries that are FTR_PORT_NONE because there is no
  * path. */
 enum ftr_status dmodc_tables(const struct ftr_shape *sh,
 			     enum ftr_placement how,
@@ -73,10 +74,10 @@ static inline void engine_clear_stats(struct ftr_route_stats *stats)
 uint64_t engine_count_none(const struct ftr_shape *sh, const struct ftr_tables *t);
 
 /*
- * Kinds of the inverted order; inverted_order.c defines `part`. ORDER_GATEWAYS: several leaves
- * join each part to the rest of the fabric (for dmodc, if extra turns do not suffice).
- * ORDER_SFTREE: as ORDER_GATEWAYS if the shape has upward paths (struct ftr_up_path) and some pairs
- * of host ports have no up/down path by rank; otherwise one leaf joins each part.
+ * Kinds of the inverted order; inverted_order.c defines `part`. ORDER_GATEWAYS: if possible,
+ * several leaves join each part to the rest of the fabric (for dmodc, if extra turns do not
+ * suffice). ORDER_SFTREE: as ORDER_GATEWAYS if the shape has upward paths (struct ftr_up_path) and
+ * some pairs of host ports have no up/down path by rank; otherwise one leaf joins each part.
  */
 enum order_kind { ORDER_SFTREE, ORDER_GATEWAYS };
 
@@ -104,8 +105,8 @@ void engine_islands(const struct ftr_shape *sh, uint32_t *island);
 /*
  * The inverted order (inverted_order.c) as levels: *level is an array [n_sw] in arena. Any
  * two switches joined by a link have different levels, and every switch reaches the highest
- * switch of its island, the root, by upward links alone. avoid: a switch that is not used as
- * the root if another one can be, or FTR_SW_NONE. *root: the root of the largest island.
+ * switch of its island, the root, by upward links alone. avoid: a switch that becomes the root
+ * only if no other leaf is suitable, or FTR_SW_NONE. *root: the root of the largest island.
  */
 enum ftr_status inverted_order(const struct ftr_shape *sh, enum order_kind how,
 			       ftr_sw avoid, struct ftr_arena *arena,

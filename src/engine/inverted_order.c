@@ -47,10 +47,11 @@
  * rank goes up inside A and then down outside A, goes down all the way in this order,
  * over the same links.
  *
- * The root is a leaf without a link to another leaf, because leaves inside A reach each other
- * only through the root. Of these leaves, those with nearly the largest A (ROOT_SHARE) are
- * considered, and the one with the smallest GUID is the root. So the loss of one link rarely
- * changes the root.
+ * The root is, if possible, a leaf without a leaf above it and without a switch below it, because
+ * leaves inside A reach each other only through the root. (If there is no such leaf, leaves with
+ * the least chain[] take its place.) Of these leaves, those with nearly the largest A (ROOT_SHARE)
+ * are considered, and the one with the smallest GUID is the root. So the loss of one link rarely
+ * changes the root. In an island without a leaf, the switch with the smallest GUID is the root.
  *
  * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
  * a leaf reaches all top switches, the root is the highest such switch by rank. An example is
@@ -58,8 +59,7 @@
  * switches above it would be in A. Packets between two chassis leaf switches would then pass
  * through the root, and the traffic of all neighbours of the root would share its few links.
  * With a chassis leaf switch as root only the spines above it are upside down, and no path of
- * a host changes. In PGFTs only leaves reach the top switches of all planes (or there is one
- * plane, and no upward paths are made).
+ * a host changes. PGFTs have no upward paths, so there the root is a leaf.
  *
  * If the root would be a bottleneck because hosts are connected to switches of A, another
  * leaf becomes the root (root.c).
@@ -82,9 +82,9 @@
 #include "core/bytes.h"
 #include "engine/engine.h"
 
-/* Let n be the greatest size that A has for any possible root. For the chosen root, A has at least
- * n - n / ROOT_SHARE switches. The same limit applies to the number of switches of a part that its
- * anchor reaches. */
+/* Let n be the greatest size that A has for any leaf with the least chain[]. A leaf is considered
+ * as the root only if its A has at least n - n / ROOT_SHARE switches. The same limit applies to the
+ * number of switches of a part that its anchor reaches. */
 #define ROOT_SHARE 4
 /* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A are further anchors of a
  * part. */
@@ -109,8 +109,8 @@ struct ordering {
 	uint32_t *chain;	/* chain[l]: number of leaves above the switch of column l, plus 1
 				 * if that switch is a leaf, plus the number of downward groups of
 				 * that switch */
-	uint32_t *tops;		/* tops[l]: number of top switches in A if the root is the switch of
-				 * column l */
+	uint32_t *tops;		/* tops[l]: number of top switches (those without a link up) in A if
+				 * the root is the switch of column l */
 	ftr_sw *root;		/* root[i]: root of island i */
 	uint8_t *kind;		/* kind[s]: OUTSIDE, CLIMBS, ... */
 	uint32_t *part;		/* part[s]: least index of a switch in the part of s */
@@ -174,8 +174,8 @@ static void measure_reach(struct ordering *o)
 	}
 }
 
-/* Is switch `a` a better root than `b`? A leaf is better than another switch; on a tie, any
- * switch is better than `avoid`; then the smaller GUID is better. */
+/* Is switch `a` a better root than `b`? A leaf is better than a switch that is not a leaf; on a
+ * tie, any switch is better than `avoid`; then the smaller GUID is better. */
 static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 		      ftr_sw avoid)
 {

@@ -11,15 +11,17 @@
  *	1. its port in the preferred tables, which are those of the complete fabric;
  *	2. else its port in the current tables, which the switches hold;
  *	3. else a port that is chosen by the load of the links (balance/displaced.h),
- *	   as after a single fault (src/incremental): the entry is displaced.  With
- *	   the literal placements it gets the port of the closed form instead.
+ *	   as after a single fault (src/incremental).  Three kinds of entries get the port of
+ *	   the closed form instead: all entries with the literal placements, entries for
+ *	   extra turns, and entries without a preferred port (new switches and new hosts).
  *
- * A port is kept only if it is a candidate of equation (1) on the present fabric.  So one
- * more fault changes only the entries that lost their port, a restored link gets its
- * entries back, and the complete fabric has its preferred tables.  In any mixture of such
- * tables packets go up and then down by the same ranks, so there are no loops and no
- * credit loops.  The search (<ftr/balance.h>) may then move the displaced entries only, or
- * all entries if there are no preferred tables.
+ * A port is kept only if it is a candidate on the present fabric, by equation (1) or by the plan
+ * of extra turns (connect.h).  So one more fault changes only the entries that lost their port, a
+ * restored link gets its entries back, and the complete fabric has its preferred tables.  If there
+ * are no extra turns, packets go up and then down by the same ranks in any mixture of such tables,
+ * so there are no loops and no credit loops.  After these steps the search (<ftr/balance.h>) may
+ * move the entries that were not kept; with search_displaced, all entries without their preferred
+ * port; with search_all, or if there are no preferred tables, all entries.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +122,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		*entry = now;
 	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
-	/* a new switch has no preferred port; its entry stays that of the closed form */
+	/* an entry without a preferred port (new switch, new host) stays that of the closed form */
 	if (prefer != FTR_PORT_NONE && *entry != prefer && *entry != now &&
 	    k->displaced && !v->by_turn)
 		set_bit(k, k->displaced, s, lid);

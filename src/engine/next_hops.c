@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The next hops of a switch towards the column that is being connected (connect.c).  If the
- * switch has a path by rank, these are its candidates; otherwise the only next hop is that
- * of the path that was found.
+ * switch has a path by rank, these are its candidates, in a stage with LONGER also other
+ * neighbours above, or those of them to which a stage has restricted the switch.  Otherwise the
+ * only next hop is that of the path that was found, until plan_spread() adds others.
  */
 #include "engine/plan.h"
 

@@ -35,9 +35,9 @@
  * neighbouring blocks, and a leaf receives from two such blocks. So the displaced destinations at
  * either end of a path move by the same c, or by two values that differ by one. Few of them share a
  * link.
- * Because B is at least 2, half of the shifts use only one value of c. B is not larger, so that
- * every value of c occurs, which spreads all-to-all traffic. If r > 1, a shift uses slot x in all
- * periods of a block at once; the term j g then gives each period another displacement.
+ * Because B is at least 2, half of the shifts or more use only one value of c. B is not larger, so
+ * that every value of c occurs, which spreads all-to-all traffic. If r > 1, a shift uses slot x in
+ * all periods of a block at once; the term j g then gives each period another displacement.
  *
  * If slot (x + c) mod W has no candidate, the first slot with a candidate is taken from a list
  * that depends only on (s, d).  So an entry changes only when it loses its own next hop, and gets
@@ -45,16 +45,18 @@
  *
  * A fixed list cannot take the load of the links into account.  So displaced entries are
  * placed again by the load of the links (balance/displaced.h, engine/keep.c) if
- * preferred tables are kept. FTR_PLACE_EVEN also does this if the search for even load is on.
+ * preferred tables are kept. Without preferred tables this is done with FTR_PLACE_EVEN if the
+ * search for even load is on, or if the option place_by_load is set.
  *
  * If a link is lost and its group has other links, the destinations of the link move to these
  * links. The load of the other groups does not grow. (The switch at the far end must use the other
  * links of the group in any case.)
  *
- * Candidates without a slot are below the switch by rank. In a PGFT there is only one such
- * candidate for each destination. There are several if a leaf is connected to several switches
- * of one plane, like a rack to the leaf switches of a chassis. Equation (3) then selects the
- * same candidate for all hosts of the leaf, because their d differ by less than Pi.
+ * Candidates without a slot are below the switch by rank (or, for extra turns, of the same rank).
+ * In a PGFT there is only one such candidate for each destination. There are several if a leaf is
+ * connected to several switches of one plane, like a rack to the leaf switches of a chassis.
+ * Equation (3) then selects the same candidate for all hosts of the leaf, because their d differ
+ * by less than Pi.
  *
  * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE avoid this. They route downward to a host over the
  * switches of its upward path (struct ftr_up_path, <ftr/shape.h>). These are the switches over
@@ -65,10 +67,11 @@
  * the hosts whose upward paths pass the same switch of the tier.
  *
  * If no candidate is on the upward path of the host, or the destination is not a host, a candidate
- * above the switch is taken if it is in the slot of the destination. If there is none, each candidate gets a hash
- * of (candidate, d) and the highest hash wins. So an entry changes only if it loses its own
- * candidate. Switches with the same candidates choose the same one, so traffic to port 0 of a
- * switch, which is slow, uses few links.
+ * above the switch is taken if it is in the slot of the destination. If there is none, each
+ * candidate gets a hash of (candidate, d) and the highest hash wins. So an entry changes only if it
+ * loses its own candidate. Switches with the same candidates, none of which is in the slot of the
+ * destination, choose the same one. So traffic to port 0 of a switch, which is slow, uses few
+ * links.
  *
  * If no leaf has links to several switches of a plane, there are no upward paths.  Equation (3)
  * then chooses among candidates without a slot. In that case a destination has several such
@@ -81,8 +84,8 @@
 #include "core/core.h"
 #include "engine/place.h"
 
-/* All numbers in this file are below 2^25: an index d is below 2^16 switches times 2^8 ports, plus
- * a few LIDs. */
+/* All signed numbers in this file are below 2^25 in magnitude: an index d is below 2^16 switches
+ * times 2^8 ports, plus a few LIDs. */
 
 static int32_t floor_div(int32_t a, int32_t b)
 {
@@ -161,8 +164,8 @@ void place_column(struct port_choice *pl, uint32_t l,
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* The distance a, in blocks, from the pod of the switch to t. For destinations other than hosts, a
- * leaf counts as one index d. */
+/* The distance a, in blocks, from the pod of the switch to t. For destinations other than hosts it
+ * is computed as if each leaf had one index d. */
 static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 {
 	uint32_t size = t->cls == FTR_CLASS_HOST ? pl->block : pl->pod_leaves;

@@ -36,11 +36,13 @@ struct port_choice {
 	const struct ftr_group *const *cand;
 	uint32_t n;
 	bool slots;		/* true: every candidate has a slot */
-	bool several;		/* true: several downward groups are candidates; the choice is made
-				 * by upward paths */
+	bool several;		/* true: there are several candidates, at least one of them has no
+				 * slot, and up_path is not NULL; the choice is made by upward
+				 * paths */
 	const struct ftr_group *at[FTR_PORT_MAX + 1];	/* at[x]: candidate in slot x, or NULL */
-	bool displaced;		/* true: the port that place_port() returned last is not in the
-				 * group of the destination's own slot */
+	bool displaced;		/* set by place_port(): true if its port was chosen among several
+				 * candidates with slots, and is not in the group of the
+				 * destination's own slot */
 };
 
 /* Does the placement use equations (3) and (4) over the present groups and links? LITERAL and

@@ -20,7 +20,7 @@ enum { ALLOWED = 0, NEW = 1, ALL = 2, BOTH = 4, LONGER = 8 };
 /* A step of a path to the column, from a switch to a neighbour. Lower keys are better. */
 struct step {
 	uint64_t key;		/* from the high bits to the low ones: number of new turns, number
-				 * of hops, position of the gateway in the order of gateways */
+				 * of hops, position of the neighbour in the order of gateways */
 	ftr_sw sw;
 	uint32_t channel;	/* channel from sw */
 };
@@ -29,8 +29,8 @@ struct hop_list {		/* the next hops of a switch, as channels */
 	uint32_t first, n;	/* plan.pool[first .. first + n - 1] */
 	bool known;		/* true: the list is valid */
 	bool some;		/* true: the list may differ from the candidates of equation (1) */
-	bool longer;		/* true: the list has next hops whose path is longer than the path
-				 * by rank */
+	bool longer;		/* true: the list may have next hops whose path is longer than the
+				 * path by rank */
 	bool used;		/* true: a path uses these next hops, so they are fixed for this
 				 * column */
 	uint32_t total;		/* number of hops from the switch to the column */
@@ -73,7 +73,7 @@ struct plan {
 				 * column l */
 	unsigned int mode;
 	uint32_t tries[PLAN_STAGES];	/* by stage: number of times that grow() may still fail, in
-					 * all columns together */
+					 * all columns and passes together */
 	bool looking;		/* true: first pass over the columns, which skips the second stage
 				 * (see stages[] in connect.c) */
 	bool spread;		/* true: give switches all next hops that the turns allow, see
@@ -118,8 +118,9 @@ void plan_count_ends(struct plan *p);
 bool plan_find_pairs(struct plan *p) FTR_MUST_USE;
 bool plan_find_hubs(struct plan *p) FTR_MUST_USE;
 
-/* Hops of the path by rank from s to the column. The opposite path has as many hops, so the
- * number is read from the row of the column's switch, which stays in the cache. */
+/* Hops of the path by rank from s to the column. The number is that of the opposite path, because
+ * the row of the column's switch stays in the cache. Both paths exist or neither does. They have as
+ * many hops, unless a switch that must route downward (<ftr/shape.h>) makes one of them longer. */
 static inline uint8_t plan_cost(const struct plan *p, ftr_sw s)
 {
 	return p->back[p->sh->numbering.col[s]];

@@ -11,11 +11,11 @@
  *	H(A)	number of flows between host ports on different switches of A without the root
  *	own(s)	number of all-to-all flows from s per link of s; as many flows lead to s
  *
- *	load(root) = own(root) + H(A) / links of the root to A
+ *	load(root) = own(root) + H(A) / links of the root to A		(see also root_load())
  *
- * If the load of the present root exceeds own(s) of every leaf switch, the root is the
- * bottleneck of the fabric. Then the leaf switch with the smallest load() becomes the
- * root.
+ * If the present root is a leaf, and its load clearly exceeds own(s) of every leaf switch (MARGIN),
+ * the root is the bottleneck of its island. Then the leaf switch with the smallest load() becomes
+ * the root.
  */
 #include "core/bytes.h"
 #include "engine/engine.h"
@@ -117,7 +117,8 @@ static uint64_t root_load(const struct ends *e, ftr_sw s)
 	return own_load(e, s) + most;
 }
 
-/* Of the leaf switches of the island, the one with the smallest load as a root. */
+/* The switch with the smallest load as a root; on a tie the one with the smallest GUID. The present
+ * root and all leaf switches of the island except `avoid` are compared. */
 static ftr_sw lightest(const struct ends *e, uint32_t island, ftr_sw root,
 		       ftr_sw avoid)
 {

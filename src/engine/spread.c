@@ -12,7 +12,7 @@
  *
  *	- the path over t has as many hops as the present path of s,
  *	- a packet that comes from s may turn to every next hop of t, and
- *	- the packets of all switches whose path leads over s may turn to t.
+ *	- the packets of all neighbours whose path leads over s may turn to t.
  *
  * Then every choice among the next hops of all switches uses allowed turns only.
  */

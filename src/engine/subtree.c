@@ -39,7 +39,8 @@ static bool reaches_all(const struct subtree *z, ftr_sw s)
 }
 
 /* Algorithm 1. Leaves are tried in the order of columns. The leaf of the subnet manager is
- * skipped if there is another leaf (section 4.2). */
+ * skipped if there is another leaf (section 4.2). If no leaf reaches all switches, the root is the
+ * leaf of column 0. */
 static void choose_root(struct subtree *z, ftr_sw sm_switch)
 {
 	const struct ftr_shape *sh = z->sh;

@@ -2,8 +2,8 @@
 /*
  * sFtree as published: Bogdanski et al. 2012, Algorithms 1 and 2, over tables of dmodc. The
  * contract is that of `route` in <ftr/engine.h>, but opts must not be NULL. As in section 4.2, the
- * leaf of the subnet manager does not become the subtree root. order_known becomes false, because
- * no order of the switches permits all turns of these tables.
+ * search for the subtree root skips the leaf of the subnet manager. order_known becomes false,
+ * because these tables need not follow any order of the switches.
  */
 #ifndef FTR_ENGINE_SUBTREE_H
 #define FTR_ENGINE_SUBTREE_H

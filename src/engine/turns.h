@@ -96,8 +96,9 @@ bool turns_refused(const struct turns *tn, uint32_t in, uint32_t out,
 /*
  * Allow the turns from channel `in` to each of the channels out[n], which begin at the switch
  * where `in` ends. both: also allow the opposite turns, from the opposite channel of each out[i]
- * to the opposite channel of `in`. Errors: FTR_REFUSED: the turns would close a cycle; nothing
- * is changed. FTR_NOMEM.
+ * to the opposite channel of `in`. Errors: FTR_REFUSED: one of the turns would close a cycle; no
+ * turn is added, and turns_refused(), with the same `both`, is true for that one from now on.
+ * FTR_NOMEM.
  */
 enum ftr_status turns_admit(struct turns *tn, uint32_t in, const uint32_t *out,
 			    uint32_t n, bool both) FTR_MUST_USE;

@@ -27,7 +27,7 @@ static bool listed(const uint64_t *list, uint32_t n, uint64_t guid)
 	return bsearch(&guid, list, n, sizeof(*list), ftr_u64_cmp) != NULL;
 }
 
-/* Set ep_host and hosts according to the lists; false: there are no hosts. */
+/* Set ep_host and hosts according to the lists; false: no host port counts as a host. */
 static bool count_hosts(struct shaping *z, const uint64_t *cn, uint32_t n_cn,
 			const uint64_t *io, uint32_t n_io)
 {
@@ -57,12 +57,11 @@ static bool names_none(const struct ftr_fabric *f, const struct ftr_guids *g)
 }
 
 /*
- * Find the host ports that count as hosts, that is, as compute nodes. A list of compute nodes
- * decides, if given; otherwise every channel adapter port is a host except those of I/O nodes
- * and Aggregation Nodes. Routers are never hosts. A list of compute nodes that names no port
- * of the fabric would leave the tree without leaves. Such a list is ignored, and cn_unknown is
- * set in the shape. (For example, the list has node GUIDs instead of port GUIDs, or all of its
- * nodes are switched off.)
+ * Find the host ports that count as hosts, that is, as compute nodes. Routers, Aggregation Nodes
+ * and ports without a link never do. Of the others, a list of compute nodes decides, if given;
+ * otherwise all count except those of I/O nodes. A list of compute nodes that names no host would
+ * leave the tree without leaves. Such a list is ignored, and cn_unknown is set in the shape. (For
+ * example, the list has node GUIDs instead of port GUIDs, or all of its nodes are switched off.)
  */
 enum ftr_status shape_hosts(struct shaping *z)
 {

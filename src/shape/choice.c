@@ -26,26 +26,28 @@
  * times as much, or less than DEEP_GAIN times as much if it has more ranks. If it has fewer ranks,
  * any smaller amount suffices. (The amount of congestion is the square of the greatest load, times
  * the sum of the squares of all loads; see congestion.h.) The new result must not leave many more
- * pairs without an up/down path. In trees whose hosts are all on leaves, all sets lead to the same
- * heights, and no congestion is estimated.
+ * pairs without an up/down path (MORE_APART). If all sets lead to the same heights, as in most
+ * trees whose hosts are all on leaves, no congestion is estimated.
  *
  * A fabric has no levels if every switch has hosts and none is above the others: a ring, a
  * mesh, a HyperX.  Rule 5 makes many of its links horizontal, so they are not used.  If such a
  * fabric has at most MAX_FLAT switches, each switch is also tried as the only root of an order
  * in which every link leads up or down.
  *
- * If the administrator gives roots, they decide the ranks, and only rule 1 is used.
+ * If the administrator gives roots, they decide the ranks, and rules 6 and 7 are not used.
  *
  * Rule 7. One more host can change the result of rules 1 and 6, and then nearly all tables change.
  * So, if the ranks of an earlier shape are given, they are kept unless the inferred ranks are much
- * better. Much better means that the amount of congestion, or the number of pairs without an
- * up/down path, is less than KEEP_GAIN times that of the earlier ranks. KEEP_GAIN corresponds to a
- * tenth less load on every link. A smaller gain is not worth new tables, and the estimate is not
- * exact enough to show it. If the inferred ranking has fewer ranks, it need only be as good as the
- * earlier one. This corrects ranks that were inferred when the fabric was still incomplete, for
- * example a spine that was ranked below the leaves. Three kinds of switches get their inferred
- * ranks even if the earlier ranks are kept: new switches, stubs of the earlier shape, and switches
- * whose links were moved so that all of them would be horizontal.
+ * better. Much better means that the number of pairs without an up/down path is less than KEEP_GAIN
+ * times that of the earlier ranks, or that the amount of congestion is, without many more such
+ * pairs (MORE_APART). KEEP_GAIN corresponds to a tenth less load on every link. A smaller gain is
+ * not worth new tables, and the estimate is not exact enough to show it. If the inferred ranking
+ * has more ranks, its amount of congestion must be less than DEEP_GAIN times that of the earlier
+ * ranks. If it has fewer ranks, it need only be as good as the earlier one, which corrects ranks
+ * that were inferred when the fabric was still incomplete, for example a spine that was ranked
+ * below the leaves. Three kinds of switches get their inferred ranks even if the earlier ranks are
+ * kept: new switches, stubs of the earlier shape, and switches whose links were moved so that all
+ * of them would be horizontal.
  *
  * The state file of the nominal fabric has the ranks of the switches. A shape that is made again
  * from the same fabric and these ranks is identical:
@@ -80,7 +82,7 @@
 #define NO_MORE 1.001		/* used instead of KEEP_GAIN if the new ranking has fewer
 				 * ranks; above 1 because of rounding */
 #define MORE_APART 0.1		/* greatest number of additional pairs without an up/down path, as a
-				 * share of the pairs of hosts on different switches */
+				 * share of the pairs that are physically connected */
 
 struct ranking {
 	int32_t *height;
@@ -233,7 +235,7 @@ static bool seed_by_ratio(struct shaping *z, const struct host_ratio *cut)
 
 /* ---- fabrics without levels ---------------------------------------------- */
 
-/* True if every switch has hosts, and no switch is above another one: a mesh or a ring. */
+/* True if every switch has hosts, and no switch has a height above 0: a mesh or a ring. */
 static bool is_flat(const struct shaping *z, const int32_t *height)
 {
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)

@@ -7,23 +7,24 @@
  * is computed here:
  *
  *  - Leaves are ordered by nested pods.  pod(l) = connected component of the switches of
- *    rank <= l, without horizontal links, because dmodc does not use them.  Pods are ordered by
+ *    rank <= l, without horizontal links, because no cost depends on them.  Pods are ordered by
  *    their first leaves (by GUID, or by the natural order of host names).  So the leaves of a
  *    pod are adjacent on every level.
  *  - Every leaf owns the same number of indices (the stride: the host count of the leaf
  *    with the most hosts), so a leaf with fewer hosts does not shift the indices of other leaves.
- *  - Within a leaf, hosts are ordered by port number.  If the number of ports that may
- *    carry a host is at most the stride, a missing host leaves its index free, and no
- *    other host moves when the missing host returns. Otherwise only the hosts present
- *    are counted.
- *  - The i-th LID of a port (LMC) has the index d + i, so the paths to successive LIDs of a port
- *    use successive planes on each level.
+ *  - Within a leaf, hosts are ordered by port number or, with FTR_LEAF_BY_NAME, by name.  In the
+ *    order of port numbers a missing host leaves its index free, and no other host moves when the
+ *    missing host returns, provided that the number of ports that may carry a host is at most
+ *    the stride.  Otherwise only the hosts present are counted.
+ *  - The i-th LID of a port (LMC) has the index d + i, so a leaf sends to successive LIDs of a
+ *    port over successive upward groups.
  *  - If a leaf has ports of multi-port hosts, its indices are rotated: all are increased by the
  *    same number, modulo the stride. The ports of one host are then on different planes, as far
  *    as the links permit.
  *
- * Each class of destinations other than hosts has its own indices, computed in the same way over
- * all switches. So these classes do not disturb the balance of the compute nodes.
+ * Each class of destinations other than hosts has its own indices, computed over all switches, by
+ * column and then by port number or name, without gaps for missing ports. So these classes do not
+ * disturb the balance of the compute nodes.
  *
  *	d = (position of the column) * stride of the class + offset in the column
  */
@@ -46,7 +47,7 @@ struct ordering {
 	uint32_t *base;		/* base[s]: position of leaf s in base order */
 	uint32_t *pod_key;	/* pod_key[r * n_sw + s]: position of the first leaf of the pod of s
 				 * at rank r */
-	ftr_ep *ep_by_sw;	/* host ports, sorted by (switch, offset) */
+	ftr_ep *ep_by_sw;	/* host ports, sorted by switch and then by ep_cmp() */
 	uint32_t *ep_first;	/* ep_first[s]: index in ep_by_sw[] of the first host port of s */
 	uint32_t *offset;	/* offset[e]: offset of host port e among the host ports of its
 				 * switch and class */

@@ -20,16 +20,16 @@
 #include "shape/rank.h"
 
 #define FAR UINT32_MAX
-/* Limit of (columns * pairs of neighbours). In larger fabrics only every k-th column is used. The
- * flows to these columns share few downward links, which would then seem overloaded. Therefore
- * only upward links are compared in this case: each of them has about 1/k of the load that it
- * would have with all columns. */
+/* Limit of (switches * ordered pairs of neighbours) / k: only every k-th column is used. If k > 1,
+ * the flows to these columns share few downward links, which would then seem overloaded. So only
+ * upward links are compared in this case: each of them has about 1/k of the load that it would have
+ * with all columns. */
 #define MAX_WORK 250000
 
 struct estimate {
 	const struct shaping *z;
 	const int32_t *height;
-	uint64_t *order;	/* [n] (height << 32 | index) of each switch with a height,
+	uint64_t *order;	/* [n] ((height + 2^31) << 32 | index) of each switch with a height,
 				 * ascending */
 	uint32_t n;		/* number of switches with a height */
 	/* for the current column, [n_sw] each */

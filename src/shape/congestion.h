@@ -25,7 +25,8 @@ struct congestion {
  * Estimate the congestion if each switch s has height[s]; NO_HEIGHT (rank.h): s is left out.
  * Links lead up to the greater height; the least height need not be 0.
  * O(switches with hosts * links).  On large fabrics only some of the switches with hosts are
- * used as destinations.
+ * used as destinations, and max and squares cover only the upward links.  Then the values are
+ * smaller, and can be compared only with those of the same fabric.
  * Errors: FTR_NOMEM.
  */
 enum ftr_status shape_congestion(struct shaping *z, const int32_t *height,

@@ -2,9 +2,10 @@
 /*
  * The parts of a fabric that the nominal fabric lacks or that differ from it.
  *
- * Switches are matched by the GUID of the holder of a place, or else by their links
- * (replace.c); host ports are matched by GUID.  Information that the fabric does not have
- * is not a difference: an LMC if there is no LID, or a name if it is empty.  A host port
+ * Switches are matched by the GUID of the holder of a place, or else by their links or by
+ * the GUID of the place (replace.c); host ports are matched by GUID.  Information that the
+ * fabric does not have is not a difference: an LMC if there is no LID, or a name if it is empty
+ * (two names are compared only if leaves are ordered by name).  A host port
  * without a link has no place in the tree and is ignored.
  */
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric as an object, which is kept until the fabric grows.
+ * The nominal fabric as an object, which is kept until the fabric grows or the options change.
  *
  * One object holds the nominal fabric N and its shape S(N).  It never changes, so a user
  * of the old object is not affected when a new one is made.
@@ -37,7 +37,8 @@ static bool hash_list(uint64_t *hash, const struct ftr_guids *g)
 	return true;
 }
 
-/* The hash of the GUID lists in opts. A list that is not given counts as an empty one. */
+/* The hash of the GUID lists in opts and, if roots are given, of their mode. A list that is not
+ * given counts as an empty one. */
 static bool hash_lists(uint64_t *hash, const struct ftr_shape_opts *opts)
 {
 	uint8_t mode = (uint8_t)opts->roots_mode;

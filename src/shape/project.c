@@ -223,7 +223,8 @@ static enum ftr_status up_paths(struct projection *p)
 }
 
 /* True if the fabric lacks the nominal link at port q of nominal switch t, although it has both
- * switches. s: the switch of the fabric that corresponds to t. */
+ * switches, and the link is to be reported from this end (cover_reported_here()). s: the switch of
+ * the fabric that corresponds to t. */
 static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
 		      unsigned int q)
 {

@@ -20,13 +20,13 @@
  *     has a leaf among its many neighbours keeps a high rank.
  *  3. Slim leaves.  If all neighbours of a switch of height >= 2 belong to one component
  *     of lower switches, it connects only switches that are already connected.  If it has
- *     end nodes of any kind, it is a slim leaf and gets height 0, because I/O nodes on
- *     leaves of their own must reach each other. A slim leaf counts as a leaf switch only if
- *     it has compute nodes.  If the switch has no end nodes, it is a stub. A stub keeps its height,
- *     because after many faults it may be the only switch that connects others, but it is
- *     ignored when planes are determined.  A stub that has most of its neighbours in common
- *     with a leaf is an empty leaf. It counts as a leaf in the order of leaves, so a rack
- *     that is switched off keeps its place.
+ *     end nodes of any kind, except Aggregation Nodes, it is a slim leaf and gets height 0,
+ *     because I/O nodes on leaves of their own must reach each other. A slim leaf counts as a
+ *     leaf switch only if it has compute nodes.  If the switch has no such end nodes, it is a
+ *     stub. A stub keeps its height, because after many faults it may be the only switch that
+ *     connects others, but it is ignored when planes are determined.  A stub that has most of its
+ *     neighbours in common with a leaf is an empty leaf. It counts as a leaf in the order of
+ *     leaves, so a rack that is switched off keeps its place.
  *  4. Hanging leaves.  A leaf that has no neighbour above it, but other leaves as
  *     neighbours, is placed below these leaves. This is repeated for chains of leaves.
  *  5. A component in which all switches have the same height (two switches back to back,
@@ -35,13 +35,13 @@
  *
  *  6. Choice (choice.c).  Rule 1 fails if upper switches have as many hosts as leaves, and
  *     rule 5 leaves links unused.  So rules 2 to 5 are applied to other leaf seeds as well.
- *     If a small fabric has no levels, it is also ranked from each of its switches.  The
- *     result with the least estimated congestion is taken.
+ *     If a small fabric has no levels, it is also ranked from each of its switches.  A
+ *     result replaces an earlier one if it leads to clearly less estimated congestion.
  *  7. Earlier ranks (choice.c) are kept unless the result of rule 6 is clearly better.
  *
  * If the administrator gives roots, they decide instead: a breadth-first search from the
- * roots gives each switch a depth, and rank = greatest depth - depth. A component without a
- * root keeps the inferred ranks. A top switch that is missing from the list would get a
+ * roots gives each switch a depth, and rank = greatest depth - depth. In a component without a
+ * root, links keep the inferred direction. A top switch that is missing from the list would get a
  * rank below its neighbours, and most of its links would not be used: see enum ftr_roots.
  */
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Rules 1 to 5 of ranking (rank.c), for choice.c.
+ * Rules 1 to 5 of ranking (rank.c), for choice.c, and parts of them for congestion.c.
  */
 #ifndef FTR_SHAPE_RANK_H
 #define FTR_SHAPE_RANK_H

@@ -5,10 +5,9 @@
  * A place of the nominal fabric is free if no switch of the fabric holds it. Each link of a switch
  * without a place is a vote, except links to other switches without a place. If the nominal fabric
  * connects the far end of the link to a free place, the vote is for that place; otherwise it is
- * against all places. A switch takes the place with the most votes if these are more than half of
- * all votes of its links. If two places have the same number of votes, the better place is the one
- * for which more links of the switch are at the nominal port. If two switches claim one place, the
- * switch with more votes gets the place.
+ * against all places. A switch claims the place that has more than half of all votes of its links.
+ * If several switches claim one place, the switch with the most votes gets it; on a tie, the one
+ * of which more links are at the nominal port.
  *
  * Every switch found gives its neighbours new votes, so rounds are repeated until one
  * finds no switch. In this way two neighbours that were replaced together are found. A
@@ -162,9 +161,10 @@ static bool is_end_node(const struct ftr_fabric *f, uint64_t guid)
 	return false;
 }
 
-/* Resolve conflicts of GUIDs: only the holder of a place may have the GUID of the place. A switch
+/* Resolve conflicts of GUIDs: only the holder of a place may have the GUID of the place. If an end
+ * node has this GUID, a switch with another GUID loses the place. A switch
  * that has returned, and has no place, takes the place with its own GUID; the switch that held this
- * place loses it. Each switch moves at most once. */
+ * place loses it. Each switch gets a place here at most once. */
 static void settle_guids(struct replace *r)
 {
 	const struct ftr_fabric *f = r->c->f, *n = r->c->n;

@@ -10,8 +10,9 @@
  *  - A host port that has no link in the fabric keeps its nominal link.  A host port
  *    that is at another place in the fabric, or whose place is taken by another, is removed
  *    with its link.
- *  - A switch that the fabric lacks is removed if more than half of its links are contradicted.
- *    Without this rule, a single link that is not contradicted would keep the switch forever.
+ *  - A switch that the fabric lacks is removed if more than half of its links are contradicted, or
+ *    if an end node of the fabric has its GUID.  Without the first rule, a single link that is not
+ *    contradicted would keep the switch forever.
  *
  * A switch of the fabric that replaces another one is entered under the GUID of its
  * place, so that everything that is ordered by GUID stays as it was.
