@@ -125,7 +125,8 @@ void load_report_links(const struct ftr_load *ld, const uint64_t *load,
 		       struct ftr_load_report *r);
 /* Set by_port[f->n_ports] from load[n_links]; 0 for ports without a link to a switch. */
 void load_by_port(const struct ftr_load *ld, const uint64_t *load, uint64_t *by_port);
-/* Set all members of the report, for a single pattern. */
+/* Set the members of the report that concern links and maxima, for a single pattern. The caller
+ * sets hosts, patterns, flows, lost and host_max. */
 void load_report_one(const struct ftr_load *ld, const uint64_t *load,
 		     struct ftr_load_report *r);
 
