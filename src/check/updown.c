@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The fast walk, from all switches to 128 LIDs at once. The 128 entries of a switch are in two
- * or three adjacent cache lines, so one lookup in the page table nearly always serves all of them.
+ * adjacent cache lines, nearly always of one page, so one lookup in the page table serves both.
  *
  * There is one byte of state per (switch, LID of the block), initially PENDING:
  *
