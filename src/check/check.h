@@ -34,7 +34,8 @@
  *	loadtree.c		all sources of one destination at once
  *	balance/displaced.c	also counts flows, and follows paths backwards to their sources
  *	incremental/write_steps.c	the next changed entry on a path over the new entries
- *	ddlr/plan.c		the entries that the planner chose for one LID
+ *	ddlr/plan.c		the current entries for one LID, and the steps of their writes
+ *	ddlr/lid_transition.c	old and new entries for one LID, depending on their steps
  *	ddlr/table_transition.c	entries as they were before any repair
  *	cli/transition.c	any mixture of two tables, with two next hops at each switch
  *	sim/function.c		one hop of one packet

@@ -30,7 +30,7 @@
  * up-then-down, and its dependencies cannot close a cycle (Gliksberg et al.
  * 2020, section 4.1). Any other LID takes the general walk (walk.c).
  *
- * At switches of the lowest rank, pass 1 does not look at entries; it only decides
+ * At switches of the lowest rank, pass 1 does not look at next hops; it only decides
  * the LIDs whose owner is the switch or is connected to it. If a path goes down to a switch
  * of the lowest rank and does not arrive there, its LID takes the general walk.
  */

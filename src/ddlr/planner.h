@@ -78,7 +78,7 @@ struct ftr_ddlr {
 	uint32_t most_groups;	/* the greatest number of groups of a switch */
 	uint8_t *dead_sw;	/* dead_sw[s]: switch s was reported down */
 	uint8_t *dead_link;	/* [n_ports] 1 at both ports of a link that was reported down */
-	uint8_t *has_hosts;	/* has_hosts[s]: a channel adapter with a LID is connected to s */
+	uint8_t *has_hosts;	/* has_hosts[s]: a host port with a LID is connected to s */
 	struct lid_state *of_lid;	/* [max_lid + 1] */
 	uint32_t *load;		/* load[x]: number of detours of packets from hosts to hosts, since
 				 * the last completed transition, that lead out of port x, an index
@@ -96,7 +96,7 @@ struct ftr_ddlr {
 	struct ftr_ddlr_plan *plan;
 	uint32_t cap_write;
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
-				 * refused in this plan */
+				 * refused in this plan, without parallel links */
 	uint8_t first_step;	/* added to the steps of further writes */
 	uint8_t *touched;	/* touched[s] 1: the plan has a write for switch s */
 	uint32_t *switches;	/* list of the switches with touched[s] == 1 */

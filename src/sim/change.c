@@ -6,7 +6,8 @@
  * changes the channels of both directions. A channel that goes down loses the packets on it and
  * the packets that wait for it. A packet that has other exits loses only the exit to that
  * channel. With fn->requeue, waiting packets are routed again instead of being lost, except those
- * in a switch that goes down. Packets that are completely in the buffer at the far end continue.
+ * in a switch that goes down. A packet whose head is in the buffer at the far end continues; if its
+ * tail had not left the sender, it is cut, and counted as lost where it ends.
  */
 #include <stdlib.h>
 #include <string.h>
