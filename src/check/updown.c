@@ -13,8 +13,9 @@
  *
  * Pass 1 visits the switches by ascending claimed rank, pass 2 by descending rank. Each pass
  * sets the state of a switch to the state of its next hop plus one hop; if the next hop is
- * PENDING, the switch stays PENDING. Ranks are used for nothing else. A switch is decided
- * when its state is no longer PENDING. The states are correct, because:
+ * PENDING, the switch stays PENDING. Ranks only give this order, and exclude next hops of equal
+ * rank (END_SIDE). A switch is decided when its state is no longer PENDING. The states are
+ * correct, because:
  *
  *  - A state other than PENDING is correct whatever the ranks are, because it
  *    was derived, hop by hop, from the end of the path.

@@ -33,7 +33,7 @@ struct detour {
 	uint32_t key[3];	/* set by rate(); compared in this order if hops are equal; less is
 				 * better */
 	uint8_t end_step;	/* greatest step of the entries on the path from sw[n] to the LID */
-	bool clean;
+	bool clean;		/* result of planes_clean(); valid if counts is true */
 	bool counts;		/* packets from or to hosts make the extra turns of the detour, so
 				 * planes_enter() must be called */
 };
