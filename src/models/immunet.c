@@ -33,10 +33,10 @@
  * packets. If all are 0 (the default), each signal or control packet takes the
  * time of a link and a switch, and no bandwidth.
  *
- * Before the first fault, a torus whose switches are numbered row by row has
- * the rings of the paper: one for each line and direction. A packet uses them in the order
- * of the dimensions. Any other fabric, and a torus with one_ring, has a single ring: that of a
- * breadth-first tree from switch 0.
+ * Before the first fault, a torus whose switches are numbered row by row, at least three in
+ * each dimension, has the rings of the paper: one for each line and direction. A packet uses
+ * them in the order of the dimensions. Any other fabric, and a torus with one_ring, has a single
+ * ring: that of a breadth-first tree from switch 0.
  *
  * deviation: t is not only the number of emergencies that the switch has seen: it is
  * also greater than the t of every level that the switch took over. The number of
