@@ -51,7 +51,8 @@ struct ftr_load {
 	uint32_t n_filled;
 	uint32_t *filled;	/* [n_filled] places that are not gaps */
 	uint8_t *entry;		/* entry[s * n_filled + i]: entry of switch s for place filled[i],
-				 * copied from the tables in the order in which it is read */
+				 * copied from the tables: here the entries are in the order in
+				 * which they are read */
 	uint32_t n_leaf;	/* number of switches with a filled place */
 	uint32_t *leaf;		/* leaf[s]: index of s in leaf_sw[], or LOAD_NONE */
 	ftr_sw *leaf_sw;	/* [n_leaf] */

@@ -18,8 +18,9 @@
 struct broken {
 	ftr_sw sw;
 	ftr_lid lid;
-	uint8_t late;		/* 0: packets from hosts to a host need the entry, as far as
-				 * search_carried() finds out; 1: only other packets do */
+	uint8_t late;		/* 0: packets from hosts to a LID of class FTR_CLASS_HOST need the
+				 * entry, as far as search_carried() finds out; 1: only other
+				 * packets do */
 	uint8_t cls, rank;	/* cls: enum ftr_class of the LID; rank: rank of sw */
 };
 
