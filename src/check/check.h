@@ -74,7 +74,8 @@ enum {
 
 /* The port by which packets to a LID must leave their last switch. */
 struct chk_exit {
-	ftr_sw sw;		/* switch of the owner; FTR_SW_NONE: the owner has no link */
+	ftr_sw sw;		/* switch of the owner; FTR_SW_NONE: there is no owner, or it has no
+				 * link */
 	ftr_port port;
 };
 
