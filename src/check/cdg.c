@@ -14,8 +14,9 @@
  * All workers set bits of the same graph. A bit is set by an atomic OR, and only if it is not set
  * yet; the result does not depend on the order of the workers.
  *
- * The proof by ranks is tested along the same paths: every hop must go strictly up or
- * down, and after a hop down no hop may go up unless the turn is claimed.
+ * The proof by ranks is tested along the same paths. Without claimed turns, every hop must go
+ * strictly up or down, and after a hop down no hop may go up. With claimed turns, each turn must
+ * be up-then-down or claimed (chk_legal() in claims.h).
  *
  * If VLs are checked, only the proof by ranks is tested here, and vl_cdg.c fills the graph.
  */

@@ -15,10 +15,10 @@
  *	dyn*.c		<ftr/cdg.h>, see dyn.h
  *	load*.c		<ftr/load.h>, see link_load.h
  *
- * The walks read the fabric from hop[] only. hop[] has an element for each switch s and each of
- * the 256 values p that an entry can have, so that any byte of a table is a valid index. The
- * element is the row to which the entry leads. Rows 0 .. n_sw-1 are the switches; the END_
- * values below follow them:
+ * The walks of updown.c and walk.c read the fabric from hop[], except horizontal links and the
+ * ports of LIDs. hop[] has an element for each switch s and each of the 256 values p that an entry
+ * can have, so that any byte of a table is a valid index. The element is the row to which the entry
+ * leads. Rows 0 .. n_sw-1 are the switches; the END_ values below follow them:
  *
  *	hop[s * 256 + p] = CHK_BATCH * (peer switch | n_sw + END_...)
  *
@@ -34,7 +34,8 @@
  *	loadtree.c		all sources of one destination at once
  *	balance/displaced.c	also counts flows, and follows paths backwards to their sources
  *	incremental/write_steps.c	the next changed entry on a path over the new entries
- *	ddlr/plan.c		the entries that the planner chose for one LID
+ *	ddlr/plan.c		the current entries for one LID, and the steps of their writes
+ *	ddlr/lid_transition.c	old and new entries for one LID, depending on their steps
  *	ddlr/table_transition.c	entries as they were before any repair
  *	cli/transition.c	any mixture of two tables, with two next hops at each switch
  *	sim/function.c		one hop of one packet
@@ -45,8 +46,8 @@
 #include "core/core.h"
 #include <ftr/check.h>
 
-/* Result of a walk. A value below ST_PENDING means that the path arrives; the value is its number
- * of hops. */
+/* Result of a walk. In updown.c, a value below ST_PENDING means that the path arrives; the value is
+ * its number of hops. In walk.c and delta.c only ST_GOOD means this; hops[] has the number. */
 enum {
 	ST_GOOD = 0,
 	ST_PENDING = 0x80,	/* the result is not known yet */
@@ -73,7 +74,8 @@ enum {
 
 /* The port by which packets to a LID must leave their last switch. */
 struct chk_exit {
-	ftr_sw sw;		/* switch of the owner; FTR_SW_NONE: the owner has no link */
+	ftr_sw sw;		/* switch of the owner; FTR_SW_NONE: there is no owner, or it has no
+				 * link */
 	ftr_port port;
 };
 
@@ -92,8 +94,8 @@ struct chk_part {
 	bool unproved;		/* an entry on a path violates the proof by ranks (cdg.c) */
 	uint8_t *state;		/* state[row * CHK_BATCH + i]: result of the walk from this row to
 				 * the i-th LID of the block */
-	uint8_t *head;		/* head[s]: 1 + index in the block of the first LID whose owner is s
-				 * or is connected to s; 0: there is none. The further LIDs of s
+	uint8_t *head;		/* head[s]: 1 + index in the block of the last LID whose owner is s
+				 * or is connected to s; 0: there is none. The other LIDs of s
 				 * are in batch.next (updown.c) */
 	/* for one LID, [n_sw] each */
 	uint8_t *col;		/* col[s]: entry of s */
@@ -201,8 +203,8 @@ void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 /* FTR_INVAL or FTR_LIMIT if the tables cannot be checked. */
 enum ftr_status chk_refuse(const struct ftr_fabric *f, const struct ftr_tables *t,
 			   struct ftr_err *err) FTR_MUST_USE;
-/* Allocate and set the members of c, except its options, which are set already. False: out of
- * memory. */
+/* Allocate and set the members of c, except claims, and except the options, which are set already.
+ * False: out of memory. */
 bool chk_set_up(struct chk *c, struct ftr_arena *a, unsigned int workers);
 
 /* walk.c */
@@ -228,7 +230,7 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 			    struct ftr_err *err) FTR_MUST_USE;
 uint32_t chk_vls_count(const struct chk *c);
 
-/* cycle.c: set r->cdg to ACYCLIC or CYCLE, and r->cycle. */
+/* cycle.c: set r->cdg to ACYCLIC or CYCLE; if it is CYCLE, also r->cycle and r->cycle_len. */
 enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,
 			  struct ftr_check_report *r, struct ftr_err *err);
 

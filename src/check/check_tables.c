@@ -20,8 +20,9 @@
  * the general walk. Otherwise the LIDs whose dependencies are not yet in the graph are
  * added, and the graph is searched (cdg.c, cycle.c).
  *
- * Time: O(n_sw * LIDs). Memory: 1 KB per switch, 128 bytes per switch and
- * worker, and per switch a square bit matrix of its ports.
+ * Time: O(n_sw * LIDs). Memory: 1 KB per switch, about 150 bytes per switch and
+ * worker, and per switch a square bit matrix of its ports. If VLs are checked, the matrix is one of
+ * the pairs (port, VL), and each worker needs 64 more bytes per port.
  */
 #include <string.h>
 

@@ -144,7 +144,8 @@ static bool acyclic(struct graph *g)
 	return n == all;
 }
 
-/* Sort the claims; remove duplicates and turns that are allowed without a claim. */
+/* Sort the claims; remove duplicates, turns that are allowed without a claim, and turns over links
+ * that are not up. */
 static void sort_claims(const struct graph *g, struct chk_claims *c)
 {
 	uint32_t kept = 0;

@@ -14,14 +14,16 @@
  * rotated so that the channel with the lowest number comes first.
  *
  * Peeling is O(vertices + edges). The search is O(vertices * edges) at worst,
- * in practice far less because of its bounded depth. After BUDGET edges the search
- * returns the best cycle found so far. All of this runs in one thread.
+ * in practice far less because of its bounded depth. When it has visited BUDGET edges, no further
+ * breadth-first search begins, and the best cycle found so far is returned. All of this runs in one
+ * thread.
  */
 #include <string.h>
 
 #include "check/check.h"
 
-#define BUDGET (UINT64_C(1) << 27)	/* number of edges after which the search ends */
+#define BUDGET (UINT64_C(1) << 27)	/* no breadth-first search begins after this number of
+					 * visited edges */
 
 struct search {
 	const struct chk *c;
@@ -32,10 +34,10 @@ struct search {
 	uint32_t *queue;	/* [n + 1] queue[n]: length of the queue */
 	uint32_t root;
 	uint32_t *dist, *via;	/* breadth-first search. dist[v]: number of channels from root to v;
-				 * via[v]: vertex before v */
+				 * via[v]: vertex before v (in first_cycle(): after v) */
 	uint32_t *best;		/* [best_len] the shortest cycle so far */
 	uint32_t best_len;
-	uint64_t edges;		/* number of edges visited */
+	uint64_t edges;		/* number of edges that breadth-first searches have visited */
 };
 
 /* The function is called for each successor or predecessor w of v, even if w has been removed. */

@@ -148,16 +148,18 @@ static bool goes_up(const struct delta_check *c, ftr_sw s, ftr_port p)
 	return peer_of(c, s, p, &y, &q) && c->d->rank[y] > c->d->rank[s];
 }
 
-/* True if every turn that is not up-then-down must be claimed. */
+/* True if every turn that is not up-then-down must be claimed, also turns over horizontal links. */
 static bool is_strict(const struct delta_check *c)
 {
 	return c->claims.n || c->d->horizontal;
 }
 
 /*
- * True if a packet that came from x and leaves s by port p makes a turn that is
- * neither up-then-down nor claimed.  If no turns are claimed and horizontal links are
- * not used, a turn back to x is allowed, because it cannot close a cycle.
+ * True if a packet that came from x and leaves s by port p makes a turn that is not
+ * allowed.  If is_strict(), only turns that are up-then-down or claimed are allowed, and no
+ * up-then-down turn back to x.  Otherwise only a hop up after a hop down is forbidden: up-then-down
+ * turns back to x cannot close a cycle, and horizontal hops are reported in
+ * worker_state.horizontal.  False if port p has no link to a switch, or this link is down.
  */
 static bool illegal(const struct delta_check *c, ftr_sw x, ftr_sw s, ftr_port p)
 {
@@ -172,7 +174,7 @@ static bool illegal(const struct delta_check *c, ftr_sw x, ftr_sw s, ftr_port p)
 	return rank[s] < rank[x] && rank[y] > rank[s];
 }
 
-/* Follow the path from s and set fate[] for all switches on the path. */
+/* Follow the path from s and set fate[], ahead[] and hops[] for all switches on the path. */
 static uint8_t follow(const struct delta_check *c, struct worker_state *j, ftr_sw s,
 		      ftr_lid lid)
 {
@@ -289,8 +291,9 @@ static void check_below(const struct delta_check *c, struct worker_state *j, uin
 		mixed(j, x->sw, s, x->lid);
 }
 
-/* If the new entry of change i is missing or leads up, examine the neighbours whose unchanged entry
- * leads to the switch of change i, to find stranded entries and turns. */
+/* Examine the neighbours whose unchanged entry leads to the switch of change i, to find stranded
+ * entries and turns. This is needed only if the new entry of change i is missing, if it leads up
+ * and the old one did not, or if is_strict(). */
 static void check_above(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;

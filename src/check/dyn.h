@@ -103,7 +103,8 @@ struct ftr_cdg {
 	uint32_t *epoch_of;	/* epoch_of[lid]: epoch in which the edges of the base entries were
 				 * counted */
 	/* [n_sl][n_sw][n_vl] sets of LIDs, lid_words words each: the LIDs whose packets with that
-	 * SL leave the switch on that VL under the base entries */
+	 * SL leave the switch on that VL under the base entries. A set may also contain LIDs whose
+	 * packets leave the switch by no link (dynall.c) */
 	uint64_t *base_set;
 	uint32_t lid_words;
 	uint64_t *count_first;	/* count_first[s]: index in count[] of the matrix of s */
@@ -189,8 +190,8 @@ static inline uint64_t *dyn_base_set(const struct ftr_cdg *g, uint32_t sl,
 }
 
 /* dynwalk.c: call fn for every edge that the entries col[] of a LID cause. Links that went down in
- * or before epoch carry no packets. If fn returns false, stop and return false; otherwise store the
- * visited VLs in base_set[]. */
+ * or before epoch carry no packets. If fn returns false, stop and return false. The VLs visited by
+ * packets of an SL are stored in base_set[] when all edges of this SL have been visited. */
 typedef bool (*dyn_edge_fn)(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			    uint32_t w);
 bool dyn_walk(struct ftr_cdg *g, ftr_lid lid, const uint8_t *col,

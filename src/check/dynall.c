@@ -7,7 +7,8 @@
  * the LIDs that first reached it in the previous round. Several threads share a round; each has its
  * own sets of the LIDs that it passed on. All threads then merge these sets. At each neighbour,
  * the LIDs are counted by the outgoing port of their entries. Only these counts are converted
- * into edges, because the VL of a packet depends on its ports and not on its LID.
+ * into edges, because the VL of a packet depends on its ports and its SL, not on its LID. Each SL
+ * is processed on its own.
  *
  * A walk LID by LID would access scattered memory. This walk reads the
  * rows of a switch and of its neighbours, and little else.
@@ -64,7 +65,7 @@ struct part {
 				 * forward_list(), all 0 between two uses */
 };
 
-/* Fewer LIDs than this number are passed on as lists, more as sets. */
+/* Fewer LIDs than this number are passed on as lists, otherwise as sets. */
 #define FEW(a) (4 * (size_t)(a)->words)
 
 static uint32_t size_of(const struct all *a)
@@ -202,7 +203,8 @@ static const uint32_t *count_entries(struct part *w, ftr_sw t)
 
 /* Add the edges from VL link_vl of a link to the links of the next switch. count[p]: number of LIDs
  * whose packets leave by port p; to[p]: result of add_edges() for port p. Returns the VL on which
- * all these packets leave; NOWHERE: they leave on different VLs, or some are dropped. */
+ * all these packets leave, except those that leave by no link; NOWHERE: they leave on different
+ * VLs, some are dropped, or none leaves by a link. */
 static uint32_t add_all_edges(const struct all *a, uint32_t link,
 			      unsigned int link_vl, const uint32_t *count,
 			      uint32_t *to)

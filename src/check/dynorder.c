@@ -170,7 +170,8 @@ static void find(struct ftr_cdg *g, struct search *z, uint32_t v, uint8_t direct
 	g->mark[v] |= direction;
 }
 
-/* Expand the next vertex of the forward search: find its successors with labels up to top. */
+/* Expand the next vertex of the forward search: find its successors whose label is at most top and
+ * whose link is up. */
 static void go_forward(struct ftr_cdg *g, struct search *z)
 {
 	uint32_t v = g->fwd[z->at_fwd++].v, first, n;

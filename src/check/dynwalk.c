@@ -5,8 +5,8 @@
  * Every switch has one entry for the LID, so all packets leave a switch s on one link,
  * and the VLs visited on this link are one small set: seen[s]. From each source the
  * path is followed until it ends or reaches a VL that was visited before. Each visited VL
- * has at most one successor and so at most one edge. O(n_sw) per LID and SL; only switches
- * that packets pass are visited.
+ * has at most one successor and so at most one edge. O(n_sw * n_vl) per LID and SL; only
+ * switches that packets pass are visited.
  *
  * Counting is most of the work of a drain, so a separate version of the walk is compiled for
  * it (by != 0; with by == 0, fn is called instead). A third version is for graphs in which all

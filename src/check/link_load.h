@@ -51,7 +51,8 @@ struct ftr_load {
 	uint32_t n_filled;
 	uint32_t *filled;	/* [n_filled] places that are not gaps */
 	uint8_t *entry;		/* entry[s * n_filled + i]: entry of switch s for place filled[i],
-				 * copied from the tables in the order in which it is read */
+				 * copied from the tables: here the entries are in the order in
+				 * which they are read */
 	uint32_t n_leaf;	/* number of switches with a filled place */
 	uint32_t *leaf;		/* leaf[s]: index of s in leaf_sw[], or LOAD_NONE */
 	ftr_sw *leaf_sw;	/* [n_leaf] */
@@ -125,7 +126,8 @@ void load_report_links(const struct ftr_load *ld, const uint64_t *load,
 		       struct ftr_load_report *r);
 /* Set by_port[f->n_ports] from load[n_links]; 0 for ports without a link to a switch. */
 void load_by_port(const struct ftr_load *ld, const uint64_t *load, uint64_t *by_port);
-/* Set all members of the report, for a single pattern. */
+/* Set the members of the report that concern links and maxima, for a single pattern. The caller
+ * sets hosts, patterns, flows, lost and host_max. */
 void load_report_one(const struct ftr_load *ld, const uint64_t *load,
 		     struct ftr_load_report *r);
 

@@ -25,8 +25,8 @@
 #define TABLE_MAX (UINT64_C(2) << 30)
 #define CHUNK 32		/* number of destinations that a worker takes at a time: their
 				 * entries share cache lines */
-#define SAMPLE 16		/* number of destinations from which the length of the longest path
-				 * is first estimated */
+#define SAMPLE 16		/* greatest number of destinations from which the length of the
+				 * longest path is first estimated */
 
 struct build {
 	struct ftr_load *ld;

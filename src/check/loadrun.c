@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The load of families of patterns (shifts, or random permutations), which are divided among the
- * threads of a team; and the load of pairs given by the caller.
+ * The load of families of patterns (shifts, random permutations or bisections), which are divided
+ * among the threads of a team; and the load of pairs given by the caller.
  *
- * A worker takes a pattern, adds up its flows in an array of loads, stores the maximum in
- * max[number of the pattern], and clears the array of loads for the next pattern:
+ * For each pattern, a worker clears its array of loads, adds up the flows of the pattern in this
+ * array, and stores the maximum in max[number of the pattern]:
  *
  *	max[0] max[1] ... max[patterns-1]	each is set by one worker
  *	part[worker].load			[n_links + LOAD_PSEUDO]

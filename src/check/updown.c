@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The fast walk, from all switches to 128 LIDs at once. The 128 entries of a switch are in two
- * cache lines of one page, so one lookup in the page table serves both.
+ * adjacent cache lines, nearly always of one page, so one lookup in the page table serves both.
  *
  * There is one byte of state per (switch, LID of the block), initially PENDING:
  *
@@ -13,8 +13,9 @@
  *
  * Pass 1 visits the switches by ascending claimed rank, pass 2 by descending rank. Each pass
  * sets the state of a switch to the state of its next hop plus one hop; if the next hop is
- * PENDING, the switch stays PENDING. Ranks are used for nothing else. A switch is decided
- * when its state is no longer PENDING. The states are correct, because:
+ * PENDING, the switch stays PENDING. Ranks only give this order, and exclude next hops of equal
+ * rank (END_SIDE). A switch is decided when its state is no longer PENDING. The states are
+ * correct, because:
  *
  *  - A state other than PENDING is correct whatever the ranks are, because it
  *    was derived, hop by hop, from the end of the path.
@@ -22,7 +23,8 @@
  *    So from s the path only goes down, to its end.
  *  - Pass 2 decides s only if its next hop has a higher rank. (If the next hop has a lower
  *    rank, either pass 1 has decided both, or pass 2 has not visited the next hop yet.)
- *    So from s the path goes up, and continues as an up-then-down path.
+ *    So from s the path goes up, and continues as an up-then-down path. (At the lowest rank,
+ *    pass 2 also decides s if the path ends at s.)
  *  - A next hop of equal rank never decides a switch (END_SIDE).
  *
  * If no state of a LID is PENDING, its paths from all switches are
@@ -30,8 +32,8 @@
  * 2020, section 4.1). Any other LID takes the general walk (walk.c).
  *
  * At switches of the lowest rank, pass 1 does not look at next hops; it only decides
- * the LIDs whose owner is the switch or is connected to it. If a path goes down to another
- * switch of the lowest rank and does not arrive there, its LID takes the general walk.
+ * the LIDs whose owner is the switch or is connected to it. If a path goes down to a switch
+ * of the lowest rank and does not arrive there, its LID takes the general walk.
  */
 #include <string.h>
 
@@ -44,7 +46,7 @@ struct batch {
 	uint32_t base;		/* first LID of the block */
 	uint32_t n;		/* number of entries of each switch that are in the block */
 	uint8_t own[BATCH];	/* own[i]: 0xff: the i-th LID has an owner */
-	uint8_t next[BATCH];	/* next[i]: 1 + index of the next LID whose owner is the same
+	uint8_t next[BATCH];	/* next[i]: 1 + index of the next lower LID whose owner is the same
 				 * switch, or is connected to it; 0: none */
 	ftr_port port[BATCH];	/* port[i]: port to the owner, at the owner's switch */
 	bool any;		/* some LID has an owner */
@@ -67,8 +69,8 @@ static inline void look(const struct chk *c, const uint8_t *state,
 		out[j] = (uint8_t)(out[j] + 1 - (out[j] >> 7));
 }
 
-/* Set the state at s of the LIDs whose owner is s or is connected to s: the path arrives if the
- * entry of s is the port to the owner. */
+/* Set the state at s of the LIDs whose owner is s or is connected to s, if the entry of s is the
+ * port to the owner: the path arrives. Other states do not change. */
 static void settle_own(const struct chk *c, struct chk_part *w,
 			     const struct batch *l, ftr_sw s)
 {

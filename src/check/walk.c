@@ -62,7 +62,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s)
 }
 
 /* Count the switches that make a turn: their entry leads up, and the entry of another switch leads
- * down to them. */
+ * down to them. Claimed turns are not counted. */
 static void count_turns(const struct chk *c, struct chk_part *w, ftr_lid lid)
 {
 	const uint8_t *rank = c->rank;

@@ -2,8 +2,8 @@
 /*
  * Find the broken entries, and order their repair.
  *
- * An entry is broken if it leads onto a dead link. The search reads the LFTs at both
- * ends of every dead link. The entries are sorted by four keys: whether packets from
+ * An entry is broken if it leads onto a dead link. The search reads the LFTs of the live
+ * switches at the ends of dead links. The entries are sorted by four keys: whether packets from
  * hosts to hosts need them, the class of the LID (enum ftr_class), the LID, and the
  * rank of the switch. The entries are repaired LID by LID, low switches first. So
  * entries that only need another upward port are repaired before the entries of
@@ -18,7 +18,8 @@
 struct broken {
 	ftr_sw sw;
 	ftr_lid lid;
-	uint8_t late;		/* 0: packets from hosts to a host need the entry; 1: only other
+	uint8_t late;		/* 0: packets from hosts to a LID of class FTR_CLASS_HOST need the
+				 * entry, as far as search_carried() finds out; 1: only other
 				 * packets do */
 	uint8_t cls, rank;	/* cls: enum ftr_class of the LID; rank: rank of sw */
 };
@@ -165,10 +166,12 @@ static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 }
 
 /*
- * Repair entries that packets from hosts to a host use. As long as all extra turns of these packets
- * lead into clean planes, there is a clean plane for each of the first k-1 faults. If a detour into
- * a clean plane is refused because it would close a cycle, packets from switches are ignored from
- * now on; this is better than a detour of packets from hosts into a plane that is not clean.
+ * Repair entries that packets from hosts to a host use. On k-ary trees, as long as all extra turns
+ * of these packets lead into clean planes, there is a clean plane for each of the first k-1 faults.
+ * If a detour over clean planes is refused because it would close a cycle, and entries stay broken,
+ * packets from switches are ignored from now on. This is better than a detour of packets from hosts
+ * into a plane that is not clean. Packets from switches are also ignored if entries stay broken
+ * after all other attempts.
  */
 static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)

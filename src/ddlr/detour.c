@@ -12,11 +12,16 @@
  *	n = 2	down, up (Sem-Jacobsen et al. 2011, section V-A)
  *	n = 3	down, down, up (section V-B), if the entry of the switch
  *		above the turn leads to the LID
- *	n = 4	down, down, up, up, if the entry of the switch above the
- *		turn does not lead to the LID
+ *	n = 4	down, down, up, up: for a switch above the turn whose entry
+ *		does not lead to the LID; that entry is rewritten, too
  *	n = 2	any two hops
- *	n	any path over switches without a working entry: for LIDs of
- *		switches, which may only be reachable from below
+ *	n	any path, up to n = DETOUR_MAX, over switches without a working
+ *		entry: mainly for LIDs of switches, which may only be reachable
+ *		from below
+ *
+ * As a destination, a host is here a LID of class FTR_CLASS_HOST (a compute node on a
+ * leaf switch). All other LIDs, for example those of I/O nodes, are repaired like those
+ * of switches. As a source, a host is any host port.
  *
  * For packets from hosts to hosts, all forms are tried with clean planes only
  * (planes.c), then with any plane. For packets from switches to a switch, a
@@ -24,17 +29,18 @@
  *
  * Clean planes are reserved for packets from hosts to hosts. A detour for
  * packets from hosts to a switch, or from switches to a host, is not made if
- * it leads away from a clean plane, or into a plane that is not clean. These entries
- * wait for the full routing.
+ * it leads away from a clean plane, or into a plane that is not clean; the last two
+ * forms are not tried. These entries wait for the full routing.
  * (The papers ignore packets to switches: Sem-Jacobsen et al. 2006, section
  * 3.2.) With the turn bit most such detours would close no cycle at that
  * time, but after a later fault they could exclude the only detour for hosts.
  *
  * The number of tries for packets from or to switches is limited: after
- * LATE_REFUSALS refused detours in one plan, these packets wait for the full
- * routing.
+ * LATE_REFUSALS refused detours in one plan, only parallel links are still tried for
+ * them, and other entries wait for the full routing.
  *
- * Of each form the best KEPT detours are kept and checked against the
+ * Of each form the best KEPT detours (of the last form: the first KEPT that the
+ * breadth-first search finds) are kept and checked against the
  * dependency graph in this order: fewest hops, then least loaded links, then
  * fewest additional switches to write (the plan has no write for them yet). If
  * the packets are not from hosts to a host, the number of these switches comes
@@ -45,10 +51,11 @@
 #include "ddlr/planner.h"
 
 #define KEPT 16			/* maximum number of detours of one form that are kept */
-#define PATHS_MAX 20000		/* maximum number of paths that are examined per form */
-/* Maximum number of refused detours per plan for packets from or to switches. Each refused
- * detour costs a search of the dependency graph, and hosts are not rerouted before the plan
- * is finished. */
+#define PATHS_MAX 20000		/* maximum number of paths, of any length up to form.n, that one
+				 * call of find() examines; all_paths() has no such limit */
+/* After this number of refused detours for packets from or to switches in one plan, only parallel
+ * links are still tried. Each refused detour costs a search of the dependency graph, and hosts are
+ * not rerouted before the plan is finished. */
 #define LATE_REFUSALS 100
 
 #define FORM_MAX 4
@@ -56,7 +63,7 @@
 enum dir { DOWN, UP, ANY };
 
 struct form {
-	uint32_t n;		/* number of rewritten entries; 0: any number */
+	uint32_t n;		/* number of rewritten entries; 0: any number up to DETOUR_MAX */
 	enum dir dir[FORM_MAX];
 };
 
@@ -77,14 +84,15 @@ struct search {
 	struct detour cur;	/* the detour being built */
 	struct detour kept[KEPT];
 	uint32_t n_kept, room;	/* number of detours kept, and the maximum number */
-	/* least_hops: least number of hops of any detour; 0: unknown. least_first: bit k % 64 is
-	 * set if a detour of that length begins with group k of cur.sw[0] */
+	/* least_hops: length of a shortest path over live links from cur.sw[0] to the switch of the
+	 * LID, which no detour undercuts; 0: unknown. least_first: bit k % 64 is set if such a path
+	 * begins with group k of cur.sw[0] */
 	uint32_t least_hops;
 	uint64_t least_first;
 	uint32_t first;		/* index of the group of cur.sw[0] with which cur begins */
 	uint32_t paths_left;
 	bool allowed_only;	/* keep only detours that is_allowed() permits */
-	bool dropped;		/* a detour was not kept because kept[] was full */
+	bool dropped;		/* a detour was not kept, or was removed, because kept[] was full */
 };
 
 static int detour_cmp(const struct detour *a, const struct detour *b)
@@ -172,7 +180,8 @@ static void rate(const struct search *z, struct detour *d, uint32_t n)
 	d->key[z->for_hosts ? 2 : 0] = new_switches;
 }
 
-/* True if the rule of clean planes permits the detour. Sets d->counts and d->clean. */
+/* True if the rule of clean planes permits the detour, or need not be kept in this search. Sets
+ * d->counts, and, if d->counts is true, d->clean. */
 static bool is_allowed(const struct search *z, struct detour *d)
 {
 	struct ftr_ddlr *r = z->r;
@@ -185,8 +194,9 @@ static bool is_allowed(const struct search *z, struct detour *d)
 	return !must || d->clean;
 }
 
-/* The detour has reached cur.sw[n]. Keep it if the entries from there lead to the LID, and kept[]
- * has room or contains a worse detour. */
+/* The detour has reached cur.sw[n]. Keep it if the entries from there lead to the LID, kept[] has
+ * room or contains a worse detour, and is_allowed() permits it (asked only if allowed_only is
+ * set). */
 static void judge(struct search *z)
 {
 	struct detour *d = &z->cur;
@@ -229,7 +239,8 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 	if (z->paths_left == 0 || r->avoid[g->remote])
 		return;
 	z->paths_left--;
-	/* switches between the two ends of the detour must not have a write in this plan */
+	/* a switch between the two ends of the detour must not have a write in this plan, and must
+	 * not be the switch of the LID */
 	if (at + 1 < z->form->n && (r->step_of[g->remote] ||
 			      g->remote == r->exit_sw))
 		return;
@@ -330,7 +341,8 @@ static void unroll(struct search *z, const ftr_sw *queue, uint32_t at)
 		r->avoid[d->sw[k]] = 0;
 }
 
-/* Search breadth first over switches without a working entry, up to switches that have one. */
+/* Search breadth first over switches without a working entry, up to switches that have one or that
+ * have a write in this plan. Stop when kept[] is full. */
 static void all_paths(struct search *z, ftr_sw s)
 {
 	struct ftr_ddlr *r = z->r;
@@ -457,9 +469,10 @@ static void expect_switch(const struct ftr_ddlr *r, ftr_sw s)
 		__builtin_prefetch(to + 64 * line);
 }
 
-/* Compute the shortest paths over live links from s to all switches: for each switch the number of
- * hops, and the groups of s with which the paths begin. The inner loop does not branch on whether a
- * switch was found before: that branch would be mispredicted at every second link. */
+/* Compute the shortest paths over live links, of at most 254 hops, from s to all switches: for each
+ * switch the number of hops, and the groups of s with which the paths begin. The inner loop does
+ * not branch on whether a switch was found before: that branch would be mispredicted at every
+ * second link. */
 static void shortest_paths(struct ftr_ddlr *r, ftr_sw s, uint8_t *hops,
 			   uint64_t *first)
 {
@@ -508,7 +521,7 @@ static void shortest_paths(struct ftr_ddlr *r, ftr_sw s, uint8_t *hops,
 }
 
 /* Set least_hops and least_first for detours from s. The shortest paths from s are computed once in
- * each plan. */
+ * each plan, for the first NEAR_MAX switches s; for further switches least_hops stays 0. */
 static void set_least(struct search *z, ftr_sw s)
 {
 	struct ftr_ddlr *r = z->r;
@@ -547,10 +560,10 @@ static enum ftr_status try_best(struct search *z, ftr_sw s, const struct form *f
 	return try_kept(z, 0, made, err);
 }
 
-/* Try all detours of one form, best first. For packets from hosts to hosts, the first detour nearly
- * always succeeds. So other detours are searched only after the first one has failed, and
- * is_allowed() examines the planes only of detours that are tried. If none succeeds, the search is
- * repeated among the detours that is_allowed() permits. */
+/* Try the best KEPT detours of one form, best first. For packets from hosts to hosts, the first
+ * detour nearly always succeeds. So other detours are searched only after the first one has failed,
+ * and is_allowed() examines the planes only of detours that are tried. If none succeeds and kept[]
+ * had no room for all detours, the search is repeated among those that is_allowed() permits. */
 static enum ftr_status try_form(struct search *z, ftr_sw s,
 				const struct form *form, bool clean_only,
 				bool *made, struct ftr_err *err)
@@ -598,9 +611,10 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 	return z->n_kept ? try_one(z, &z->kept[0], made, err) : FTR_OK;
 }
 
-/* True if the current entries lead packets from hosts to the LID through s. All entries that lead
- * to s form a tree; it is searched up to `depth` hops from s, except behind switches that, by the
- * dependency graph, no packets from hosts pass. */
+/* True if hosts are connected to s, or if the current entries lead packets from hosts to the LID
+ * through s. All entries that lead to s form a tree; it is searched up to `depth` hops from s,
+ * except behind switches that, by the dependency graph, no packets from hosts pass. False if only
+ * hosts at a greater distance send packets through s. */
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 {
 	if (r->has_hosts[s])

@@ -37,7 +37,7 @@ static bool should_be_down(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 	       r->dead_link[r->f->sw[s].first_port + p];
 }
 
-/* Set live_to[] of both ends from the state of the link in the graph. */
+/* Set live_to[] and n_down[] of both ends from the state of the link in the graph. */
 static void set_live(struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 {
 	const struct ftr_swport *x = ftr_fabric_port(r->f, s, p);
@@ -52,8 +52,8 @@ static void set_live(struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 	r->live_to[(size_t)x->peer << 8 | x->peer_port] = down ? FTR_SW_NONE : s;
 }
 
-/* Remove the entries that lead onto this link, because their dependencies would
- * close a cycle when it comes up. */
+/* Remove all entries of s that lead onto this link. With them, the dependency graph would have a
+ * cycle when the link comes up. */
 static enum ftr_status remove_entries(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 				 struct ftr_err *err)
 {
@@ -174,8 +174,8 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 			r->dead_sw[ev[i].sw] =
 				ev[i].kind == FTR_EVENT_SWITCH_DOWN;
 	}
-	/* Links and switches that come up are handled first, because this requires all LIDs to be
-	 * drained. */
+	/* The switches at which something comes up are updated first: a link may come up only while
+	 * all LIDs are drained, and a link that goes down opens LIDs. */
 	for (uint32_t i = 0; !st && i < n; i++)
 		if (ev[i].kind == FTR_EVENT_LINK_UP ||
 		    ev[i].kind == FTR_EVENT_SWITCH_UP)

@@ -21,8 +21,8 @@ static bool is_delivered(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 }
 
 /* For struct write_order: the next change on the path of change i. A change that got its
- * step from one_alone() is not returned: the path goes on over its new entry, and its step is
- * included in *base. Changes further along the path may have got later steps since then. */
+ * step from one_alone() is not returned: its step is included in *base, and the path is followed
+ * further over its new entry, because changes there may have got later steps since then. */
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 {
 	const struct ftr_ddlr *r = ctx;
@@ -53,7 +53,7 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 }
 
 /* The step of change i if all other switches without a step keep their old entries;
- * WRITE_NEVER: its path does not reach the LID. */
+ * WRITE_NEVER: its path does not reach the LID, or the step would exceed MAX_STEP. */
 static uint32_t step_alone(const struct ftr_ddlr *r, const uint32_t *step,
 			   uint32_t i)
 {

@@ -2,15 +2,18 @@
 /*
  * Planes, the arcs that extra turns make between them, and the guarantee.
  *
- * plane(m, s), for s above rank m, is the connected component of s among the
- * switches above rank m; its number is the lowest index of its switches. Planes are
- * computed from the fabric for which the planner was made, so that faults do not change
- * their numbers. One union-find serves all levels: it joins switches from the top rank down.
+ * plane(m, s), for s above rank m, is the connected component of s among the switches above
+ * rank m, if horizontal links and stubs are ignored; its number is the lowest index of its
+ * switches. Planes are computed from the fabric for which the planner was made, so that faults
+ * do not change their numbers. One union-find serves all levels: it joins switches from the top
+ * rank down.
  *
  * A packet that goes down from plane p to a switch and from there up into plane q makes an arc from
  * p to q. A plane of level m becomes unclean ("dirty") with the first arc that leaves it, and stays
- * so until the transition to new tables is done. An arc may lead only into a clean plane. So each
- * arc leads from a plane to one that becomes dirty later, if at all, and the arcs form no cycle.
+ * so until the transition to new tables is done; then only arcs of held LIDs make planes unclean.
+ * The rule of clean planes: an arc leads only into a clean plane. As long as the rule is kept, each
+ * arc leads from a plane to one that becomes dirty later, if at all, so the arcs form no cycle.
+ * detour.c describes which repairs may break the rule.
  */
 #include <string.h>
 
@@ -114,8 +117,8 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 	return bad;
 }
 
-/* Call unclean_turn() for the turns that packets make after the end of the detour. True if one of
- * them is unclean. */
+/* Call unclean_turn() for the turns that packets from the detour make at its end and on their
+ * further path to the LID. True if one of them is unclean. */
 static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
 			 enum arcs what)
 {
@@ -215,7 +218,8 @@ static void count_above(const struct ftr_ddlr *r, ftr_sw s, uint32_t *k,
 	}
 }
 
-/* Mark all switches that have hosts on or below them. */
+/* Mark all switches that have hosts on or below them in the fabric for which the planner was
+ * made. */
 static void mark_carriers(const struct ftr_ddlr *r, uint8_t *on)
 {
 	const struct ftr_shape *sh = r->sh;

@@ -29,11 +29,11 @@ struct detour {
 	uint32_t n;
 	ftr_sw sw[DETOUR_MAX + 1];
 	ftr_port port[DETOUR_MAX];
-	uint32_t hops;		/* number of hops from sw[0] to the LID */
+	uint32_t hops;		/* number of hops from sw[0] to the switch of the LID */
 	uint32_t key[3];	/* set by rate(); compared in this order if hops are equal; less is
 				 * better */
 	uint8_t end_step;	/* greatest step of the entries on the path from sw[n] to the LID */
-	bool clean;
+	bool clean;		/* result of planes_clean(); valid if counts is true */
 	bool counts;		/* packets from or to hosts make the extra turns of the detour, so
 				 * planes_enter() must be called */
 };
@@ -53,7 +53,7 @@ struct column_write {
 	uint8_t alone;		/* step of the write if one_alone() set it, otherwise 0 */
 };
 
-/* A LID, with all data that a repair reads first (8 bytes, so that this is one cache line). */
+/* A LID, with all data that a repair reads first (8 bytes, which lie in one cache line). */
 struct lid_state {
 	ftr_sw exit_sw;		/* the owner, or the switch to which the owner is connected;
 				 * FTR_SW_NONE: no owner */
@@ -78,24 +78,25 @@ struct ftr_ddlr {
 	uint32_t most_groups;	/* the greatest number of groups of a switch */
 	uint8_t *dead_sw;	/* dead_sw[s]: switch s was reported down */
 	uint8_t *dead_link;	/* [n_ports] 1 at both ports of a link that was reported down */
-	uint8_t *has_hosts;	/* has_hosts[s]: some host is connected to s */
+	uint8_t *has_hosts;	/* has_hosts[s]: a host port with a LID is connected to s */
 	struct lid_state *of_lid;	/* [max_lid + 1] */
-	uint32_t *load;		/* load[x]: number of detours of packets from hosts to hosts that
-				 * lead over the link of port x, an index in f->ports */
+	uint32_t *load;		/* load[x]: number of detours of packets from hosts to hosts, since
+				 * the last completed transition, that lead out of port x, an index
+				 * in f->ports */
 	uint32_t *plane;	/* [n_ranks * n_sw] plane numbers, see planes.c */
 	uint8_t *dirty;		/* [n_ranks * n_sw] by level and plane number; 1: the plane is not
 				 * clean */
-	/* The original tables, which repairs restore, are those given to ftr_ddlr_new, or those of
-	 * the last completed transition. off[]: the entries that differ from the original
-	 * tables; while a plan is made, off[] also contains duplicates, and entries that have their
-	 * original port again */
+	/* The original tables, which repairs restore, are those given to ftr_ddlr_new, or those at
+	 * the end of the last completed transition. off[]: the entries that differ from the
+	 * original tables; while a plan is made, off[] also contains duplicates, and entries that
+	 * have their original port again */
 	struct changed *off;
 	uint32_t n_off, cap_off;
 	/* state of the current plan */
 	struct ftr_ddlr_plan *plan;
 	uint32_t cap_write;
 	uint32_t late_refused;	/* number of detours for packets from or to switches that were
-				 * refused in this plan */
+				 * refused in this plan, without parallel links */
 	uint8_t first_step;	/* added to the steps of further writes */
 	uint8_t *touched;	/* touched[s] 1: the plan has a write for switch s */
 	uint32_t *switches;	/* list of the switches with touched[s] == 1 */
@@ -105,7 +106,8 @@ struct ftr_ddlr {
 				 * FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
 	ftr_port *before;	/* before[s]: entry of s before the writes of ddlr_try() */
-	uint8_t *step_of;	/* step_of[s]: step of the write for s in this plan, or 0 */
+	uint8_t *step_of;	/* step_of[s]: step of the write for s in this plan, without
+				 * first_step; 0: no write, or a write of a step up to first_step */
 	ftr_sw *stepped;	/* list of the switches with step_of[s] != 0 */
 	uint32_t n_stepped;
 	bool clean_refused;	/* a clean detour for packets from hosts to hosts was refused,
@@ -113,9 +115,9 @@ struct ftr_ddlr {
 	uint8_t *avoid;		/* avoid[s] 1: a path must not pass s */
 	uint32_t *carried;	/* carried[s]: cache of is_carried(): search number << 1 | result */
 	uint32_t search_no;	/* number of the current search_repair() */
-	/* near_hops[i * n_sw + s], i < n_near: number of hops over live links from near[i] to s; 0:
-	 * unknown. near_first[], at the same index: bit k % 64 is set if one of these shortest
-	 * paths begins with group k of near[i] */
+	/* near_hops[i * n_sw + s], i < n_near: least number of hops over live links from near[i] to
+	 * s; 0: s is near[i], or is not reached by a path of at most 254 hops. near_first[], at the
+	 * same index: bit k % 64 is set if a shortest path begins with group k of near[i] */
 	ftr_sw near[NEAR_MAX];
 	uint8_t *near_hops;
 	uint64_t *near_first;
@@ -172,14 +174,14 @@ enum ftr_status ddlr_try(struct ftr_ddlr *r, const struct ftr_cdg_write *w,
 /* ---- broken.c ------------------------------------------------------------ */
 
 /* Repair all broken entries. restore: first restore the original entries that lead to their LID
- * again. The repairs of a LID then get later steps than its restored entries. */
+ * again. A repair then gets a later step than the restored entries on its path. */
 enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 			      struct ftr_err *err);
 
 /* ---- detour.c ---------------------------------------------------------- */
 
-/* Repair the entry of s for the current LID. clean_only: only over clean planes. *repaired: false
- * if no detour was found. */
+/* Repair the entry of s for the current LID. clean_only: only by a parallel link, or over clean
+ * planes. *repaired: false if no detour was found, or all were refused. */
 enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 			    bool *repaired, struct ftr_err *err);
 
@@ -189,8 +191,10 @@ bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth);
 /* ---- planes.c ---------------------------------------------------------- */
 
 bool planes_new(struct ftr_ddlr *r);		/* false: out of memory */
-/* True if the extra turns of the detour lead only into clean planes. Planes are judged by the
- * entries before the detour. hard: each turn must also leave a plane that is already unclean. */
+/* True if each extra turn of the detour leads into another plane, which is clean. The entries
+ * before the detour decide which packets come down to its switches. hard: each turn must also leave
+ * a plane that is already unclean, and the turns on the path from the end of the detour to the LID
+ * are examined, too. */
 bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
 /* Mark as unclean the planes that the extra turns of the detour leave. */
@@ -202,9 +206,9 @@ void planes_clear(struct ftr_ddlr *r);
 /* ---- lid_transition.c ---------------------------------------------------------- */
 
 /*
- * Change the entries r->col[0 .. n-1] of the current LID. The steps are chosen so that the LID is
- * reachable in every state; an entry for which there is no such step is left out. *made: false if
- * the change would close a cycle.
+ * Change the entries r->col[0 .. n-1] of the current LID. The steps are chosen so that no switch
+ * loses its path to the LID in any state; an entry for which there is no such step is left out.
+ * *made: false if the change would close a cycle; no entry is then changed.
  */
 enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 			      enum ftr_ddlr_how how, bool *made,
@@ -213,7 +217,8 @@ enum ftr_status column_change(struct ftr_ddlr *r, uint32_t n,
 /* ---- table_transition.c -------------------------------------------------------- */
 
 /* Restore the entries of the current LID whose original path leads to the LID again. off[i ..
- * end-1]: all changed entries of the LID. */
+ * end-1]: all changed entries of the LID. If this would close a cycle, no entry is restored, and
+ * plan.held counts the LID. */
 enum ftr_status transition_restore(struct ftr_ddlr *r, uint32_t i, uint32_t end,
 				   struct ftr_err *err);
 

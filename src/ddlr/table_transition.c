@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Change all entries of a LID: to newly routed tables, back to the original tables, or, as the
- * last resort of a repair, to tables of the inverted order.
+ * Change the entries of a LID at many switches: to newly routed tables, back to the original
+ * tables, or, as the last resort of a repair, to tables of the inverted order.
  *
  * All three choose new entries for a LID. lid_transition.c divides the change into steps, and the
- * dependency graph decides whether the change is allowed. If it is not, the LID is held: the change
- * may be allowed later, when packets that follow older entries have been drained. If all LIDs are
- * drained and a round changes nothing, the held LIDs keep their current entries, which lead to
- * them.
+ * dependency graph decides whether the change is allowed. If a change to new or original tables is
+ * not allowed, the LID is held: the change may be allowed later, when packets that follow older
+ * entries have been drained. If all LIDs are drained and a round changes nothing, the held LIDs
+ * keep their current entries. These lead to the LIDs, except entries that no repair could replace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +194,8 @@ static enum ftr_status change_lid(struct ftr_ddlr *r, const ftr_sw *of,
 	return n ? column_change(r, n, FTR_HOW_NEW, made, err) : FTR_OK;
 }
 
-/* Set of[s] to the index of each switch s of r in nf. FTR_INVAL if nf has a switch that r lacks. */
+/* Set of[s] to the index of each switch s of r in nf, or to FTR_SW_NONE. FTR_INVAL if t does not
+ * fit nf, or if nf has a switch that r lacks or that has another number of ports in r. */
 static enum ftr_status match(const struct ftr_ddlr *r,
 			     const struct ftr_fabric *nf,
 			     const struct ftr_tables *t, ftr_sw *of,
@@ -221,8 +222,8 @@ static enum ftr_status match(const struct ftr_ddlr *r,
 	return FTR_OK;
 }
 
-/* The transition is complete: the current tables become the original ones. held[lid]: the LID keeps
- * its detours. */
+/* The transition is complete: the current tables become the original ones. held[lid] 1: the LID is
+ * held, and its current entries may contain detours. */
 static void complete(struct ftr_ddlr *r, const uint8_t *held)
 {
 	r->n_off = 0;

@@ -8,8 +8,8 @@
  * If that downward port is dead, the switch sends the packet one tier down by
  * any other port. The switch there gets the packet from above and has no
  * downward path: it is the U-turn switch. In a vector it marks the port by which the
- * packet came, and it sends the packet up by any port that is not marked. If
- * all other ports are marked, the packet is discarded.
+ * packet came, and it sends the packet up by any working port that is not marked. If
+ * there is none, the packet is discarded.
  *
  * R_adaptive links: the vector belongs to the switch, is shared by all packets
  * that turn there, and is cleared after TIMEOUT without a U-turn. A packet that
@@ -20,8 +20,8 @@
  * paper's -1, 1 for -2, 2 + p for port p).
  *
  * R_m: the vector belongs to the packet. If the vector is empty, a packet whose
- * downward port is dead goes down by any other port (step 2); otherwise it goes
- * back to its U-turn switch (step 5).
+ * downward port is dead goes down by any other port (step 2); otherwise, if it
+ * came from below, it goes back to its U-turn switch (step 5).
  *
  * The numbers in the code are the steps of these functions in the papers.
  */

@@ -6,7 +6,7 @@
  * path. VL 1 is the safe virtual network: a directed ring that follows a
  * spanning tree and visits all switches. On links outside the tree VL 1 is
  * adaptive, too. A packet enters the ring only when no adaptive exit has room
- * (section 2). To enter the ring, it needs room for two packets (bubble flow
+ * (section 2; not with `eager`). To enter the ring, it needs room for two packets (bubble flow
  * control); to move on in the ring, room for one. Some packet in the ring can
  * therefore always move.
  *
@@ -33,16 +33,16 @@
  * packets. If all are 0 (the default), each signal or control packet takes the
  * time of a link and a switch, and no bandwidth.
  *
- * Before the first fault, a torus whose switches are numbered row by row has
- * the rings of the paper: one for each line and direction. A packet uses them in the order
- * of the dimensions. Any other fabric, and a torus with one_ring, has a single ring: that of a
- * breadth-first tree from switch 0.
+ * Before the first fault, a torus whose switches are numbered row by row, at least three in
+ * each dimension, has the rings of the paper: one for each line and direction. A packet uses
+ * them in the order of the dimensions. Any other fabric, and a torus with one_ring, has a single
+ * ring: that of a breadth-first tree from switch 0.
  *
  * deviation: t is not only the number of emergencies that the switch has seen: it is
- * also greater than the t of every level that the switch took over. The number of emergencies alone differs from switch to switch: a switch that
- * declares an emergency and then receives a higher level counts two emergencies. After
- * some faults a switch could then declare a level below its current one, which no
- * switch would follow.
+ * also greater than the t of every level that the switch took over. The number of
+ * emergencies alone differs from switch to switch: a switch that declares an emergency
+ * and then receives a higher level counts two emergencies. After some faults a switch
+ * could then declare a level below its current one, which no switch would follow.
  * (own_count selects the number of emergencies alone.)
  *
  * deviation: a distance that is received twice is forwarded once. According to the
@@ -50,8 +50,8 @@
  * numbers in table 1 of the paper result if a distance is forwarded once, or if it is
  * forwarded again only for copies that arrive late (merge_ps). The resulting tables are the same.
  *
- * deviation: packets move into the ring at most MOVES times and then stay in it
- * (the paper has such a limit, but gives no number).
+ * deviation: a packet that has moved into the ring `moves` times (by default MOVES) stays
+ * in it (the paper has such a limit, but gives no number).
  *
  * deviation: control packets use no buffers of the ring's VL; a channel sends
  * packets and control packets in turn.
@@ -251,7 +251,7 @@ static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
 		send_signal(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
 }
 
-/* True if the distance dist[i] was last forwarded at least merge_ps ago. */
+/* True if merge_ps is set, and the distance dist[i] was last forwarded at least merge_ps ago. */
 static bool again(const struct immunet *x, const struct ftr_sim_view *v,
 		  uint32_t i)
 {
@@ -390,8 +390,8 @@ static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
 	return s - at * t->stride[d] + (at + by) % t->k[d] * t->stride[d];
 }
 
-/* Find the next dimension: the shortest ring through switch 0 in which the indices of adjacent
- * switches differ by the stride. */
+/* Find the next dimension: the least length k >= 3 for which k * stride divides the number of
+ * switches, and a link leads from switch 0 to switch (k - 1) * stride, the last one of the ring. */
 static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f,
 			   uint32_t stride)
 {
@@ -444,7 +444,7 @@ static void immunet_free(void *state)
 	ftr_arena_free(x->arena);
 }
 
-/* Make the tables of the fabric without faults, in which all paths are shortest paths. */
+/* Make the tables of the fabric without faults: all shortest paths, and the ring or rings. */
 static enum ftr_status make_tables(struct immunet *x,
 				   const struct ftr_fabric *f,
 				   struct ftr_err *err)
@@ -591,8 +591,8 @@ static unsigned int safe_exit(const struct immunet *x,
 	return 1;
 }
 
-/* True if the packet has passed the whole ring of this level without reaching its
- * destination switch. */
+/* True if the packet has made more than 2 * n hops in the ring of this level: then it has passed
+ * the whole ring without reaching its destination switch. */
 static bool been_round(const struct immunet *x, ftr_sw s,
 		       const struct ftr_sim_packet *p)
 {
@@ -600,7 +600,8 @@ static bool been_round(const struct immunet *x, ftr_sw s,
 	       (p->vector & 0xffff) > 2 * x->n;
 }
 
-/* True if VL 1 of the link is used adaptively, like VL 0, because it belongs to no ring. */
+/* True if VL 1 of the link is used adaptively, like VL 0: it belongs to no ring, the ring of s is
+ * ready, and one_vl is not set. */
 static bool two_vls(const struct immunet *x, ftr_sw s, ftr_port out)
 {
 	return x->node[s].open && !in_ring(x, s, out) && !x->o.one_vl;

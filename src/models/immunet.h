@@ -11,7 +11,8 @@
 
 struct immunet_node {
 	uint64_t level;		/* emergency priority level + 1; 0: no emergency yet */
-	uint32_t emergencies;	/* number of emergencies seen so far */
+	uint32_t emergencies;	/* number of emergencies seen so far; without own_count, at least
+				 * 1 + the t of every level taken over (immunet.c) */
 	ftr_port parent;	/* port that leads to the parent; 0: the switch is the root */
 	bool open;		/* ring and provisional table are ready; hosts may send */
 	ftr_port next[256];	/* small safe table: next[p] is the output port for packets that

@@ -42,7 +42,8 @@ static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s,
 }
 
 /* Side to which the packet's table entry leads: SIDE_BELOW for a host port and for the
- * switch itself, SIDE_NONE if the entry is missing. *out: the port. */
+ * switch itself, SIDE_NONE if the entry is missing, or leads to a switch of the same rank or to no
+ * link. *out: the port. */
 static inline enum side tiers_entry(const struct tiers *t,
 				    const struct ftr_sim_view *v, ftr_sw s,
 				    const struct ftr_sim_packet *p,
@@ -68,7 +69,7 @@ static inline bool tiers_bottom(const struct tiers *t, ftr_sw s)
 	return t->first[s] + t->n_up[s] == t->first[s + 1];
 }
 
-/* Index of a port among the upward ports. */
+/* Index of a port among the upward ports; n_up if it is none of them. */
 static inline uint32_t tiers_place(const struct tiers *t, ftr_sw s, ftr_port p)
 {
 	const ftr_port *up = t->port + t->first[s];
@@ -101,8 +102,8 @@ static inline unsigned int tiers_exit(struct ftr_sim_exit *e, ftr_port p,
 	return 1;
 }
 
-/* Fill e with exits and return their number. tiers_all_up: all working upward ports whose
- * bit in mask is 0. tiers_all_down: all working downward ports to switches, without the
+/* Fill e with exits on VL 0 and return their number. tiers_all_up: all working upward ports
+ * whose bit in mask is 0. tiers_all_down: all working downward ports to switches, without the
  * port `except`. */
 unsigned int tiers_all_up(const struct tiers *t, const struct ftr_sim_view *v,
 			  ftr_sw s, uint64_t mask, struct ftr_sim_exit *e);

@@ -3,10 +3,11 @@
  * Failures and repairs of links and switches, and new tables.
  *
  * A link works if the link and the switches at its ends are up. A fault or repair
- * changes the channels of both directions. A channel that goes down loses the packet on it and
+ * changes the channels of both directions. A channel that goes down loses the packets on it and
  * the packets that wait for it. A packet that has other exits loses only the exit to that
- * channel. With fn->requeue, waiting packets are routed again instead of being lost.
- * Packets in the buffer at the far end continue.
+ * channel. With fn->requeue, waiting packets are routed again instead of being lost, except those
+ * in a switch that goes down. A packet whose head is in the buffer at the far end continues; if its
+ * tail had not left the sender, it is cut, and counted as lost where it ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -106,8 +107,8 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 	free(o.p);
 }
 
-/* Return the first packet of a FIFO; if there are no FIFOs, the first packet in the buffer that
- * has nodes of its own. NONE: there is no such packet, or it is parked. */
+/* Return the first packet of a FIFO; if there are no FIFOs, the oldest packet (lowest id) in the
+ * buffer that has nodes of its own. NONE: there is no such packet, or it is parked. */
 static uint32_t first_waiting(const struct sim *m, uint32_t port,
 			      unsigned int vl)
 {
@@ -222,7 +223,7 @@ static void settle(struct sim *m, struct orphans *o, enum ftr_sim_loss why)
 	o->n = 0;
 }
 
-/* The port at the other end of the link of port i; NONE if it is a host port. */
+/* The switch port at the other end of the link of port i; NONE if there is none. */
 static uint32_t far_port(const struct sim *m, uint32_t i)
 {
 	const struct ftr_swport *q = &m->f->ports[i];
@@ -267,8 +268,8 @@ static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 		report_change(m, far);
 }
 
-/* Lose the packets in the FIFOs of a switch that went down.  The first packet of each FIFO is
- * lost already. */
+/* Lose the packets in the FIFOs of a switch that went down.  Packets that had an exit or were
+ * parked are lost already. */
 static void empty_fifos(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port * m->n_vls;

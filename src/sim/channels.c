@@ -117,7 +117,7 @@ static bool set_arrays(struct sim *m)
 }
 
 /* Width of a slot of the event queue (wheel.c), chosen for one event per slot on
- * average: a packet causes three events on each channel. */
+ * average if all channels are busy: a packet causes three events on each channel. */
 static uint64_t slot_ps(const struct sim *m)
 {
 	uint64_t sum = 0, n = 0;

@@ -19,8 +19,8 @@
  * VL) of a switch, and it is on the list while it contains a packet. A packet
  * has a node of its own for each exit (possible next hop) if it has several exits,
  * if it requires room for more than one packet in the next buffer, or if the routing function
- * has the operation taken(). The nodes of a list are served in turn: after a node is served,
- * it goes to the end of the list.
+ * has the operation taken(). The nodes of a list are served in turn: after a packet of a queue has
+ * started, the queue goes to the end of the list, if it contains further packets.
  *
  * Files:
  *
@@ -56,7 +56,8 @@ enum event_type {
 	EV_FREE,		/* a: channel whose packet has left the sender */
 	EV_CREDIT,		/* credits return; a: channel, vl: its VL, b: bytes, x: epoch
 				 * of the channel when they were sent */
-	EV_ARRIVE,		/* a: channel, b: packet; its head has arrived */
+	EV_ARRIVE,		/* a: channel, b: packet; its head has arrived, and the delay of the
+				 * switch has passed */
 	EV_DELIVER,		/* a: channel, b: packet; its tail has arrived */
 	EV_MAKE,		/* a: station whose next packet is due */
 	EV_WAKE,		/* a: channel on which a packet may start */
@@ -106,7 +107,8 @@ struct packet {
 	uint64_t tail;		/* time when the last byte has arrived in the buffer */
 	uint64_t ready;		/* earliest time at which the packet may leave */
 	uint32_t next;		/* next packet in its queue */
-	uint32_t at;		/* port whose buffer holds the packet */
+	uint32_t at;		/* port whose buffer holds the packet, or to which it is under way;
+				 * NONE: it is at a station, or under way to one */
 	uint32_t id;		/* unique, even if the packet's index is used again */
 	uint32_t nodes;		/* the packet's first own node; NONE: it has none */
 	uint16_t epoch;		/* epoch of the packet's channel when the packet started */
@@ -146,8 +148,10 @@ struct channel {
 	uint32_t bytes;		/* size of that packet */
 	uint32_t from;		/* port from whose buffer that packet came; NONE: a station */
 	int32_t left;		/* bytes that VL out_vl may still send in its turn */
-	uint64_t wake;		/* time of the pending EV_WAKE, or 0 */
-	uint64_t busy_ps, packets;	/* time and number of packets sent during the measurement */
+	uint64_t wake;		/* time of the EV_WAKE that was added last; it is pending if this
+				 * time is later than now */
+	uint64_t busy_ps, packets;	/* time for which the channel was busy, and number of
+					 * packets and messages sent, during the measurement */
 	uint16_t epoch;		/* number of times that the channel went down */
 	uint8_t from_vl;
 	uint8_t out_vl;		/* VL whose turn it is */
@@ -199,8 +203,7 @@ struct sim {
 	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
 	uint8_t *up;		/* [n_ports] 1: the link works; used by the view */
 	uint8_t *link_down, *sw_down, *held;
-	uint32_t *parked;	/* packets without an exit; the list may also hold packets
-				 * that are no longer parked */
+	uint32_t *parked;	/* the packets with packet.parked */
 	uint32_t n_parked, cap_parked;
 	uint32_t *dirty, *turn;	/* channels to examine in the next and in the
 				 * current round */
@@ -269,7 +272,8 @@ enum ftr_status sim_net(struct sim *m, struct ftr_err *err);
 
 /* traffic.c */
 enum ftr_status sim_sources(struct sim *m, struct ftr_err *err);
-/* Make sure that station st has its next packet or a pending EV_MAKE for it. */
+/* True if station st has a packet to send. If not, and if the station is a source, EV_MAKE is
+ * pending for its next packet. */
 bool sim_source_head(struct sim *m, uint32_t st);
 void sim_sources_end(struct sim *m);	/* count packets that were created and
 					 * not sent */
@@ -288,7 +292,8 @@ void sim_route(struct sim *m, uint32_t p);
 /* Enter the packet into the buffer of its port and VL. */
 void sim_enter(struct sim *m, uint32_t p);
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why);
-/* Remove the packet from the buffer in which it waits. */
+/* Remove the packet from the buffer in which it waits (if the buffer is a FIFO: as its first
+ * packet). */
 void sim_leave_buffer(struct sim *m, uint32_t p);
 void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes);
 void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t node);

@@ -54,7 +54,8 @@ void sim_packet_free(struct sim *m, uint32_t p)
 	m->r->in_flight--;
 }
 
-/* Count packet p as lost, and free it.  It must not be in a buffer or queue. */
+/* Count packet p as lost, and free it.  It must not be in a buffer or queue.  If it was cut by a
+ * channel that went down, it counts as FTR_SIM_LOST_WIRE. */
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why)
 {
 	result_lost(m, m->pkt[p].cut ? FTR_SIM_LOST_WIRE : why);
@@ -222,7 +223,7 @@ static void wait_for_any(struct sim *m, uint32_t p, ftr_sw s,
 		m->fresh[m->n_fresh++] = p;
 }
 
-/* Keep the packet without an exit until ftr_sim_again(). */
+/* Keep the packet without an exit until ftr_sim_again(), or until its switch goes down. */
 static void park(struct sim *m, uint32_t p)
 {
 	m->pkt[p].parked = true;
@@ -249,7 +250,7 @@ static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
 }
 
 /* Find the exits of a packet in its buffer (of the first packet, if the buffer is a
- * FIFO), and put it into the queues of these exits. */
+ * FIFO), and put it into the queues of these exits. A packet without an exit is parked or lost. */
 void sim_route(struct sim *m, uint32_t p)
 {
 	struct ftr_sim_exit e[FTR_SIM_EXITS];

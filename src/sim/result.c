@@ -109,7 +109,7 @@ void result_lost(struct sim *m, enum ftr_sim_loss why)
 		z->lost++;
 }
 
-/* Record that channel c is busy for ps from now. */
+/* Record that channel c begins to send a packet or a message, and is busy for ps from now. */
 void result_busy(struct sim *m, struct channel *c, uint64_t ps)
 {
 	uint64_t from = FTR_MAX(m->now, m->warm);

@@ -4,15 +4,15 @@
  * the queues in which they wait.
  *
  * An instant has three steps. First all its events are handled, in the order of
- * (type, channel). Then packets that have nodes of their own and were just routed
+ * (type, a, vl). Then packets that have nodes of their own and were just routed
  * take the best free exit. Then every output that may have become able to send
  * chooses a packet, by ascending channel. If a step causes events at the same
  * instant, they form the next round.
  *
  * The bytes of a packet are taken from the sender's credit when the packet starts,
  * counted at the receiver (occ) when its head arrives, and returned to the credit when
- * its tail has left the buffer. A channel that goes down increases its epoch; events of an
- * older epoch are ignored.
+ * its tail has left the buffer. When a channel goes down, its epoch is increased; credits of an
+ * older epoch are ignored, and packets and messages of an older epoch are lost.
  */
 #include <stdlib.h>
 
@@ -137,6 +137,8 @@ static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 
 	if (credit < (int32_t)m->conf->bytes)
 		return NONE;
+	/* with transit_first, packets from other switches come first: `own` is the first node with
+	 * another packet */
 	for (; n != NONE; n = m->node[n].next) {
 		const struct packet *k = &m->pkt[m->node[n].head];
 
@@ -180,8 +182,8 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 	send(m, c, p, vl);
 }
 
-/* Choose a packet for an output of a switch. If no packet can start, the call has no effect: it
- * remains the turn of the same VL. */
+/* Start a packet or a message on an output of a switch, if one can start. If no packet can start,
+ * it remains the turn of the same VL. */
 static void choose(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];
@@ -215,7 +217,7 @@ static bool held(const struct sim *m, uint32_t st)
 	return m->held[st < n_ep ? m->f->ep[st].sw : st - n_ep];
 }
 
-/* Send the packet at the head of a station's queue. */
+/* Send the packet at the head of a station's queue, if there is one and it may start. */
 static void inject(struct sim *m, uint32_t c)
 {
 	uint32_t st = c - m->n_ports, p;

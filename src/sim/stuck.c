@@ -2,12 +2,13 @@
 /*
  * Deadlocks: buffers whose packets can never move.
  *
- * A buffer (channel that fills it, VL) is alive if it is not full of waiting
- * packets: it is empty, a packet is leaving it, or credits or a packet are on
- * the way. It is also alive if a packet in it waits for an exit to a station,
+ * A buffer (channel that fills it, VL) is alive if it is empty, if a packet is
+ * leaving it, if credits or a packet are on the way, or if it holds a parked
+ * packet. It is also alive if a packet in it waits for an exit to a station,
  * for an exit that has room, or for an exit to a buffer that is alive. The
  * smallest set of buffers that these rules make alive is computed. The other
- * buffers are dead and stay so unless a change of links removes packets. (With
+ * buffers are dead. They stay so unless a change of links removes packets, or
+ * the routing function drains the buffer or routes its packets again. (With
  * bubble flow control a buffer that is alive may never have room for two
  * packets; such a wait is not detected.)
  */
