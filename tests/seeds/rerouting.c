@@ -198,8 +198,8 @@ static unsigned int adaptive_switches_4c(void *state,
 	return n;
 }
 
-/* Not a step of the paper: chooses one of several exits at random when the packet is routed, whether
- * or not that exit is free, as if packets waited in queues of the outputs. */
+/* Not a step of the paper: chooses one of several exits at random when the packet is routed, even
+ * if that exit is busy, as if packets waited in queues of the outputs. */
 static unsigned int adaptive_links_once(void *state,
 					const struct ftr_sim_view *v,
 					ftr_sw s, ftr_port in,
