@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2011, figure 11: percentage of fault sets with which all hosts reach
-# each other.  Every host sends to all others in turn, and no packet may be lost.  docs/ddlr.md
-# has the same percentages on more sets of faults, computed from the tables without simulation.
+# each other.  Every host sends to all others in turn, and no packet may be lost.  docs/ddlr.md has
+# percentages for dmodc and ddlr on more sets of faults, computed from the tables without simulation.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3

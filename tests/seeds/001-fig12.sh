@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2011, figure 12: how often adaptive rerouting deadlocks with more
 # than k-1 faults on the 4-ary 3-tree; the simulator finds deadlocks of full buffers.
-# docs/ddlr.md has the cycles of channel dependencies that cause the deadlocks.
+# docs/ddlr.md counts the cycles of channel dependencies that similar detours close.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3

@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2011, section IX-A, mentions hot-spot traffic without results.  This script
 # sends a share of all packets to one host of the 4-ary 3-tree, at the saturated load of figure 9.
-# Packets, links and buffers are those of the other scripts for this paper (rerouting.c).
+# Packets, links, delays and the buffer size are those of the other scripts for this paper
+# (rerouting.c), but an input has a queue for each output, not one for each VL.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2016
 # Sem-Jacobsen et al. 2006, theorem 2, and 2011, theorem 5: the extended channel
-# dependency graphs of the routing subfunctions, on all sets of faults of small trees
-# (static.c); and figure 11 of the paper of 2011 without traffic.
+# dependency graphs of the routing subfunctions, on all sets of faults of small trees, or on
+# random sets (static.c); and figure 11 of the paper of 2011 without traffic.
 
 # row FUNCTION KIND SHAPE FAULTS SETS RULE: run static.c with these arguments, and print a row.
 row() {

@@ -12,8 +12,9 @@
 #	LU	256x256 doubles in blocks of 16x16 on a grid of 8x8 processors: blocks go
 #		to the owners of the same row and of the same column; 952 packets
 #
-# The time until all packets have arrived is compared for 0, 3, 9 and 17 failed links, which fail
-# one after the other in that time.  A processor cycle is 2/3 of a cycle of the network.
+# Hosts send without end.  The time until they have received these numbers of packets, on average,
+# is compared for 0, 3, 9 and 17 failed links, which fail one after the other.  A processor cycle is
+# 2/3 of a cycle of the network.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -37,7 +38,8 @@ for k in "${kernels[@]}"; do
 		done
 	done
 done | runs
-# cycles GLOB: processor cycles until all packets have arrived; fails if they have not.
+# cycles FILE...: processor cycles until the hosts have received their packets, on average; fails if
+# they have not.
 cycles() {
 	local f
 	for f; do

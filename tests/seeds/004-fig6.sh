@@ -6,9 +6,9 @@
 # the roots; hosts on the roots stand for roots that send at the rate of hosts.  The streams start
 # one after the other.  As in the paper, stock minhop does not deadlock there, and its tables are
 # changed by hand so that the two paths between the roots turn at different leaves.  The paper's
-# seconds are milliseconds here.  There is one queue per VL.  With a queue per output and four equal
-# streams, the streams that share a link alternate packet by packet.  They then deadlock only
-# if buffers have room for two packets or less.
+# seconds are milliseconds here.  There is one queue per VL, with room for eight packets.  With a
+# queue per output, the streams that share a link alternate packet by packet; they then deadlock
+# with room for two packets, but not for four or eight.
 #
 # The script then tests the paper's conclusion, "almost any 3-stage or larger fat-tree routed with
 # minhop will potentially deadlock", with tables that OpenSM makes for such trees.  Hosts and ports

@@ -8,7 +8,8 @@
 # by horizontal links, like the module that the paper cites (racks.awk).  Each engine runs
 # with hosts alone and with the paper's load.
 # The paper does not give the size of input buffers either.  So a third run has the paper's load
-# and 800 blocks per input, as in the single-VL examples of the published model.
+# and 800 blocks per input, as in the single-VL examples of the published model (200 blocks for
+# packets from port 0).
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"

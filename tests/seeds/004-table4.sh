@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Bogdanski et al. 2012, table IV: time to route at the paper's sizes, without and with
-# paths between all switches.  The paper does not give the cabling; the trees are PGFTs with
-# as many hosts, and with the same or nearly the same number of switches.
+# Bogdanski et al. 2012, table IV: time to route, without and with paths between all switches.
+# The paper does not give the cabling; the trees are PGFTs.  The 648-port switch has the size of the
+# paper's.  The others have as many hosts where the paper states the number, but fewer switches: 696
+# (paper: 720), 738 (864) and 756 (1440; it does not state the hosts of the Ranger-like system).
 trees=('648-port switch=2;18,36;1,18;1,1')
 [[ -z $long ]] || trees+=('3456-port switch=3;18,12,16;1,18,12;1,1,1'
 	'JuRoPA-like=3;18,18,16;1,18,9;1,1,2' 'Ranger-like=3;18,18,12;1,18,18;1,1,1')

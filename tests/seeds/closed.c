@@ -7,8 +7,8 @@
  * The first word is the order of the groups of a switch: by the GUID of the neighbour, as
  * published, or by plane (src/shape/group.c).  The second word is the choice of d, which the
  * paper does not define: the position of a host by GUID, or the topological index
- * (src/shape/column_order.c).  Costs and dividers are those of the shape.  Only hosts are routed.
- * Writes forwarding tables in the format of opensm's dump.
+ * (src/shape/column_order.c).  The LIDs of switches always have the topological index.  Costs and
+ * dividers are those of the shape.  Writes forwarding tables in the format of opensm's dump.
  */
 #include <stdio.h>
 #include <stdlib.h>

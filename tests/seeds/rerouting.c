@@ -12,7 +12,8 @@
  *	joined		1: links still connect all switches with hosts
  *	accepted	packets that arrived per cycle of the measurement
  *	latency		mean number of cycles from the first link to the destination
- *	wire, queue	packets lost on a failed link, and in the queues for it
+ *	wire, queue	packets lost on a failed link, and in the queues for it (queue also
+ *			counts packets in a failed switch)
  *	no_way		packets lost for any other reason since the start of the run
  *	deadlock	cycles after which a deadlock was found; empty: none
  *	hops		mean number of links crossed by a packet
@@ -41,8 +42,9 @@
  *	det-links ... misroute	a routing function, on dmodc's tables for the whole tree
  *	FUNCTION/STEP	a routing function with STEP as published, where src/models deviates
  *			from the paper
- *	adaptive-links/once	like adaptive-links, but chooses an exit when a packet enters the
- *			switch, not when the packet can leave
+ *	adaptive-links/once	like adaptive-links, but chooses an exit when the packet is routed
+ *			(voq: when it arrives; fifo: when it is the first of its queue),
+ *			not when it can leave
  *	FUNCTION+dmodc	a routing function, on tables that are recomputed after faults (the
  *			hybrid of the paper)
  *	dmodc, sftree	the engine's tables for the damaged tree: reconfiguration
@@ -177,8 +179,8 @@ static unsigned int det_switches_4b(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Step 4c as published: a leaf switch sets the port field to -1 (stored as 0), whatever the arrival
- * port is. */
+/* Step 4c as published: a leaf switch that turns a packet sets the port field to -1 (stored as 0),
+ * also if the packet was sent down two tiers. */
 static unsigned int adaptive_switches_4c(void *state,
 					 const struct ftr_sim_view *v,
 					 ftr_sw s, ftr_port in,
@@ -196,8 +198,8 @@ static unsigned int adaptive_switches_4c(void *state,
 	return n;
 }
 
-/* Not a step of the paper: chooses one of several exits immediately, whatever the state of its
- * queue is, as if packets waited in queues of the outputs. */
+/* Not a step of the paper: chooses one of several exits at random when the packet is routed, even
+ * if that exit is busy, as if packets waited in queues of the outputs. */
 static unsigned int adaptive_links_once(void *state,
 					const struct ftr_sim_view *v,
 					ftr_sw s, ftr_port in,

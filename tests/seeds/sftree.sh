@@ -12,8 +12,9 @@
 # InfiniBand model for OMNeT++; the model used in the paper (Gran and Reinemo, 2011) is
 # derived from it.  Per VL the published model has 200 blocks of 64 bytes at an input, a quarter of
 # them if the port is 1x, and 78 blocks at an output.  Outputs have no buffer of their own
-# here, so their blocks are added to the input.  An input feeds three outputs at a time.  The
-# input delays a packet by 50 ns, and the output by another 50 ns.
+# here, so their blocks are added to the input.  In the published model an input feeds at most three
+# outputs at a time; here there is no limit.  There the input delays a packet by 50 ns, and the
+# output by another 50 ns; here a switch delays it by 100 ns.
 
 # shellcheck source=tests/seeds/stock.sh
 . "$here/stock.sh"

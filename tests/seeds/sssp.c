@@ -6,12 +6,12 @@
  *	sssp first|last FABRIC [SEED]
  *
  * The destinations are routed one after the other.  Each gets a tree of shortest paths over
- * channels with weights.  The initial weights are so large that no path has more hops than
- * necessary; every host that sends over a channel adds one to its weight.  Hosts are routed
- * in the order of GUIDs.  The LIDs of switches are routed before the hosts (first) or after them
- * (last), and add weight like hosts.  Of paths with equal weight the first one found is chosen, in
- * the order of the indices of switches; with SEED a random one, as in an implementation whose heap
- * has no defined order.
+ * channels with weights.  For each destination, every host that sends over a channel adds one to
+ * the channel's weight.  The initial weights are so large that, on the trees of the experiments, no
+ * path has more hops than necessary.  Hosts are routed in the order of GUIDs.  The LIDs of switches
+ * are routed before the hosts (first) or after them (last), and add weight like hosts.  Of paths
+ * with equal weight the first one found is chosen, in the order of the indices of switches; with
+ * SEED a random one, as in an implementation whose heap has no defined order.
  * Writes forwarding tables in the format of opensm's dump.
  */
 #include <stdio.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Routing functions of Sem-Jacobsen et al. without traffic: all possible states of packets
- * are visited, so the results for a set of faults are exact.
+ * Routing functions of Sem-Jacobsen et al. without traffic.
  *
  *	static connected SHAPE MOST SETS
  *
@@ -15,12 +14,14 @@
  * Theorem 2 of Sem-Jacobsen et al. 2006 (misroute) and theorem 5 of Sem-Jacobsen et al. 2011
  * (adaptive-links, adaptive-switches): is there a connected routing subfunction R' whose
  * extended channel dependency graph has no cycle?  For all sets of FAULTS faults (SETS 0),
- * or for SETS random ones; KIND: links, switches (without hosts) or mixed.
+ * or for SETS random ones, in which the same fault can be drawn twice; KIND: links, switches
+ * (without hosts) or mixed.
  *
- * R is the function of src/models.  All its choices are followed, from every host to every
- * leaf switch.  A vector of tried ports that is stored in a switch may be any vector that
- * other packets can have left there; a vector in the packet is used as it is.  R' supplies
- * the same channels as R, but in some switches it has upward paths only towards T(s):
+ * R is the function of src/models.  All states of packets under R are visited, from a host of
+ * every leaf switch to a host of every other one.  If the vector of tried ports is stored in a
+ * switch, the marks of other packets are ignored, as if they had expired; a vector in the packet is
+ * used as it is.  R' supplies the same channels as R, but in some switches it has upward paths only
+ * towards T(s):
  *
  *	turn	2006: in a U-turn switch s
  *	own	2011: in the switches of the subtree of T(s) at or above the tier of a U-turn
@@ -39,8 +40,8 @@
  * to queue b next (dependencies and cross dependencies).
  *
  * Prints one line of CSV.  The first number is that of all sets.  The others are numbers of sets in
- * which a packet can be discarded; in which a switch has no T; in which R' gives a packet none of
- * the channels of R; and in which the graph has a cycle.
+ * which a packet can be discarded; in which a U-turn switch has no T; in which R' gives a packet
+ * none of the channels of R; and in which the graph has a cycle.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -76,7 +76,7 @@ function load_csv(file,    path, line, n, i, part)
 		complain("there is no " path)
 }
 
-# Cell of FILE as table, exchanged if it is transposed.
+# Cell in row R and column C of FILE; if FILE is transposed, in row C and column R.
 function cell(file, r, c)
 {
 	return transposed ? csv[file, c, r] : csv[file, r, c]
@@ -100,7 +100,7 @@ function find_row(file, key,    n, part, r, i, last)
 
 function complain(text) { if (!update) print FILENAME ":" FNR ": " text }
 
-# VALUE with D decimals, and commas if AS has any.
+# VALUE with as many decimals as AS has, and with commas if AS has any.
 function printed_as(value, as,    d, s, sign, t)
 {
 	d = as ~ /\./ ? length(as) - index(as, ".") : 0
@@ -117,7 +117,7 @@ function printed_as(value, as,    d, s, sign, t)
 	return sign s t
 }
 
-# The number in TEXT is VALUE, rounded to its number of decimals.
+# True if the number in TEXT is VALUE, rounded to the decimals that TEXT has.
 function is_rounded(text, value,    d, half, difference)
 {
 	d = text ~ /\./ ? length(text) - index(text, ".") : 0
