@@ -25,7 +25,7 @@
 
 #define OSM_TIMEOUT_MS 20
 #define OSM_RETRIES 2
-#define HELD 1e12	/* delay in ms of an answer that is held until fake_release */
+#define HELD 1e12	/* time in ms at which an answer is due that is held until fake_release */
 
 struct bind {
 	struct bind *next;

@@ -217,7 +217,7 @@ END_TEST
 
 /*
  * A host that lost its link still owns a LID, which is unreachable, but the host is not a
- * source.  Entries for LIDs without an owner (90) are ignored.
+ * source.  Entries for LIDs without an owner (63) are ignored.
  *
  *	h0 -1 [0] 2--2 [1] 1- h1	h2
  */
