@@ -47,7 +47,7 @@ struct fake_packet {
 
 struct fake_fate {
 	bool lose_request, lose_answer;
-	bool refuse;		/* true: the transport refuses to send the packet (first copy only) */
+	bool refuse;		/* true: the transport refuses to send the first copy */
 	bool to_host;		/* the loss of the packet is reported to OpenSM, not to the
 				 * sender of the packet */
 	unsigned int copies;	/* number of duplicate answers */

@@ -39,8 +39,8 @@ struct ftr_fabric *trees_irregular(struct ftr_rng *r);
  * of the 648-port switch, and nine horizontal links to the other switch of its rack. */
 struct ftr_fabric *trees_racks(void);
 
-/* Free f and return a damaged copy.  The copy lacks up to `percent` % of the links between switches,
- * up to a third of the switches that have no hosts, and up to a quarter of the
+/* Free f and return a damaged copy.  The copy lacks up to `percent` % of the links between
+ * switches, up to a third of the switches that have no hosts, and up to a quarter of the
  * hosts. */
 struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
 				 unsigned int percent);

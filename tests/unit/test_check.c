@@ -372,8 +372,8 @@ START_TEST(long_loop)
 END_TEST
 
 /*
- * A chain of 200 switches, ranks 0..199: more hops than the fast walk can count in a
- * byte.  The reported length is exact nevertheless, and the proof succeeds.
+ * A chain of 200 switches, ranks 0..199: more hops than the 127 that the fast walk can
+ * count.  The reported length is exact nevertheless, and the proof succeeds.
  *
  *	h0-[0]1--2[1]1--2[2] ... 1--2[199]-h1
  */
