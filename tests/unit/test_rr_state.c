@@ -497,7 +497,7 @@ static void worker(struct walk *w)
 						.yes = true }, w->now);
 }
 
-/* The library Check records every ck_assert(), which takes longer than a step of the walk. */
+/* Like ck_assert(); the message is the condition. */
 #define HOLDS(x) do { if (!(x)) ck_abort_msg("%s", #x); } while (0)
 
 static void check_invariant(const struct walk *w)
