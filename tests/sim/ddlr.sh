@@ -58,8 +58,8 @@ case_ddlr_one_vl() {
 	down
 }
 
-# With qos every switch holds SL2VL tables for two VLs (turn bit, docs/glossary.md), and the paths
-# have no credit loop.
+# With qos a middle switch holds SL2VL tables for two VLs (turn bit, docs/glossary.md).  Before the
+# fault and after the transition the paths have no credit loop, even on one VL.
 case_ddlr_two_vls() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'
