@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 #
 # Invalid input: a line of the log reports the problem and its place, and dmodc routes without this
-# input; in the last cases another engine routes, or the switches keep their tables.
+# input.  In some cases another engine routes instead, or the switches keep their tables.
 
 # reports REGEX: start opensm with the lines of opensm.conf on stdin; the log must have a
 # matching line.
@@ -86,8 +86,8 @@ case_broken_root_guid_file() {
 	down
 }
 
-# Half of the top switches are missing from the root file.  With "roots auto" they are used as roots,
-# and the first of them is reported by GUID; with "roots strict" the engine refuses to route.
+# Half of the top switches are missing from the root file.  With "roots auto" they are used as
+# roots, and the first of them is reported by GUID; with "roots strict" the engine refuses to route.
 case_incomplete_root_guid_file() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --seed 48
 	sed -n 's/^Switch.*"S-\(.*\)".*"sw-3-.*/0x\1/p' "$T/fabric.net" >"$T/all"
