@@ -610,7 +610,8 @@ START_TEST(loads_of_shifts)
 }
 END_TEST
 
-/* Fail every allocation in turn: the check must return FTR_NOMEM, never a partial report. */
+/* If the n-th allocation and all later ones fail, for any n, the check must return FTR_NOMEM, never
+ * a partial report. */
 START_TEST(out_of_memory)
 {
 	struct net n = ring(5);
