@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# One simulated fabric with its subnet managers; sourced by scripts/demo and by the
+# One simulated fabric with its subnet managers; sourced by scripts/demo, scripts/bench and the
 # tests.  $SIM_BUILD is the build directory.  The plugin is taken from its .libs, or
 # from $SIM_PLUGINS.
 #
 #   sim_start DIR NETFILE       start ibsim on that file; all files are in DIR
 #   sim_do 'Unlink "S-..."[3]'  write a line to the console of ibsim
-#   in_sim CMD...               run a command on the first host (or $SIM_HOST)
+#   in_sim CMD...               run a command on $SIM_HOST (default: the first host with a link)
 #   osm_start ID                start opensm ID; further lines of its opensm.conf on
 #                               stdin; log DIR/ID/opensm.log, dumps in DIR/ID
 #   osm_mark ID                 mark the end of the log of ID; the functions below look
 #                               only at later lines
 #   osm_wait ID SECS REGEX      wait until a line matches
-#   osm_settled ID SECS         wait until a sweep that began after the mark is done
-#   osm_stop ID                 end opensm ID cleanly
+#   osm_settled ID SECS         wait until a sweep has ended after the mark, and no trap
+#                               follows its end in the log
+#   osm_stop ID                 end opensm ID cleanly; kill it if that takes 300 s
 #   sim_stop                    end every opensm, and ibsim
 #
-# SIM_LEASH: words to put before each command; tests use them to make sure that no process
-# outlives the shell.  One shell holds one fabric; run several fabrics in several
+# SIM_LEASH: words to put before the commands ibsim and opensm; tests use them to make sure that
+# neither outlives the shell.  One shell holds one fabric; run several fabrics in several
 # shells.  These functions send signals only to processes that they have started.
 
 # A console is a fifo that its reader opens for reading and writing: the reader then
@@ -185,7 +186,7 @@ osm_wait() {
 	sim_die "opensm $1 has not logged '$3' within $2 s"
 }
 
-# True if no trap follows the last finished sweep in the log.
+# True if the log after the mark has a finished sweep, and no trap follows the last of them.
 osm_is_settled() {
 	osm_log "$1" | awk '
 		/SUBNET UP/ { up = 1 }

@@ -2,7 +2,8 @@
 /*
  * Reads JSON strictly, for the tests of --json.
  *
- *	jsonq FILE			check that FILE is one well-formed JSON text
+ *	jsonq FILE			check that FILE (less than 4 MiB) is one well-formed
+ *					JSON text other than null
  *	jsonq FILE a.b.0.c		print the value at this path
  *	jsonq --keys FILE		print the names of all members
  */

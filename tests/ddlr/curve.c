@@ -13,13 +13,15 @@
  *	physical	links connect all leaf switches
  *	local1, local2	all hosts reach all hosts after local repairs alone, with
  *			one VL and with two VLs (turn bit, see docs/glossary.md).
- *			A cycle of channel dependencies is an error: exit status 1
- *	updown		all hosts have an up/down path, so that a full routing by dmodc
- *			connects them (the paper's DDRC)
+ *			A loop or a cycle of channel dependencies is an error:
+ *			exit status 1
+ *	updown		all hosts reach all hosts after a full routing by dmodc with
+ *			its default options (in place of the paper's DDRC); where there
+ *			is no up/down path, dmodc then uses extra turns
  *	full		all hosts reach all hosts after a full routing by ddlr
  *	naive1, naive2	the detours of the paper, made without a check for cycles,
- *			have a cycle of channel dependencies: with one VL, and
- *			with two VLs
+ *			have a cycle of channel dependencies after this fault or had
+ *			one after an earlier fault: with one VL, and with two VLs
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ struct world {
 	uint8_t *dead_port;	/* [n_ports] 1: the link at this port is dead */
 	ftr_sw *peer;		/* [n_ports] switch at the other end of the link; FTR_SW_NONE: no
 				 * live link to a live switch */
-	uint8_t *arrives;	/* [n_sw * (max_lid + 1)] 1: packets from the switch to the LID
+	uint8_t *arrives;	/* [(max_lid + 1) * n_sw] 1: packets to the LID from the switch
 				 * arrive now */
 	uint32_t n_links;	/* number of links between switches; link[] has one end of each */
 	struct { ftr_sw sw; ftr_port port; } *link;
@@ -71,7 +71,8 @@ void world_judge(struct world *w, bool cdg, struct verdict *out);
 
 /*
  * Apply the writes of a plan to the switches: step by step, in a random order
- * inside a step.  Every state (if hasty: the state after every step) must be free
+ * inside a step.  Each write must be for a live switch, and the entry must have the value that
+ * the plan expects.  Every state (if hasty: the state after every step) must be free
  * of loops and of cycles of channel dependencies, and no pair that was reachable may
  * become unreachable.  Otherwise returns false and prints a line on standard error.
  */

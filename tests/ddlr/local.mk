@@ -1,4 +1,4 @@
-# Local repairs: make check runs a sample, make verify-ddlr all of it.
+# Local repairs: make check runs a sample of fault sets, make verify-ddlr the long list.
 check_PROGRAMS += tests/ddlr/verify
 tests_ddlr_verify_SOURCES = tests/ddlr/verify_faults.c tests/ddlr/fault_state.c \
 	tests/ddlr/fault_state.h

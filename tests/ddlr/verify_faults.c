@@ -3,20 +3,24 @@
  * Verifies that up to k-1 faults are repaired: all sets of faults of small trees, and random
  * sets of faults of larger trees.
  *
- *	verify			the sample of make check
- *	verify long [ROW..]	all rows of full[] (make verify-ddlr), or only the
- *				given rows, which are numbered from 1
+ *	verify			the sample of make check, and in_the_way
+ *	verify long [ROW..]	all rows of full[] (make verify-ddlr) and in_the_way, or
+ *				only the given rows of full[], numbered from 1
  *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
+ *				FAULTS: number of faults of a set, at most 16;
  *				KINDS: l (links), s (switches) or ls; N: instead of
  *				all sets, N random sets, with the numbers FIRST,
  *				FIRST + 1, ... of SEED
  *	verify SHAPE FAULTS KINDS VLS =A,B,C
- *				the faults with the numbers A, B, C, in this order
+ *				the faults with the numbers A, B, C, in this order,
+ *				TRIES times; the numbers of a further set may follow
  *	verify plugin SHAPE ...	the same, with recovery as the plugin does it: see
  *				below
  *
- * A failure is printed with the numbers of its faults.  Random choices in a run depend only
- * on the seed and the number of the set, so each run can be repeated.
+ * A failure is printed with the numbers of its faults.  The random choices for a random set
+ * depend only on the seed and the number of the set, so FIRST repeats its run.  For all sets,
+ * the choices of a run also depend on the earlier orders of the same set; for a given set, they
+ * depend on the seed and the number of the try.
  *
  * The faults of a set occur one after the other, in all orders or in one order, and a local
  * repair follows each of them.  After each repair all physically connected hosts must reach each
@@ -27,11 +31,12 @@
  * A run has one of two endings, at random.  In the first, all failed links and switches are
  * restored in a random order.  In the second, the damaged fabric is routed from scratch, with a
  * transition to the new tables; then all links and switches are restored, and a second transition
- * follows.  The same properties must hold in every state, and at the end the tables must be the
- * original ones.
+ * follows.  Here, too, no single write may cause a loop or a cycle, or make a reachable pair
+ * unreachable.  After each transition all hosts must reach each other.  At the end the tables must
+ * be the original ones, unless the planner has held LIDs back.
  *
- * With "plugin", the planner does not handle recovery: OpenSM routes the present fabric
- * with the nominal shape, and blocks of 64 entries are written in any order.  A state between
+ * With "plugin", the planner does not handle recovery: the engine routes the present fabric
+ * with the nominal shape, and blocks of 64 entries are written in a random order.  A state between
  * two blocks may have unreachable pairs, loops or cycles of channel dependencies; such states
  * are only counted.  After the last block all hosts must be reachable without loops and cycles,
  * and after the last recovery the tables must be the original ones.
@@ -76,9 +81,9 @@ static struct world *world;
 static struct ftr_rng rng;
 static uint64_t seed = 1, first_set;
 
-#define TRIES 4			/* number of runs of each set; each draws its drains and ending */
+#define TRIES 4			/* number of runs of a given set; each draws its drains and end */
 
-/* Seed the random choices for one fault set. */
+/* Seed the random choices for the set (for the try, if the set is given) of this number. */
 static void take_chances(uint64_t set)
 {
 	ftr_rng_seed(&rng, seed + set * 0x9e3779b97f4a7c15u);
@@ -195,7 +200,8 @@ static const char *carry_out(struct ftr_ddlr_plan *p)
 	return ok ? NULL : "an intermediate state has a loop, a cycle or a newly unreachable pair";
 }
 
-/* Carry out the writes that delete entries before a link comes up; remove them from the plan. */
+/* Carry out the writes that delete entries before a link or switch comes up; remove them from
+ * the plan. */
 static const char *take_away(struct ftr_ddlr_plan *p)
 {
 	uint32_t n = 0;
@@ -561,7 +567,8 @@ static const struct job sample[] = {
 	{ "kary:4,3", 3, "ls", 2, 13, false },
 };
 
-/* Small trees: all fault sets in all orders.  Larger trees: 100,000 or more random sets. */
+/* Small trees: all fault sets in all orders.  Larger trees: 300, 2,000 or 100,000 random sets, or
+ * all sets in one order. */
 static const struct job full[] = {
 	{ "kary:2,2", 1, "ls", 1, 0, true },
 	{ "kary:2,3", 1, "ls", 1, 0, true },

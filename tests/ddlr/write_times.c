@@ -3,8 +3,9 @@
  * Computes when the entries of a repair take effect.  Usage:
  * write_times SHAPE RANK ENGINE HOP_US WRITE_US COMPUTE_US
  *
- * The first upward link of a switch of that rank fails.  ENGINE is dmodc (its
- * complete reroute) or ddlr (its local repair); both begin with the tables of dmodc.  A
+ * The first upward link of the first such switch of that rank fails.  ENGINE is dmodc (its
+ * complete reroute) or ddlr (its local repair); both begin with the tables of dmodc.  The first
+ * packet is sent COMPUTE_US after the failure.  A
  * packet takes HOP_US per link.  A switch handles one packet at a time, and takes
  * WRITE_US for a block.  At most WINDOW packets wait for their acknowledgement;
  * they are sent in the order of step, switch and block, and a step begins when the

@@ -114,7 +114,8 @@ static void spread(const struct scene *c, ftr_sw from, uint8_t *mark,
 	}
 }
 
-/* Number of ordered pairs of hosts that are not physically connected. */
+/* Number of ordered pairs of hosts that are not physically connected. It is 0 for a scene of Active
+ * links: such a scene contains only switches that these links connect with OpenSM's port. */
 static uint64_t hopeless(const struct scene *c)
 {
 	const struct ftr_fabric *f = c->h->fab;

@@ -4,7 +4,7 @@
  *
  * There is one fake OpenSM at a time, because the symbols can refer to one only. The
  * structures are those of the installed headers; only the members that the plugin
- * reads are set. A switch unknown to OpenSM has a node but no table.
+ * reads are set. A switch unknown to OpenSM has an osm_node_t, but no osm_switch_t.
  */
 #include <glob.h>
 #include <check.h>

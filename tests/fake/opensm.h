@@ -20,7 +20,7 @@
  *
  * Threads. The test's thread is OpenSM's sweeper, unless fake_auto_sweep runs
  * one. The dispatcher has two threads and the transport has one. The plugin starts its own.
- * Time is virtual: no code sleeps, and nothing depends on the speed of the machine.
+ * Time is virtual, unless a test sets real_time: no result depends on the speed of the machine.
  * fake_settle waits until there is nothing left to do.
  */
 #ifndef FTR_FAKE_OPENSM_H
@@ -35,19 +35,19 @@ struct fake;
 
 struct fake_packet {
 	bool plugin;		/* true: sent by the plugin; false: by OpenSM */
-	bool set;		/* true: Set(LinearForwardingTable); false: Get(PortInfo) */
+	bool set;		/* true: Set(LinearForwardingTable); false: a Get */
 	uint32_t mod;		/* attribute modifier: number of the block or of the port */
 	unsigned int copy;	/* 0: first copy, otherwise a retry of the
 				 * transport */
-	uint32_t number;	/* per sender, from 0; copies have the same
-				 * number */
+	uint32_t number;	/* per sender, from 0, and from 0 again after fake_set_fate;
+				 * copies have the same number */
 	ftr_sw to;		/* switch at the end of the route; FTR_SW_NONE: the route crosses
-				 * a dead link */
+				 * a dead link, or does not lead to a switch */
 };
 
 struct fake_fate {
 	bool lose_request, lose_answer;
-	bool refuse;		/* true: the transport refuses to send the packet */
+	bool refuse;		/* true: the transport refuses to send the first copy */
 	bool to_host;		/* the loss of the packet is reported to OpenSM, not to the
 				 * sender of the packet */
 	unsigned int copies;	/* number of duplicate answers */
@@ -71,7 +71,7 @@ typedef void (*fake_fate_fn)(void *ctx, const struct fake_packet *p,
 enum fake_moment {
 	FAKE_SWEEP_BEGINS,	/* after HEAVY_SWEEP_START */
 	FAKE_DISCOVERING,	/* half of the switches have been read */
-	FAKE_DISCOVERED,	/* all switches have been read, no event reported yet */
+	FAKE_DISCOVERED,	/* all switches have been read; before HEAVY_SWEEP_DONE */
 	FAKE_BEFORE_ROUTING,	/* after HEAVY_SWEEP_DONE and the run of the drop manager */
 	FAKE_LOCKED,		/* lock held, no engine called yet */
 	FAKE_ROUTING,		/* engine done, lock held, no packet sent yet */
@@ -124,7 +124,8 @@ struct fake {
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
 
-	pthread_mutex_t mutex;	/* guards all members below */
+	pthread_mutex_t mutex;	/* guards the members below, except sweeper, auto_sweep, and those
+				 * after sweeping, which belong to the sweeper's thread */
 	pthread_cond_t cond;
 	char *log;
 	size_t log_size;
@@ -132,7 +133,7 @@ struct fake {
 	unsigned int signals;	/* number of calls of osm_sm_signal(SWEEP) not handled yet */
 	unsigned int posted;	/* number of messages that the dispatcher has not handled
 				 * yet */
-	unsigned int reported;	/* number of traps reported to plugins */
+	unsigned int reported;	/* number of traps 128 that OpenSM did not suppress */
 	bool own_sweep;		/* true: a sweep is due for a trap that the plugin left to OpenSM */
 	struct {
 		uint32_t n;
@@ -195,7 +196,7 @@ void fake_free(struct fake *h);
 void fake_unload(struct fake *h);
 
 void fake_set_fate(struct fake *h, fake_fate_fn fn, void *ctx);
-/* Deliver the held answers now. From now on every packet succeeds. */
+/* Deliver the held answers now. Every packet sent from now on succeeds. */
 void fake_release(struct fake *h);
 /* Make a heavy sweep on this thread. False: it was aborted. */
 bool fake_sweep(struct fake *h);
@@ -245,10 +246,11 @@ unsigned int fake_logged(struct fake *h, const char *text);
 unsigned int fake_events(struct fake *h, const char *text);
 
 /*
- * judge.c. Each of these functions checks a condition, and aborts the test
+ * judge.c. Each function fake_check_* checks a condition, and ends the test
  * (ck_assert) if it does not hold.
  *
- * The tables connect exactly those pairs of hosts that links can connect.
+ * The tables connect all hosts that OpenSM's port reaches over Active links; and the condition of
+ * fake_check_sound.
  */
 void fake_check_healed(struct fake *h);
 /* Like fake_check_healed, for engines with paths that are not up/down. */

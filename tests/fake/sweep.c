@@ -6,8 +6,8 @@
  * of do_sweep (osm_state_mgr.c), osm_ucast_mgr_process and set_lft_block
  * (osm_ucast_mgr.c), trap_rcv_process_request (osm_trap_rcv.c) and
  * osm_link_mgr.c. Steps that do not concern the plugin are left out. Discovery
- * sends no packets: it reads the fabric directly, at the time when OpenSM would
- * ask the switch.
+ * sends no packets: it finds all switches and their routes at its start, and then reads the port
+ * states of one switch after the other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -419,7 +419,7 @@ bool fake_sweep(struct fake *h)
 	return done;
 }
 
-/* If packets are lost in the reroute, a heavy sweep follows, and no event is reported. */
+/* If packets are lost in the reroute, a heavy sweep follows, and only its events are reported. */
 bool fake_reroute(struct fake *h)
 {
 	if (!route(h) || wait_for_pending(h))

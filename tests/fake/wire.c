@@ -25,7 +25,7 @@
 
 #define OSM_TIMEOUT_MS 20
 #define OSM_RETRIES 2
-#define HELD 1e12	/* delay in ms of an answer that is held until fake_release */
+#define HELD 1e12	/* time in ms at which an answer is due that is held until fake_release */
 
 struct bind {
 	struct bind *next;
@@ -157,7 +157,8 @@ static bool link_up(const struct fake *h, ftr_sw s, ftr_port p)
 		h->link[h->fab->sw[s].first_port + p] >= IB_LINK_INIT;
 }
 
-/* The switch at the end of a directed route; FTR_SW_NONE if the route crosses a dead link. */
+/* The switch at the end of a directed route; FTR_SW_NONE if the route crosses a dead link or leads
+ * to no switch. */
 static ftr_sw walk(const struct fake *h, const ib_smp_t *smp)
 {
 	const struct ftr_endport *sm = &h->fab->ep[h->sm];

@@ -19,7 +19,8 @@ struct ftr_fabric *draw_lmc(const char *text, unsigned int lmc);
 
 /* The switch with this name. */
 ftr_sw draw_sw(const struct ftr_fabric *f, const char *name);
-/* The i-th host (from 0) of the switch, in the order of the switch's ports. */
+/* The i-th host, Aggregation Node or router (from 0) of the switch, in the order of the switch's
+ * ports. */
 ftr_ep draw_host(const struct ftr_fabric *f, const char *name, unsigned int i);
 
 /* A copy of f without the i-th (from 0) link between the two switches. */

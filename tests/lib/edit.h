@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A copy of a fabric with one change. Aborts with a message if the library
- * returns an error, so that the test does not continue.
+ * A copy of a fabric with one change. All links of the copy are 4x HDR. Aborts with a message if
+ * the library returns an error, so that the test does not continue.
  */
 #ifndef FTR_TEST_EDIT_H
 #define FTR_TEST_EDIT_H

@@ -22,11 +22,11 @@ uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot);
 
 /* Compare the slots, nominal link counts and dividers of sh with the functions
  * above. Check that sh has up paths if and only if two slots of some switch lead to one plane.
- * Aborts the test with the seed in its message. */
+ * A failed check ends the test, in most cases with the seed in its message. */
 void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed);
 
 /* Compare sh, a shape over the nominal shape n, field by field with the definition in
- * <ftr/shape.h>; at the end compare its costs with oracle_costs(). */
+ * <ftr/shape.h>, and its costs with oracle_costs(). */
 void oracle_check_projection(const struct ftr_shape *sh,
 			     const struct ftr_shape *n, uint64_t seed);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A random connected graph of switches with hosts, not a tree, for tests that must hold
+ * A random connected graph of switches with hosts, without ranks, for tests that must hold
  * on any fabric.  A seed gives the same fabric on every machine.
  */
 #ifndef FTR_TEST_RANDOM_GRAPH_H

@@ -11,8 +11,8 @@
  * the base LID of order[(i + k) % n]. FTR_EP_NONE in order[] is a gap, which
  * sends and receives nothing. max_load: flows on the most loaded directed
  * link between switches. A flow that does not arrive is not counted. The
- * paths are followed hop by hop. Returns FTR_INVAL if the size of the tables is
- * not that of f, or if order[] has a port that f does not have.
+ * paths are followed hop by hop. Errors: FTR_INVAL if the size of the tables is
+ * not that of f, or if order[] has a port that f does not have; FTR_NOMEM.
  */
 enum ftr_status shift_load(const struct ftr_fabric *f,
 			   const struct ftr_tables *t, const ftr_ep *order,

@@ -10,13 +10,13 @@
 #include "core/core.h"
 #include <ftr/ftr.h>
 
-/* The first seed: FTR_SEED, or 1. The number of runs: n times FTR_RUNS ("4", or
- * "1/4" for slow builds). */
+/* The first seed: FTR_SEED, or 1. The number of runs: n times FTR_RUNS, for
+ * example "4"; for slow builds "1/4", which gives n / 4 + 1. */
 uint64_t trees_first_seed(void);
 unsigned int trees_runs(unsigned int n);
 
-/* A small PGFT of 2 to 4 levels with at most max_sw switches. full: as many
- * links up as down on every level. */
+/* A small PGFT of 2 to 4 levels with at most max_sw switches. full: each switch below the top has
+ * as many links up as down, and hosts may have several ports. */
 void trees_random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
 		       uint32_t max_sw);
 
@@ -24,23 +24,23 @@ void trees_random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
 struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
 			      unsigned int lmc);
 
-/* Leaves under one chassis or two. Each is connected to several leaf chips of a
- * chassis, adjacent or random ones, often through switches in between. At most
- * 40 switches, random GUIDs. */
+/* Leaves under one chassis or two. Each is connected to several leaf chips of each
+ * chassis, adjacent or random ones, in one of three fabrics through switches in between. At most
+ * 33 switches, random GUIDs. */
 struct ftr_fabric *trees_chassis(struct ftr_rng *r);
 
 /* Three or four ranks with 0 to 4 links between any two switches of
  * neighbouring ranks. Some fabrics have hosts above the leaves, some have leaves
- * with two parents only. At most 27 switches, random GUIDs. */
+ * with two parents only. At most 23 switches, random GUIDs. */
 struct ftr_fabric *trees_irregular(struct ftr_rng *r);
 
 /* Racks as in tests/seeds/racks.awk: 42 rack switches of 12 hosts below a
  * 648-port switch. Each rack switch has three links to each of five leaf chips
- * of the 648-port switch. */
+ * of the 648-port switch, and nine horizontal links to the other switch of its rack. */
 struct ftr_fabric *trees_racks(void);
 
-/* Free f and return a damaged copy.  The copy lacks up to `percent` % of the links,
- * up to a third of the switches that have no hosts, and up to a quarter of the
+/* Free f and return a damaged copy.  The copy lacks up to `percent` % of the links between
+ * switches, up to a third of the switches that have no hosts, and up to a quarter of the
  * hosts. */
 struct ftr_fabric *trees_damaged(struct ftr_fabric *f, struct ftr_rng *r,
 				 unsigned int percent);

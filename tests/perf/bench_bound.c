@@ -6,7 +6,8 @@
  *
  * Prints the lower bound by cuts for the load of the most loaded link, in flows, and two
  * figures divided by that bound: the lower bound by weights, which holds under any routing,
- * and the load after every flow has been divided among many paths (<ftr/balance.h>).
+ * and the load after every flow has been divided among many paths (<ftr/balance.h>).  Prints
+ * nothing if the bound by cuts is 0.
  */
 #include <stdio.h>
 #include <stdlib.h>

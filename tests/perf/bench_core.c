@@ -3,15 +3,17 @@
  * Time to compute shape and tables, compared with a physical bound: the time that memcpy
  * needs to copy as many bytes as the tables have, measured in the same run.
  *
- * Each line of output comes from a child process of its own, so that each has its own peak
- * memory.  The fabric is made before the measurement of memory begins, so only the shape
- * and the tables are included.
- * Every number is the median of REPEATS runs; ratio = (shape + route) / memcpy, where memcpy
+ * Each line of the first table comes from a child process of its own, so that each has its own
+ * peak memory.  The fabric is made before the measurement of memory begins, so the peak is that of
+ * the shape, the tables, and the temporary data of the routing and of the check.
+ * Every time is the median of REPEATS runs, except "new ms", which is one run;
+ * ratio = (shape + route) / memcpy, where memcpy
  * runs in one thread.  Like the repeated routings, memcpy writes to tables that have been
  * written before.
  *
- * A second table has, for one fault, the times of incremental routing after the fault, of the
- * check of its changes, and of incremental routing after the fault is repaired.
+ * A second table has, for each kind of fault, the times of incremental routing after the fault, of
+ * the check of its changes, and of incremental routing after the fault is repaired.  Its numbers of
+ * entries, switches, writes and stages are those of the last of the REPEATS faults.
  *
  *	bench_core [SHAPE...]		default: 648 3456 11664 27648
  */

@@ -5,7 +5,7 @@
  *	bench_place LABEL WHOLE A.net B.net [ENGINE A.net A.lfts B.net B.lfts]...
  *
  * WHOLE is the undamaged fabric (any netfile, with or without LIDs), A.net is the damaged
- * fabric, and B.net is A.net with one link fewer.  Prints a line for each placement of
+ * fabric, and B.net is A.net with one link or switch fewer.  Prints a line for each placement of
  * dmodc on A.net and B.net, then a line for each ENGINE, whose tables are read from A.lfts and
  * B.lfts.  "dmodc" (depth load) and "dmodc, full" keep the entries of A.net that still work on
  * B.net, as the plugin does.  A line consists of

@@ -1,5 +1,5 @@
-# tests/perf
-# make tests/perf/time_check, then run it: prints milliseconds, never fails
+# Programs that measure times.  make builds each of them by its name, for example
+# make tests/perf/time_check.  No time counts as a failure.
 EXTRA_PROGRAMS += tests/perf/time_check
 tests_perf_time_check_SOURCES = tests/perf/time_check.c
 tests_perf_time_check_LDADD = libftrcore.la

@@ -5,10 +5,11 @@
  *	time_balance NETFILE [ROOTS [ENGINE [THREADS [RUNS [off|load|full]]]]]
  *
  * ROOTS names a file of node GUIDs; "-": none.  Prints milliseconds of wall clock and of
- * processor time of all threads, each the minimum of RUNS (default 3).  The tables are checked
- * as in the plugin, with the levels and turns that the engine claims.  Then come the figures:
- * all-to-all load of the most loaded link divided by the bound by cuts, load of the most
- * loaded link as the mean over all shifts, number of changed entries.
+ * processor time of all threads, each the minimum of RUNS (default 3; depth full runs once), and
+ * the peak memory of the process so far.  With load and full, figures follow, before and after the
+ * search: all-to-all load of the most loaded link divided by the bound by cuts, load of the most
+ * loaded link as the mean over all shifts; then the number of changed entries.  The last tables are
+ * checked with the levels and turns that the engine claims; all switches count as sources.
  */
 #include <stdio.h>
 #include <stdlib.h>

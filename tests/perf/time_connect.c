@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Processor time, in milliseconds, of planning extra turns on large irregular fabrics:
- * the minimum of several runs, first without turns of an earlier plan, then with them.  Then
- * a link and a switch fail, and incremental routing follows.  The times are only printed: no
+ * the minimum of several runs, first without turns of an earlier plan, then with them.  Then, if
+ * there are extra turns and the routing follows the ranks, one link of a switch with a turn fails,
+ * then all its links, and incremental routing follows.  The times are only printed: no
  * time counts as a failure.  Placement is literal, because other placements infer slots that never
  * existed, and take long on these fabrics.
  */

@@ -10,8 +10,8 @@
  * fail.  With TIMES, a planner is made TIMES times, and nothing fails.  With "cold", the LIDs are
  * random, as after a subnet manager has assigned them, and links of REPAIRS switches of each rank
  * fail, one after the other; the planner's data are then in no CPU cache, as when a link fails
- * hours after the routing.  For each plan, the check that the plugin makes before it writes is
- * timed as well (elapsed time, two threads).
+ * hours after the routing.  Only "cold" also times, for each plan, the check that the plugin makes
+ * before it writes (elapsed time, two threads).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ static void mark_dead(const struct ftr_fabric *f, uint64_t *dead, ftr_sw s, ftr_
 }
 
 /* Check the plan for the failed link of e as check_plan() of the plugin (src/reroute/ddlr.c) does.
- * Each entry must be written once. Returns the elapsed time. */
+ * The plan must write no entry twice. Returns the elapsed time. */
 static double check(const struct bench *b, const struct ftr_event *e,
 		    const struct ftr_ddlr_plan *p)
 {

@@ -12,8 +12,9 @@
  * included.
  *
  * For each routing the plugin logs "ibftimer: ENGINE matrices X ms, tables Y ms, multicast Z ms
- * in N trees".  If the engine builds the trees itself, the multicast time is that of the
- * previous sweep.  If OpenSM builds the trees, their time is not measured, and 0 is logged.
+ * in N trees" when the subnet is up.  If the engine builds the trees itself, the multicast time is
+ * the sum over all trees built since the previous such line.  If OpenSM builds the trees, their
+ * time is not measured, and 0 is logged.
  * When the tables of a sweep are on the switches, the plugin logs "ibftimer: pushed N blocks to
  * M switches", from OpenSM's own count of acknowledged blocks.
  */

@@ -1,4 +1,4 @@
-# Property tests over random fabrics.  FTR_SEED=N repeats the run with seed N; FTR_RUNS
+# Property tests over random fabrics.  FTR_SEED=N starts at seed N; FTR_RUNS
 # multiplies the number of fabrics.
 if HAVE_CHECK
 libftrtest_la_SOURCES += tests/lib/oracle.c tests/lib/oracle.h \

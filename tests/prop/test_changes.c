@@ -113,8 +113,8 @@ static void damage(struct scene *z)
 	z->d.write_step = NULL;
 }
 
-/* Find a switch to which packets are routed downward, if there is one, and let this switch route
- * them upward. */
+/* Let a random switch to which packets are routed downward route them upward.  Nothing changes if
+ * 200 draws find no such switch with several upward neighbours. */
 static void turn_up(struct scene *z)
 {
 	const struct ftr_group *g;
@@ -377,7 +377,7 @@ static void against_slow(struct scene *z)
 }
 
 /* The number of changed entries that are written before the next changed entry on their path, or
- * in the same step. */
+ * in the same step.  They do not count if the change of that next entry removes it. */
 static uint64_t slow_early(const struct scene *z)
 {
 	uint64_t n = 0;

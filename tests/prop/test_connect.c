@@ -2,7 +2,7 @@
 /*
  * dmodc with `paths all` over random irregular fabrics: every physically connected
  * pair of host ports is reachable, a search of the whole graph finds no credit loop,
- * and pairs with an up/down path keep their entries.
+ * and entries with an up/down path keep their cost, or longer paths are reported.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -164,8 +164,8 @@ static void claims_prove(const struct both *b)
 		      ": the checker has a proof without the claims", b->seed);
 }
 
-/* Check that entries with an up/down path equal those with `paths updown`. At a gateway whose
- * choice was restricted, entries may differ; their paths are longer only if this is reported. */
+/* Check that an entry with an up/down path that differs from that with `paths updown` (at a gateway
+ * whose choice was restricted) has the same cost, unless longer paths are reported. */
 static void others_keep(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;

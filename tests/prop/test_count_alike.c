@@ -359,7 +359,9 @@ START_TEST(search_leaves_loops_alone)
 }
 END_TEST
 
-/* Search, and check that the load of the most loaded link does not grow, and is the reported one.
+/* Search, and check that the load of the most loaded link does not grow, and is the reported one,
+ * and that the number of unreachable pairs stays the same.  If the search refuses the tables, they
+ * must be unchanged; it must not refuse unchanged tables of an engine that follow the shape.
  * changed: some entries of the engine's tables are changed first. */
 static struct ftr_balance_report search_any(uint64_t seed, struct ftr_balance_input in,
 					    const char *engine, bool changed)
@@ -400,9 +402,8 @@ static struct ftr_balance_report search_any(uint64_t seed, struct ftr_balance_in
 	return report;
 }
 
-/* The search accepts any tables: it never raises the load of the most loaded link, and the number
- * of unreachable pairs stays the same.  The search must use tables of an engine that follow the
- * shape. */
+/* Searches of tables of an engine, and of changed tables: see search_any().  Some tables must be
+ * refused, and in some changed tables the search must change entries. */
 START_TEST(searches_of_any_tables)
 {
 	uint64_t seed = trees_first_seed();

@@ -284,9 +284,10 @@ static uint32_t worst_shift(const struct routed *r, const ftr_ep *order)
 	return worst;
 }
 
-/* No link carries two flows of a shift, except with placement literal: it orders the port
- * groups of a switch by GUID, as published, and shifts collide wherever the GUIDs put the
- * top switches of the pods in different orders. */
+/* On a whole tree whose switches have as many links up as down, no link carries two flows of a
+ * shift, except with placement literal: it orders the port groups of a switch by GUID, as
+ * published, and shifts collide wherever the GUIDs put the top switches of the pods in different
+ * orders. */
 START_TEST(shifts_do_not_collide)
 {
 	static const enum ftr_placement how[] = {

@@ -86,7 +86,7 @@ static uint32_t for_hosts(const struct setup *x,
 
 /* The failure of any link between switches changes entries for hosts in at most three switches:
  * the switch above the link, the switch below the link, and the switch where the detour turns
- * upward. */
+ * upward.  One link above each rank is tried. */
 START_TEST(three_switches)
 {
 	static const char *const tree[] = {

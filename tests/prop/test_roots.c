@@ -32,8 +32,8 @@ static struct ftr_shape *shape_of(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* Store the GUIDs of the switches that are highest by the inferred ranks, and return their number.
- * Switches without links, and stubs, do not count. */
+/* Store the GUIDs of the switches that have no upward links by the inferred ranks, and return their
+ * number.  Switches without links, and stubs, do not count. */
 static uint32_t tops(const struct ftr_fabric *f, uint64_t *guid)
 {
 	struct ftr_shape *sh = shape_of(f, NULL, 0, FTR_ROOTS_AUTO);

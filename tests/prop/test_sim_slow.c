@@ -7,7 +7,7 @@
  * packets that took room and the credits not yet returned.  It implements the
  * contract of <ftr/sim.h> and shares no code with the simulation: no timing wheel,
  * no credit counters, no lists of queues that may have become able to send.  All
- * counts and times must be equal, to the picosecond.
+ * counts must be equal, and the sum of all latencies, to the picosecond.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The command ibfattree: comparison of the tables in the switches with opensm's dumps,
-# switches that do not answer, invalid arguments.
+# The command ibfattree in simulated fabrics: its tables and files compared with those of opensm,
+# switches that do not answer, invalid arguments, load and whatif, real fabrics; also scripts/demo.
 
 # The tables that "check --live" reads from the switches equal those that stock opensm
 # dumps.

@@ -58,8 +58,8 @@ case_ddlr_one_vl() {
 	down
 }
 
-# With qos every switch holds SL2VL tables for two VLs (turn bit, docs/glossary.md), and the paths
-# have no credit loop.
+# With qos a middle switch holds SL2VL tables for two VLs (turn bit, docs/glossary.md).  Before the
+# fault and after the transition the paths have no credit loop, even on one VL.
 case_ddlr_two_vls() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'
@@ -90,7 +90,8 @@ turn_bit() {
 		fail "no entry without a turn at LID $lid: $dump"
 }
 
-# Up to k-1 = 3 random faults at a time.
+# Two or three random link faults at a time, or one if the same link is drawn each time.  On the
+# smaller tree k-1 is 3.
 random_faults() {
 	local n i round rounds=$2 k
 	gen "$1" --random-guids --random-ports --seed 93
@@ -161,7 +162,8 @@ no_credit_loop() {
 	fail "packets of hosts form a credit loop"
 }
 
-# Check, port by port, that some switches hold the SL2VL tables in $T/before.sl2vl.
+# Check for six random switches and three output ports of each (the first, a middle one, the last)
+# that they hold the SL2VL tables in $T/before.sl2vl.
 vls_are_held() {
 	local guid lid ports n=0 port
 	while read -r guid lid ports; do
@@ -218,9 +220,9 @@ one_fault() {
 	[[ $(stage_event local failed) == 0 ]] || fail "writes were lost"
 }
 
-# Up to k-1 random faults.  After each fault OpenSM is stopped when the local repair is
-# written.  When OpenSM continues, the fast path completes the transition, and a sweep
-# confirms the tables.  At the end all links are restored.
+# Rounds of random link faults, fewer than k in each round.  After every second fault OpenSM is
+# stopped when the local repair is written.  When OpenSM continues, the fast path completes the
+# transition, and a sweep confirms the tables.  At the end of a round all links are restored.
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0
 	local -A cut
@@ -256,7 +258,7 @@ walk_stages() {
 	done
 }
 
-# A fabric with k = 6: 3,456 hosts in the soak, otherwise four pods of six middle switches.
+# In the soak a fabric of 3,456 hosts (k = 12), otherwise four pods of six middle switches (k = 6).
 large_fabric() {
 	RANDOM=${FTR_SEED:-94}
 	if ((${FTR_SOAK:-0})); then

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2034
 #
-# ibfattree doctor on simulated fabrics, without faults and with one kind of fault at a time.
+# ibfattree doctor on simulated fabrics, without and with faults, and on dumps of tables.
 # Faults that ibsim cannot simulate are tested in tests/unit/test_doctor.c.
 
 # doctor WORD...: run ibfattree doctor; its output is in $T/doctor, its exit status in $status.

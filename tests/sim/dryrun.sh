@@ -88,7 +88,7 @@ resweep_observed() {
 	osm_wait sm "$patience" 'IBF020'
 }
 
-# OpenSM's engine "file" loads the saved tables again although all LIDs have changed.
+# OpenSM's engine "file" loads the saved tables again although LIDs have changed.
 # A link that has failed since the tables were saved is a finding.
 case_save_restore() {
 	local hosts

@@ -207,7 +207,7 @@ case_fast_every_link() {
 	down
 }
 
-# All links of a switch fail at once.
+# All links of a switch fail, one shortly after the other.
 spine_dies() {
 	local spine=$1
 	osm_mark sm
@@ -239,8 +239,8 @@ case_fast_every_spine() {
 }
 
 # A switch fails.  The fast path sends no packet that cannot be answered, because OpenSM
-# logs up to three errors for each such packet.  Lists the errors that OpenSM logs until
-# the sweep that confirms the repair.
+# logs up to three errors for each such packet.  Fails if OpenSM logs an error until the sweep
+# that confirms the repair.
 switch_dies_without_errors() {
 	local errors
 	osm_mark sm
@@ -446,7 +446,7 @@ switch_of_a_host() {
 		"$T/before.net"
 }
 
-# OpenSM alone handles traps that are not about links, with and without the fast path.
+# OpenSM alone handles a trap that is not about links (trap 144), with and without the fast path.
 case_fast_other_traps() {
 	(react_to_144 on)
 	(react_to_144 off)
@@ -566,7 +566,8 @@ moment() {
 }
 
 # Number of times that a manager ended before the trap (untrapped), between the trap and the log
-# line of the repair (open), with unacknowledged writes (broken), and after the repair (done).
+# line of the repair (open), after a repair that was left to a sweep or had unacknowledged writes
+# (broken), and after the repair (done).
 declare -A ends=([untrapped]=0 [open]=0 [broken]=0 [done]=0)
 count_end() {
 	local end=untrapped
@@ -685,8 +686,8 @@ case_fast_stopped() {
 	down
 }
 
-# Links fail while OpenSM sweeps: during discovery, routing and writing, and after the
-# sweep.
+# A link fails 0, 10 or 30 ms (in a soak up to 50 ms) after a sweep was requested, so that OpenSM is
+# discovering, routing, writing, or done.
 case_fast_during_sweep() {
 	gen 648 --random-guids --random-ports --seed 76
 	fast_up 'fast_flap_limit 0' </dev/null

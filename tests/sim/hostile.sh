@@ -3,8 +3,8 @@
 #
 # Hostile files in OpenSM's directories, and hostile names of nodes.
 
-# The files that the plugin writes are FIFOs or symbolic links: the plugin writes to
-# none of them and continues, and OpenSM ends cleanly.
+# Three of the files that the plugin writes are a FIFO and two symbolic links: the plugin writes
+# to none of them and continues, and OpenSM ends cleanly.
 case_hostile_files() {
 	local f
 	gen '2;4,6;1,4;1,1' --random-guids --random-ports --seed 81
@@ -28,8 +28,9 @@ case_hostile_files() {
 	[[ -p $T/sim/sm/ibfattree-events.jsonl ]] || fail 'the FIFO was replaced'
 }
 
-# The description of an Aggregation Node may contain anything.  It cannot forge a line in
-# the log, and no escape sequence of the description reaches a terminal.
+# The description of an Aggregation Node has an escape sequence, a C1 control character and a
+# character that reverses text.  None of them reaches the plugin's log lines, the output of the
+# command, or the plugin's files.
 case_hostile_names() {
 	gen '2;4,6;1,4;1,1' --seed 82
 	LC_ALL=C sed -i -e $'s/"host-1"/"Aggregation Node \033[2J\302\233\342\200\256"/' \

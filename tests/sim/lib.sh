@@ -133,8 +133,9 @@ never_logged() {
 	[[ -z $found ]] || fail "a log says '$1': $found"
 }
 
-# Check that no repair was given up or cut short.  Do not use this in cases with several faults at
-# a time, in which writes may be lost on links that fail meanwhile.
+# Check that no repair was left to a sweep or lacked an acknowledgement, and that no link was
+# damped.  Do not use this in cases with several faults at a time, in which writes may be lost on
+# links that fail meanwhile.
 quiet() { never_logged 'WRN IBF1(09|1[01])'; }
 
 # Like quiet; also check that the sweeps after repairs changed no entry.

@@ -54,8 +54,7 @@ case_console_reroute() {
 	down
 }
 
-# Every 7th host joins a group.  ibdmchk must report the number of these hosts, and neither a loop
-# nor a disconnected part.
+# Let every 7th host join a group.  Print the MLID and the number of these hosts.
 joined() {
 	local n=0 host mlid
 	for host in $(sim_hosts "$T/fabric.net" | awk 'NR % 7 == 0'); do
@@ -66,6 +65,8 @@ joined() {
 	echo "$mlid $n"
 }
 
+# spans MLID N: ibdmchk must report N hosts in this group, and no error, as for a loop or a
+# disconnected part.
 spans() {
 	ibdm
 	grep -Eiq "Multicast Group:$1 has:[0-9]+ switches and:$2 HCAs" \

@@ -7,8 +7,8 @@
 # Print the line of opensm.conf that enables the background search.
 searching() { echo "event_plugin_options ibfattree:$T/full.conf"; }
 
-# Cut and restore the first link of the fabric: only entries that use it change, and all
-# of them get their old port back.
+# Cut and restore the first link in the list of sim_cables: the sweep after the repair changes no
+# entry, and after the return of the link all entries have their old ports.
 cut_and_mend() {
 	local near near_port far far_port
 	IFS=$'\t' read -r near near_port far far_port _ < \
@@ -23,7 +23,8 @@ cut_and_mend() {
 	until_same found mended
 }
 
-# An irregular fabric: the search finds better tables, and a sweep applies them.
+# An irregular fabric: after the search a sweep applies its result.  The tables are the same after
+# a fault and after a restart, which reads them from the file and starts no search.
 case_prefer_irregular() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
 	# a long timeout: if a packet is sent twice on a busy machine, a sweep writes its

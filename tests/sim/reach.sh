@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Real fabrics with the subnet manager on every kind of node.  Stock tools read the fabric
+# Real fabrics with the subnet manager on every kind of node (without FTR_SOAK: on two nodes, on the
+# second only with dmodc).  Stock tools read the fabric
 # and the tables, reach.awk counts unreachable LIDs, and ibdmchk looks for credit loops.
 
 # Nodes for a subnet manager, printed as "KIND NODE": a host on the switch with the most end ports,
-# and that switch itself; a host on the switch with the fewest end ports; the switch with the most
-# links to switches, and a host or an Aggregation Node on it.
+# and that switch itself; a host on the switch with the fewest end ports (in both cases only
+# switches with hosts count); the switch with the most links to switches, and a host or an
+# Aggregation Node on it.
 places() {
 	awk 'function q(n) { split($0, a, "\""); return a[n] }
 	/^(Switch|Ca|Hca)/ { node = q(2); sw = /^Switch/

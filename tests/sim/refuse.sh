@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Invalid input: one line reports the problem and its place, and dmodc routes without this input.
+# Invalid input: a line of the log reports the problem and its place, and dmodc routes without this
+# input.  In some cases another engine routes instead, or the switches keep their tables.
 
 # reports REGEX: start opensm with the lines of opensm.conf on stdin; the log must have a
 # matching line.
@@ -85,9 +86,8 @@ case_broken_root_guid_file() {
 	down
 }
 
-# Half of the top switches are missing from the root file.  The missing switches are reported by
-# GUID and used as roots; with "roots file" they are not used as roots; with "roots strict" the
-# engine refuses to route.
+# Half of the top switches are missing from the root file.  With "roots auto" they are used as
+# roots, and the first of them is reported by GUID; with "roots strict" the engine refuses to route.
 case_incomplete_root_guid_file() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --seed 48
 	sed -n 's/^Switch.*"S-\(.*\)".*"sw-3-.*/0x\1/p' "$T/fabric.net" >"$T/all"

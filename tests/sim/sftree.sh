@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# sftree in stock opensm: all switches reach all others, before and after faults.
+# sftree in stock opensm: all switches reach all others, before and after faults.  In the mode
+# "paper" the tables pass the check, or the check refuses them.
 
 plugin_sftree() {
 	sim_start "$T/sim" "${1:-$T/fabric.net}"

@@ -210,8 +210,8 @@ case_stable_old_name() {
 	down
 }
 
-# A spine and a leaf are replaced while opensm is not running: they have other GUIDs, but the same
-# links.  The tables are the same as before, except for the new LIDs.
+# Two middle switches are replaced while opensm is not running: they have other GUIDs, but the same
+# links.  The tables are the same as before, except for the entries of at most four LIDs.
 case_stable_replaced_switch() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 88
 	up </dev/null
@@ -223,7 +223,7 @@ case_stable_replaced_switch() {
 	other_net "$T/new.net"
 	logged 'IBF006: the nominal fabric has changed: new_switches=0 new_links=0 new_ports=0 replaced_switches=2 '
 	walk after
-	# only the entries of LIDs that disappeared, and of new LIDs, may differ
+	# only the entries of the two LIDs that disappeared, and of two new LIDs, may differ
 	local lids
 	lids=$({ diff <(by_switch before) <(by_switch after) || true; } |
 		awk '/^[<>]/ { print $3 }' | sort -u | wc -l)
@@ -285,7 +285,7 @@ case_stable_handback() {
 	down
 }
 
-# Cut all links between the first leaf of the netfile and a spine other than $1.
+# Cut all links between the first leaf in the list of sim_cables and a spine other than $1.
 pair_dies() {
 	local near near_port far one='' n=0
 	while IFS=$'\t' read -r near near_port far _; do

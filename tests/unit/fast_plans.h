@@ -40,7 +40,8 @@ static inline void plan(struct fake *h, struct plan *p)
 	h->moment_ctx = p;
 }
 
-/* Sweep until the plugin requests no further sweep; the last sweep must change nothing. */
+/* Sweep until the plugin requests no further sweep, at most `max` times.  Then sweep once more;
+ * this sweep must change nothing. */
 static inline void sweep_until_quiet(struct fake *h, unsigned int max)
 {
 	fake_settle(h);

@@ -16,7 +16,7 @@
 
 static struct ftr_err err;
 
-/* A damaged tree and its tables by the closed form. */
+/* A fabric and its tables by dmodc with the default options. */
 struct tree {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
@@ -253,7 +253,7 @@ START_TEST(bounds_by_weights)
 END_TEST
 
 /* A switch with 40 hosts is linked to 12 leaves of 5 hosts: to one leaf by one link, to each
- * other leaf by 16 links.  The single link carries 5 * 95 flows in each direction, 17 times the
+ * other leaf by 16 links.  The single link carries 5 * 95 flows in each direction, 15 times the
  * mean of all links.  The two results of ftr_balance_bound_dual() must enclose this load. */
 START_TEST(weights_grow_within_range)
 {

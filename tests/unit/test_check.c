@@ -217,7 +217,7 @@ END_TEST
 
 /*
  * A host that lost its link still owns a LID, which is unreachable, but the host is not a
- * source.  Entries for LIDs without an owner (90) are ignored.
+ * source.  Entries for LIDs without an owner (63) are ignored.
  *
  *	h0 -1 [0] 2--2 [1] 1- h1	h2
  */
@@ -372,8 +372,8 @@ START_TEST(long_loop)
 END_TEST
 
 /*
- * A chain of 200 switches, ranks 0..199: more hops than the fast walk can count in a
- * byte.  The reported length is exact nevertheless, and the proof succeeds.
+ * A chain of 200 switches, ranks 0..199: more hops than the 127 that the fast walk can
+ * count.  The reported length is exact nevertheless, and the proof succeeds.
  *
  *	h0-[0]1--2[1]1--2[2] ... 1--2[199]-h1
  */
@@ -610,7 +610,8 @@ START_TEST(loads_of_shifts)
 }
 END_TEST
 
-/* Fail every allocation in turn: the check must return FTR_NOMEM, never a partial report. */
+/* If the n-th allocation and all later ones fail, for any n, the check must return FTR_NOMEM, never
+ * a partial report. */
 START_TEST(out_of_memory)
 {
 	struct net n = ring(5);

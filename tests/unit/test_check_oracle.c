@@ -8,8 +8,8 @@
  * the oracle's in every field; the reported cycle must have the shortest length,
  * and each of its steps must be a dependency.
  *
- * FTR_CHECK_ROUNDS sets the number of fabrics.  The number of a fabric is its seed, and every
- * failure prints it.
+ * FTR_CHECK_ROUNDS sets the number of fabrics.  The number of a fabric is its seed, and most
+ * failures print it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 /*
  * ibfattree doctor: every check finds the fault for which it was made.
  *
- * planted[] has one fault for each check.  If it has none for a check, the test fails.  The
+ * planted[] has one fault for each check except sm-version, which finds no faults.  If it has none
+ * for another check, the test fails.  The
  * functions of libibumad and libibverbs are replaced in this program, so that the checks
  * of this node can be tested without an adapter.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The builder and the finished fabric: duplicate and contradictory input and its
- * messages, indices in the order of GUIDs, LIDs, copies, and every allocation failing once.
+ * messages, indices in the order of GUIDs, LIDs, copies, and failing allocations.
  * Also the difference of two tables, and turns that are translated to another fabric.
  */
 #include <check.h>

@@ -235,7 +235,7 @@ START_TEST(test_trunk)
 }
 END_TEST
 
-/* A link of OpenSM's own leaf fails, so half of the stored routes to the switches no longer work.
+/* A link of OpenSM's own leaf fails, so the stored routes over this link no longer work.
  * All blocks of the repair must still be acknowledged. */
 START_TEST(test_own_uplink)
 {
@@ -305,8 +305,8 @@ static void no_key(void *ctx, const struct fake_packet *p,
 	fate->lose_request = p->plugin;	/* as if the switches had another M_Key */
 }
 
-/* Switches carry out no Set without the M_Key: the fast path must send it.  If no Set is carried
- * out, the fast path must report no repair. */
+/* Switches carry out no Set without the M_Key: the fast path must send it.  If no packet is
+ * answered, the fast path must report no repair. */
 START_TEST(test_m_key)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

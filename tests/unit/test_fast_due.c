@@ -7,7 +7,8 @@
 
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
-/* True if the plugin is going to request a sweep, or has requested one.  Clears both flags. */
+/* True if the plugin is going to request a sweep, or has requested one.  Cancels a request that the
+ * plugin is going to make. */
 static bool sweep_due(struct fake *h)
 {
 	bool is;
@@ -208,7 +209,7 @@ static void settle_transition(struct fake *h)
 }
 
 /* If a routing confirms the tables of ddlr's planner, the planner is kept and can repair the next
- * fault immediately.  Tested before any fault, and after a repair whose transition is done. */
+ * fault immediately.  Tested with two sweeps after a repair whose transition is done. */
 START_TEST(test_planner_is_kept)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

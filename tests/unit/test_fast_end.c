@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * OpenSM ends at any moment of a repair; and long runs of all kinds of events while
- * OpenSM sweeps by itself.  FTR_SEED=N repeats the run with seed N; FTR_RUNS multiplies the
- * number of runs.
+ * OpenSM sweeps by itself.  FTR_SEED=N begins with seed N; FTR_RUNS multiplies the
+ * number of events in a long run.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * Nothing grows: thousands of random faults and repairs, sweeps and reroutes in one
  * process.  Whenever the fabric is complete and the plugin is idle, the number of
- * bytes allocated, of threads and of file descriptors is the same as before.
+ * bytes allocated, of threads and of file descriptors has not grown.
  *
  * By default there are a few dozen faults.  With FTR_SOAK=1 there are 10,000: the test prints a
  * line for each tenth of them, and the memory of the process (RssAnon) must not grow in the last

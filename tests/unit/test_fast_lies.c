@@ -4,7 +4,7 @@
  * request, report errors, come twice or late, or acknowledge a Set that was not
  * carried out.  The plugin does not crash, hang, or keep OpenSM from ending.  When the
  * switches work again, sweeps lead to sound and complete tables, unless a Set was falsely
- * acknowledged.  FTR_SEED=N repeats the run with seed N; FTR_RUNS multiplies the number of runs.
+ * acknowledged.  FTR_SEED=N begins with seed N.
  */
 #include <check.h>
 #include <stdlib.h>

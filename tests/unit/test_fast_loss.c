@@ -21,7 +21,8 @@ struct loss {
 	unsigned int every;	/* only every n-th of these packets; 0 or 1: all */
 	bool first_copy;	/* true: only the first transmission of a packet, not its retries */
 	struct fake_fate fate;
-	double spread_ms;	/* not 0: answers arrive in reverse order, this many ms apart */
+	double spread_ms;	/* not 0: the answers to 16 consecutive packets arrive in reverse
+				 * order, this many ms apart */
 };
 
 static void lossy(void *ctx, const struct fake_packet *p,
@@ -71,7 +72,7 @@ static const struct loss harmless[] = {
 	  .fate.lose_answer = true },
 	{ .gets = true, .every = 2, .to = FTR_SW_NONE, .first_copy = true,
 	  .fate.lose_request = true },
-	/* the answer comes after the request was given up */
+	/* the answer comes after the request was sent again */
 	{ .sets = true, .every = 4, .to = FTR_SW_NONE, .fate.back_ms = 30 },
 	{ .gets = true, .every = 4, .to = FTR_SW_NONE, .fate.back_ms = 30 },
 	/* duplicated */

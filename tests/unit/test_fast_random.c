@@ -2,15 +2,17 @@
 /*
  * The fast path beside OpenSM under random events at random moments: faults, repairs,
  * traps without a reason, reroutes, answers that come after OpenSM has stopped waiting for them,
- * packets that overtake each other.  FTR_SEED=N repeats the round with seed N.
+ * packets that overtake each other.  FTR_SEED=N begins with seed N.
  *
  * Whenever everything is idle, OpenSM's copy of a block equals the switch's, or the next
- * sweep writes the block.  The fabric is also repaired, as far as its links allow, if
+ * sweep writes the block.  The fabric is also repaired, as far as its links allow (with ddlr: the
+ * tables have no loop), if
  *   - no block has to be written by the next sweep,
  *   - OpenSM itself lost no packet,
  *   - all switches could report the state of their links,
  *   - no trap was left to OpenSM (as after a reroute that lost packets), and
- *   - no link has returned (a returned link carries no data until one or two sweeps have ended).
+ *   - links do not return in this round (a returned link carries no data until one or two sweeps
+ *     have ended).
  * In the end, when no sweep is requested, the fabric is repaired in any case.
  *
  * Rare events, such as a whole routing while a repair reads its switches, have tests
@@ -145,9 +147,8 @@ static void rest(struct game *g, struct fake *h)
 
 START_TEST(test_any_moment)
 {
-	/* dmodc connects all pairs with an up/down path; the other engines
-	 * connect more pairs.  After more faults than its guarantee covers, ddlr may keep entries
-	 * that use dead links until a sweep, if other entries would close a cycle. */
+	/* After more faults than its guarantee covers, ddlr may keep entries that use dead links
+	 * until a sweep, if other entries would close a cycle. */
 	static const struct {
 		const char *name;
 		void (*check)(struct fake *h), (*in_the_end)(struct fake *h);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The cost of a dead spine, a storm of link changes and a storm of traps that report
- * nothing new: log lines and memory.  Both are bounded by the number of changes,
- * whatever the size of the fabric.
+ * nothing new: log lines and memory.  The number of log lines is bounded by the number of changes
+ * and sweeps, whatever the size of the fabric; the memory by a multiple of that before the events.
  *
  * By default the fabrics are a tree of 64 hosts and a small irregular fabric.  With
  * FTR_SOAK=1 they are a tree of 11,664 hosts on 1,620 switches and an irregular

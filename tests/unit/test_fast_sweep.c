@@ -75,8 +75,9 @@ static void look(void *ctx, struct fake *h, enum fake_moment m)
 	fake_check_healed(h);
 }
 
-/* A link fails, and returns before (_i 0) or after (_i 1) a sweep has seen it dead.  No packet is
- * lost at any moment, and in the end the tables are the same as before the fault. */
+/* A link fails, and returns before (_i 0) or after (_i 1) a sweep has seen it dead.  The tables
+ * connect all hosts at each moment of the next sweep at which it holds no lock, and in the end they
+ * are the same as before the fault. */
 START_TEST(test_recovery)
 {
 	struct fake *h = fake_new(NULL);

@@ -2,7 +2,7 @@
 /*
  * The fast path if horizontal links join two trees.  Links between the trees and inside them
  * die and return, alone and together, and so do the switches at the ends of the horizontal
- * links.  In some tests all nodes have the same name; every message must then add the GUID.
+ * links.  In one test all nodes have the same name; every message must then add the GUID.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static struct fake *two_trees(uint32_t joints, bool middle)
 	bool hosts = false;
 	struct ftr_rng r;
 
-	/* in some of these fabrics one leaf has Aggregation Nodes instead of hosts */
+	/* in some of these fabrics a leaf has Aggregation Nodes instead of hosts */
 	for (uint64_t seed = 1; !hosts; seed++) {
 		ftr_fabric_free(f);
 		ftr_rng_seed(&r, seed);

@@ -396,7 +396,8 @@ START_TEST(torus)
 }
 END_TEST
 
-/* Tori can have random GUIDs and ports, no LIDs, and damage; each allocation fails once. */
+/* Tori can have random GUIDs and ports, no LIDs, and damage.  If the n-th allocation and all later
+ * ones fail, for any n, there is no torus. */
 START_TEST(torus_options)
 {
 	struct ftr_gen_opts o = { .seed = 5, .random_guids = true,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Readers and writers of topologies: every dialect, every refusal with its message
- * and line, round trips, and the real fabrics if they are present.
+ * Readers and writers of topologies: every dialect, refusals with their messages
+ * and lines, round trips, and the real fabrics if they are present.
  */
 #include "lib/suite.h"
 #include "unit/io_util.h"

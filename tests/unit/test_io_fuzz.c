@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Invalid input: every cut of small files, seeded mutations of every dialect, the
- * corpus in tests/fuzz, and every allocation failing once.  The reader must not
- * crash or leak, and a fabric that it accepts must survive writing and reading.
+ * corpus in tests/fuzz, and failing allocations.  The reader must not
+ * crash or leak, and if it accepts a fabric, it must also accept the fabric as written.
  */
 #include <dirent.h>
 
@@ -33,7 +33,7 @@ static void reread(const struct ftr_fabric *f)
 	free(text);
 }
 
-/* Read the text; if it is accepted, its fabric must survive a round trip. */
+/* Read the text; if it is accepted, the reader must also accept its fabric as written. */
 static enum ftr_status feed(const char *text, size_t len)
 {
 	struct ftr_fabric *f = NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * opensm.fdbs, SL2VL tables, path SLs, orders and pairs: the formats of OpenSM
- * and ibdmchk, invalid input and its messages, round trips, mutations, and every
- * allocation failing once.
+ * and ibdmchk, invalid input and its messages, round trips, mutations, and
+ * failing allocations.
  */
 #include <sys/mman.h>
 #include <unistd.h>

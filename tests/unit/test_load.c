@@ -622,7 +622,8 @@ START_TEST(samples)
 }
 END_TEST
 
-/* On healthy trees dmodc guarantees that no two flows of a shift share a link. */
+/* On healthy trees whose switches have as many links up as down, dmodc guarantees that no two flows
+ * of a shift share a link. */
 START_TEST(dmodc_shifts)
 {
 	static const char *const shape[] = { "3;4,4,8;1,4,4;1,1,1", "kary:4,3" };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The picture of a fabric, load of single links, hosts by name, jobs.
+ * The picture of a fabric, load of single links, hosts by name.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -114,8 +114,8 @@ START_TEST(missing)
 }
 END_TEST
 
-/* The maximum and the sum of the loads of the links are those of the report, and the average
- * over the links of a pod is not below the lower bound for that pod. */
+/* The maximum and the sum of the loads of the links are those of the report, and the links upward
+ * in a pod carry at least as many flows as must leave the pod. */
 START_TEST(loads)
 {
 	struct ftr_fabric *f = fabric_of("3;3,4,5;1,3,3;1,1,1", 4);

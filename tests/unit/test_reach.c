@@ -3,12 +3,12 @@
  * Reachability: walks through the tables that switches hold after the plugin has routed.  The code
  * of the walks shares nothing with the engines or the checker.
  *
- * On every fabric, the tables of every engine must have these properties on one VL: each host port
- * reaches every other one to which Active links connect it, every switch reaches the LID of every
- * subnet manager, and these packets close no credit loop.  With sftree and ddlr every
- * switch also reaches every LID.
+ * On every fabric, the tables of every engine must have these properties on one VL, in the part of
+ * the fabric that Active links connect with OpenSM's port: each host port reaches every other one,
+ * every switch reaches the LID of every subnet manager, and these packets close no credit loop.
+ * With sftree and ddlr every switch also reaches every LID.
  *
- * Each seed gives one random, damaged fabric with subnet managers on random
+ * Each seed gives one random fabric, in most cases damaged, with subnet managers on random
  * nodes.  For one seed in eight, links then fail and OpenSM sweeps again.  Real fabrics
  * are routed with a subnet manager on each kind of node that they have.
  *

@@ -40,7 +40,7 @@ static void fresh_table(void)
 	t.hold = 50;
 }
 
-/* Put link a into this state at time 10; its last failure, if any, was at time 5. */
+/* Put link a into this state before time 10; its last failure, if any, was at time 5. */
 static void prepare(enum rr_link_state s)
 {
 	fresh_table();

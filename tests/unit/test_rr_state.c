@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The state machine of the fast path: every event in every state, and long
- * random interleavings on a virtual clock.  FTR_SEED=N repeats the run with seed N; FTR_RUNS
- * multiplies the number of runs.
+ * random interleavings on a virtual clock.  FTR_SEED=N begins with seed N; FTR_RUNS
+ * multiplies the number of steps of an interleaving.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -332,7 +332,7 @@ START_TEST(test_gather)
 }
 END_TEST
 
-/* A sweep is requested after CAP at the latest, however many traps arrive.  During a
+/* A sweep is requested after CAP at the latest, however often one is wanted.  During a
  * discovery no sweep is requested, unless the discovery does not end. */
 START_TEST(test_sweep_comes)
 {
@@ -497,7 +497,7 @@ static void worker(struct walk *w)
 						.yes = true }, w->now);
 }
 
-/* The library Check records every ck_assert(), which takes longer than a step of the walk. */
+/* Like ck_assert(); the message is the condition. */
 #define HOLDS(x) do { if (!(x)) ck_abort_msg("%s", #x); } while (0)
 
 static void check_invariant(const struct walk *w)

@@ -139,7 +139,7 @@ END_TEST
  *
  *	rank 3       x             y		s - x, s - y: 3 links each,
  *	            /|\           /|\		the other pods are alike
- *	rank 2     s   s2  s3  s4  ...		s above P, Q; r above R, S
+ *	rank 2     s   s2  s3  s4  ...		s above P, P2; r above R, R2
  *	           |\ /|
  *	rank 1    P   Q   |   R   S		4 hosts a leaf: d = 20 is the
  *	          |\ /|       |\ /|		first host of the sixth leaf

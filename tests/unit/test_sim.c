@@ -731,7 +731,8 @@ START_TEST(refused)
 }
 END_TEST
 
-/* Every allocation fails once: the call must return an error and leak nothing. */
+/* The i-th allocation and all later ones fail, for every i: the call must return an error and leak
+ * nothing. */
 START_TEST(out_of_memory)
 {
 	struct net n = dumbbell();

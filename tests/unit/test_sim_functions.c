@@ -445,7 +445,7 @@ START_TEST(figure_7)
 }
 END_TEST
 
-/* Without faults all functions follow the tables, or have paths of the same length. */
+/* Without faults all packets arrive, over at most five switches, as with the tables. */
 START_TEST(no_faults)
 {
 	struct world w;

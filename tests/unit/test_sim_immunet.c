@@ -228,8 +228,8 @@ static struct ftr_sim_change dies(ftr_sw s, ftr_port p, uint64_t at)
 
 /* ---- the examples of Puente et al. 2004 -------------------------------------------- */
 
-/* Figure 5: on a 3x3 torus the link between switches 4 and 1 dies.  Switch 4 becomes the root, 3, 5
- * and 7 are its children, and the other switches are children of 3, 5 and 7. */
+/* Figure 5: on a 3x3 torus the link between switches 4 and 1 dies.  Switch 4 becomes the root, and
+ * 3, 5 and 7 are its children. */
 START_TEST(figure_5)
 {
 	const struct ftr_sim_change g = dies(4, 4, FTR_SIM_US);
@@ -460,8 +460,8 @@ START_TEST(any_number)
 }
 END_TEST
 
-/* Packets for dead hosts travel the ring once and are discarded; no other packets are
- * lost. */
+/* Packets for dead hosts travel the ring once and are discarded.  Other packets are lost only on
+ * the links of a switch that dies, or in this switch. */
 START_TEST(dead_switches)
 {
 	struct ftr_sim_change g[4];

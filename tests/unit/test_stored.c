@@ -2,8 +2,8 @@
 /*
  * Stored tables (<ftr/stored.h>): a written file is read back; a file that is cut, has
  * one bit changed, or is not a regular file is refused; invalid content with a correct
- * checksum is refused or has no effect.  FTR_SEED=N repeats the run with seed N; FTR_RUNS
- * multiplies the number of runs.
+ * checksum is refused or has no effect.  FTR_SEED=N begins with seed N; FTR_RUNS
+ * multiplies the number of files with invalid content.
  */
 #include <check.h>
 #include <inttypes.h>

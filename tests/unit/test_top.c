@@ -253,7 +253,7 @@ static void start(int rows, int cols, const char *term)
 	}
 }
 
-/* Reads everything that arrives within 50 ms. */
+/* Waits 50 ms at most for output, and reads up to 4,096 bytes of it. */
 static void pump(void)
 {
 	struct pollfd p = { .fd = vt.fd, .events = POLLIN };

@@ -132,7 +132,6 @@ static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
 		}
 		if (w->random)
 			i = ftr_rng_below(&w->rng, n);
-		/* no ck_assert here: each call sends a message to the parent process */
 		if (e[i].vl >= w->fn->min_vls ||
 		    !w->up[f->sw[s].first_port + e[i].port])
 			ck_abort_msg("%s: invalid exit: port %u, VL %u", w->fn->name,
