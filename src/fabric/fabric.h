@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by the builder and the readers: the map from GUID to index, the greatest width and
- * speed in a mask, and the detection of names that are not unique.
+ * Shared by the builder, the readers and the generators: the map from GUID to index, the greatest
+ * width and speed in a mask, the lower end of a link, and the detection of names that are not
+ * unique.
  */
 #ifndef FTR_FABRIC_FABRIC_H
 #define FTR_FABRIC_FABRIC_H
@@ -42,7 +43,7 @@ static inline bool ftr_is_lower_end(const struct ftr_fabric *f, ftr_sw s,
 	       (x->peer > s || (x->peer == s && x->peer_port > p));
 }
 
-/* Set name_shared of all switches and host ports that share a name with another; false: out of
+/* Set name_shared of all switches and host ports that share a name with another one; false: out of
  * memory.  O(n). */
 bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,
 			   struct ftr_endport *ep, uint32_t n_ep);

@@ -47,9 +47,10 @@ struct write_order {
 	uint32_t limit;		/* greatest step allowed */
 };
 
-/* Compute the step of change i, and of all changes on its final path.  Changes get no
- * step if their path does not reach the LID, passes a change without a step, or is a
- * cycle, or if the step would exceed the limit.  O(changes on the path). */
+/* Compute the step of change i, and of all changes on its final path, unless they are computed
+ * already.  A change gets no step if its path does not reach the LID, leads into a cycle, or
+ * passes a change without a step, or if its step would exceed the limit.  O(changes on the path)
+ * calls of next(). */
 void write_order_step(const struct write_order *o, uint32_t i);
 
 #endif
