@@ -4,8 +4,8 @@
  *
  * A reader takes a path and returns a complete object, or one error of the form
  * "FILE:LINE: problem, with the value" (without LINE if no single line is wrong).  It never
- * returns a partial object.  Files are read as bytes.  CR LF, and a last line without a newline, are accepted; NUL
- * bytes and lines over 4,096 bytes are errors.
+ * returns a partial object.  Files are read as bytes.  CR LF, and a last line without a newline,
+ * are accepted; NUL bytes and lines over 4,096 bytes are errors.
  */
 #ifndef FTR_IO_H
 #define FTR_IO_H
