@@ -11,12 +11,13 @@
  *	ftr_shape_new(F, { .nominal = N->shape }, ...)
  *
  * Faults and recoveries do not change N.  If F has something that N lacks, a new N
- * is made, once, and all tables may change.  For a fabric that was damaged when it was
- * first seen, S(N) infers the missing parts (inferred slots, gaps for hosts).  The inferred
- * parts keep their numbers when the real ones appear, so this growth changes no other
- * entries.  Two things cannot be inferred.  The first is which of several parallel links is
- * missing; entries of that group may move later.  The second is the ranks, if so many links are
- * missing that the inference returns other ranks than for the complete fabric.
+ * is made, once, and all tables may change.  For a fabric that lacked links or hosts when it was
+ * first seen, S(N) infers these parts where it can (inferred slots, src/shape/slots.c; gaps for
+ * hosts, src/shape/column_order.c).  The inferred parts keep their numbers when the real ones
+ * appear, so this growth changes no other entries.  Three things cannot be inferred.  The first
+ * is a switch that was missing with all of its links.  The second is which of several parallel
+ * links is missing; entries of that group may move later.  The third is the ranks, if so many
+ * links are missing that the inference returns other ranks than for the complete fabric.
  *
  * S(N) keeps the ranks of the old N unless the ranks that are inferred from N are clearly better
  * (src/shape/choice.c, rule 7).  Without this rule, one more host could change all tables.  (If

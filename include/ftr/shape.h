@@ -212,8 +212,8 @@ struct ftr_shape_tree {
 	const uint8_t *rank;	/* [n_sw] */
 	const uint8_t *tier;	/* [n_sw] the rank in the tree, which ftr_shape_reorder does not
 				 * change */
-	/* [n_sw] 1: connects only switches that lower switches already connect; ignored for
-	 * planes */
+	/* [n_sw] 1: has no end nodes and, by the inferred ranks, connects only switches that lower
+	 * switches already connect; ignored for planes */
 	const uint8_t *stub;
 	const uint32_t *leaf_hosts;	/* [n_leaf] number of hosts (FTR_CLASS_HOST) on the leaf */
 	/* The groups of s begin at groups[group_first[s]]; their number is ftr_shape_groups().
