@@ -200,7 +200,9 @@ struct ftr_check_delta {
 struct ftr_delta_report {
 	/* number of walks from changed entries over the new tables that end in each
 	 * finding; FTR_FIND_TURN: entries that lead up at a switch to which the entry
-	 * of another switch leads down for the same LID */
+	 * of another switch leads down for the same LID.  If turns are claimed, or if
+	 * ftr_check_delta.horizontal is true: entries that make any turn that is neither part of
+	 * an up/down path nor claimed */
 	uint64_t found[FTR_N_FINDINGS];
 	/* sample[i] is set if found[i] > 0 */
 	struct ftr_check_sample sample[FTR_N_FINDINGS];
@@ -213,9 +215,9 @@ struct ftr_delta_report {
 	 * change */
 	uint64_t stranded;
 	/* number of turns that only a mixture of the two tables has, over links that are up: an
-	 * entry leads down to a switch whose entry leads up, and one of the two entries
-	 * is old, the other new.  Turns that cannot occur in the order of writes are not
-	 * counted */
+	 * entry leads down to a switch whose entry leads up (or the two make another turn that
+	 * FTR_FIND_TURN counts), and one of the two entries is old, the other new.  Turns that
+	 * cannot occur in the order of writes are not counted */
 	uint64_t mixed;
 	struct ftr_check_sample mixed_at;	/* the first of these turns, if mixed > 0 */
 	/* number of changed entries that are not written after the next changed entry on

@@ -39,9 +39,10 @@
  * dependency graph permits it (docs/ddlr.md).
  *
  * For packets between a host and a switch this rule is binding, on any number of VLs, and
- * their detours never lead away from a clean plane either.  For host-to-host packets the rule
- * is only a preference.  The channel dependency graph (<ftr/cdg.h>), which covers all
- * entries that packets may still follow, decides whether such a repair is made.  A
+ * their detours never lead away from a clean plane either.  For packets between hosts, and for
+ * packets between switches, it is only a preference.  The channel dependency graph
+ * (<ftr/cdg.h>), which covers all
+ * entries that packets may still follow, decides whether a repair is made.  A
  * repair that would close a cycle is not made for that LID; the next
  * (b, t) is tried and finally, if packets from hosts to a host need the entry, the LID's column
  * of the inverted order (sftree on the damaged fabric).  If all fail, the entry stays broken

@@ -111,9 +111,10 @@ void ftr_picture_free(struct ftr_picture *p);	/* NULL is accepted */
 
 /*
  * The number of flows that must leave (out) and enter (in) each pod, whatever the
- * tables are; [n_pods] each.  For any tables, the most loaded upward link of a pod
- * carries at least out / up_links flows, rounded up, and the most loaded downward
- * link at least in / up_links.
+ * tables are; [n_pods] each.  If flows leave and enter the pod only over its up_links (not over
+ * horizontal links, nor over links of lower switches that skip its rank), then for any tables the
+ * most loaded upward link of the pod carries at least out / up_links flows, rounded up, and the
+ * most loaded downward link at least in / up_links.
  *
  * ftr_picture_cross adds one flow to the counts; ftr_picture_cross_all sets them to the
  * counts of all-to-all among the n host ports ep[] (FTR_EP_NONE is ignored).  f is the fabric

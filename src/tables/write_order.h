@@ -4,10 +4,10 @@
  *
  * The final path of an entry follows the entries that are in force after all changes have been
  * written.  An entry may be written if its final path reaches the LID, and all changed
- * entries on that path have been written before.  A packet then follows old entries up to
- * the first written one and the final path from there, so no packet loops (Sem-Jacobsen et
- * al. 2006 and 2011).  Each switch has one next hop towards a LID, so a change waits for at
- * most one other change: next(x), the next change on the final path of change x.
+ * entries on that path have been written before.  A packet then follows old entries, which
+ * have no loop, up to the first written one, and the final path from there.  So no packet loops
+ * (Sem-Jacobsen et al. 2006 and 2011).  Each switch has one next hop towards a LID, so a change
+ * waits for at most one other change: next(x), the next change on the final path of change x.
  *
  *	step(x) = 1 + the greater of base(x) and step(next(x))
  *
@@ -22,8 +22,9 @@
 
 #include "core/core.h"
 
-/* Values of next() if there is no next change.  ARRIVES: the path reaches the LID without another
- * change; LOST: the path does not reach the LID. */
+/* Values of next() if there is no next change.  ARRIVES: the change waits for no other change,
+ * usually because its path reaches the LID without another change; LOST: the path does not reach
+ * the LID. */
 #define WRITE_ARRIVES UINT32_MAX
 #define WRITE_LOST (UINT32_MAX - 1)
 
