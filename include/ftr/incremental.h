@@ -8,11 +8,11 @@
  * returned in an order in which they can be written to switches that keep forwarding.  This
  * module makes no routing decision of its own: the port of an entry is chosen by the
  * function that a full routing uses, over the groups, costs and down-costs that a new
- * shape would have.  If no entries are kept (opts->keep is NULL), the search is off
- * (FTR_BALANCE_OFF), and there are no extra turns, the tables after any sequence of events are
- * identical to those of dmodc over the fabric in its current state.  (Extra turns that the
- * tables use stay allowed, so they depend on the history of faults.)  The ranks, destinations and
- * dividers are those of the initial shape.
+ * shape would have, or by the load of the links (displaced entries, see ftr_incr_new).  If no
+ * entries are kept (opts->keep is NULL), the search is off (FTR_BALANCE_OFF), and there are no
+ * extra turns, the tables after any sequence of events are identical to those of dmodc over the
+ * fabric in its current state.  (Extra turns that the tables use stay allowed, so they depend on
+ * the history of faults.)  The ranks, destinations and dividers are those of the initial shape.
  *
  *	events -> links  -> down-costs, by ascending rank	\  only for pairs
  *			 -> costs, by descending rank		 > (switch, column)
@@ -35,7 +35,9 @@
  *	drain			if switch x routed downward to switch y over a link that
  *				is up, and y now routes upward, then the entry of y is
  *				written after that of x, and after the packets that x
- *				has sent to y have arrived
+ *				has sent to y have arrived (with extra turns: if the old
+ *				entry of x and the new one of y make a turn that is not
+ *				allowed)
  *
  * By the first rule every written entry leads along its final path immediately.  While
  * a step is being written, in any order within it, no packet loops.  A pair of hosts

@@ -4,7 +4,8 @@
  *
  * This module knows nothing about fabrics.  The library and the plugin get memory from two
  * places only: arenas (freed as a whole), and ftr_malloc() and the functions like it.
- * Both use one hook through which a test can make the n-th allocation fail.
+ * Both use one hook through which a test can make the n-th allocation fail; an allocation in an
+ * arena counts only if it needs a new chunk.
  */
 #ifndef FTR_CORE_CORE_H
 #define FTR_CORE_CORE_H
