@@ -152,8 +152,9 @@ struct ftr_ddlr_plan {
 struct ftr_ddlr;
 
 /*
- * Make a planner for t, the tables in force on the fabric of sh.  sh must outlive the
- * planner.  Errors: as ftr_cdg_new; FTR_REFUSED if t has a cycle on these VLs.
+ * Make a planner for t, the tables in force on the fabric of sh.  sh must not be a shape of
+ * ftr_shape_reorder, and must outlive the planner.  Errors: as ftr_cdg_new, for example
+ * FTR_REFUSED if t has a cycle on these VLs.
  */
 enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 			     const struct ftr_tables *t,

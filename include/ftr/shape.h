@@ -217,8 +217,10 @@ struct ftr_shape_tree {
 	const uint8_t *stub;
 	const uint32_t *leaf_hosts;	/* [n_leaf] number of hosts (FTR_CLASS_HOST) on the leaf */
 	/* The groups of s begin at groups[group_first[s]]; their number is ftr_shape_groups().
-	 * First come the upward groups, ordered by (plane, GUID) or, with opts.by_guid, by GUID;
-	 * then the downward groups and the horizontal groups. */
+	 * (In a shape of FTR_REORDER_KEEP, the elements from there to group_first[s + 1] - 1 are
+	 * not set; in other shapes there are none.)  First come the upward groups, ordered by
+	 * (plane, GUID) or, with opts.by_guid, by GUID; then the downward groups and the
+	 * horizontal groups. */
 	const uint32_t *group_first;	/* [n_sw + 1] */
 	const uint32_t *n_up;		/* [n_sw] number of upward groups */
 	const uint32_t *n_down;		/* [n_sw] number of downward groups */
