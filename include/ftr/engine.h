@@ -16,7 +16,7 @@
  *	out	made by ftr_tables_new for shape->f; EVERY byte is written,
  *		FTR_PORT_NONE where there is no path or no LID
  *	opts	may be NULL: FTR_ROUTE_OPTS_INIT
- *	stats	may be NULL; written on success
+ *	stats	may be NULL; `order` is input; the rest is written on success
  *	returns	FTR_OK even if destinations are unreachable (they are counted),
  *		FTR_NOMEM, FTR_LIMIT
  *	effects	takes no locks except those of the team, logs nothing, reads no files
@@ -145,6 +145,8 @@ struct ftr_route_stats {
 	 * caller frees it. */
 	bool by_rank;
 	struct ftr_shape *routed;
+	/* not changed with FTR_SFTREE_PAPER, nor if all entries were kept and the search had
+	 * nothing to do; so set it to 0 before the call */
 	struct ftr_balance_report balance;
 	/* dmodc, FTR_PATHS_ALL.  turn: the extra turns of the tables, sorted by
 	 * (from, at, to): a claim for the checker.  Filled if keep_turns was set,

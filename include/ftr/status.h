@@ -5,9 +5,9 @@
  * A library call that can fail returns an enum ftr_status, zero on success.  (Calls that can
  * only run out of memory or threads may return a pointer instead, NULL on failure.)  On
  * failure it fills the caller's struct ftr_err with one line of text, which names the
- * offending value and its place (FILE:LINE, GUID or LID) if there is one.  Outputs are valid
- * on success only, unless a function says otherwise.  The library prints nothing;
- * the caller that handles the failure logs the text.
+ * offending value and its place (FILE:LINE, GUID or LID) if there is one.  A pointer to a new
+ * object is stored on success only; other outputs are valid on success only, unless a function
+ * says otherwise.  The library prints nothing; the caller that handles the failure logs the text.
  */
 #ifndef FTR_STATUS_H
 #define FTR_STATUS_H
