@@ -335,8 +335,8 @@ struct ftr_sim_latency {
 	uint64_t *bin;		/* [FTR_SIM_BINS] */
 };
 
-/* The upper edge of the bin that holds quantile p, 0 <= p <= 1; 0 if there are no
- * values. */
+/* The upper edge of the bin that holds quantile p, 0 <= p <= 1, but at most max_ps; 0 if there are
+ * no values. */
 uint64_t ftr_sim_percentile(const struct ftr_sim_latency *l, double p);
 
 /* The results for one class of sources: host ports, or ports 0 of switches. */

@@ -23,6 +23,8 @@ struct ftr_map {
 	uint32_t n;
 };
 
+/* ftr_map_get: FTR_MAP_NONE if the map does not have the key.  ftr_map_put: val must not be
+ * FTR_MAP_NONE; an older value of the key is replaced; false: out of memory. */
 uint32_t ftr_map_get(const struct ftr_map *m, uint64_t key);
 bool ftr_map_put(struct ftr_map *m, uint64_t key, uint32_t val);
 void ftr_map_fini(struct ftr_map *m);
