@@ -51,8 +51,8 @@ enum ftr_balance {
 
 struct ftr_balance_input {
 	/* The shape that the tables were made from.  Columns l with use_full[l] were
-	 * made from the shape `full` instead; without such columns, full and use_full are
-	 * NULL. */
+	 * made from the shape `full` instead; without such columns, use_full is NULL, and full is
+	 * not used. */
 	const struct ftr_shape *shape, *full;
 	const uint8_t *use_full;	/* [n_sw] 1: the column uses the shape `full` */
 	/* One bit for each entry: the entry of switch s for lid may change if bit lid of row

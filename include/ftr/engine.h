@@ -95,8 +95,9 @@ struct ftr_route_opts {
 	const ftr_sw *sm;
 	uint32_t n_sm;
 	enum ftr_paths paths;
-	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing; they are used
-	 * again as far as possible; sorted by (from, at, to) */
+	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing, which are allowed again as far
+	 * as possible, in this order: a turn that would close a cycle with turns before it is left
+	 * out */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
 	bool keep_turns;	/* true: return the extra turns in stats.turn */
