@@ -153,13 +153,15 @@ struct ftr_sim_function {
 	bool tiers;		/* true: conf.arg holds the ranks of switches [n_sw], as
 				 * in ftr_shape; NULL: those of the fabric's own
 				 * shape */
-	/* called before the first packet; *state is NULL if start is NULL */
+	/* start: called before the first packet; *state is NULL if start is NULL.  finish: called at
+	 * the end of the run, with state NULL if start failed or was not called */
 	enum ftr_status (*start)(const struct ftr_sim_view *v, void **state,
 				 struct ftr_err *err);
 	void (*finish)(void *state);
 	/*
 	 * Called when a packet has arrived at port `in` of switch s (0: from the
-	 * switch itself) on VL vl.  Stores the possible exits in
+	 * switch itself) on VL vl (with FTR_SIM_FIFO, when it is the first of its buffer), and
+	 * when a waiting packet is routed again.  Stores the possible exits in
 	 * exit[FTR_SIM_EXITS], and returns their number; 0: the packet is lost, for
 	 * the reason in *why, or waits (FTR_SIM_WAIT).  *why is FTR_SIM_LOST_DEAD_PORT before the
 	 * call.  Exits through ports that are not up, or with a VL beyond n_vls, are ignored; if
@@ -263,7 +265,8 @@ struct ftr_sim_conf {
 	const void *arg;
 	/* traffic of host ports; order NULL: all host ports with a LID and a link, by index */
 	enum ftr_sim_pattern pattern;
-	const ftr_ep *order;	/* FTR_EP_NONE: a gap, sends nothing */
+	const ftr_ep *order;	/* FTR_EP_NONE: a gap, sends nothing; only in FTR_SIM_SHIFT does a
+				 * gap count as a place */
 	uint32_t n_order;
 	uint32_t shift;
 	const ftr_ep *hot;
