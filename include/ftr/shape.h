@@ -124,8 +124,10 @@ struct ftr_shape_opts {
 	struct ftr_guids roots;	/* node GUIDs of the switches of the top rank; they decide the ranks
 				 * in every island that has one of them; see roots_mode */
 	enum ftr_roots roots_mode;
-	struct ftr_guids cn;	/* port GUIDs of compute nodes */
-	struct ftr_guids io;	/* port GUIDs of I/O nodes */
+	struct ftr_guids cn;	/* port GUIDs of compute nodes: if at least one is in f, no other
+				 * port is a compute node */
+	struct ftr_guids io;	/* port GUIDs of I/O nodes; if cn is not used, all other ports of
+				 * channel adapters, except Aggregation Nodes, are compute nodes */
 	enum ftr_leaf_order leaf_order;
 	/* The nominal shape, over which the new one is made; NULL: f is the complete
 	 * fabric.  It need only live until ftr_shape_new returns.  If it is given, all other
@@ -383,9 +385,9 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
  * up_path do not change.  The groups of a switch are divided into upward and downward groups
  * again; in each part they have the order of sh.  Ranks, costs and down-costs are computed again.
  *
- * how: FTR_REORDER_KEEP keeps the paths of sh where it has any.  If in sh a switch s
- * reaches l through a neighbour that is above s in the new order, no downward path to l
- * in the result leads through s.  Links that were horizontal in sh are not used.
+ * how: FTR_REORDER_KEEP keeps the paths of sh as far as the new order allows them.  For this
+ * purpose, if in sh a switch s reaches l through a neighbour that is above s in the new order, no
+ * downward path to l in the result leads through s.  Links that were horizontal in sh are not used.
  * FTR_REORDER_ALL has neither limit: it connects all pairs that the order connects.
  *
  * FTR_INVAL: a link that is used connects two switches of the same level.  tree.rank is NULL

@@ -153,8 +153,8 @@ struct ftr_sim_function {
 	bool tiers;		/* true: conf.arg holds the ranks of switches [n_sw], as
 				 * in ftr_shape; NULL: those of the fabric's own
 				 * shape */
-	/* start: called before the first packet; *state is NULL if start is NULL.  finish: called at
-	 * the end of the run, with state NULL if start failed or was not called */
+	/* start: called before the first packet; *state is NULL if start is NULL.  finish: called
+	 * at the end of the run, with state NULL if start failed or was not called */
 	enum ftr_status (*start)(const struct ftr_sim_view *v, void **state,
 				 struct ftr_err *err);
 	void (*finish)(void *state);
