@@ -76,8 +76,8 @@ struct ftr_read_notes {
 };
 
 /* Like ftr_read_fabric, for a snapshot of a fabric that was changing or did not answer
- * completely.  Links that only one end reports are left out and noted; the two functions above
- * reject them. */
+ * completely.  Links that only one end reports are left out and noted; ftr_read_fabric and
+ * ftr_parse_fabric reject a file with such links. */
 enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
 					 struct ftr_read_notes *notes,
 					 struct ftr_fabric **out,

@@ -48,7 +48,7 @@ struct ftr_picture_block {
 /* Reasons to mark a switch, as bits. */
 enum ftr_odd_sw {
 	FTR_ODD_FEW_UP = 1,	/* fewer upward links than mode_up */
-	FTR_ODD_STUB = 2,	/* connects only switches that lower switches already connect */
+	FTR_ODD_STUB = 2,	/* a stub, see ftr_shape_tree.stub */
 	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of the same rank */
 	FTR_ODD_SKIP = 8	/* has an upward link that skips a rank */
 };

@@ -2,8 +2,8 @@
 /*
  * Status codes and error texts.
  *
- * A library call that can fail returns an enum ftr_status, zero on success.  (Calls that can
- * only run out of memory or threads may return a pointer instead, NULL on failure.)  On
+ * A library call that can fail returns an enum ftr_status, zero on success.  (Exceptions:
+ * ftr_team_new and ftr_builder_new return NULL if memory or threads are lacking.)  On
  * failure it fills the caller's struct ftr_err with one line of text, which names the
  * offending value and its place (FILE:LINE, GUID or LID) if there is one.  A pointer to a new
  * object is stored on success only; other outputs are valid on success only, unless a function

@@ -31,9 +31,9 @@ enum ftr_status ftr_file_append(const char *path, const char *text, size_t len,
 				struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Replace the file.  fill() writes the new content and returns false on failure, with the
- * reason in errno.  It writes to a new file "PATH.PID.tmp", which is then flushed to disk
- * and renamed.  So the file has either its old or its new content, complete.  Two threads must
+ * Replace the file.  fill() writes the content to `out`, a new file "PATH.PID.tmp", and returns
+ * false on failure, with the reason in errno.  The new file is then flushed to disk and renamed.
+ * So PATH has either its old or its new content, complete.  Two threads must
  * not replace the same path at once.
  */
 typedef bool (*ftr_file_fill)(FILE *out, const void *ctx);
