@@ -13,7 +13,7 @@
  *
  *	FTR_BALANCE_OFF		leave the tables as they are
  *	FTR_BALANCE_LOAD	even out all-to-all traffic: if possible, no link
- *				carries more than the target (slightly above the
+ *				carries more than the limit (slightly above the
  *				lower bound).  Changes only entries whose path is
  *				overloaded; on very small fabrics the load in
  *				shifts counts, too.
@@ -27,8 +27,8 @@
  * The load of the most loaded link under all-to-all never grows.  With FTR_BALANCE_FULL
  * the mean over the shifts of the load of the most loaded link does not grow either, with one
  * exception: it may grow if the all-to-all load would otherwise stay uneven, and if that load
- * then falls by a larger factor than the mean grows.  The result depends on the input
- * only, not on the team.
+ * then falls by a larger factor than the mean grows.  Unless the search is cancelled, the result
+ * depends on the input only, not on the team.
  */
 #ifndef FTR_BALANCE_H
 #define FTR_BALANCE_H
@@ -51,8 +51,8 @@ enum ftr_balance {
 
 struct ftr_balance_input {
 	/* The shape that the tables were made from.  Columns l with use_full[l] were
-	 * made from the shape `full` instead; without such columns, full and use_full are
-	 * NULL. */
+	 * made from the shape `full` instead; without such columns, use_full is NULL, and full is
+	 * not used. */
 	const struct ftr_shape *shape, *full;
 	const uint8_t *use_full;	/* [n_sw] 1: the column uses the shape `full` */
 	/* One bit for each entry: the entry of switch s for lid may change if bit lid of row
@@ -90,7 +90,8 @@ struct ftr_balance_report {
 };
 
 /*
- * Improve t in place.  report may be NULL.  t is not changed, and only report->bound is set, if
+ * Improve t in place.  report may be NULL.  With FTR_BALANCE_OFF nothing is done, and *report is
+ * all 0.  t is not changed, and only report->bound is set, if
  *
  *  - a path in t has a loop,
  *  - fewer than two hosts have a position, or
@@ -110,8 +111,8 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
  * Lower bounds for the load of the most loaded link under all-to-all traffic.  They hold
  * for any routing that connects all hosts within each island (connected component).
  *
- *	hosts	[n_sw] number of hosts that send and receive, by switch; NULL:
- *		all channel adapters with a LID, except Aggregation Nodes
+ *	hosts	[n_sw] number of hosts that send and receive, by switch; NULL: all ports
+ *		of channel adapters that have a LID and a link, except Aggregation Nodes
  *
  * ftr_balance_bound: the best bound from the cuts around every switch, every pod and every
  * plane, rounded up; 0: no flow crosses a link.  O(ranks * links).
@@ -119,7 +120,8 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
  * ftr_balance_bound_dual: bounds from weights of the links, which every round improves.
  * Under any routing the most loaded link carries at least *least flows.  *most is the load of
  * the most loaded link of a routing that the rounds have found.  That routing divides flows among
- * several paths, which forwarding tables cannot do.  O(rounds * switches with hosts * links).
+ * several paths, which forwarding tables cannot do.  Both are 0 if no flow crosses a link.
+ * O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,
 				  const uint32_t *hosts, uint32_t *bound,

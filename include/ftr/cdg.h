@@ -9,8 +9,8 @@
  * engines.
  *
  * Vertex	A VL of a directed switch-to-switch link, (link, VL).
- * Edge		v -> w: a packet for some LID may hold v and wait for w.  Every
- *		edge counts the LIDs that cause it.
+ * Edge		v -> w: a packet for some LID may hold v and wait for w.  A count
+ *		shows whether some LID still causes the edge.
  *
  * A link is occupied for a LID if an entry led packets of some source onto it at the
  * last drain of the LID or later.  Every occupied link into a switch depends on the link
@@ -32,8 +32,8 @@
  * that SL2VL gives.  The vertices of a link that is down lie on no cycle: a packet that
  * is routed to its port is dropped and waits for nothing.
  *
- * Memory: mainly 1 byte per (switch, LID), and 4 bytes for each pair of a vertex into a switch
- * and a vertex out of it.
+ * Memory: mainly 1 byte and (number of SLs * number of VLs) bits per (switch, LID), and 4 bytes
+ * for each pair of a vertex into a switch and a vertex out of it.
  * Cycles are found with an incrementally maintained topological order (Pearce and
  * Kelly 2006, "A dynamic topological sort algorithm").
  *
@@ -75,7 +75,8 @@ struct ftr_cdg_write {		/* the entry of sw (for a given LID) becomes port */
  * Make the graph of t over f.  f must outlive the graph; t is copied.  opts NULL: all
  * zero.  FTR_REFUSED: the graph has a cycle (a forwarding loop is one), or opts->stop
  * returned true; FTR_INVAL: t or the SL2VL tables do not fit f; FTR_LIMIT: the switches have
- * more than 2^32 - 1 pairs (vertex into the switch, vertex out of it).  O(n_sw * LIDs).
+ * more than 2^32 - 1 pairs (vertex into the switch, vertex out of it); FTR_NOMEM.
+ * O(n_sw * LIDs) for each SL.
  */
 enum ftr_status ftr_cdg_new(const struct ftr_fabric *f,
 			    const struct ftr_tables *t,
@@ -103,21 +104,23 @@ enum ftr_status ftr_cdg_change(struct ftr_cdg *g, ftr_lid lid,
 
 /* Remove the dependencies that the current entries do not cause.  To be called when all packets
  * for lid (ftr_cdg_drain_all: for all LIDs) that followed older entries have arrived or were
- * dropped.  O(n_sw) per LID that changed. */
+ * dropped.  O(n_sw) per LID that is not drained. */
 void ftr_cdg_drain(struct ftr_cdg *g, ftr_lid lid);
 void ftr_cdg_drain_all(struct ftr_cdg *g);
-/* Number of LIDs that are not drained. */
+/* Number of LIDs that are not drained: since their last drain an entry for the LID was changed, or
+ * a link went down onto which an entry for the LID leads. */
 uint32_t ftr_cdg_undrained(const struct ftr_cdg *g);
 
 /* The link at that port goes down, in both directions.  No effect if it is down
- * already, or if the port has no link to a switch. */
+ * already, or if the port has no link to a switch.  FTR_NOMEM: the link stays up. */
 enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 				  struct ftr_err *err) FTR_MUST_USE;
 bool ftr_cdg_link_is_down(const struct ftr_cdg *g, ftr_sw s, ftr_port port);
 /*
  * The link comes up, and the entries that lead onto it are in force again.  If that would
  * close a cycle, *closes is true and the link stays down: change those entries
- * first.  FTR_REFUSED while LIDs are not drained.
+ * first.  No effect if the link is not down, or if the port has no link to a switch.  FTR_REFUSED
+ * while LIDs are not drained; FTR_NOMEM.
  */
 enum ftr_status ftr_cdg_link_up(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 				bool *closes, struct ftr_err *err) FTR_MUST_USE;

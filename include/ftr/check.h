@@ -35,10 +35,11 @@
  *
  * The proof.  If every walked entry leads up or down by the claimed rank, and no path leads
  * up after a hop down, the graph is acyclic (Gliksberg et al. 2020, section 4.1:
- * upward links come before downward ones).  The graph is then not built.  A hop between
- * equal ranks invalidates the proof.  Additional claimed turns are allowed if they form no
- * cycle together with all turns that up/down routing by rank allows (except those back to the
- * same switch).  This is verified.  If there is a cycle, the claimed turns are not used.
+ * upward links come before downward ones).  The graph is then not built.  If no turns are
+ * claimed, a hop between equal ranks invalidates the proof.  Additional claimed turns are allowed
+ * if they form no cycle together with all turns that up/down routing by rank allows (except those
+ * back to the same switch).  This is verified.  If there is a cycle, the claimed turns are not
+ * used.
  *
  * Without the proof the graph is built and searched.  One shortest cycle is
  * reported, starting with its lowest channel by (switch, port, VL).  In a very large graph
@@ -47,10 +48,10 @@
  *
  * VLs.  Without sl2vl and path_sl in the options, all packets share one VL.  With
  * either of them, a vertex is a (link, VL).  A packet has the SL that path_sl
- * gives for its source and LID (SL 0 if it gives none; counted in no_sl).  At each
- * switch it leaves on the VL that sl2vl gives (without sl2vl: the VL with the
- * number of the SL).  A packet that is mapped to VL 15 is dropped.  Such packets are
- * counted, but are not a finding: the path walk ignores VLs.
+ * gives for its source and LID (SL 0 if it gives none, counted in no_sl; SL 0 without path_sl).
+ * At each switch it leaves on the VL that sl2vl gives (without sl2vl: the VL with the
+ * number of the SL).  A packet that is mapped to VL 15 is dropped.  On links between switches
+ * such packets are counted, but are not a finding: the path walk ignores VLs.
  */
 #ifndef FTR_CHECK_H
 #define FTR_CHECK_H
@@ -93,7 +94,7 @@ enum ftr_cdg_verdict {
 
 struct ftr_check_opts {
 	const uint8_t *rank;	/* [n_sw] claimed ranks, NULL: none claimed */
-	/* additional claimed turns, in any order */
+	/* additional claimed turns, in any order; not used if rank is NULL */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
 	bool switch_sources;	/* true: in the search for credit loops, switches send packets as
@@ -106,8 +107,9 @@ struct ftr_check_opts {
 /* The first occurrence of a finding: that with the lowest LID, and with the lowest `from` for
  * this LID. */
 struct ftr_check_sample {
-	ftr_sw from;		/* switch at which the walk started */
-	ftr_sw at;		/* switch of the faulty entry; in a loop, the
+	ftr_sw from;		/* switch at which the walk started; FTR_FIND_TURN: the switch
+				 * before the turn */
+	ftr_sw at;		/* switch of the faulty entry; in a loop, the first
 				 * switch that the path visits twice */
 	ftr_lid lid;
 };
@@ -126,8 +128,8 @@ struct ftr_check_report {
 	/* number of walks (switch, LID) that end in each finding, a switch's own
 	 * LID included.  FTR_FIND_TURN: entries that lead up, by the claimed ranks,
 	 * at a switch to which the entry of another switch leads down for the same
-	 * LID.  Such entries count even if no source's path takes the turn; a turn that no
-	 * path takes does not invalidate the proof */
+	 * LID, unless the turn is claimed.  Such entries count even if no source's path takes the
+	 * turn; a turn that no source's path takes does not invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
 	/* sample[i] is set if found[i] > 0 */
 	struct ftr_check_sample sample[FTR_N_FINDINGS];
@@ -145,7 +147,8 @@ struct ftr_check_report {
 	uint32_t n_vls;
 	/* the following are counted while the graph is built, and are 0 if it is not: */
 	uint64_t no_sl;		/* number of pairs (source, LID) without an SL in path_sl */
-	/* number of different (switch, in port, SL, LID) whose packets are mapped to VL 15 */
+	/* number of different (switch, in port, SL, LID) whose packets are mapped to VL 15 on a
+	 * link to another switch */
 	uint64_t vl_drops;
 	struct ftr_check_sample vl_drop;	/* first packet that vl_drops counts; from == at */
 };
@@ -153,8 +156,8 @@ struct ftr_check_report {
 /*
  * Check t over f.  opts NULL: all members 0; team NULL: the calling thread.  Findings are
  * not errors.  Errors: FTR_NOMEM; FTR_INVAL if t has another number of switches or another
- * greatest LID than f; FTR_LIMIT if f has more than 65,530 switches.  The result is the same
- * for any team.
+ * greatest LID than f, or if opts->sl2vl or opts->path_sl does not fit f; FTR_LIMIT if f has more
+ * than 65,530 switches.  The result is the same for any team.
  * O(n_sw * LIDs) for the walk, and the same again for the graph if it is built.
  */
 enum ftr_status ftr_check_tables(const struct ftr_fabric *f,
@@ -179,9 +182,9 @@ struct ftr_check_delta {
 	uint32_t n_extra;
 	const struct ftr_link *gone;	/* links that went down with this change */
 	uint32_t n_gone;
-	const struct ftr_change *change;	/* sorted by (switch, LID) */
+	const struct ftr_change *change;	/* sorted by (switch, LID), without duplicates */
 	uint32_t n_changes;
-	const uint8_t *rank;	/* [n_sw] claimed ranks */
+	const uint8_t *rank;	/* [n_sw] claimed ranks; not NULL */
 	const struct ftr_turn *turn;	/* claimed turns, as in ftr_check_opts */
 	uint32_t n_turns;
 	/* true: the caller claims that the old and the new tables use horizontal links (between
@@ -197,7 +200,9 @@ struct ftr_check_delta {
 struct ftr_delta_report {
 	/* number of walks from changed entries over the new tables that end in each
 	 * finding; FTR_FIND_TURN: entries that lead up at a switch to which the entry
-	 * of another switch leads down for the same LID */
+	 * of another switch leads down for the same LID.  If turns are claimed, or if
+	 * ftr_check_delta.horizontal is true: entries that make any turn that is neither part of
+	 * an up/down path nor claimed */
 	uint64_t found[FTR_N_FINDINGS];
 	/* sample[i] is set if found[i] > 0 */
 	struct ftr_check_sample sample[FTR_N_FINDINGS];
@@ -210,13 +215,13 @@ struct ftr_delta_report {
 	 * change */
 	uint64_t stranded;
 	/* number of turns that only a mixture of the two tables has, over links that are up: an
-	 * entry leads down to a switch whose entry leads up, and one of the two entries
-	 * is old, the other new.  Turns that cannot occur in the order of writes are not
-	 * counted */
+	 * entry leads down to a switch whose entry leads up (or the two make another turn that
+	 * FTR_FIND_TURN counts), and one of the two entries is old, the other new.  Turns that
+	 * cannot occur in the order of writes are not counted */
 	uint64_t mixed;
 	struct ftr_check_sample mixed_at;	/* the first of these turns, if mixed > 0 */
 	/* number of changed entries that are not written after the next changed entry on
-	 * their path */
+	 * their path, although that entry is not removed; 0 if no order is claimed */
 	uint64_t early;
 	/* True if the changed entries make no unclaimed turn, use no horizontal link that
 	 * the claims exclude (see ftr_check_delta.horizontal), and mixed is 0.  If all turns
@@ -232,8 +237,8 @@ struct ftr_delta_report {
  * were on the fabric before the change, because every affected path reaches a changed entry,
  * and is walked from there.
  * Errors: FTR_INVAL: t does not fit f (as in ftr_check_tables), the changes are not sorted, or
- * they name a switch or LID that t does not have; FTR_NOMEM.  The report is the same for
- * any team.
+ * the changes or the links in `gone` name a switch or LID that t does not have; FTR_NOMEM.  The
+ * report is the same for any team.
  * O(changes * (path + ports of switches with a missing entry) + n_gone * LIDs + n_sw).
  */
 enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
@@ -247,8 +252,8 @@ enum ftr_status ftr_check_changes(const struct ftr_fabric *f,
  * Count paths by length.  hist[h] becomes the number of pairs (host port, LID of another host
  * port) whose path crosses h links between switches; the last element counts all paths of
  * FTR_HOPS_MAX - 1 or more links.
- * Pairs that do not arrive are not counted.  FTR_INVAL: t does not fit f (as in ftr_check_tables).
- * O(n_sw * LIDs), one thread.
+ * Pairs that do not arrive are not counted.  Errors: FTR_INVAL, FTR_LIMIT and FTR_NOMEM as in
+ * ftr_check_tables.  O(n_sw * LIDs), one thread.
  */
 #define FTR_HOPS_MAX 64
 enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
@@ -263,8 +268,7 @@ enum ftr_status ftr_check_hops(const struct ftr_fabric *f,
  * include a switch's own LID; for a LID whose owner has no link, every switch is
  * reported.  r: the report of ftr_check_tables on t, or NULL.  With a report, the LIDs
  * of host ports are skipped if its bad[] counts no pair whose destination is a host port;
- * the same holds for LIDs of switches.  FTR_INVAL: t does not fit f (as in ftr_check_tables).
- * O(n_sw * LIDs).
+ * the same holds for LIDs of switches.  Errors: as ftr_check_hops.  O(n_sw * LIDs).
  */
 typedef void (*ftr_lost_fn)(void *ctx, ftr_sw s, ftr_lid lid);
 enum ftr_status ftr_check_lost(const struct ftr_fabric *f,

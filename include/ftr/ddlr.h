@@ -26,7 +26,8 @@
  * already has a path, the third a detour.  A detour leads down, then up, over working
  * links to a switch whose entries lead to the LID.  All switches of the detour before that
  * switch get new entries.  A failed switch needs a detour that goes down two tiers.  If several
- * detours (b, t) are equally short, the load of their links decides, for each LID separately.
+ * detours (b, t) are equally short, the load of their links decides, for each LID separately.  (For
+ * packets from or to switches, the number of further switches to be written comes first.)
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
  * (components of the switches above rank m), this adds an arc P -> Q.  A plane without
@@ -38,12 +39,14 @@
  * dependency graph permits it (docs/ddlr.md).
  *
  * For packets between a host and a switch this rule is binding, on any number of VLs, and
- * their detours never lead away from a clean plane either.  For host-to-host packets the rule
- * is only a preference.  The channel dependency graph (<ftr/cdg.h>), which covers all
- * entries that packets may still follow, decides whether such a repair is made.  A
+ * their detours never lead away from a clean plane either.  For packets between hosts, and for
+ * packets between switches, it is only a preference.  The channel dependency graph
+ * (<ftr/cdg.h>), which covers all
+ * entries that packets may still follow, decides whether a repair is made.  A
  * repair that would close a cycle is not made for that LID; the next
- * (b, t) is tried, and finally the LID's column of the inverted order (sftree on
- * the damaged fabric).  If all fail, the entry stays broken (plan.unrepaired counts it).
+ * (b, t) is tried and finally, if packets from hosts to a host need the entry, the LID's column
+ * of the inverted order (sftree on the damaged fabric).  If all fail, the entry stays broken
+ * (plan.unrepaired counts it).
  *
  * Steps.  Writes with the same step may be sent in any order.  Those of step i + 1 may be
  * sent only when all of step i are acknowledged.  Then, in every intermediate
@@ -106,8 +109,8 @@ struct ftr_event {
 enum ftr_ddlr_how {
 	FTR_HOW_PARALLEL = 0,	/* another link to the same switch */
 	FTR_HOW_NEXT,		/* another neighbour, which has a path already */
-	FTR_HOW_TURN,		/* detour: one tier down, then up */
-	FTR_HOW_TWO_TIERS,	/* detour: two tiers down, then up */
+	FTR_HOW_TURN,		/* detour of two hops: nearly always one tier down, then up */
+	FTR_HOW_TWO_TIERS,	/* longer detour: nearly always two tiers down, then up */
 	FTR_HOW_INVERTED,	/* the port by the inverted order */
 	FTR_HOW_RESTORED,	/* the port that the entry had before the fault */
 	FTR_HOW_NEW,		/* the port of the new tables (transition) */
@@ -129,14 +132,14 @@ struct ftr_ddlr_plan {
 	uint32_t n_steps;
 	uint32_t n_switches;	/* number of switches that get a write */
 	uint64_t how[FTR_N_HOWS];	/* number of writes by enum ftr_ddlr_how */
-	/* number of entries that still lead onto a link that is down, although the
-	 * switch of their LID is up */
+	/* number of entries of working switches that still lead onto a link that is down, although
+	 * the switch of their LID is up */
 	uint64_t unrepaired;
 	uint64_t unclean;	/* number of repairs that lead into an unclean plane */
 	uint64_t refused;	/* number of changes that were tried and not made, because they
 				 * would close a cycle */
-	bool hosts_only;	/* true: packets from switches are ignored: see
-				 * switch_sources */
+	bool hosts_only;	/* true: packets from switches are ignored, from the beginning or
+				 * since a repair: see switch_sources */
 	/* number of LIDs that keep old entries for now, because the new entries (of a
 	 * transition, or after links came back) would close a cycle with packets still
 	 * in flight */
@@ -149,8 +152,9 @@ struct ftr_ddlr_plan {
 struct ftr_ddlr;
 
 /*
- * Make a planner for t, the tables in force on the fabric of sh.  sh must outlive the
- * planner.  Errors: as ftr_cdg_new; FTR_REFUSED if t has a cycle on these VLs.
+ * Make a planner for t, the tables in force on the fabric of sh.  sh must not be a shape of
+ * ftr_shape_reorder, and must outlive the planner.  Errors: as ftr_cdg_new, for example
+ * FTR_REFUSED if t has a cycle on these VLs.
  */
 enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 			     const struct ftr_tables *t,
@@ -166,7 +170,8 @@ void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
  *    would restore
  *  - sh is the shape of the planner's fabric without the links that are down; the indices
  *    of switches and the LIDs are the same
- *  - all planes are clean, and no packets are ignored (hosts_only)
+ *  - all planes are clean, and no repair has led to ignoring packets from switches (see
+ *    switch_sources)
  *
  * The SL2VL tables are not compared.  O(n_sw * LIDs).
  */
@@ -177,8 +182,8 @@ bool ftr_ddlr_matches(const struct ftr_ddlr *r, const struct ftr_shape *sh,
 const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
 
 /*
- * Plan the local repair for any number of events at once, in the given order.  An event
- * that reports the current state has no effect.
+ * Plan the local repair for any number of events at once; of several events of one link or
+ * switch the last one counts.  An event that reports the current state changes nothing.
  *
  * The original tables are those of ftr_ddlr_new or of the last transition.  After links
  * or switches came back, entries that a repair changed get their original ports again
@@ -188,9 +193,9 @@ const struct ftr_tables *ftr_ddlr_tables(const struct ftr_ddlr *r);
  * entries are removed first, by writes of kind FTR_HOW_NONE in step 1.  These writes must
  * be acknowledged before the subnet manager makes the link active.
  *
- * FTR_REFUSED for links or switches that come back before all LIDs are drained;
- * FTR_INVAL for a switch or port that does not exist.  Per LID: O(paths examined),
- * a few microseconds on a tree.
+ * FTR_REFUSED if an event is of kind UP and not all LIDs are drained; FTR_INVAL for a switch that
+ * does not exist, or a port that has no link to a switch in the planner's fabric.  In both cases
+ * nothing is changed.  Per LID: O(paths examined), a few microseconds on a tree.
  */
 enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				const struct ftr_event *ev, uint32_t n,
@@ -206,8 +211,8 @@ enum ftr_status ftr_ddlr_to(struct ftr_ddlr *r,
 
 /* Report that all packets sent before the last writes have left the fabric. */
 void ftr_ddlr_drained(struct ftr_ddlr *r);
-/* Number of LIDs that are not drained: their entries have changed since the last
- * ftr_ddlr_drained. */
+/* Number of LIDs that are not drained: since the last ftr_ddlr_drained an entry for the LID was
+ * changed, or a link went down onto which an entry for it leads. */
 uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
 
 /*
@@ -216,7 +221,8 @@ uint32_t ftr_ddlr_undrained(const struct ftr_ddlr *r);
  * the path in t does not reach the LID.  A LID is held if its change would close a cycle with
  * packets still in flight: send the plan, drain, and call again with the same
  * tables, until plan->done.  From then on t is the original table of ftr_ddlr_events.
- * FTR_INVAL if nf has a switch that the planner's fabric does not have.
+ * FTR_INVAL if t does not fit nf, or if nf has a switch that the planner's fabric does not have
+ * or that has another number of ports there.
  */
 enum ftr_status ftr_ddlr_transition(struct ftr_ddlr *r,
 				    const struct ftr_fabric *nf,
@@ -231,8 +237,8 @@ void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
  * that are repaired locally: Sem-Jacobsen et al. 2011, lemmas 2 and 4, which are
  * about k-ary trees; docs/ddlr.md lists the other trees on which the number was verified.
  *
- * Switches that have hosts on or below them are examined, except roots.  For each examined switch,
- * the switches directly above it to which it has a working link are counted.  k is the
+ * Working switches that have hosts on or below them are examined, except roots.  For each examined
+ * switch, the switches directly above it to which it has a working link are counted.  k is the
  * least of these numbers.  A weakest switch is one with only k such switches above it.
  */
 struct ftr_guarantee {

@@ -2,10 +2,13 @@
 /*
  * The interface of a routing engine, and the list of engines.
  *
- * Use of an engine, all calls from one thread:
+ * Use of an engine:
  *
  *	ftr_engine_find(name)		a constant object: do not free it
- *	  ops->route(shape, opts, team, out)	any number of times; keeps no state
+ *	  ops->route(shape, opts, team, out, stats, err)	any number of times
+ *
+ * An engine keeps no state, so several threads may call it at the same time, with different
+ * out, stats and teams.
  *
  * route computes complete tables from a shape.
  *	shape	const; must live at least as long as the call
@@ -13,10 +16,10 @@
  *	out	made by ftr_tables_new for shape->f; EVERY byte is written,
  *		FTR_PORT_NONE where there is no path or no LID
  *	opts	may be NULL: FTR_ROUTE_OPTS_INIT
- *	stats	may be NULL; written on success
+ *	stats	may be NULL; `order` is input; the rest is written on success
  *	returns	FTR_OK even if destinations are unreachable (they are counted),
- *		FTR_NOMEM, FTR_LIMIT, FTR_INTERNAL
- *	effects	takes no locks, logs nothing, reads no files
+ *		FTR_NOMEM, FTR_LIMIT
+ *	effects	takes no locks except those of the team, logs nothing, reads no files
  */
 #ifndef FTR_ENGINE_H
 #define FTR_ENGINE_H
@@ -39,9 +42,10 @@ enum ftr_sftree_mode {
  * The rule that selects one of the candidates of equation (1) (Gliksberg et al. 2020) for a
  * destination.  EVEN and STABLE decide by the position of a candidate among the nominal groups,
  * LITERAL and PLANES by its position among the present groups.  With EVEN and STABLE, an entry
- * whose nominal next hop is missing (a displaced entry) gets the first usable candidate of a
- * fixed list.  With EVEN and balance load or full, displaced entries are then placed by
- * link load.
+ * whose nominal next hop is missing or no candidate (a displaced entry) gets the first usable
+ * candidate of a fixed list.  Displaced entries are then placed by link load in two cases: with
+ * EVEN and STABLE if keep->prefer is given, and with EVEN, without keep, if balance is load or
+ * full or place_by_load is true.
  */
 enum ftr_placement {
 	FTR_PLACE_EVEN = 0,
@@ -91,8 +95,9 @@ struct ftr_route_opts {
 	const ftr_sw *sm;
 	uint32_t n_sm;
 	enum ftr_paths paths;
-	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing; they are used
-	 * again as far as possible; sorted by (from, at, to) */
+	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing, which are allowed again as far
+	 * as possible, in this order: a turn that would close a cycle with turns before it is left
+	 * out */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
 	bool keep_turns;	/* true: return the extra turns in stats.turn */
@@ -108,8 +113,8 @@ struct ftr_route_opts {
 	void *cancel_ctx;
 	bool keep_routed;	/* true: return the shape that was routed in stats.routed */
 	/* Shape of the nominal fabric over which the input shape was made, or
-	 * NULL.  sftree takes the order of the switches from it as long as that order
-	 * connects all switches, so that faults do not change the order. */
+	 * NULL.  The inverted order is taken from it as long as that order connects all
+	 * switches that links connect, so that faults do not change the order. */
 	const struct ftr_shape *nominal;
 };
 
@@ -119,18 +124,20 @@ struct ftr_route_stats {
 	uint64_t no_path;	/* number of pairs (switch, LID) without a path, whose entries are
 				 * FTR_PORT_NONE */
 	uint64_t detours;	/* inverted order: number of ordered pairs of hosts on leaf
-				 * switches whose path is longer than the shortest up/down
-				 * path by rank, or that have no such path; else 0 */
+				 * switches whose path has more hops than the up/down path by
+				 * rank (or fewer, over horizontal links), or that have a path
+				 * but no up/down path by rank; else 0 */
 	/* FTR_SFTREE_PAPER: number of hops of the longest switch-to-switch path that
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
 	uint32_t longest_made;
-	ftr_sw root;		/* sftree: root of the subtree (Bogdanski et al. 2012), in the
-				 * inverted order the highest switch; else FTR_SW_NONE */
+	ftr_sw root;		/* FTR_SFTREE_PAPER: root of the subtree (Bogdanski et al. 2012);
+				 * inverted order: the highest switch of the largest island;
+				 * else FTR_SW_NONE */
 	/* order: an array [n_sw] of the caller, in which the engine stores the level of
 	 * every switch; NULL: the levels are not stored.  The engine claims, and the checker
-	 * verifies, that every path goes up and then down by these levels.  order_known:
-	 * order was filled; false if the engine has no such order, or its order has more
-	 * than 255 levels */
+	 * verifies, that every path goes up and then down by these levels, except in the extra
+	 * turns.  order_known: true if there are such levels; false if the engine has no such
+	 * order, or its order has more than 255 levels */
 	uint8_t *order;
 	bool order_known;
 	/* The shape from which incremental tables can start: the tables follow its ranks,
@@ -139,6 +146,8 @@ struct ftr_route_stats {
 	 * caller frees it. */
 	bool by_rank;
 	struct ftr_shape *routed;
+	/* not changed with FTR_SFTREE_PAPER, nor if all entries were kept and the search had
+	 * nothing to do; so set it to 0 before the call */
 	struct ftr_balance_report balance;
 	/* dmodc, FTR_PATHS_ALL.  turn: the extra turns of the tables, sorted by
 	 * (from, at, to): a claim for the checker.  Filled if keep_turns was set,
@@ -166,8 +175,8 @@ enum ftr_promise {
 struct ftr_engine_ops {
 	const char *name;	/* lower case, as in opensm.conf */
 	const char *summary;	/* one line for --help and man pages */
-	/* true: after a fault the planner of <ftr/ddlr.h> changes single entries;
-	 * false: all tables are computed again */
+	/* true: after a fault the planner of <ftr/ddlr.h> changes a few entries next to it;
+	 * false: tables for the new state are computed, in full or by <ftr/incremental.h> */
 	bool local_repair;
 	enum ftr_promise (*promise)(const struct ftr_route_opts *opts);
 	enum ftr_status (*route)(const struct ftr_shape *shape,
@@ -175,8 +184,7 @@ struct ftr_engine_ops {
 				 struct ftr_team *team, struct ftr_tables *out,
 				 struct ftr_route_stats *stats,
 				 struct ftr_err *err);
-	/* the SL2VL tables that keep local repairs free of credit loops; NULL:
-	 * the engine uses one VL */
+	/* the SL2VL tables for local repairs (ftr_ddlr_sl2vl); NULL: the engine uses one VL */
 	enum ftr_status (*sl2vl)(const struct ftr_shape *shape,
 				 struct ftr_sl2vl **out, struct ftr_err *err);
 };
@@ -188,9 +196,10 @@ const struct ftr_engine_ops *ftr_engine_at(unsigned int i);
 
 /*
  * The SL2VL tables of engine ddlr.  They are set once; faults do not change them.
- * For every SL, a packet leaves a switch on VL 1 if it turns there (it came from
+ * For every SL, a packet leaves a switch on VL 1 if it changes its direction there (it came from
  * below and goes down, or came from above and goes up).  Otherwise it leaves on VL 0,
- * like all packets from a host or from the switch itself.  Every link between
+ * like all packets from a host, to a host, or from the switch itself.  A horizontal link counts
+ * as leading up to the greater switch index.  Every link between
  * switches needs two operational VLs.  Errors: FTR_NOMEM.
  */
 enum ftr_status ftr_ddlr_sl2vl(const struct ftr_shape *sh,

@@ -2,9 +2,8 @@
 /*
  * The fabric: an immutable graph of switches, host ports and links.
  *
- * A struct ftr_builder collects nodes and links in any order.  ftr_builder_freeze
- * turns it into a struct ftr_fabric and consumes it.  A fabric never changes, so it may
- * be shared between threads.
+ * A struct ftr_builder collects nodes and links in any order.  ftr_builder_freeze makes a
+ * struct ftr_fabric from it.  A fabric never changes, so it may be shared between threads.
  *
  * Indices are dense and do not depend on the order of discovery: switches are
  * numbered by ascending node GUID, host ports by ascending port GUID.  The ports of
@@ -67,7 +66,7 @@ struct ftr_switch {
 	uint8_t lmc;		/* 0 unless enhanced port 0 has an LMC */
 	ftr_port n_ports;	/* number of external ports, 1..254 */
 	bool name_shared;	/* another switch or host port has the same name */
-	const char *name;	/* node description or "" */
+	const char *name;	/* node description (cleaned, see <ftr/text.h>) or "" */
 };
 
 struct ftr_endport {
@@ -81,8 +80,9 @@ struct ftr_endport {
 	ftr_lid lid;		/* base LID; 0 = none */
 	uint8_t lmc;		/* 0..7: the port owns lid .. lid + 2^lmc - 1 */
 	uint8_t type;		/* FTR_NODE_CA or FTR_NODE_ROUTER */
-	bool name_shared;	/* another switch or host port has the same name */
-	const char *name;	/* node description or "" */
+	bool name_shared;	/* another switch or host port, of this node or of another, has the
+				 * same name */
+	const char *name;	/* node description (cleaned) or "" */
 };
 
 /* Kind of the owner of a LID. */
@@ -107,7 +107,7 @@ struct ftr_fabric {
 	const struct ftr_endport *ep;
 	const struct ftr_swport *ports;
 	const struct ftr_lid_owner *owner;	/* [0 .. max_lid] */
-	struct ftr_arena *arena;	/* the memory of all members above */
+	struct ftr_arena *arena;	/* the memory of this object and of all members above */
 };
 
 /* A link between two switches, identified by both ends. */
@@ -134,8 +134,8 @@ ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid);
  * FTR_SW_NONE if it holds none.  O(log n). */
 ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid);
 
-/* True if ep is a SHARP Aggregation Node, a CA inside a switch.  An Aggregation Node makes no
- * switch a leaf, but its LID must be routed. */
+/* True if ep is a SHARP Aggregation Node, a CA inside a switch: its node description contains
+ * "Aggregation Node".  An Aggregation Node makes no switch a leaf, but its LID must be routed. */
 bool ftr_ep_is_aggregation(const struct ftr_endport *ep);
 
 /* NULL is accepted. */
@@ -147,8 +147,8 @@ const char *ftr_speed_str(enum ftr_speed speed);
 enum ftr_speed ftr_speed_parse(const char *s, size_t len);
 /* Decode link attributes of PortInfo (IBA 14.2.5.6).  ftr_width_active returns the number
  * of lanes for the LinkWidthActive value `active`, 0 if this value is invalid.
- * ftr_speed_active returns the speed for LinkSpeedActive and LinkSpeedExtActive; ext must be
- * 0 if the port supports no extended speeds. */
+ * ftr_speed_active returns the speed for LinkSpeedActive and LinkSpeedExtActive, or
+ * FTR_SPEED_UNKNOWN; ext must be 0 if the port supports no extended speeds. */
 unsigned int ftr_width_active(unsigned int active);
 enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 
@@ -166,9 +166,11 @@ struct ftr_builder *ftr_builder_new(void);	/* NULL: no memory */
 void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
 
 /*
- * Add a switch or a host port.  The same object may be added again with equal attributes,
- * because files may describe a node several times.  A contradiction is FTR_INVAL, with both
- * values in the error text.  name is copied, may be NULL, and is cut at FTR_NAME_MAX.
+ * Add a switch or a host port.  The same object may be added again, because files may describe
+ * a node several times; the first name stays.  FTR_INVAL: the attributes contradict those
+ * added before (another number of ports, LID, LMC, port GUID or type), a host port has the port
+ * GUID of another, a number is out of range, or the base LID is not a multiple of 2^lmc or its
+ * LIDs end above FTR_LID_MAX.  name is copied, may be NULL, and is cut at FTR_NAME_MAX.
  * lid 0 = not known yet.
  */
 enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
@@ -192,8 +194,9 @@ enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
  * Connect two ends.  Nodes and links may come in any order: an end may be named
  * before its node is added; freeze verifies that all nodes exist.  A link may be added
  * from both ends; it counts once.  A second, different link at a port is FTR_INVAL in this
- * call, so that a file reader can report the line.  width and speed: 0 = unknown; if
- * the two ends contradict each other, the lower value is kept.
+ * call, so that a file reader can report the line; so is a port number outside 1 .. 254, and a
+ * port connected to itself.  width and speed: 0 = unknown; if the two ends contradict each
+ * other, the lower value is kept.
  */
 enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 				     struct ftr_end z, unsigned int width,
@@ -203,17 +206,19 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 /*
  * Assign a base LID to every switch and host port that has none.  LIDs are assigned from 1
  * on, in ascending GUID order of switches and host ports together; LIDs in use are skipped.
- * Host ports that had no LID get the LMC lmc, and a base LID that is a multiple of 2^lmc.
+ * Host ports that had no LID get the LMC lmc, and a base LID that is a multiple of 2^lmc;
+ * switches get LMC 0.  FTR_INVAL: lmc is above FTR_LMC_MAX; FTR_LIMIT: there are too few LIDs
+ * (some may have been assigned already).
  */
 enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					unsigned int lmc,
 					struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Verify the data and make the fabric.  The builder is consumed on success and
- * untouched on failure.  FTR_INVAL: an end of a link without a node; a port number
- * beyond the node's ports; two owners of one LID; a base LID that is not aligned to
- * 2^lmc or whose range ends above FTR_LID_MAX; two host ports with one port GUID.
+ * Verify the data and make the fabric.  The builder is consumed on success; on failure its
+ * contents are unchanged.  FTR_INVAL: an end of a link without a node; a link at a port that
+ * the switch does not have; two owners of one LID; a node GUID of both a switch and a host
+ * port; a switch that holds two places.
  * Links between two host ports are dropped (there is nothing to route).
  * O((n + links) log n).
  */
@@ -221,21 +226,25 @@ enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
 				   struct ftr_fabric **out,
 				   struct ftr_err *err) FTR_MUST_USE;
 
-/* Selects the parts that ftr_fabric_copy_if keeps; a NULL member keeps all parts of its kind. */
+/* Selects the parts that ftr_fabric_copy_if keeps; a NULL member keeps all parts of its kind.
+ * keep_sw and keep_ep may be called several times for the same part, and must always return the
+ * same value for it. */
 struct ftr_filter {
 	bool (*keep_sw)(void *ctx, const struct ftr_fabric *f, ftr_sw s);
 	bool (*keep_ep)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
-	/* called once for each link between switches, with the end whose (switch index,
-	 * port) is lower */
+	/* called once for each link between two switches that are kept, with the end whose
+	 * (switch index, port) is lower */
 	bool (*keep_link)(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			  ftr_port p);
 	void *ctx;
-	/* called for each host port that is kept and has a link; true: keep this link */
+	/* called once for each host port that is kept and has a link to a switch that is kept;
+	 * returns true to keep this link */
 	bool (*keep_ep_link)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
 };
 
 /* Copy a fabric, with the same GUIDs and LIDs, but without the parts that the filter drops
- * (NULL: copy all).  Tests, what-if and the generator make faults with this function. */
+ * (NULL: copy all).  In the copy, every holder equals guid.  Tests, what-if and the generator
+ * make faults with this function. */
 enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,
 				   const struct ftr_filter *filter,
 				   struct ftr_fabric **out,

@@ -2,7 +2,7 @@
 /*
  * libftr: routing, checking and describing InfiniBand fat-trees.
  *
- * Except for ftr_set_unpacker, the library has no global state.  Different objects may
+ * Except for ftr_set_unpacker, no function changes a global setting.  Different objects may
  * be used by different threads at the same time; const objects may be shared.  Strings
  * that are passed to the library are copied; a string that it returns is valid as long as
  * the object that contains it.

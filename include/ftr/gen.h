@@ -33,12 +33,12 @@ struct ftr_pgft {
 
 struct ftr_gen_opts {
 	uint64_t seed;		/* for all random choices */
-	bool random_guids;	/* true: random GUIDs; false: consecutive ones, by level and
+	bool random_guids;	/* true: random GUIDs; false: ascending ones, by level and
 				 * position */
 	bool random_ports;	/* true: the port numbers of every switch are shuffled; false:
-				 * downward ports first, then upward ports */
+				 * in a PGFT downward ports first, then upward ports */
 	bool random_lids;	/* true: random LIDs; false: those of ftr_builder_assign_lids */
-	unsigned int lmc;
+	unsigned int lmc;	/* LMC of the host ports */
 	bool no_lids;		/* true: all LIDs are 0; a subnet manager assigns them */
 };
 
@@ -47,9 +47,9 @@ struct ftr_gen_opts {
 enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* FTR_LIMIT: more than 254 ports on a switch, or more than FTR_LID_MAX LIDs.  opts NULL: all
- * defaults.  Node descriptions: "host-N", where N is the PGFT index of the host, from 0;
- * "sw-LEVEL-POSITION", with levels from 1 and positions from 0. */
+/* FTR_LIMIT: more than 254 ports on a node, or the LIDs do not fit into 1 .. FTR_LID_MAX.
+ * opts NULL: all defaults.  Node descriptions: "host-N", where N is the PGFT index of the host,
+ * from 0; "sw-LEVEL-POSITION", with levels from 1 and positions from 0. */
 enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 			     const struct ftr_gen_opts *opts,
 			     struct ftr_fabric **out,
@@ -88,7 +88,8 @@ enum ftr_status ftr_gen_shape(const char *text,
 			      struct ftr_err *err) FTR_MUST_USE;
 
 /* Seeded damage: removes the given numbers of random switch-to-switch links, of
- * switches without hosts, and of hosts.  FTR_INVAL if the fabric has fewer. */
+ * switches without hosts, and of hosts with all of their ports.  A router counts as a host, an
+ * Aggregation Node does not.  FTR_INVAL if the fabric has fewer. */
 struct ftr_damage {
 	uint64_t seed;
 	uint32_t links;

@@ -33,8 +33,8 @@ struct ftr_hosts {
 	uint32_t n;
 	const struct ftr_host *host;	/* sorted by name, natural order */
 	const ftr_ep *ep;	/* ports with a link, sorted by (host, switch, port) */
-	uint32_t n_nameless;	/* number of channel adapter ports whose description names no
-				 * host */
+	uint32_t n_nameless;	/* number of channel adapter ports with a link whose description
+				 * names no host */
 	struct ftr_arena *arena;
 };
 
@@ -42,8 +42,8 @@ enum ftr_status ftr_hosts_new(const struct ftr_fabric *f, bool full_names,
 			      struct ftr_hosts **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 void ftr_hosts_free(struct ftr_hosts *h);	/* NULL is accepted */
-/* Find a host by name; the name is cut as in ftr_hosts_new.  FTR_HOST_NONE: unknown.
- * O(log n). */
+/* Find a host by name; if there is none, find it by the part of the name before the first dot.
+ * FTR_HOST_NONE: unknown.  O(log n). */
 uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name);
 
 /* ---- lists of hosts ------------------------------------------------------ */
@@ -55,7 +55,7 @@ struct ftr_host_entry {
 	uint32_t group;		/* in a list of jobs: number of the job; else 0 */
 	uint32_t host;		/* index in ftr_hosts, or FTR_HOST_NONE */
 	uint32_t slots;		/* number of slots; 1 if the file gives none */
-	const char *name;	/* the name as the file has it */
+	const char *name;	/* the name in the file, with brackets expanded */
 };
 
 struct ftr_host_list {
@@ -68,9 +68,10 @@ struct ftr_host_list {
 
 /*
  * Read a list of hosts or, if jobs is true, lines "JOB HOST HOST ...", where a job may
- * have several lines.  A host that appears twice in one job, or in the list, is one entry with
- * the sum of its slots.  '#' begins a comment.  FTR_PARSE: brackets that do not match, more than
- * 65,536 hosts in one word, slots outside 1 .. 65,535.
+ * have several lines.  A host of h that appears twice in the list, or twice in one job and in no
+ * other job in between, is one entry with the sum of its slots.  '#' begins a comment.  FTR_PARSE:
+ * brackets that do not match, a range that is not valid or has more than 65,536 numbers, slots
+ * outside 1 .. 65,535.
  */
 enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 				   const struct ftr_hosts *h,
@@ -94,16 +95,16 @@ struct ftr_slurm_counts {
 	uint32_t split;		/* number of hosts that are connected to several leaves, while
 				 * no other host is connected to the same leaves; each of them is
 				 * listed at its first leaf only */
-	/* numbers of hosts of the smallest and of the largest block */
+	/* numbers of hosts of the smallest and of the largest block; 0 with FTR_SLURM_TREE */
 	uint32_t block_min, block_max;
 };
 
 /*
  * Write topology.conf(5).  A switch of Slurm's tree is a set of hosts on the same
  * leaves, or a pod of the fabric (whose switches a scheduler need not distinguish).  Each
- * island of the fabric has its own root.  Blocks are the pods of rank 1, or the
- * leaves if there are only two ranks.
- * FTR_SHAPE: no host has a link.
+ * island of the fabric has its own root.  Blocks are the pods of rank 1.  Each set of hosts that
+ * is in no such pod is a block of its own; with fewer than three ranks, all sets are.
+ * FTR_SHAPE: there is no host to write.
  */
 enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,
 				const struct ftr_picture *p,

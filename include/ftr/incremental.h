@@ -8,9 +8,11 @@
  * returned in an order in which they can be written to switches that keep forwarding.  This
  * module makes no routing decision of its own: the port of an entry is chosen by the
  * function that a full routing uses, over the groups, costs and down-costs that a new
- * shape would have.  If no entries are kept (opts->keep is NULL), the tables after
- * any sequence of events are identical to those of dmodc over the fabric in its
- * current state.  The ranks, destinations and dividers are those of the initial shape.
+ * shape would have, or by the load of the links (displaced entries, see ftr_incr_new).  If no
+ * entries are kept (opts->keep is NULL), the search is off (FTR_BALANCE_OFF), and there are no
+ * extra turns, the tables after any sequence of events are identical to those of dmodc over the
+ * fabric in its current state.  (Extra turns that the tables use stay allowed, so they depend on
+ * the history of faults.)  The ranks, destinations and dividers are those of the initial shape.
  *
  *	events -> links  -> down-costs, by ascending rank	\  only for pairs
  *			 -> costs, by descending rank		 > (switch, column)
@@ -28,11 +30,14 @@
  * Write steps.  Writes are ordered so that, for every LID:
  *
  *	downstream first	an entry is written after all entries that change on
- *				its final path
+ *				its final path (but does not wait for entries that become
+ *				FTR_PORT_NONE)
  *	drain			if switch x routed downward to switch y over a link that
  *				is up, and y now routes upward, then the entry of y is
  *				written after that of x, and after the packets that x
- *				has sent to y have arrived
+ *				has sent to y have arrived (with extra turns: if the old
+ *				entry of x and the new one of y make a turn that is not
+ *				allowed)
  *
  * By the first rule every written entry leads along its final path immediately.  While
  * a step is being written, in any order within it, no packet loops.  A pair of hosts
@@ -116,13 +121,15 @@ struct ftr_incr_result {
  *
  * With opts->keep an entry keeps the port of keep->prefer as long as this port is a
  * candidate, else its current port.  If neither is a candidate the entry is displaced.  It
- * is placed by link load or, with the placements LITERAL and PLANES, by the closed form.  The
+ * is placed by link load or, with the placements LITERAL and PLANES, and if extra turns decide
+ * its candidates, by the closed form.  The
  * tables then depend on the history of faults and change in as few entries as
  * possible.  keep->prefer must outlive *out.
  *
  * Errors: FTR_INVAL: t does not fit sh, sh was not made over nominal, or the costs
  * in sh do not follow from its links; FTR_LIMIT: sh has no ranks (more than 255 levels);
- * FTR_NOMEM.  O(links * n_sw) byte operations.
+ * FTR_REFUSED: the turns opts->turn cannot all be kept; FTR_NOMEM.  O(links * n_sw) byte
+ * operations.
  */
 enum ftr_status ftr_incr_new(const struct ftr_shape *sh,
 			     const struct ftr_shape *nominal,
@@ -135,11 +142,12 @@ void ftr_incr_free(struct ftr_incr *lv);	/* NULL is accepted */
 /*
  * Apply link events and update the tables.  *out belongs to lv and is valid until
  * the next call that changes lv.  An event has no effect if it names the link of a
- * host, a link that already has that state or, with FTR_PATHS_UPDOWN, a horizontal
- * link.
+ * host, a link that already has that state, or a link that sh does not use (with
+ * FTR_PATHS_UPDOWN, a horizontal link).
  * Errors: FTR_INVAL: no such switch or port, or no link is known there (a new
- * link needs a new shape); FTR_NOMEM.  On an error nothing has changed.  The
- * result does not depend on the team.
+ * link needs a new shape); FTR_REFUSED: an extra turn in use would close a credit loop with a
+ * restored link, so that a full routing is needed; FTR_NOMEM.  On an error nothing has changed.
+ * The result does not depend on the team.
  */
 enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
@@ -151,7 +159,7 @@ enum ftr_status ftr_incr_apply(struct ftr_incr *lv,
  * call failed or was undone already. */
 bool ftr_incr_undo(struct ftr_incr *lv);
 
-/* Store in event[], which has room for FTR_PORT_MAX, one event for each link between s and
+/* Store in event[], which has room for FTR_PORT_MAX, one event for each known link between s and
  * another switch: all go up, or all go down.  Returns their number. */
 uint32_t ftr_incr_switch(const struct ftr_incr *lv, ftr_sw s, bool up,
 			 struct ftr_incr_event *event);

@@ -3,9 +3,9 @@
  * Text formats: readers and writers of fabrics, tables and GUID lists.
  *
  * A reader takes a path and returns a complete object, or one error of the form
- * "FILE:LINE: problem, with the value".  It never returns a partial object.  Files
- * are read as bytes.  CR LF, and a last line without a newline, are accepted; NUL
- * bytes and lines over 4,096 bytes are errors.
+ * "FILE:LINE: problem, with the value" (without LINE if no single line is wrong).  It never
+ * returns a partial object.  Files are read as bytes.  CR LF, and a last line without a newline,
+ * are accepted; NUL bytes and lines over 4,096 bytes are errors.
  */
 #ifndef FTR_IO_H
 #define FTR_IO_H
@@ -23,9 +23,9 @@ extern "C" {
 
 /*
  * Compressed files.  The library links no decompressor.  A program may register
- * one before it reads any file; all readers except that of state files use it.
+ * one before it reads any file; all readers except those of <ftr/stored.h> use it.
  * Errors of a compressed file: FTR_PARSE if it is damaged or truncated, FTR_LIMIT
- * if it is too large when unpacked (2^33 bytes; 2^28 for a fabric).
+ * if it is too large when unpacked (2^33 bytes; 2^28 for a fabric or a nominal fabric).
  */
 struct ftr_unpack_io {
 	const unsigned char *in;	/* packed bytes; run advances it */
@@ -57,8 +57,8 @@ void ftr_set_unpacker(const struct ftr_unpacker *u);
 /*
  * Read a fabric.  Accepted formats: an ibsim netfile, the output of ibnetdiscover
  * (with or without -p), opensm-subnet.lst, ibdiagnet2.lst, ibdiagnet2.db_csv.  The
- * first line with content identifies the format.  lmc is used only if the file has
- * no LIDs; they are then assigned (see ftr_builder_assign_lids).
+ * first line with content identifies the format.  Switches and host ports that have no LID in
+ * the file get one, and these host ports get the LMC lmc (see ftr_builder_assign_lids).
  */
 enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
 				struct ftr_fabric **out,
@@ -69,15 +69,15 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 				 struct ftr_fabric **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* Links that were left out because only one end reports them. */
+/* Links that were left out because the other end does not report them, or reports another link. */
 struct ftr_read_notes {
 	uint32_t one_sided;
 	char first[FTR_ERR_MAX];	/* the first of these links, as "FILE:LINE: ..." */
 };
 
 /* Like ftr_read_fabric, for a snapshot of a fabric that was changing or did not answer
- * completely.  Links that only one end reports are left out and noted; the two functions above
- * reject them. */
+ * completely.  Links that only one end reports are left out and noted; ftr_read_fabric and
+ * ftr_parse_fabric reject a file with such links. */
 enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
 					 struct ftr_read_notes *notes,
 					 struct ftr_fabric **out,
@@ -85,7 +85,7 @@ enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
 
 /* Read a GUID file of OpenSM: one GUID per line (0x... or hex), '#' begins a
  * comment.  A name after the GUID is ignored.  *n is 0 for a file without any GUID.
- * *guids is malloc()ed for the caller. */
+ * *guids is malloc()ed for the caller.  FTR_LIMIT: more than 2^20 GUIDs. */
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
 /* Like ftr_read_guids, for a file that only root or the caller may have written: FTR_IO also
@@ -104,7 +104,8 @@ struct ftr_lfts_gaps {
 
 /* Read tables for f from opensm-lfts.dump, the output of dump_lfts or ibroute, or
  * opensm.fdbs; the first line identifies the format.  Rows of switches that the
- * file does not contain are all FTR_PORT_NONE; *gaps (may be NULL) counts them. */
+ * file does not contain are all FTR_PORT_NONE; *gaps (may be NULL) counts them.  FTR_INVAL: no
+ * switch of the file is in f. */
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out,
 			      struct ftr_lfts_gaps *gaps,
@@ -147,9 +148,9 @@ enum ftr_status ftr_write_path_sl(FILE *out, const struct ftr_fabric *f,
 				  const struct ftr_path_sl *p,
 				  struct ftr_err *err) FTR_MUST_USE;
 
-/* Write f as a netfile that ibsim and ftr_read_fabric accept.  order is NULL, or a
- * permutation of 0 .. n_sw + n_nodes - 1 (switches by index, then end nodes) that
- * gives the order of records in the file. */
+/* Write f as a netfile that ibsim and ftr_read_fabric accept.  Host ports without a link are left
+ * out.  order is NULL, or a permutation of 0 .. n_sw + n_nodes - 1 (switches by index, then end
+ * nodes) that gives the order of records in the file; FTR_INVAL: it is no permutation. */
 enum ftr_status ftr_write_netfile(FILE *out, const struct ftr_fabric *f,
 				  const uint32_t *order,
 				  struct ftr_err *err) FTR_MUST_USE;

@@ -38,8 +38,8 @@
  * metrics of the literature on Dmodc (Gliksberg et al. 2020 and its references [2],
  * [8] and [12]).
  *
- * A seed gives the same patterns on every machine and for any team.  Pattern i does
- * not depend on the number of patterns.
+ * A seed gives the same patterns on every machine and for any team.  Random permutation i and
+ * bisection i do not depend on the number of patterns.
  */
 #ifndef FTR_LOAD_H
 #define FTR_LOAD_H
@@ -92,7 +92,8 @@ struct ftr_load_report {
 	uint64_t load;		/* sum of the loads of all links */
 	struct ftr_load_bins loads;	/* number of links with each load */
 	uint64_t host_max;	/* greatest number of flows that enter or leave one host
-				 * port, including those that cross no link */
+				 * port, including those that cross no link, but without lost
+				 * flows */
 	uint32_t n_links;	/* number of elements of link[] */
 	/* the most loaded links, sorted by load (descending), switch and port */
 	struct ftr_load_link link[FTR_LOAD_WORST_MAX];
@@ -111,7 +112,7 @@ struct ftr_load;
  * is less, the path of each flow is walked when it is counted.  This is slower; the results
  * are the same.  In both cases a copy of the entries takes another n_sw * n bytes.
  * FTR_INVAL: t does not fit f, or the order contains a host port twice or one that f does not
- * have.  O(n_sw * n), including the count of the all-to-all load.
+ * have; FTR_NOMEM.  O(n_sw * n * hops), including the count of the all-to-all load.
  */
 enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 			     const struct ftr_tables *t, const ftr_ep *order,
@@ -153,9 +154,9 @@ enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
 				    struct ftr_err *err) FTR_MUST_USE;
 
 /* The load of one pattern.  The host ports of the pairs need not be in the order of
- * hosts; a pair that is given twice counts as two flows.  Flows from or to a host port
- * without a LID or a link are lost.  by_port may be NULL.  FTR_INVAL: the fabric has no
- * such host port. */
+ * hosts; a pair that is given twice counts as two flows, and a pair of one port with itself as
+ * none.  Flows from or to a host port without a LID or a link are lost.  by_port may be NULL.
+ * FTR_INVAL: the fabric has no such host port; FTR_NOMEM. */
 enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 			       const struct ftr_load_pair *pair, uint32_t n,
 			       uint64_t *by_port, struct ftr_load_report *out,

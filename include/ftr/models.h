@@ -24,10 +24,12 @@ const struct ftr_sim_function *ftr_sim_function_find(const char *name);
  * switches, and is used if no adaptive exit is possible.  src/models/immunet.c explains
  * emergencies and their levels. */
 struct ftr_sim_immunet {
-	uint64_t signal_ps;	/* delay of an emergency signal in a switch */
-	uint64_t control_ps;	/* delay of a control packet in a switch */
-	uint32_t control_bytes;	/* size of a control packet; 0: it has the delay of
-				 * a link and a switch, and uses no bandwidth */
+	/* delays of an emergency signal and of a control packet in a switch.  For signals, and for
+	 * control packets if control_bytes is 0, the delay of a packet (conf.link_ps and
+	 * conf.switch_ps) is added. */
+	uint64_t signal_ps;
+	uint64_t control_ps;
+	uint32_t control_bytes;	/* size of a control packet; 0: it uses no bandwidth */
 	bool control_after;	/* true: application packets go before control packets;
 				 * false: a channel sends both kinds alternately */
 	uint8_t moves;		/* greatest number of times that a packet may move into the

@@ -11,15 +11,18 @@
  *	ftr_shape_new(F, { .nominal = N->shape }, ...)
  *
  * Faults and recoveries do not change N.  If F has something that N lacks, a new N
- * is made, once, and all tables may change.  For a fabric that was damaged when it was
- * first seen, S(N) infers the missing parts (inferred slots, gaps for hosts).  The inferred
- * parts keep their numbers when the real ones appear, so this growth changes no other
- * entries.  Two things cannot be inferred.  The first is which of several parallel links is
- * missing; entries of that group may move later.  The second is the ranks, if so many links are
- * missing that the inference returns other ranks than for the complete fabric.
+ * is made, once, and all tables may change.  For a fabric that lacked links or hosts when it was
+ * first seen, S(N) infers these parts where it can (inferred slots, src/shape/slots.c; gaps for
+ * hosts, src/shape/column_order.c).  The inferred parts keep their numbers when the real ones
+ * appear, so this growth changes no other entries.  Three things cannot be inferred.  The first
+ * is a switch that was missing with all of its links.  The second is which of several parallel
+ * links is missing; entries of that group may move later.  The third is the ranks, if so many
+ * links are missing that the inference returns other ranks than for the complete fabric.
  *
  * S(N) keeps the ranks of the old N unless the ranks that are inferred from N are clearly better
- * (src/shape/choice.c, rule 7).  Without this rule, one more host could change all tables.
+ * (src/shape/choice.c, rule 7).  Without this rule, one more host could change all tables.  (If
+ * roots are given, or the lists of cn and io GUIDs differ from those of the old N, no ranks are
+ * kept.)
  *
  * Replacement.  Suppose that a switch is in F but not in N, and another one is in N but not
  * in F.  If most links of the first lead to the far ends of the links of the second, the first
@@ -30,19 +33,19 @@
  * If F is a different fabric, N is F.  F is different if fewer than a quarter of the switches
  * and fewer than a quarter of the host ports are in both fabrics.  It is also different if fewer
  * than a quarter of the links between switches and fewer than a quarter of the links of host
- * ports are in both.  Each time, a quarter of the smaller number is meant: that in F or that in old.
+ * ports are in both.  A quarter means a quarter of the smaller number: that in F or that in old.
  *
  * N never shrinks by itself: a switch that was removed permanently stays missing
- * and keeps its slots.  To forget it, call ftr_nominal_new without old.  However, parts that F
- * contradicts are dropped: a link if one of its ends is now connected elsewhere, a
- * host that moved, a host whose port is used by another host, and a missing switch if
- * more than half of its links are contradicted.
+ * and keeps its slots.  To forget it, call ftr_nominal_new without old.  However, when a new N is
+ * made, parts that F contradicts are dropped: a link if one of its ends is now connected
+ * elsewhere, a host that moved, a host whose port is used by another link, and a missing switch
+ * if more than half of its links are contradicted.
  *
  * N and S(N) are const and may be shared between threads.  The same F, old (with its ranks) and
  * options give the same N, bit for bit, for any order of discovery and any team.
  *
- * N has no LIDs, because they belong to F, and no host ports without a link.  It has LMCs, and
- * the names that the order of leaves by name needs.
+ * N has no LIDs, because they belong to F, no widths and speeds of links, and no host ports
+ * without a link.  It has LMCs and names; the order of leaves by name needs the names.
  */
 #ifndef FTR_NOMINAL_H
 #define FTR_NOMINAL_H
@@ -63,7 +66,8 @@ struct ftr_nominal {
 /* The differences between N and the old nominal fabric, as counts for one log line. */
 struct ftr_nominal_change {
 	bool grew;		/* true: F has something that old lacks, see the counts below */
-	bool reshaped;		/* true: the options differ from those of old */
+	bool reshaped;		/* true: the order of leaves or the lists of GUIDs differ from
+				 * those of old */
 	/* numbers of switches, links and host ports that F has and old lacks */
 	uint32_t new_sw, new_links, new_hosts;
 	bool other;		/* true: old belongs to a different fabric */
@@ -80,8 +84,9 @@ struct ftr_nominal_change {
 
 /*
  * Make the nominal fabric for f; if old is NULL, that is f itself.  If f has nothing that
- * old lacks, and opts are those of old, *out is old.  Otherwise *out is a new object,
- * and old is unchanged.  opts: NULL for defaults; the members nominal and no_slots are
+ * old lacks, and opts has the order of leaves and the lists of GUIDs of old, *out is old.
+ * Otherwise *out is a new object, and old is unchanged.  opts: NULL for defaults; the members
+ * nominal and no_slots are
  * ignored, and so is the member old if there is an old nominal fabric.  change may be NULL.
  * Without old, all of f counts as new.
  * Errors: as ftr_shape_new for N.  O((n + links) log n) plus the cost of S(N).
@@ -95,8 +100,9 @@ enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,
 void ftr_nominal_free(struct ftr_nominal *n);	/* NULL is accepted */
 
 /* Compare n with f.  change->other: they are different fabrics, and ftr_nominal_new
- * would make a new nominal fabric from f alone.  *change is filled as by
- * ftr_nominal_new, except for the dropped_ members. */
+ * would make a new nominal fabric from f alone.  *change is filled as by ftr_nominal_new, with
+ * three exceptions: the dropped_ members are 0, reshaped is false, and all counts compare f with
+ * n even if the fabrics are different. */
 enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 				    const struct ftr_fabric *f,
 				    struct ftr_nominal_change *change,
@@ -104,13 +110,14 @@ enum ftr_status ftr_nominal_compare(const struct ftr_nominal *n,
 
 /*
  * The state file.  The first line holds the version, a checksum of all that follows it, the
- * length of the body, and the options of S(N).  N follows, with a line for
- * each switch, host port and link.  The bytes depend on N, its options and its ranks only.
+ * length of the body, the order of leaves and a hash of the lists of GUIDs.  N follows, with a
+ * line for each switch, host port and link, and lines for replaced switches and for ranks that
+ * were kept.  The bytes depend on N, its options and its ranks only.
  *
  * The file is written under a temporary name in the same directory, flushed to
  * disk and renamed: path holds either its old or its new content, complete.  Two
  * writers of one path in one process must not overlap.  FTR_IO: the text names the
- * path and the reason.
+ * path and the reason; FTR_NOMEM.
  */
 enum ftr_status ftr_nominal_write(const char *path,
 				  const struct ftr_nominal *n,
@@ -118,12 +125,12 @@ enum ftr_status ftr_nominal_write(const char *path,
 
 /*
  * Read a state file.  S(N) is made under opts, whatever the file says; *reshaped
- * (may be NULL) is true if the file's options differ.
+ * (may be NULL) is true if the file has another order of leaves or other lists of GUIDs.
  *
  * FTR_IO: no such file, or it cannot be read.  FTR_PARSE: it is incomplete,
- * damaged, of another version or not a state file; the text names the path and the
- * problem.  Other errors: as ftr_shape_new for N.  The caller can continue without the
- * file; the only cost is that more entries change.
+ * damaged, of an unknown version or not a state file; the text names the path and the
+ * problem.  FTR_LIMIT: it is too long.  Other errors: as ftr_shape_new for N.  The caller can
+ * continue without the file; the only cost is that more entries change.
  */
 enum ftr_status ftr_nominal_read(const char *path,
 				 const struct ftr_shape_opts *opts,

@@ -48,20 +48,23 @@ struct ftr_picture_block {
 /* Reasons to mark a switch, as bits. */
 enum ftr_odd_sw {
 	FTR_ODD_FEW_UP = 1,	/* fewer upward links than mode_up */
-	FTR_ODD_STUB = 2,	/* connects only switches that lower switches already connect */
+	FTR_ODD_STUB = 2,	/* a stub, see ftr_shape_tree.stub */
 	FTR_ODD_HORIZONTAL = 4,	/* has a link to a switch of the same rank */
-	FTR_ODD_SKIP = 8	/* has a link that skips a rank */
+	FTR_ODD_SKIP = 8	/* has an upward link that skips a rank */
 };
 
 /* Reasons to mark a host port, as bits. */
 enum ftr_odd_ep {
-	FTR_ODD_NOT_ON_LEAF = 1,	/* a host on a switch that is not a leaf */
+	FTR_ODD_NOT_ON_LEAF = 1,	/* a host port, but not an Aggregation Node, on a switch
+					 * that is not a leaf */
 	FTR_ODD_NO_LINK = 2	/* the host port has no link */
 };
 
-/* Missing links between two switches of the fabric. */
+/* Missing links between two switches of the fabric.  Several elements may have the same pair of
+ * switches. */
 struct ftr_missing {
-	ftr_sw low, up;		/* low: the switch of lower rank; up: that of higher rank */
+	ftr_sw low, up;		/* low: the switch of lower rank; up: that of higher rank; if the
+				 * ranks are equal, in any order */
 	uint32_t n;		/* number of missing links */
 	bool inferred;		/* true: inferred from the other switches of the two
 				 * ranks; false: known from the nominal fabric */
@@ -84,17 +87,19 @@ struct ftr_picture {
 	const uint32_t *pod_at;
 	const uint8_t *odd_sw;	/* [n_sw] bits of enum ftr_odd_sw */
 	const uint32_t *n_up;	/* [n_sw] number of upward links */
-	/* [n_sw] most frequent n_up among the switches of this rank below the same
-	 * pod of the next rank; 0: fewer than half of them have the same n_up */
+	/* [n_sw] most frequent n_up among the switches of this rank, without stubs, below the same
+	 * pod of the next rank; 0: fewer than half of them have the same n_up, or there is no such
+	 * pod */
 	const uint32_t *mode_up;
 	const uint8_t *odd_ep;	/* [n_ep] bits of enum ftr_odd_ep */
-	/* [f->n_ports] 1: the link there is slower or narrower than most links
-	 * of its kind (between the same two ranks, or to a host) */
+	/* [f->n_ports] 1: the link there has a lower rate than most links of its kind (links
+	 * between switches whose lower end has the same rank; links to hosts on switches of the
+	 * same rank) */
 	const uint8_t *slow;
 	struct ftr_arena *arena;
 };
 
-/* Data rate of a link in Gbit/s, rounded; 0: unknown. */
+/* Nominal rate of a link in Gbit/s (4x EDR: 100), rounded down; 0: unknown. */
 unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed);
 
 /* The result holds no pointer to sh.  Error: FTR_NOMEM.
@@ -106,9 +111,10 @@ void ftr_picture_free(struct ftr_picture *p);	/* NULL is accepted */
 
 /*
  * The number of flows that must leave (out) and enter (in) each pod, whatever the
- * tables are; [n_pods] each.  For any tables, the most loaded upward link of a pod
- * carries at least out / up_links flows, rounded up, and the most loaded downward
- * link at least in / up_links.
+ * tables are; [n_pods] each.  If flows leave and enter the pod only over its up_links (not over
+ * horizontal links, nor over links of lower switches that skip its rank), then for any tables the
+ * most loaded upward link of the pod carries at least out / up_links flows, rounded up, and the
+ * most loaded downward link at least in / up_links.
  *
  * ftr_picture_cross adds one flow to the counts; ftr_picture_cross_all sets them to the
  * counts of all-to-all among the n host ports ep[] (FTR_EP_NONE is ignored).  f is the fabric

@@ -90,9 +90,9 @@ struct ftr_guids {
  * How a list of roots is used.  A switch is evidently missing from the list if
  * all of this holds:
  *
- *	- it is not a leaf
- *	- by the inferred ranks it is above all of its neighbours, and as high as
- *	  the listed roots
+ *	- it is neither a leaf nor a stub
+ *	- by the inferred ranks it is above all of its neighbours, and not below the lowest
+ *	  of the listed roots
  *	- it has at least half as many neighbours as one of the listed roots
  *	- by the ranks that follow from the list it is below all of its neighbours
  *
@@ -121,22 +121,23 @@ struct ftr_old_ranks {
 };
 
 struct ftr_shape_opts {
-	struct ftr_guids roots;	/* node GUIDs of the switches of the top rank, which decide all
-				 * ranks; see roots_mode */
+	struct ftr_guids roots;	/* node GUIDs of the switches of the top rank; they decide the ranks
+				 * in every island that has one of them; see roots_mode */
 	enum ftr_roots roots_mode;
-	struct ftr_guids cn;	/* port GUIDs of compute nodes */
-	struct ftr_guids io;	/* port GUIDs of I/O nodes */
+	struct ftr_guids cn;	/* port GUIDs of compute nodes: if at least one is in f, no other
+				 * port is a compute node */
+	struct ftr_guids io;	/* port GUIDs of I/O nodes; if cn is not used, all other ports of
+				 * channel adapters, except Aggregation Nodes, are compute nodes */
 	enum ftr_leaf_order leaf_order;
 	/* The nominal shape, over which the new one is made; NULL: f is the complete
-	 * fabric.  It need only live until ftr_shape_new returns.  If it is given, the
-	 * options above and the option `old` are ignored: they were applied to the nominal
-	 * shape. */
+	 * fabric.  It need only live until ftr_shape_new returns.  If it is given, all other
+	 * options are ignored: they were applied to the nominal shape. */
 	const struct ftr_shape *nominal;
 	/* Keep these ranks unless the inferred ones are clearly better (src/shape/choice.c).
 	 * Ignored if roots are given.  NULL: no earlier ranks.  The object need only live until
 	 * ftr_shape_new returns. */
 	const struct ftr_old_ranks *old;
-	bool no_slots;		/* true: missing groups have no slots */
+	bool no_slots;		/* true: infer no missing groups and links; they have no slots */
 	bool by_guid;		/* true: order upward groups by GUID, as published
 				 * (Gliksberg et al. 2020, section 3.1), instead
 				 * of by plane first */
@@ -149,6 +150,7 @@ struct ftr_group {
 	ftr_sw remote;		/* the neighbour (Omega_g) */
 	uint32_t first;		/* ports: tree.group_ports[first ..] */
 	uint32_t n;		/* number of links (#g) */
+	/* pos, slot: in a shape of ftr_shape_reorder, those of the original shape */
 	uint32_t pos;		/* position among the groups of its switch: the
 				 * order of candidates in equation (3) */
 	uint32_t slot;		/* nominal position among the upward groups;
@@ -193,12 +195,14 @@ struct ftr_ep_index {
 struct ftr_shape_tree {
 	uint32_t n_ranks;
 	uint32_t n_leaf;	/* number of leaf switches: columns 0..n_leaf-1 */
-	uint32_t n_planes;	/* number of connected components of the switches above rank 0 */
-	uint32_t n_pods;	/* number of connected components of the switches below the top
-				 * rank */
+	/* Numbers of connected components without horizontal links; over a nominal shape, the
+	 * nominal numbers.  n_planes: of the switches above rank 0, without stubs; n_pods: of the
+	 * switches below the top rank. */
+	uint32_t n_planes;
+	uint32_t n_pods;
 	uint32_t n_odd;		/* number of hosts on switches that are not leaves */
-	uint32_t n_horizontal;	/* number of links between switches of one rank; no cost depends
-				 * on them */
+	uint32_t n_horizontal;	/* number of links between switches of one rank (of the original
+				 * shape, with FTR_REORDER_KEEP); no cost depends on them */
 	bool ranks_kept;	/* true: opts.old was used, and differs from the inferred ranks */
 	bool roots_given;	/* true: the ranks follow from opts.roots */
 	bool roots_unknown;	/* true: roots were given, but none is in the fabric */
@@ -210,12 +214,15 @@ struct ftr_shape_tree {
 	const uint8_t *rank;	/* [n_sw] */
 	const uint8_t *tier;	/* [n_sw] the rank in the tree, which ftr_shape_reorder does not
 				 * change */
-	/* [n_sw] 1: connects only switches that lower switches already connect; ignored for
-	 * planes */
+	/* [n_sw] 1: has no end nodes and, by the inferred ranks, connects only switches that lower
+	 * switches already connect; ignored for planes */
 	const uint8_t *stub;
-	const uint32_t *leaf_hosts;	/* [n_leaf] number of host ports of the leaf */
-	/* The groups of s are those from group_first[s] to group_first[s+1]-1: first the
-	 * upward groups, ordered by (plane, GUID), then the downward and the horizontal groups. */
+	const uint32_t *leaf_hosts;	/* [n_leaf] number of hosts (FTR_CLASS_HOST) on the leaf */
+	/* The groups of s begin at groups[group_first[s]]; their number is ftr_shape_groups().
+	 * (In a shape of FTR_REORDER_KEEP, the elements from there to group_first[s + 1] - 1 are
+	 * not set; in other shapes there are none.)  First come the upward groups, ordered by
+	 * (plane, GUID) or, with opts.by_guid, by GUID; then the downward groups and the
+	 * horizontal groups. */
 	const uint32_t *group_first;	/* [n_sw + 1] */
 	const uint32_t *n_up;		/* [n_sw] number of upward groups */
 	const uint32_t *n_down;		/* [n_sw] number of downward groups */
@@ -238,14 +245,15 @@ struct ftr_shape_numbering {
 	const uint32_t *col;	/* [n_sw] column of a switch */
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
 	const uint32_t *n_slots;	/* [n_sw] W_s: number of nominal upward groups */
-	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1, at most UINT64_MAX */
+	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1; UINT64_MAX: this number or more */
 	/* nominal range of leaf columns of each switch: the leaves of its pod (the connected
-	 * component of the switches up to its rank); for a leaf, only its own column */
-	const uint32_t *pod_first;	/* [n_sw] first column, 0 if there is none */
+	 * component of the switches up to its rank); for a leaf, only its own column; for a switch
+	 * whose pod has no leaf, column 0 */
+	const uint32_t *pod_first;	/* [n_sw] first column */
 	const uint32_t *pod_leaves;	/* [n_sw] number of columns, >= 1 */
 	const struct ftr_up_path *up_path;	/* [tiers][n_d], or NULL */
 	uint32_t n_dest;
-	const struct ftr_dest *dest;	/* sorted by (col, cls, d) */
+	const struct ftr_dest *dest;	/* sorted by (col, cls, d, lid) */
 	const uint32_t *dest_first;	/* [n_sw + 1] first destination of a column */
 	const struct ftr_ep_index *ep_index;	/* [n_ep] */
 	const uint32_t *sw_d;		/* [n_sw] index d of the LID of a switch */
@@ -263,8 +271,8 @@ struct ftr_shape_missing {
 	bool from_nominal;
 	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
 	uint32_t n_absent;	/* number of elements of absent[] */
-	/* nominal links that f lacks although it has both switches; sw < peer,
-	 * sorted by (sw, port) */
+	/* nominal links that f lacks although it has both switches, each link once, sorted by
+	 * (sw, port); sw < peer, unless one of the switches has replaced another one */
 	const struct ftr_link *absent;
 };
 
@@ -358,6 +366,7 @@ static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
  *			that FTR_ROOTS_STRICT requires
  *	FTR_INVAL	there is a nominal shape, and f contains something that
  *			the nominal fabric lacks
+ *	FTR_NOMEM
  *
  * A fabric without hosts, or in several islands, is not an error.  The nominal shape may
  * itself have been made over the shape of a nominal fabric N.  The result then differs from a
@@ -372,14 +381,13 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
 
 /*
  * Make a copy of sh with another order of the switches: level[s] replaces the rank, so a link
- * leads up from the lower to the higher level.  Destinations, columns, dividers,
- * up_path, and the order of groups within the upward and within the downward groups,
- * do not change.  Ranks, the division into upward and downward groups, costs and
- * down-costs are computed again.
+ * leads up from the lower to the higher level.  Destinations, columns, dividers, tiers and
+ * up_path do not change.  The groups of a switch are divided into upward and downward groups
+ * again; in each part they have the order of sh.  Ranks, costs and down-costs are computed again.
  *
- * how: FTR_REORDER_KEEP keeps the paths of sh where it has any.  If in sh a switch s
- * reaches l through a neighbour that is above s in the new order, no downward path to l
- * in the result leads through s.  Links that were horizontal in sh are not used.
+ * how: FTR_REORDER_KEEP keeps the paths of sh as far as the new order allows them.  For this
+ * purpose, if in sh a switch s reaches l through a neighbour that is above s in the new order, no
+ * downward path to l in the result leads through s.  Links that were horizontal in sh are not used.
  * FTR_REORDER_ALL has neither limit: it connects all pairs that the order connects.
  *
  * FTR_INVAL: a link that is used connects two switches of the same level.  tree.rank is NULL
@@ -398,7 +406,8 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
  * The order of hosts for which the tables are balanced.  order[d] is the host port of class
  * FTR_CLASS_HOST with index d; FTR_EP_NONE: a gap.  The hosts on switches that are not leaves
  * follow from order[n_d] on, by column and without gaps: if one is missing, those after it move
- * up by one place.  order must have room for sh->numbering.n_places entries.
+ * up by one place.  Hosts without a LID are not in the order.  order must have room for
+ * sh->numbering.n_places entries.
  */
 void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 

@@ -31,19 +31,21 @@
  *		switch_sl if it gives none.  Host ports and ports 0 send on
  *		VL = SL mod n_vls.
  * Loss		A packet is lost on a channel that fails, in the queue for such a
- *		channel, and in a switch that fails.  It is also lost if the tables
- *		have no next hop for it, or for one of the other reasons in enum
- *		ftr_sim_loss.  A packet that cannot move waits, without limit (see "Deadlock").  If a
+ *		channel (unless ftr_sim_function.requeue is set), and in a switch that
+ *		fails.  It is also lost if the tables have no next hop for it, or for one
+ *		of the other reasons in enum ftr_sim_loss.  A packet that cannot move
+ *		waits, without limit (see "Deadlock").  If a
  *		channel fails while a packet crosses it, the part of the packet that
  *		has passed already travels on to the destination; the packet counts
  *		as lost on that channel.
  * Sources	Each host port and each port 0 generates packets at its own rate
  *		into an unlimited queue before its channel.  The destination of a
- *		packet is drawn when it enters the channel.
+ *		packet is drawn when it is the first in this queue.
  * Deadlock	Every check_ps, the simulator looks for the largest set of buffers
  *		whose packets can never move because each waits for space in
- *		another buffer of the set.  The check is exact: slow traffic is
- *		never reported.
+ *		another buffer of the set.  Slow traffic is never reported.  One kind
+ *		of deadlock is not found: packets that need room for two packets
+ *		(ftr_sim_exit.room) in a buffer that never has it.
  *
  * Time is in picoseconds from the start of the run.  All events of one instant are
  * processed before the outputs choose their next packets, in ascending order of channels.
@@ -151,16 +153,19 @@ struct ftr_sim_function {
 	bool tiers;		/* true: conf.arg holds the ranks of switches [n_sw], as
 				 * in ftr_shape; NULL: those of the fabric's own
 				 * shape */
-	/* called before the first packet; *state is NULL if start is NULL */
+	/* start: called before the first packet; *state is NULL if start is NULL.  finish: called
+	 * at the end of the run, with state NULL if start failed or was not called */
 	enum ftr_status (*start)(const struct ftr_sim_view *v, void **state,
 				 struct ftr_err *err);
 	void (*finish)(void *state);
 	/*
 	 * Called when a packet has arrived at port `in` of switch s (0: from the
-	 * switch itself) on VL vl.  Stores the possible exits in
+	 * switch itself) on VL vl (with FTR_SIM_FIFO, when it is the first of its buffer), and
+	 * when a waiting packet is routed again.  Stores the possible exits in
 	 * exit[FTR_SIM_EXITS], and returns their number; 0: the packet is lost, for
-	 * the reason in *why.  Exits through ports that are not up are ignored; if
-	 * none remains the packet is lost, with *why = FTR_SIM_LOST_DEAD_PORT.
+	 * the reason in *why, or waits (FTR_SIM_WAIT).  *why is FTR_SIM_LOST_DEAD_PORT before the
+	 * call.  Exits through ports that are not up, or with a VL beyond n_vls, are ignored; if
+	 * none remains the packet is lost as well (FTR_SIM_LOST_VL if there was such a VL).
 	 */
 	unsigned int (*route)(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
@@ -170,7 +175,8 @@ struct ftr_sim_function {
 	/* called when the packet starts on exit e; may be NULL */
 	void (*taken)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		      struct ftr_sim_packet *p, const struct ftr_sim_exit *e);
-	/* called when the link at `port` of s went down or came up; may be NULL */
+	/* called when the link at `port` of s went down or came up, unless s itself is down; may be
+	 * NULL */
 	void (*link)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		     ftr_port port, bool up);
 	/* called when the time of an ftr_sim_after() has passed; may be NULL if that function
@@ -182,7 +188,8 @@ struct ftr_sim_function {
 			uint64_t what, bool lost);
 };
 
-/* Call timer(what) ps picoseconds from now, ps > 0.  To be used in link() and timer(). */
+/* Call timer(what) ps picoseconds from now, ps > 0.  To be used in link(), timer() and
+ * message(). */
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
 /*
  * Send a message of the given size through that port of s, whose link must be up.  message() is
@@ -215,8 +222,8 @@ extern const struct ftr_sim_function ftr_sim_lft;
 enum ftr_sim_pattern {
 	/* every packet goes to another host port of the order, drawn at random */
 	FTR_SIM_UNIFORM = 0,
-	/* hot_percent of the packets go to a random host port of hot[]; the others are
-	 * uniform */
+	/* hot_percent of the packets go to a random host port of hot[]; the others, and those that
+	 * would go to their sender, are uniform */
 	FTR_SIM_HOTSPOT,
 	/* order[i] sends to order[perm(i)], where perm is a random permutation that depends
 	 * on the seed; host ports that it maps to themselves send nothing */
@@ -258,7 +265,8 @@ struct ftr_sim_conf {
 	const void *arg;
 	/* traffic of host ports; order NULL: all host ports with a LID and a link, by index */
 	enum ftr_sim_pattern pattern;
-	const ftr_ep *order;	/* FTR_EP_NONE: a gap, sends nothing */
+	const ftr_ep *order;	/* FTR_EP_NONE: a gap, sends nothing; only in FTR_SIM_SHIFT does a
+				 * gap count as a place */
 	uint32_t n_order;
 	uint32_t shift;
 	const ftr_ep *hot;
@@ -266,8 +274,8 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
-	bool spare_dead;	/* true, with FTR_SIM_UNIFORM: send nothing to host ports whose link
-				 * or switch is down */
+	bool spare_dead;	/* true: uniform packets do not go to host ports whose link or
+				 * switch is down (after 64 such draws, the packet goes there) */
 	double load;		/* offered load of a host port as a share of its
 				 * channel's data rate; >= 1: there is always a
 				 * packet to send */
@@ -312,8 +320,8 @@ struct ftr_sim_conf {
 	uint64_t seed;
 	uint32_t runs;		/* number of runs, with the seeds seed, seed + 1, ...;
 				 * 0 means 1 */
-	/* called from time to time by the calling thread; part: the part of the run that is
-	 * complete, 0 .. 1; may be NULL */
+	/* called from time to time by the calling thread, for the runs that this thread simulates;
+	 * part: the part of the run that is complete, 0 .. 1; may be NULL */
 	void (*progress)(void *ctx, uint32_t run, double part);
 	void *progress_ctx;
 };
@@ -330,8 +338,8 @@ struct ftr_sim_latency {
 	uint64_t *bin;		/* [FTR_SIM_BINS] */
 };
 
-/* The upper edge of the bin that holds quantile p, 0 <= p <= 1; 0 if there are no
- * values. */
+/* The upper edge of the bin that holds quantile p, 0 <= p <= 1, but at most max_ps; 0 if there are
+ * no values. */
 uint64_t ftr_sim_percentile(const struct ftr_sim_latency *l, double p);
 
 /* The results for one class of sources: host ports, or ports 0 of switches. */
@@ -404,8 +412,10 @@ struct ftr_sim_result {
 /*
  * Simulate conf->runs runs, one thread each, into out[conf->runs].  FTR_INVAL:
  * tables or changes that do not fit f, a host port that f does not have, a packet larger
- * than a buffer, a load below 0, run_ps 0, an invalid number of VLs, a function that
- * needs more than n_vls VLs, or no host port to send to.  Deadlocks and losses are not errors.
+ * than a buffer or than 65,535 bytes, a load below 0, run_ps 0, an invalid number of VLs, a
+ * function that needs more than n_vls VLs, FTR_SIM_HOTSPOT without hot[], or hot_percent above
+ * 100.  Other errors: FTR_NOMEM, and those of function->start.  Deadlocks and losses are not
+ * errors.
  * Memory of a run: the tables, 16 bytes * VLs * the sum over all switches of
  * (number of ports)^2, and 80 bytes per packet in flight.
  */

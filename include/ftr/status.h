@@ -2,11 +2,12 @@
 /*
  * Status codes and error texts.
  *
- * Every library call that can fail returns an enum ftr_status, zero on success.  On
- * failure it fills the caller's struct ftr_err with ONE complete sentence that holds
- * the offending value and its place (FILE:LINE, GUID or LID).  Outputs are written
- * on success only, unless a function says otherwise.  The library prints nothing;
- * the caller that handles the failure logs the text.
+ * A library call that can fail returns an enum ftr_status, zero on success.  (Exceptions:
+ * ftr_team_new and ftr_builder_new return NULL if memory or threads are lacking.)  On
+ * failure it fills the caller's struct ftr_err with one line of text, which names the
+ * offending value and its place (FILE:LINE, GUID or LID) if there is one.  A pointer to a new
+ * object is stored on success only; other outputs are valid on success only, unless a function
+ * says otherwise.  The library prints nothing; the caller that handles the failure logs the text.
  */
 #ifndef FTR_STATUS_H
 #define FTR_STATUS_H
@@ -24,9 +25,10 @@ enum ftr_status {
 	FTR_INVAL,		/* an argument, or the description of a fabric, is not valid */
 	FTR_PARSE,		/* a file is incomplete or not in the stated format */
 	FTR_IO,			/* a file could not be opened, read or written */
-	FTR_SHAPE,		/* no ranks can be assigned to the fabric */
+	FTR_SHAPE,		/* no ranks can be assigned to the fabric; or there is no host to
+				 * write (ftr_write_slurm) */
 	FTR_LIMIT,		/* a documented size limit is exceeded */
-	FTR_REFUSED,		/* the checker rejected computed tables */
+	FTR_REFUSED,		/* a check failed, so tables or changes are not used */
 	FTR_INTERNAL		/* an invariant is violated: always a bug in ibfattree */
 };
 
@@ -34,7 +36,7 @@ enum ftr_status {
 
 struct ftr_err {
 	enum ftr_status status;
-	char msg[FTR_ERR_MAX];	/* "" until a call fails */
+	char msg[FTR_ERR_MAX];	/* set by a call that fails; longer texts are cut */
 };
 
 /* Set err (may be NULL) and return status, so that callers can write
@@ -42,7 +44,8 @@ struct ftr_err {
 enum ftr_status ftr_fail(struct ftr_err *err, enum ftr_status status,
 			 const char *fmt, ...) FTR_PRINTF(3, 4);
 
-/* Put "prefix: " before the text already in err; keeps the status. */
+/* Put "prefix: " before the text already in err; returns its status, which does not change.
+ * err NULL: returns FTR_INTERNAL. */
 enum ftr_status ftr_err_prefix(struct ftr_err *err, const char *fmt, ...)
 	FTR_PRINTF(2, 3);
 

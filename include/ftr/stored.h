@@ -49,7 +49,8 @@ enum ftr_status ftr_stored_write(const char *path,
 				    struct ftr_err *err) FTR_MUST_USE;
 
 /* FTR_IO: the file does not exist or cannot be read (it must belong to root or to
- * the caller).  FTR_PARSE: it is incomplete, damaged, or not such a file. */
+ * the caller), or is larger than 1 GiB or than the memory.  FTR_PARSE: it is incomplete, damaged,
+ * of another version, or not such a file.  FTR_NOMEM. */
 enum ftr_status ftr_stored_read(const char *path,
 				   struct ftr_stored **out,
 				   struct ftr_err *err) FTR_MUST_USE;

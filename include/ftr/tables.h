@@ -69,8 +69,8 @@ void ftr_tables_diff(const struct ftr_fabric *fa, const struct ftr_tables *a,
 
 /*
  * Make tables of fabric fb from tables a of fabric fa.  Switches are matched by
- * GUID; LIDs by number, if both fabrics assign them to the same owner.  All other
- * entries are FTR_PORT_NONE.  Port numbers are copied unchanged, whatever they
+ * GUID; LIDs by number, if both fabrics assign them to the same owner, with the same base LID.
+ * All other entries are FTR_PORT_NONE.  Port numbers are copied unchanged, whatever they
  * lead to.  O(n_sw * LIDs).
  */
 enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
@@ -81,7 +81,7 @@ enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
 
 /* Convert turns of fabric fa to turns of fabric fb, in the same order.  Switches are matched by
  * GUID; a turn with a switch that fb does not have is left out.  The caller must free() *out,
- * which may be NULL if *n_out is 0. */
+ * which may be NULL if *n_out is 0.  On failure *out is NULL and *n_out is 0. */
 enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
 				const struct ftr_turn *turn, uint32_t n,
 				const struct ftr_fabric *fb,

@@ -20,12 +20,12 @@ typedef uint8_t ftr_port;	/* 0 (the switch itself), 1..254; 255 = none */
 #define FTR_SW_NONE	UINT32_MAX
 #define FTR_EP_NONE	UINT32_MAX
 #define FTR_LID_MAX	0xBFFF	/* last unicast LID, IBA 1.3 section 4.1.3 */
-#define FTR_PORT_NONE	((ftr_port)255)	/* "no path" in an LFT, IBA 14.2.5.9 */
+#define FTR_PORT_NONE	((ftr_port)255)	/* "no path" in an LFT, IBA 14.2.5.10 */
 #define FTR_PORT_MAX	254
 #define FTR_LMC_MAX	7
 #define FTR_NAME_MAX	64	/* node description, bytes without the NUL */
 
-/* Number of LFT entries in a block; one SMP carries one block, IBA 14.2.5.9. */
+/* Number of LFT entries in a block; one SMP carries one block, IBA 14.2.5.10. */
 #define FTR_LFT_BLOCK	64
 
 #endif

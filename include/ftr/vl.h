@@ -71,7 +71,8 @@ enum ftr_status ftr_path_sl_new(const struct ftr_fabric *f,
 				struct ftr_err *err) FTR_MUST_USE;
 void ftr_path_sl_free(struct ftr_path_sl *p);	/* NULL is accepted */
 
-/* Set one SL.  FTR_INVAL: the fabric has no such source or LID, or sl is above 15. */
+/* Set one SL.  FTR_INVAL: the fabric has no such source, lid is above max_lid, or sl is above
+ * 15. */
 enum ftr_status ftr_path_sl_set(struct ftr_path_sl *p, uint32_t source,
 				ftr_lid lid, unsigned int sl,
 				struct ftr_err *err) FTR_MUST_USE;

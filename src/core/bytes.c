@@ -2,21 +2,22 @@
 /*
  * Kernels over rows of bytes.
  *
- * Each kernel is one inline function.  On x86-64 it is compiled twice, for the base
+ * Most kernels are one inline function.  On x86-64 it is compiled twice, for the base
  * instruction set and for AVX2, and each call selects one version.  Rows are kilobytes
  * long, so the cost of the selection is negligible.  (Function multi-versioning by the
  * dynamic linker would do the same, but runs before a sanitizer is initialised.)
  *
- * bytes_lookup() is different: it uses a byte shuffle instruction, which looks up many
- * bytes at once, but only in a map of 16 entries.  A map of up to MAX_PLANES * 16
- * entries is divided into planes of 16 entries; plane k is used for the indices whose
- * high four bits are k.  Longer maps, and other processors, need one look-up per byte.
+ * bytes_lookup() and bytes_equal() have an AVX2 version of their own.  That of bytes_lookup()
+ * uses a byte shuffle instruction, which looks up many bytes at once, but only in a map of 16
+ * entries.  A map of up to MAX_PLANES * 16 entries is divided into planes of 16 entries; plane
+ * k is used for the indices whose high four bits are k.  With a longer map, or without AVX2,
+ * each byte is looked up separately.
  */
 #include <endian.h>
 
 #include "core/bytes.h"
 
-/* Vectorise the loops over bytes at any optimisation level. */
+/* GCC: vectorise the loops over bytes at any optimisation level. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -286,7 +287,7 @@ INLINE void transpose(uint64_t *x)
 		exchange(&x[i], &x[i + 4], 32, UINT64_C(0x00000000ffffffff));
 }
 
-/* Copy rows r .. r + 7 of all columns. */
+/* Copy rows r .. r + 7 of all columns; from: row r. */
 static void eight_rows(uint8_t *const *to, const uint8_t *from, size_t stride,
 		       size_t r)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Kernels, that is, inner loops over rows of bytes.  Shape and engines apply them to rows of
- * costs.  All rows start at a multiple of 64 bytes, and n is a multiple of 64.  FTR_BYTE_INF
- * stands for infinity; adding 1 to it gives FTR_BYTE_INF again.
+ * Kernels, that is, inner loops over rows of bytes, for example rows of costs.  Except in
+ * bytes_columns(), all rows start at a multiple of 64 bytes, and n is a multiple of 64.
+ * FTR_BYTE_INF stands for infinity; adding 1 to it gives FTR_BYTE_INF again.
  *
- * The kernels are vectorised at any optimisation level, in two versions selected at
- * run time.
+ * GCC vectorises the kernels at any optimisation level.  On x86-64 each of them, except
+ * bytes_columns(), has a second version for AVX2; the version is selected at run time.
  */
 #ifndef FTR_CORE_BYTES_H
 #define FTR_CORE_BYTES_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cleaning of text from outside: decode UTF-8 strictly, keep printable characters,
- * replace all others.  A replaced character is never shorter than the '?' that
+ * Cleaning of text from outside: decode UTF-8 strictly, replace the characters that <ftr/text.h>
+ * lists, and keep all others.  A replaced character is never shorter than the '?' that
  * replaces it, so this works in place.
  */
 #include <stdbool.h>

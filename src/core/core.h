@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * core: memory, growing arrays, seeded random numbers, hashing, natural order.
+ * core: memory, growing arrays, seeded random numbers, hashing, natural order, union-find.
  *
- * This module knows nothing about fabrics.  Memory comes from two places only: arenas
- * (one per published object, freed as a whole), and ftr_malloc and its relatives for
- * data that grows.  Both use one hook through which a test can make the n-th
- * allocation fail.
+ * This module knows nothing about fabrics.  The library and the plugin get memory from two
+ * places only: arenas (freed as a whole), and ftr_malloc() and the functions like it.
+ * Both use one hook through which a test can make the n-th allocation fail; an allocation in an
+ * arena counts only if it needs a new chunk.
  */
 #ifndef FTR_CORE_CORE_H
 #define FTR_CORE_CORE_H
@@ -24,7 +24,8 @@
 /* ---- memory ------------------------------------------------------------ */
 
 /* Like the functions of the C library, but tests can make them fail, see ftr_alloc_fail_at().
- * ftr_reallocarray fails if n * size overflows.  Free with free(). */
+ * ftr_reallocarray fails if n * size overflows.  The result is NULL if there is no memory, but not
+ * because a size is 0.  Free with free(). */
 void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
 void *ftr_reallocarray(void *p, size_t n, size_t size);
@@ -49,7 +50,7 @@ void ftr_alloc_fail_once(unsigned long n);
 unsigned long ftr_alloc_count(void);
 
 /* Chunked bump allocator. Blocks of 64 bytes or more are aligned to 64 bytes, smaller
- * ones to 16. ftr_arena_zalloc() zeroes the memory, ftr_arena_alloc() does not. */
+ * ones to 16. ftr_arena_zalloc() zeroes the memory, ftr_arena_alloc() does not. NULL: no memory. */
 struct ftr_arena;
 struct ftr_arena *ftr_arena_new(void);
 void ftr_arena_free(struct ftr_arena *a);	/* NULL is accepted */
@@ -61,7 +62,7 @@ void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
 #define FTR_ZNEW(a, p, n) ((p) = ftr_arena_zalloc((a), (n), sizeof(*(p))))
 /* Copy s, but at most max bytes of it, and add a NUL.  If s is NULL, the copy is "". */
 char *ftr_arena_strndup(struct ftr_arena *a, const char *s, size_t max);
-size_t ftr_arena_bytes(const struct ftr_arena *a);
+size_t ftr_arena_bytes(const struct ftr_arena *a);	/* size of all chunks */
 
 /* Make space for one more element in a growing array that has n elements and space for
  * cap; false: out of memory. */

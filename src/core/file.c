@@ -36,9 +36,9 @@ static enum ftr_status refuse(struct ftr_err *err, const char *path,
 	return ftr_fail(err, FTR_IO, "%s: refused: %s", path, reason);
 }
 
-/* Check that only root or the caller can have created the open file.  append: a file with
- * a second name is rejected, because a hard link could lead to any file on the same file
- * system. */
+/* Check that the open file is a regular file of root or of the caller.  append: a file with a
+ * second name is rejected, because another user may have made a hard link to any file of root
+ * on the same file system. */
 static enum ftr_status check(int fd, const char *path, bool append,
 			     struct stat *sb, struct ftr_err *err)
 {
@@ -84,7 +84,8 @@ enum ftr_status ftr_file_open(const char *path, int *fd, struct ftr_err *err)
 #define TORN_MAX (4u << 20)
 
 /* Set *size to the end of the last complete line in the first *size bytes, 0 if there is none.
- * False: the last TORN_MAX of these bytes contain no newline, or the file cannot be read. */
+ * False: the last TORN_MAX of more than TORN_MAX bytes contain no newline, or the file cannot be
+ * read. */
 static bool find_end(int fd, off_t *size)
 {
 	off_t end = *size, stop = FTR_MAX(end - (off_t)TORN_MAX, 0);

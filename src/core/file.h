@@ -4,11 +4,11 @@
  *
  * OpenSM runs as root, and the directories in its configuration may be writable by
  * other users.  A file that the plugin opens must therefore be a regular file that
- * belongs to root or to the caller.  Symbolic links are not followed.  A FIFO or a
- * device is an error, so that open() cannot block.  These rules do not apply to files
+ * belongs to root or to the caller.  If PATH itself is a symbolic link, it is not followed.  A FIFO
+ * or a device is an error, and open() does not block on it.  These rules do not apply to files
  * that a user names on the command line.
  *
- * Every function returns FTR_IO with "PATH: reason" in err.
+ * On failure every function returns FTR_IO, with "PATH: reason" in err.
  */
 #ifndef FTR_CORE_FILE_H
 #define FTR_CORE_FILE_H
@@ -23,16 +23,17 @@ enum ftr_status ftr_file_open(const char *path, int *fd,
 
 /*
  * Append len bytes, which are complete lines, and create the file if it does not
- * exist.  On failure (full disk, quota) nothing is appended: the file is truncated to
- * its previous length.  An incomplete last line, left by a crash, is removed first.
+ * exist.  An incomplete last line, left by a crash, is removed first.  If a write fails (full
+ * disk, quota), the file is truncated to its length before the write.  A file with a second name
+ * (hard link) is an error.
  */
 enum ftr_status ftr_file_append(const char *path, const char *text, size_t len,
 				struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Replace the file.  fill() writes the new content and returns false on failure, with the
- * reason in errno.  It writes to a new file "PATH.PID.tmp", which is then flushed to disk
- * and renamed.  So the file has either its old or its new content, complete.  Two threads must
+ * Replace the file.  fill() writes the content to `out`, a new file "PATH.PID.tmp", and returns
+ * false on failure, with the reason in errno.  The new file is then flushed to disk and renamed.
+ * So PATH has either its old or its new content, complete.  Two threads must
  * not replace the same path at once.
  */
 typedef bool (*ftr_file_fill)(FILE *out, const void *ctx);

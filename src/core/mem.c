@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Memory.  An arena is a list of chunks.  An allocation takes its bytes from the first
- * chunk, or from a new one of at least CHUNK bytes.  Usually it only advances a pointer.
+ * chunk, or from a new one of at least CHUNK bytes with its header.  Usually it only advances an
+ * offset.
  * One call frees all chunks.
  *
  * The chunks grow with the arena, up to 2 MB.  They are not huge pages (madvise): if no huge page
@@ -123,8 +124,9 @@ FILE *ftr_memstream(char **text, size_t *len)
 	return fails() ? NULL : open_memstream(text, len);
 }
 
-/* The error flag of the stream is set if the stream could not grow.  A failure that a test requests
- * (ftr_alloc_fail_at) happens when the stream is closed. */
+/* The error flag of the stream is set if the stream could not grow.  A test cannot make this
+ * happen: a failure that it requests (ftr_alloc_fail_at) happens when the stream is opened or
+ * closed. */
 bool ftr_memstream_end(FILE *out, char **text)
 {
 	bool bad = ferror(out) || fails();
@@ -206,7 +208,7 @@ static struct chunk *chunk_new(struct ftr_arena *a, size_t bytes)
 	c->size = size - sizeof(*c);
 	c->used = 0;
 	a->bytes += size;
-	/* the chunk with the most free space comes first */
+	/* of the new chunk and the first one, the one with more free space comes first */
 	if (a->head && a->head->size - a->head->used > c->size - bytes) {
 		c->next = a->head->next;
 		a->head->next = c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Status codes and the error text.  ftr_fail formats the text once, where the error
- * is detected; its callers may only add a prefix.
+ * Status codes and the error text.  ftr_fail formats the text where the error is detected;
+ * functions that pass the error on add a prefix, if anything.
  */
 #include <stdarg.h>
 #include <stdio.h>

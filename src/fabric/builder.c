@@ -4,10 +4,10 @@
  *
  * It has three growing arrays (switches, host ports, links) and four maps: node GUID to
  * switch, (node GUID, port) to host port, port GUID to host port, (node GUID, port) to link.
- * A contradiction between two additions is found at the second one, so that a reader can
- * name its line.  Errors that need the whole fabric (missing nodes, port numbers, LID
- * overlaps) are found by ftr_builder_freeze(), which sorts everything by GUID.  The arena of
- * the builder holds the names at first, and becomes the arena of the fabric.
+ * A contradiction between two descriptions of one object is found at the second one, so that a
+ * reader can name its line.  Errors that need the whole fabric (missing nodes, port numbers of
+ * links, LID overlaps) are found by ftr_builder_freeze(), which sorts switches and host ports by
+ * GUID.  The arena of the builder holds the names at first, and becomes the arena of the fabric.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The frozen fabric: look-ups, names that are not unique, and the names of speeds.
+ * The frozen fabric: look-ups, names that are not unique, and the decoding of widths and speeds.
  */
 #include <string.h>
 

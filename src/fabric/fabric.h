@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by the builder and the readers: the map from GUID to index, the greatest width and
- * speed in a mask, and the detection of names that are not unique.
+ * Shared by the builder, the readers and the generators: the map from GUID to index, the greatest
+ * width and speed in a mask, the lower end of a link, and the detection of names that are not
+ * unique.
  */
 #ifndef FTR_FABRIC_FABRIC_H
 #define FTR_FABRIC_FABRIC_H
@@ -22,6 +23,8 @@ struct ftr_map {
 	uint32_t n;
 };
 
+/* ftr_map_get: FTR_MAP_NONE if the map does not have the key.  ftr_map_put: val must not be
+ * FTR_MAP_NONE; an older value of the key is replaced; false: out of memory. */
 uint32_t ftr_map_get(const struct ftr_map *m, uint64_t key);
 bool ftr_map_put(struct ftr_map *m, uint64_t key, uint32_t val);
 void ftr_map_fini(struct ftr_map *m);
@@ -42,7 +45,7 @@ static inline bool ftr_is_lower_end(const struct ftr_fabric *f, ftr_sw s,
 	       (x->peer > s || (x->peer == s && x->peer_port > p));
 }
 
-/* Set name_shared of all switches and host ports that share a name with another; false: out of
+/* Set name_shared of all switches and host ports that share a name with another one; false: out of
  * memory.  O(n). */
 bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,
 			   struct ftr_endport *ep, uint32_t n_ep);

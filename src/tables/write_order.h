@@ -4,10 +4,10 @@
  *
  * The final path of an entry follows the entries that are in force after all changes have been
  * written.  An entry may be written if its final path reaches the LID, and all changed
- * entries on that path have been written before.  A packet then follows old entries up to
- * the first written one and the final path from there, so no packet loops (Sem-Jacobsen et
- * al. 2006 and 2011).  Each switch has one next hop towards a LID, so a change waits for at
- * most one other change: next(x), the next change on the final path of change x.
+ * entries on that path have been written before.  A packet then follows old entries, which
+ * have no loop, up to the first written one, and the final path from there.  So no packet loops
+ * (Sem-Jacobsen et al. 2006 and 2011).  Each switch has one next hop towards a LID, so a change
+ * waits for at most one other change: next(x), the next change on the final path of change x.
  *
  *	step(x) = 1 + the greater of base(x) and step(next(x))
  *
@@ -22,8 +22,9 @@
 
 #include "core/core.h"
 
-/* Values of next() if there is no next change.  ARRIVES: the path reaches the LID without another
- * change; LOST: the path does not reach the LID. */
+/* Values of next() if there is no next change.  ARRIVES: the change waits for no other change,
+ * usually because its path reaches the LID without another change; LOST: the path does not reach
+ * the LID. */
 #define WRITE_ARRIVES UINT32_MAX
 #define WRITE_LOST (UINT32_MAX - 1)
 
@@ -47,9 +48,10 @@ struct write_order {
 	uint32_t limit;		/* greatest step allowed */
 };
 
-/* Compute the step of change i, and of all changes on its final path.  Changes get no
- * step if their path does not reach the LID, passes a change without a step, or is a
- * cycle, or if the step would exceed the limit.  O(changes on the path). */
+/* Compute the step of change i, and of all changes on its final path, unless they are computed
+ * already.  A change gets no step if its path does not reach the LID, leads into a cycle, or
+ * passes a change without a step, or if its step would exceed the limit.  O(changes on the path)
+ * calls of next(). */
 void write_order_step(const struct write_order *o, uint32_t i);
 
 #endif
