@@ -153,8 +153,9 @@ struct ibf_engine {
 	struct ibf_generation *gen;	/* the published generation; NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
-	bool took_over;		/* option takeover ordered: since this manager became master, the
-				 * engine has replaced the tables in the switches, or tried to */
+	bool took_over;		/* option takeover ordered: since this manager became master, and
+				 * since another engine has routed, the engine has replaced the
+				 * tables in the switches, or tried to */
 	bool turn_bit;		/* ddlr: the turn bit is in use, see ddlr_vls.c */
 	bool reported_vls;	/* ddlr: the use of VLs was logged */
 	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes, or OpenSM
@@ -301,8 +302,8 @@ void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
 /* takeover.c: with option "takeover ordered", replace the tables in the switches by
- * t, if this is the engine's first routing as master; log the result.  The caller holds OpenSM's
- * exclusive lock. */
+ * t, if this is the engine's first routing since this manager became master or since another engine
+ * has routed; log the result.  The caller holds OpenSM's exclusive lock. */
 void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 		  const struct ftr_tables *t);
 
