@@ -349,12 +349,13 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
  *  sweep	a sweep begins
  *  routed	a routing is done (OpenSM's exclusive lock is held)
  *  refused	a routing is refused (OpenSM's exclusive lock is held)
- *  engine	used: the name of the engine that routes; ours: it belongs to this plugin;
- *		reason: why an engine that precedes `used` in routing_engine does not route;
- *		"": there is no such engine
+ *  engine	used: the name of the engine that routes; "": an engine of this plugin has
+ *		failed, and no other has routed yet; ours: `used` belongs to this plugin;
+ *		reason: why an engine that precedes `used` in routing_engine does not route,
+ *		or has failed; "": there is no such engine
  *  repair	a repair is done
- *  write	a sweep is done, or the state of the manager has changed; gen: the routing
- *		in use, or NULL */
+ *  write	a sweep is done, an engine has failed (OpenSM's exclusive lock is held), or
+ *		the state of the manager has changed; gen: the routing in use, or NULL */
 struct ibf_status *ibf_status_new(void);
 void ibf_status_free(struct ibf_status *s);
 void ibf_status_sweep(struct ibf_plugin *p);
