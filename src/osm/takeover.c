@@ -2,7 +2,7 @@
 /*
  * Option takeover ordered.  When an engine routes for the first time since this manager became
  * master, or since another engine has routed, the switches may hold tables of another engine.  This
- * routing replaces the tables of the switches, whoever made them, in a checked order.
+ * routing replaces the tables of the switches, of whichever origin, in a checked order.
  *
  * OpenSM writes blocks in no particular order.  While the switches hold a mixture of old
  * and new tables, a credit loop may form even if neither set has one. And a packet may
