@@ -46,7 +46,7 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 		return;
 	e->reported_vls = true;
 	if (e->turn_bit)
-		ibf_log(p, IBF_VLS, "ddlr: local repairs use VL 1");
+		ibf_log(p, IBF_VLS, "ddlr: packets use VL 1 on the link after a change of direction, and VL 0 on all other links");
 	else if (port)
 		ibf_log(p, IBF_VLS, "ddlr: all traffic on one VL: %s (0x%016" PRIx64 ") port %u has only one operational VL",
 			port->p_node->print_desc,

@@ -331,9 +331,18 @@ static int build_lid_matrices(void *ctx)
 	return host_return(FTR_OK);
 }
 
+/* If the engine fails, the status says at once that it does not route.  If another engine of
+ * OpenSM's list routes instead, an event reports that; if none does, no event follows. */
 static int build_fwd_tables(void *ctx)
 {
-	return host_return(route(ctx));
+	struct ibf_engine *e = ctx;
+	enum ftr_status st = route(e);
+
+	if (st && !e->plugin->opt.observe) {
+		ibf_status_engine(e->plugin, "", false, e->refusal);
+		ibf_status_write(e->plugin, NULL);
+	}
+	return host_return(st);
 }
 
 static void destroy(void *ctx)

@@ -25,11 +25,12 @@ enum ibf_sm_state {
 				 * and checked, first and last block acknowledged */
 
 struct ibf_metrics {
-	char engine[32];	/* the engine that has routed last; "": none yet; unchanged if all
-				 * engines fail */
+	char engine[32];	/* the engine that routes; "": none has routed yet, or all engines
+				 * of the list up to one of this plugin have failed */
 	bool ours;		/* this engine belongs to this plugin */
 	char reason[256];	/* why an engine that precedes `engine` in routing_engine does not
-				 * route; "": there is no such engine */
+				 * route; "": there is no such engine.  If `engine` is "", why the
+				 * last engine of this plugin that OpenSM called has failed */
 	/* time of these values, and start of the plugin; both in seconds since 1970 */
 	double now, started;
 	enum ibf_sm_state state;

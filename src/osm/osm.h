@@ -138,6 +138,8 @@ struct ibf_prefer {
 	bool improved;		/* the preferred tables come from a search, a file or the
 				 * switches */
 	bool was_read;		/* the state files were read */
+	/* the file was removed because the nominal fabric grew, and was not written since */
+	bool removed_preferred, removed_displaced;
 	bool adopting;		/* the present routing prefers tables that were read from
 				 * the switches (adopt.c) */
 	struct ibf_adopted adopted;
@@ -153,8 +155,9 @@ struct ibf_engine {
 	struct ibf_generation *gen;	/* the published generation; NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
-	bool took_over;		/* option takeover ordered: since this manager became master, the
-				 * engine has replaced the tables in the switches, or tried to */
+	bool took_over;		/* option takeover ordered: since this manager became master, and
+				 * since another engine has routed, the engine has replaced the
+				 * tables in the switches, or tried to */
 	bool turn_bit;		/* ddlr: the turn bit is in use, see ddlr_vls.c */
 	bool reported_vls;	/* ddlr: the use of VLs was logged */
 	char refusal[FTR_ERR_MAX];	/* why the engine does not route; "": it routes, or OpenSM
@@ -301,8 +304,8 @@ void ibf_adopt_report(struct ibf_plugin *p, const struct ibf_generation *gen,
 		      const struct ibf_adopted *done);
 
 /* takeover.c: with option "takeover ordered", replace the tables in the switches by
- * t, if this is the engine's first routing as master; log the result.  The caller holds OpenSM's
- * exclusive lock. */
+ * t, if this is the engine's first routing since this manager became master or since another engine
+ * has routed; log the result.  The caller holds OpenSM's exclusive lock. */
 void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 		  const struct ftr_tables *t);
 
@@ -348,12 +351,13 @@ bool ibf_fast_left_out(struct ibf_fast *f, const struct rr_ends *e, bool active)
  *  sweep	a sweep begins
  *  routed	a routing is done (OpenSM's exclusive lock is held)
  *  refused	a routing is refused (OpenSM's exclusive lock is held)
- *  engine	used: the name of the engine that routes; ours: it belongs to this plugin;
- *		reason: why an engine that precedes `used` in routing_engine does not route;
- *		"": there is no such engine
+ *  engine	used: the name of the engine that routes; "": an engine of this plugin has
+ *		failed, and no other has routed yet; ours: `used` belongs to this plugin;
+ *		reason: why an engine that precedes `used` in routing_engine does not route,
+ *		or has failed; "": there is no such engine
  *  repair	a repair is done
- *  write	a sweep is done, or the state of the manager has changed; gen: the routing
- *		in use, or NULL */
+ *  write	a sweep is done, an engine has failed (OpenSM's exclusive lock is held), or
+ *		the state of the manager has changed; gen: the routing in use, or NULL */
 struct ibf_status *ibf_status_new(void);
 void ibf_status_free(struct ibf_status *s);
 void ibf_status_sweep(struct ibf_plugin *p);

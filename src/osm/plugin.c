@@ -207,6 +207,17 @@ static const char *reason(const struct ibf_engine *e)
 	       "OpenSM did not call it (see the lines above)";
 }
 
+/* The next routing of an engine is a takeover if another engine has routed meanwhile. */
+static void note_takeover(struct ibf_plugin *p)
+{
+	const struct osm_routing_engine *used = p->osm->routing_engine_used;
+	const struct ibf_engine *e = used ?
+		engine_by_name(p, used->name, strlen(used->name)) : NULL;
+
+	for (unsigned int i = 0; used && i < p->n_engines; i++)
+		p->engine[i].took_over &= e == &p->engine[i];
+}
+
 static void routing_done(struct ibf_plugin *p)
 {
 	const struct osm_routing_engine *used = p->osm->routing_engine_used;
@@ -214,6 +225,7 @@ static void routing_done(struct ibf_plugin *p)
 	bool ours;
 
 	p->routing_done = true;
+	note_takeover(p);
 	e = used ? engine_by_name(p, used->name, strlen(used->name)) : NULL;
 	/* with use_ucast_cache OpenSM may have routed without calling the engine */
 	ibf_fast_routed(p->fast, e && !e->gen_stale ? e->gen : NULL);
@@ -234,6 +246,8 @@ static void sweep_start(struct ibf_plugin *p)
 {
 	struct ibf_engine *e = passed_over(p, NULL);
 
+	/* no event reports a reroute that OpenSM repeats by this sweep */
+	note_takeover(p);
 	/* Another manager may have routed meanwhile, and have seen more of the
 	 * fabric.  A manager that handed over and is master again gets no event
 	 * for the change of state. */

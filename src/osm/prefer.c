@@ -38,7 +38,8 @@
  * fabric and the engine's name.  So no entry changes after a restart or on
  * another manager, and the search runs once per fabric.  The files are read at
  * the first routing as master, and used only if they belong to the same nominal
- * fabric.  The writer's thread writes them when they have changed.
+ * fabric.  The writer's thread writes them when they have changed.  If the nominal fabric grows,
+ * the files of the smaller one are removed.
  *
  * Threads: everything here runs on the sweeper's thread, during a routing under OpenSM's
  * exclusive lock and at OpenSM's events without a lock, or when no sweep can run (delete).
@@ -246,6 +247,7 @@ void ibf_prefer_drop(struct ibf_engine *e)
 	e->prefer.entry = NULL;
 	e->prefer.n_entries = 0;
 	e->prefer.was_read = false;
+	e->prefer.removed_preferred = e->prefer.removed_displaced = false;
 	e->took_over = false;
 }
 
@@ -297,7 +299,9 @@ static void release(void *ctx)
 	free(c);
 }
 
-/* Queue a job that writes a copy of `what`. */
+/* Queue a job that writes a copy of `what`.  The tables and entries do not count towards
+ * IBF_WRITER_BYTES: only the newest job for each file waits, and after many faults the displaced
+ * entries of a large fabric exceed this limit. */
 static void put_job(struct ibf_engine *e, enum file which, const struct content *what)
 {
 	struct content *c = ftr_calloc(1, sizeof(*c));
@@ -339,7 +343,7 @@ static bool are_same_entries(const struct ftr_displaced *a,
 	return true;
 }
 
-/* Write the displaced entries of gen if they have changed. */
+/* Write the displaced entries of gen if they differ from those in the file. */
 static void write_displaced(struct ibf_engine *e,
 			    const struct ibf_generation *gen)
 {
@@ -364,7 +368,8 @@ static void write_displaced(struct ibf_engine *e,
 			};
 		}
 	}
-	if (n == r->n_entries && are_same_entries(entry, r->entry, n)) {
+	if (n == r->n_entries && are_same_entries(entry, r->entry, n) &&
+	    !(n && r->removed_displaced)) {
 		free(entry);
 		return;
 	}
@@ -372,6 +377,7 @@ static void write_displaced(struct ibf_engine *e,
 	r->entry = entry;
 	r->n_entries = n;
 	r->new_displaced = n > 0;
+	r->removed_displaced = false;
 	put_job(e, DISPLACED, &(struct content){
 		.id = id_of(e, gen), .entry = entry, .n = n,
 	});
@@ -557,18 +563,22 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 	id = id_of(e, gen);
 	r->adopting = false;
 	first = !r->was_read;
-	if (first)
+	if (first) {
 		read_files(e, gen);
+		r->nominal = id.nominal;
+	}
 	p = preferred(r);
-	grown = p.t && id.nominal != r->nominal && !r->stored;
+	grown = p.t && id.nominal != r->nominal;
 	if (p.t && !p.complete)
 		grown |= has_link_beyond(gen->fabric, p.f);
 	if (grown) {
 		struct ftr_stored_id old = id;
 
 		old.nominal = r->nominal;
-		if (r->nominal != id.nominal)
+		if (r->nominal != id.nominal) {
 			remove_files(e, &old);
+			r->removed_preferred = r->removed_displaced = true;
+		}
 		drop_better(r);
 	}
 	r->nominal = id.nominal;
@@ -602,7 +612,7 @@ static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;
 	bool better = r->better && !r->for_displaced;
-	bool changed = better || r->adopting ||
+	bool changed = better || r->adopting || r->removed_preferred ||
 		!same_tables(gen->prefer, gen->tables);
 
 	drop_preferred(r);
@@ -610,10 +620,12 @@ static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 	r->improved = better || (r->improved && gen->prefer);
 	if (changed && !better)
 		r->searched = false;
-	if (changed && ibf_is_complete(gen))
+	if (changed && ibf_is_complete(gen)) {
 		put_job(e, PREFERRED, &(struct content){
 			.id = id_of(e, gen), .gen = gen, .searched = r->searched,
 		});
+		r->removed_preferred = false;
+	}
 }
 
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen)

@@ -2,7 +2,8 @@
 /*
  * The status of the plugin: collects the metrics, and writes ibfattree.prom and
  * ibfattree-status.json to OpenSM's dump directory.  The files are written when a sweep
- * is done, when the state of the manager has changed, and after each repair.
+ * is done, when an engine of the plugin has failed, when the state of the manager has
+ * changed, and after each repair.
  *
  * Both the sweeper and the worker of the fast path call functions of this file, so a mutex
  * guards its data.  A thread that holds the mutex takes no other locks except those of the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Option takeover ordered.  When an engine routes for the first time since this manager became
- * master, the switches may hold tables of another engine.  This routing replaces the tables of the
- * switches, whoever made them, in a checked order.
+ * master, or since another engine has routed, the switches may hold tables of another engine.  This
+ * routing replaces the tables of the switches, of whichever origin, in a checked order.
  *
  * OpenSM writes blocks in no particular order.  While the switches hold a mixture of old
  * and new tables, a credit loop may form even if neither set has one. And a packet may
@@ -233,8 +233,7 @@ void ibf_takeover(struct ibf_engine *e, const struct ibf_generation *gen,
 	struct ftr_err err = { 0 };
 	double t0 = ibf_now_ms();
 
-	if (!x.p->opt.takeover ||
-	    (e->took_over && !ibf_other_routed(x.p)))
+	if (!x.p->opt.takeover || e->took_over)
 		return;
 	e->took_over = true;
 	if (take_over(&x, e, gen, t, &err))

@@ -13,7 +13,8 @@
 
 #include "osm/osm.h"
 
-/* Limits of the queue, in jobs and bytes. */
+/* Limits of the queue, in jobs and bytes.  The data of state files and of the host order are not
+ * counted, because they replace each other: only the newest job for each file waits. */
 #define IBF_WRITER_JOBS 1024
 #define IBF_WRITER_BYTES (32u << 20)
 /* How long the queue may delay the exit of OpenSM. */

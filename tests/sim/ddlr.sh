@@ -63,7 +63,7 @@ case_ddlr_one_vl() {
 case_ddlr_two_vls() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'
-	logged 'IBF007: ddlr: local repairs use VL 1'
+	logged 'IBF007: ddlr: packets use VL 1 on the link after a change of direction'
 	walk before --switch-sources
 	pick 5
 	osm_mark sm
@@ -281,7 +281,7 @@ case_ddlr_stages_two_vls() {
 	local vls=2
 	large_fabric
 	ddlr_up <<<'qos TRUE'
-	logged 'IBF007: ddlr: local repairs use VL 1'
+	logged 'IBF007: ddlr: packets use VL 1 on the link after a change of direction'
 	walk before --switch-sources
 	walk_stages $((${FTR_SOAK:-0} ? 2 : 1)) $((${FTR_SOAK:-0} ? 5 : 2))
 	down

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The plugin's memory of the fabric: state files of several subnet managers,
- * handover, replaced switches.
+ * handover, replaced switches, growth.  And the status files when no engine routes.
  */
 #include <check.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "fake/opensm.h"
+#include "lib/draw.h"
 #include "lib/edit.h"
 #include "lib/suite.h"
 #include "lib/trees.h"
@@ -356,6 +358,169 @@ START_TEST(test_refusal_has_guid)
 }
 END_TEST
 
+/* ---- all engines fail -------------------------------------------------------- */
+
+/* True if this file of the plugin contains the text. */
+static bool file_has(struct fake *h, const char *name, const char *text)
+{
+	static char buf[1 << 16];
+	char path[128];
+	size_t n;
+	FILE *in;
+
+	fake_flush(h);
+	snprintf(path, sizeof(path), "%s/%s", h->dir, name);
+	in = fopen(path, "r");
+	ck_assert_ptr_nonnull(in);
+	n = fread(buf, 1, sizeof(buf) - 1, in);
+	fclose(in);
+	buf[n] = '\0';
+	return strstr(buf, text) != NULL;
+}
+
+static void swept(struct fake *h)
+{
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+}
+
+static bool metric_is(struct fake *h, const char *line)
+{
+	return file_has(h, "ibfattree.prom", line);
+}
+
+/* The engine of the plugin refuses, and with no_fallback no other engine routes: OpenSM reports no
+ * event, in a sweep (_i 0) or in a forced reroute (_i 1).  The files show it at once. */
+START_TEST(test_no_engine)
+{
+	struct fake *h = fake_new(NULL);
+	struct no_table n = { .sw = 5 };
+
+	ck_assert(metric_is(h, "\nibfattree_routes 1\n"));
+	h->moment = without_table;
+	h->moment_ctx = &n;
+	h->fail_routing = true;
+	ck_assert(_i ? !fake_reroute(h) : !fake_sweep(h));
+	ck_assert(metric_is(h, "\nibfattree_routes 0\n"));
+	ck_assert(metric_is(h, "\nibfattree_sm_master 1\n"));
+	ck_assert(metric_is(h, "\nibfattree_refusals_total 1\n"));
+	ck_assert(metric_is(h, "ibfattree_engine_info{engine=\"none\"} 1\n"));
+	ck_assert(file_has(h, "ibfattree-status.json", "\"engine\":\"\",\"ours\":false,\"reason\":\"LID "));
+	/* another engine routes */
+	h->fail_routing = false;
+	ck_assert(fake_sweep(h));
+	ck_assert(metric_is(h, "\nibfattree_routes 0\n"));
+	ck_assert(metric_is(h, "ibfattree_engine_info{engine=\"minhop\"} 1\n"));
+	/* the engine of the plugin routes again */
+	h->moment = NULL;
+	swept(h);
+	ck_assert(metric_is(h, "\nibfattree_routes 1\n"));
+	ck_assert(file_has(h, "ibfattree-status.json", "\"engine\":\"dmodc\",\"ours\":true,\"reason\":\"\""));
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* ---- growth after a restart ---------------------------------------------------- */
+
+static unsigned int stored(const struct fake *h, const char *which)
+{
+	char pattern[128];
+	unsigned int n = 0;
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/ibfattree-%s-*", h->dir, which);
+	if (!glob(pattern, 0, NULL, &found))
+		n = (unsigned int)found.gl_pathc;
+	globfree(&found);
+	return n;
+}
+
+/* After a restart (_i 1: without one) a damaged fabric grows by a link, and then becomes complete.
+ * The files of the smaller nominal fabric are removed, and a search for the larger one is due. */
+START_TEST(test_grows_damaged)
+{
+	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });
+	struct ibf_prefer *r = &((struct ibf_plugin *)h->plugin)->engine[0].prefer;
+	ftr_sw extra = fake_leaf(h, 0), broken = fake_leaf(h, 3);
+	ftr_port e = fake_uplink(h, extra, 0), b = fake_uplink(h, broken, 0);
+
+	fake_link(h, extra, e, false);
+	fake_settle(h);
+	swept(h);
+	ck_assert_uint_eq(stored(h, "preferred"), 1);
+	r->searching = true;
+	fake_link(h, broken, b, false);
+	fake_settle(h);
+	if (!_i) {
+		/* as if a search had succeeded and its result had been stored */
+		h->osm->subn.coming_out_of_standby = TRUE;
+		swept(h);
+		ck_assert_ptr_nonnull(r->stored);
+		r->searching = true;
+	} else {
+		swept(h);
+	}
+	fake_link(h, extra, e, true);
+	fake_settle(h);
+	swept(h);
+	ck_assert_uint_eq(stored(h, "preferred"), 0);
+	ck_assert(!r->searching);
+	fake_link(h, broken, b, true);
+	fake_settle(h);
+	swept(h);
+	swept(h);
+	ck_assert_uint_eq(stored(h, "preferred"), 1);
+	fake_check_healed(h);
+	fake_free(h);
+}
+END_TEST
+
+/* The fabric grows by a horizontal link, which changes no entry: the preferred tables, which came
+ * from a file, or the displaced entries (_i 1: another link is missing) are stored for the larger
+ * nominal fabric. */
+START_TEST(test_grows_unchanged)
+{
+	struct fake *h = fake_new(&(struct fake_opts){
+		.fabric = draw("A: t1 t2 B h2\nB: t1 t2 h2\nC: t1 t2 h2\nD: t1 t2 h2\nt1:\nt2:\n"),
+		.not_up = true,
+	});
+	ftr_sw s = draw_sw(h->fab, "A"), broken = draw_sw(h->fab, "C");
+	uint8_t *before, *after;
+
+	fake_link(h, s, 3, false);
+	fake_settle(h);
+	swept(h);
+	if (_i) {
+		fake_link(h, broken, 1, false);
+		fake_settle(h);
+	}
+	h->osm->subn.coming_out_of_standby = TRUE;
+	swept(h);
+	before = tables(h);
+	ck_assert_uint_eq(stored(h, "preferred"), 1);
+	ck_assert_uint_eq(stored(h, "displaced"), _i);
+	fake_link(h, s, 3, true);
+	fake_settle(h);
+	swept(h);
+	ck_assert_uint_eq(fake_logged(h, "new_switches=0 new_links=1 new_ports=0 "), 1);
+	after = tables(h);
+	ck_assert(!memcmp(before, after, h->fab->n_sw * (h->fab->max_lid + 1u)));
+	ck_assert_uint_eq(stored(h, "preferred"), !_i);
+	ck_assert_uint_eq(stored(h, "displaced"), _i);
+	if (_i) {
+		fake_link(h, broken, 1, true);
+		fake_settle(h);
+		swept(h);	/* its ports become Active */
+		swept(h);
+		ck_assert_uint_eq(stored(h, "preferred"), 1);
+	}
+	free(before);
+	free(after);
+	fake_free(h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("the plugin's nominal fabric");
@@ -369,6 +534,9 @@ int main(void)
 	tcase_add_loop_test(tc, test_ranks_kept, 0, 2);
 	tcase_add_test(tc, test_takeover);
 	tcase_add_loop_test(tc, test_refusal_has_guid, 0, 2);
+	tcase_add_loop_test(tc, test_no_engine, 0, 2);
+	tcase_add_loop_test(tc, test_grows_damaged, 0, 2);
+	tcase_add_loop_test(tc, test_grows_unchanged, 0, 2);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

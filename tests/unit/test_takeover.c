@@ -183,6 +183,62 @@ START_TEST(loop_in_use)
 }
 END_TEST
 
+/* Makes the engine refuse once, so that another engine routes. */
+struct refusal {
+	uint8_t *lft;
+	bool lost;	/* true: a packet of that routing is lost */
+};
+
+static void refuse(void *ctx, struct fake *h, enum fake_moment m)
+{
+	struct refusal *r = ctx;
+
+	if (m == FAKE_LOCKED) {
+		r->lft = h->osw[0]->lft;
+		h->osw[0]->lft = NULL;
+	} else if (m == FAKE_ROUTING) {
+		h->osw[0]->lft = r->lft;
+	} else if (m == FAKE_ROUTED) {
+		h->osm->subn.subnet_initialization_error = r->lost;
+		h->moment = NULL;
+	}
+}
+
+static unsigned int takeovers(struct fake *h)
+{
+	return fake_logged(h, "IBF010") + fake_logged(h, "IBF121");
+}
+
+/* Another engine routes once, so the next routing is a takeover; the routing after that is not.
+ * _i 1: no event reports the routing of the other engine, because OpenSM repeats it. */
+START_TEST(after_another_engine)
+{
+	struct fake *h = start(1, ORDERED);
+	struct refusal r = { .lost = _i };
+
+	sweep(h);
+	sweep(h);
+	ck_assert_uint_eq(takeovers(h), 1);
+	h->moment_ctx = &r;
+	h->moment = refuse;
+	if (_i) {
+		ck_assert(fake_reroute(h));
+		fake_settle(h);
+	} else {
+		sweep(h);
+		ck_assert_uint_eq(fake_logged(h, "IBF210"), 1);
+		ck_assert_uint_eq(takeovers(h), 1);
+		sweep(h);
+	}
+	ck_assert_uint_eq(takeovers(h), 2);
+	sweep(h);
+	ck_assert_uint_eq(takeovers(h), 2);
+	fake_check_sound(h);
+	fake_check_connected(h);
+	fake_free(h);
+}
+END_TEST
+
 /* ---- packets that get lost ------------------------------------------------ */
 
 static void lose(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
@@ -280,6 +336,7 @@ int main(void)
 	tcase_add_test(t, every_state_is_sound);
 	tcase_add_test(t, fresh_switches);
 	tcase_add_test(t, loop_in_use);
+	tcase_add_loop_test(t, after_another_engine, 0, 2);
 	tcase_add_test(t, lost_sets);
 	tcase_add_test(t, adopt_has_a_limit);
 	tcase_add_test(t, takeover_has_a_limit);
