@@ -192,7 +192,7 @@ bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth);
 
 bool planes_new(struct ftr_ddlr *r);		/* false: out of memory */
 /* True if each extra turn of the detour leads into another plane, which is clean. The entries
- * before the detour decide which packets come down to its switches. hard: each turn must also leave
+ * before the detour decide which packets reach its switches from above. hard: each turn must also leave
  * a plane that is already unclean, and the turns on the path from the end of the detour to the LID
  * are examined, too. */
 bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
