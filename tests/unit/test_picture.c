@@ -214,6 +214,86 @@ START_TEST(host_names)
 }
 END_TEST
 
+static void join(struct ftr_builder *b, uint64_t low, ftr_port low_port, uint64_t up,
+		 ftr_port up_port)
+{
+	struct ftr_err err = { 0 };
+
+	ck_assert(!ftr_builder_add_link(b, (struct ftr_end){ low, low_port },
+					(struct ftr_end){ up, up_port }, 4, FTR_SPEED_EDR, &err));
+}
+
+static void host_on(struct ftr_builder *b, uint64_t guid, const char *name, uint64_t sw,
+		    ftr_port port)
+{
+	struct ftr_err err = { 0 };
+
+	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, 0, 0, name, &err));
+	join(b, guid, 1, sw, port);
+}
+
+/*
+ * Slurm's topology: hosts with one port on an upper switch of one pod, and another port on a leaf
+ * of another pod, belong to neither of these pods, but to the pod above both.
+ *
+ *	rank 2     21        22		each connected to all switches of rank 1
+ *	rank 1   1   2     3   4
+ *	rank 0   5 6 7     8 9 10	each connected to both switches above it
+ */
+START_TEST(slurm_hosts_on_upper_switch)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_slurm_opts opts = { .form = FTR_SLURM_TREE };
+	struct ftr_slurm_counts counts;
+	struct ftr_fabric *f = NULL;
+	struct ftr_hosts *h = NULL;
+	struct ftr_err err = { 0 };
+	struct ftr_picture *p;
+	struct ftr_shape *sh;
+	char *text = NULL, name[24];
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	ck_assert_ptr_nonnull(out);
+	for (uint64_t s = 1; s <= 22; s++)
+		if (s <= 10 || s > 20)
+			ck_assert(!ftr_builder_add_switch(b, s, 20, 0, 0, "", &err));
+	for (uint64_t s = 1; s <= 4; s++)
+		for (unsigned int i = 1; i <= 2; i++)
+			join(b, s, (ftr_port)(10 + i), 20 + i, (ftr_port)s);
+	for (uint64_t s = 5; s <= 10; s++) {
+		for (unsigned int i = 1; i <= 2; i++)
+			join(b, s, (ftr_port)(10 + i), i + (s < 8 ? 0 : 2), (ftr_port)(s - 4));
+		for (unsigned int i = 1; i <= 6; i++) {
+			snprintf(name, sizeof(name), "n%02u%u", (unsigned int)s, i);
+			host_on(b, 0x100 * s + i, name, s, (ftr_port)i);
+		}
+	}
+	for (unsigned int i = 1; i <= 2; i++) {
+		snprintf(name, sizeof(name), "x%u", i);
+		host_on(b, 0x1000 + i, name, 1, (ftr_port)(12 + i));
+		host_on(b, 0x2000 + i, name, 8, (ftr_port)(12 + i));
+	}
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	sh = shape_of(f);
+	p = picture_of(sh);
+	ck_assert(!ftr_hosts_new(f, false, &h, &err));
+	ck_assert_msg(!ftr_write_slurm(out, sh, p, h, &opts, &counts, &err), "%s", err.msg);
+	fclose(out);
+	ck_assert_uint_eq(counts.split, 0);
+	ck_assert_msg(strstr(text, "SwitchName=rails-6 Nodes=x[1-2]\n"), "%s", text);
+	ck_assert_msg(strstr(text, "SwitchName=pod-1-0 Switches=sw-0000000000000005,sw-0000000000000006,sw-0000000000000007\n"),
+		      "%s", text);
+	ck_assert_msg(strstr(text, "SwitchName=pod-2-0 Switches=rails-6,pod-1-0,pod-1-1\n"),
+		      "%s", text);
+	free(text);
+	ftr_hosts_free(h);
+	ftr_picture_free(p);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 /* If an allocation fails, nothing leaks and no partial result is used. */
 START_TEST(no_memory)
 {
@@ -255,6 +335,7 @@ int main(void)
 	tcase_add_test(t, missing);
 	tcase_add_test(t, loads);
 	tcase_add_test(t, host_names);
+	tcase_add_test(t, slurm_hosts_on_upper_switch);
 	tcase_add_test(t, no_memory);
 	suite_add_tcase(s, t);
 	return run_suite(s);
