@@ -173,6 +173,114 @@ START_TEST(loads)
 }
 END_TEST
 
+static void join(struct ftr_builder *b, uint64_t low, ftr_port low_port, uint64_t up,
+		 ftr_port up_port)
+{
+	struct ftr_err err = { 0 };
+
+	ck_assert(!ftr_builder_add_link(b, (struct ftr_end){ low, low_port },
+					(struct ftr_end){ up, up_port }, 4, FTR_SPEED_EDR, &err));
+}
+
+static void host_on(struct ftr_builder *b, uint64_t guid, const char *name, uint64_t sw,
+		    ftr_port port)
+{
+	struct ftr_err err = { 0 };
+
+	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, (ftr_lid)guid, 0, name,
+					   &err));
+	join(b, guid, 1, sw, port);
+}
+
+/*
+ * A tree of 4 pods, with 2 leaves each on average, and 2 roots, in which some leaves are also connected
+ * to a root or to a leaf of another pod, and some upper switches have hosts: GUIDs 1 .. 4 are the middle
+ * switches, 5 .. 12 the leaves, 13 and 14 the roots.
+ */
+static struct ftr_fabric *irregular(unsigned int seed)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_fabric *f = NULL;
+	struct ftr_err err = { 0 };
+	ftr_port used[15] = { 0 };
+
+	srand(seed);
+	for (uint64_t s = 1; s <= 14; s++)
+		ck_assert(!ftr_builder_add_switch(b, s, 40, (ftr_lid)s, 0, "", &err));
+	for (uint64_t s = 1; s <= 4; s++)
+		join(b, s, ++used[s], 13 + s % 2, ++used[13 + s % 2]);
+	for (uint64_t s = 5; s <= 12; s++) {
+		uint64_t mid = rand() % 3 ? (s - 3) / 2 : 1 + (uint64_t)rand() % 4;
+
+		join(b, s, ++used[s], mid, ++used[mid]);
+		for (unsigned int i = 0; i < 3; i++)
+			host_on(b, 0x100 * s + i, "n", s, ++used[s]);
+	}
+	join(b, 1, ++used[1], 14, ++used[14]);
+	join(b, 2, ++used[2], 13, ++used[13]);
+	join(b, 3, ++used[3], 14, ++used[14]);
+	join(b, 4, ++used[4], 13, ++used[13]);
+	for (unsigned int i = 0; i < 8; i++) {
+		uint64_t low = 5 + (uint64_t)rand() % 8, up = 5 + (uint64_t)rand() % 10;
+
+		if (low != up)
+			join(b, low, ++used[low], up, ++used[up]);
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		uint64_t s = 1 + (uint64_t)rand() % 4;
+
+		host_on(b, 0x2000 + i, "n", s, ++used[s]);
+	}
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	return f;
+}
+
+/* The bounds also hold if links skip a rank or are horizontal, and with hosts on upper switches. */
+START_TEST(bounds)
+{
+	static const char *const engine[] = { "dmodc", "sftree" };
+	struct ftr_fabric *f = irregular((unsigned int)_i);
+	struct ftr_shape *sh = shape_of(f);
+	struct ftr_picture *p = picture_of(sh);
+	ftr_ep *order = calloc(f->n_ep, sizeof(*order));
+	uint64_t *out = calloc(2 * (size_t)p->n_pods, sizeof(*out)), *in = out + p->n_pods;
+	struct ftr_load_report r;
+	struct ftr_err err = { 0 };
+
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		order[e] = e;
+	ftr_picture_cross_all(p, f, order, f->n_ep, out, in);
+	for (unsigned int k = 0; k < FTR_ARRAY_LEN(engine); k++) {
+		struct ftr_tables *t = NULL;
+		struct ftr_load *ld = NULL;
+
+		ck_assert(!ftr_tables_new(f, false, &t, &err));
+		ck_assert(!ftr_engine_find(engine[k])->route(sh, NULL, NULL, t, NULL, &err));
+		ck_assert(!ftr_load_new(f, t, order, f->n_ep, 0, NULL, &ld, &err));
+		ftr_load_all(ld, NULL, &r);
+		for (uint32_t i = 0; !r.lost && i < p->n_pods; i++)
+			ck_assert_msg(FTR_MAX(out[i], in[i]) <= r.max * p->pod[i].links_out,
+				      "%s: pod %u of rank %u: %lu flows over %u links, but the most loaded link has %lu",
+				      engine[k], i, p->pod[i].rank, (unsigned long)out[i],
+				      p->pod[i].links_out, (unsigned long)r.max);
+		ftr_load_free(ld);
+		ftr_tables_free(t);
+	}
+	/* a flow leaves no pod of a rank below that of the sender's switch */
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		memset(out, 0, 2 * (size_t)p->n_pods * sizeof(*out));
+		ftr_picture_cross(p, f, e, (e + 7) % f->n_ep, out, in);
+		for (uint32_t i = 0; i < p->n_pods; i++)
+			ck_assert(!out[i] || p->pod[i].rank >= sh->tree.rank[f->ep[e].sw]);
+	}
+	free(out);
+	free(order);
+	ftr_picture_free(p);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 static void one_port(struct ftr_builder *b, uint64_t guid, ftr_port port,
 		     const char *name)
 {
@@ -213,24 +321,6 @@ START_TEST(host_names)
 	ftr_fabric_free(f);
 }
 END_TEST
-
-static void join(struct ftr_builder *b, uint64_t low, ftr_port low_port, uint64_t up,
-		 ftr_port up_port)
-{
-	struct ftr_err err = { 0 };
-
-	ck_assert(!ftr_builder_add_link(b, (struct ftr_end){ low, low_port },
-					(struct ftr_end){ up, up_port }, 4, FTR_SPEED_EDR, &err));
-}
-
-static void host_on(struct ftr_builder *b, uint64_t guid, const char *name, uint64_t sw,
-		    ftr_port port)
-{
-	struct ftr_err err = { 0 };
-
-	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, 0, 0, name, &err));
-	join(b, guid, 1, sw, port);
-}
 
 /*
  * Slurm's topology: hosts with one port on an upper switch of one pod, and another port on a leaf
@@ -334,6 +424,7 @@ int main(void)
 	tcase_add_test(t, places);
 	tcase_add_test(t, missing);
 	tcase_add_test(t, loads);
+	tcase_add_loop_test(t, bounds, 0, 100);
 	tcase_add_test(t, host_names);
 	tcase_add_test(t, slurm_hosts_on_upper_switch);
 	tcase_add_test(t, no_memory);
