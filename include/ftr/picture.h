@@ -36,7 +36,8 @@ struct ftr_picture_pod {
 	uint32_t n_sw;
 	uint32_t hosts;		/* number of host ports of class FTR_CLASS_HOST on the leaves of the
 				 * pod */
-	uint32_t up_links;	/* number of links from its switches to higher ranks */
+	uint32_t links_out;	/* number of links between switches of the pod, or below them, and
+				 * all other switches */
 };
 
 struct ftr_picture_block {
@@ -111,15 +112,13 @@ void ftr_picture_free(struct ftr_picture *p);	/* NULL is accepted */
 
 /*
  * The number of flows that must leave (out) and enter (in) each pod, whatever the
- * tables are; [n_pods] each.  If flows leave and enter the pod only over its up_links (not over
- * horizontal links, nor over links of lower switches that skip its rank), then for any tables the
- * most loaded upward link of the pod carries at least out / up_links flows, rounded up, and the
- * most loaded downward link at least in / up_links.
+ * tables are; [n_pods] each.  For any tables by which all flows arrive, the most loaded link out
+ * of a pod carries at least out / links_out flows, rounded up, and the most loaded link into it at
+ * least in / links_out.
  *
  * ftr_picture_cross adds one flow to the counts; ftr_picture_cross_all sets them to the
  * counts of all-to-all among the n host ports ep[] (FTR_EP_NONE is ignored).  f is the fabric
- * of the picture.  Host ports on switches that are not leaves are left out; the bound remains
- * valid.
+ * of the picture.
  */
 void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
 		       ftr_ep from, ftr_ep to, uint64_t *out, uint64_t *in);

@@ -357,19 +357,22 @@ static void keep(char **at, const char *value)
 	*at = strcasecmp(value, "(null)") ? strdup(value) : NULL;
 }
 
-/* Finds "ibfattree:PATH" among the options of all plugins. */
+/* Finds the word "ibfattree:PATH" among the options of all plugins, as ibf_options_path() does. */
 static void keep_options(struct doc_conf *c, const char *value)
 {
 	static const char word[] = "ibfattree:";
-	const char *at = strstr(value, word);
-	char *path;
+	const size_t head = sizeof(word) - 1;
 
-	if (!at)
-		return;
-	at += sizeof(word) - 1;
-	path = strndup(at, strcspn(at, " \t"));
-	keep(&c->options, path ? path : "");
-	free(path);
+	free(c->options);
+	c->options = NULL;
+	while (*value && !c->options) {
+		size_t len = strcspn(value, " \t,");
+
+		if (len > head && !strncmp(value, word, head))
+			c->options = strndup(value + head, len - head);
+		value += len;
+		value += strspn(value, " \t,");
+	}
 }
 
 /* Handles one line "key value"; if a key is repeated, its last value counts, as in OpenSM. */

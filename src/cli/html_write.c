@@ -91,7 +91,7 @@ static void put_blocks(FILE *out, const struct ftr_picture *pic)
 		const struct ftr_picture_pod *p = &pic->pod[i];
 
 		fprintf(out, "%s[%u,%u,%u,%u,%u,%u]", i ? "," : "", p->rank,
-			p->pod_first, p->pod_leaves, p->n_sw, p->hosts, p->up_links);
+			p->pod_first, p->pod_leaves, p->n_sw, p->hosts, p->links_out);
 	}
 	fputs("],\n\"blocks\":[", out);
 	for (uint32_t i = 0; i < pic->n_blocks; i++) {

@@ -80,7 +80,7 @@ static const struct cli_opt options[] = {
 	{ "events", CLI_FILES, offsetof(struct cli_sim, events), "FILE",
 	  "replay an events file of the plugin", NULL, 0, 0 },
 	{ "events-at", CLI_STRING, offsetof(struct cli_sim, events_at), "TIME",
-	  "simulated time of the first event", "200us", 0, 0 },
+	  "simulated time of the earliest event", "200us", 0, 0 },
 	{ "check", CLI_STRING, offsetof(struct cli_sim, check), "TIME",
 	  "check for deadlock every TIME", "20us", 0, 0 },
 	{ "stop", CLI_FLAG, offsetof(struct cli_sim, stop), NULL,

@@ -7,11 +7,14 @@
  *		     "peer_port": 3}],
  *	 "sets": [{"ms": 2.75, "guid": "0x..", "lids": [[12, 4], [13, 4]]}]}
  *
- * If the event's name ends in "-down" or "-up", the links in "cables" fail or return
- * at its time.  Links of other events ("mixed") are ignored.  For any event, the entries in
- * "sets" change "ms" milliseconds after the event.  Times count from the first event of the file,
- * which occurs at the simulated time --events-at.  Other members, and lines without "time", are
- * ignored.
+ * The links in "cables" fail or return at the time of the event: each returns if its member "up" is
+ * true, and fails if it is false.  If a link has no such member, the end of the event's name, "-down"
+ * or "-up", decides; a link of an event with another name is then ignored.  The entries in "sets"
+ * change "ms" milliseconds after the event.  Other members, and lines without "time", are ignored.
+ *
+ * The lines may be in any order: the plugin writes the record of a local repair at once, and that of
+ * another repair only when it is confirmed.  Times count from the earliest event of the file, which
+ * occurs at the simulated time --events-at.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,9 +29,23 @@ struct reader {
 	const char *path;
 	unsigned int line;
 	bool started;
-	double first;		/* time of the first event in the file, seconds */
-	uint64_t at;		/* simulated time of the first event, ps */
+	double first;		/* time in the first line, seconds */
+	uint64_t earliest;	/* earliest time of an event, as event_time() returns it */
 };
+
+/* Maximum distance of a time from that in the first line, in seconds and picoseconds.
+ * cli_sim_time() limits --warmup and --duration to 1e6 s each, so no simulation lasts this long. */
+#define SPAN_S 4000000
+#define SPAN_PS (SPAN_S * UINT64_C(1000000000000))
+
+/* The time t of an event, in picoseconds after SPAN_S before the first line.  If t is more than
+ * SPAN_S after the first line, the result is that of SPAN_S: no simulation reaches the event. */
+static uint64_t event_time(const struct reader *r, double t)
+{
+	double after = t - r->first;
+
+	return after < SPAN_S ? SPAN_PS + (uint64_t)(int64_t)(after * 1e12) : 2 * SPAN_PS;
+}
 
 /* Maximum number of changes; far more than any simulation needs. */
 #define CHANGES_MAX (4u << 20)
@@ -114,16 +131,48 @@ static enum ftr_status read_number(const struct reader *r, struct cli_jval v,
 	return cli_j_uint(v, max, out) ? FTR_OK : wrong(r, what, v, err);
 }
 
-static enum ftr_status read_link(const struct reader *r, struct cli_jval o,
-				 uint64_t at, bool down, struct ftr_err *err)
+static bool ends_in(const char *text, const char *end)
 {
-	struct ftr_sim_change g = {
-		.at = at, .kind = down ? FTR_SIM_LINK_DOWN : FTR_SIM_LINK_UP,
-	};
-	const char *port = "port";
-	uint64_t n = 0;
-	enum ftr_status st = read_switch(r, o, "guid", &g.sw, err);
+	size_t n = strlen(text), m = strlen(end);
 
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+/* Finds out whether the link fails or returns; *ignored: neither its member "up" nor the event's
+ * name says so. */
+static enum ftr_status read_kind(const struct reader *r, struct cli_jval o,
+				 const char *event, enum ftr_sim_change_kind *kind,
+				 bool *ignored, struct ftr_err *err)
+{
+	struct cli_jval v = cli_j_member(o, "up");
+	char text[VALUE_MAX];
+	bool up;
+
+	if (v.p) {
+		cli_j_raw(v, text, sizeof(text));
+		up = !strcmp(text, "true");
+		if (!up && strcmp(text, "false"))
+			return wrong(r, "up is neither true nor false", v, err);
+	} else {
+		up = ends_in(event, "-up");
+		*ignored = !up && !ends_in(event, "-down");
+	}
+	*kind = up ? FTR_SIM_LINK_UP : FTR_SIM_LINK_DOWN;
+	return FTR_OK;
+}
+
+static enum ftr_status read_link(const struct reader *r, struct cli_jval o,
+				 uint64_t at, const char *event, struct ftr_err *err)
+{
+	struct ftr_sim_change g = { .at = at };
+	const char *port = "port";
+	bool ignored = false;
+	uint64_t n = 0;
+	enum ftr_status st = read_kind(r, o, event, &g.kind, &ignored, err);
+
+	if (st || ignored)
+		return st;
+	st = read_switch(r, o, "guid", &g.sw, err);
 	if (!st && g.sw == FTR_SW_NONE) {
 		st = read_switch(r, o, "peer_guid", &g.sw, err);
 		port = "peer_port";
@@ -188,20 +237,12 @@ static enum ftr_status read_set(const struct reader *r, struct cli_jval o,
 	return st;
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && !strcmp(text + n - m, end);
-}
-
 static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 				  struct ftr_err *err)
 {
 	struct cli_jval time = cli_j_member(o, "time"), list, v;
 	char event[VALUE_MAX];
 	const char *next = NULL;
-	bool down, up;
 	enum ftr_status st;
 	uint64_t at;
 	double t;
@@ -215,16 +256,16 @@ static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 	if (!r->started)
 		r->first = t;
 	r->started = true;
-	if (!(t >= r->first && t - r->first < 1e5))
-		return wrong(r, "the time is before that of the first event, or 100000 s or more after it",
-			     time, err);
-	at = r->at + (uint64_t)((t - r->first) * 1e12);
+	if (!(t - r->first > -SPAN_S))
+		return ftr_fail(err, FTR_PARSE, "%s:%u: the time is %d s or more before that in the first line",
+				r->path, r->line, SPAN_S);
+	at = event_time(r, t);
+	if (at < r->earliest)
+		r->earliest = at;
 	cli_j_text(cli_j_member(o, "event"), event, sizeof(event));
-	down = ends_in(event, "-down");
-	up = ends_in(event, "-up");
 	st = read_list(r, o, "cables", &list, err);
-	while (!st && (down || up) && list.p && cli_j_next(list, &next, &v))
-		st = read_link(r, v, at, down, err);
+	while (!st && list.p && cli_j_next(list, &next, &v))
+		st = read_link(r, v, at, event, err);
 	next = NULL;
 	if (!st)
 		st = read_list(r, o, "sets", &list, err);
@@ -288,7 +329,8 @@ static enum ftr_status read_lines(struct reader *r, FILE *in, char *buf,
 enum ftr_status cli_sim_events(struct cli_sim_job *j, const char *path,
 			       uint64_t at, struct ftr_err *err)
 {
-	struct reader r = { .j = j, .path = path, .at = at };
+	struct reader r = { .j = j, .path = path, .earliest = UINT64_MAX };
+	uint32_t first = j->n_changes;
 	char *buf = malloc(LINE_MAX_BYTES);
 	FILE *in = fopen(path, "re");
 	enum ftr_status st;
@@ -305,6 +347,9 @@ enum ftr_status cli_sim_events(struct cli_sim_job *j, const char *path,
 			      path);
 	else
 		st = read_lines(&r, in, buf, err);
+	/* event_time() to simulated time */
+	for (uint32_t i = first; !st && i < j->n_changes; i++)
+		j->change[i].at += at - r.earliest;
 	if (in)
 		fclose(in);
 	free(buf);

@@ -91,6 +91,8 @@ void cli_progress(const char *what)
 
 	pthread_mutex_lock(&line.lock);
 	line.what = what;
+	line.done = 0;
+	line.of = 0;
 	pthread_mutex_unlock(&line.lock);
 	if (line.running || dumb(STDERR_FILENO))
 		return;

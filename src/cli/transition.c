@@ -301,7 +301,7 @@ void cli_transition_text(const struct ftr_fabric *f,
 		printf("              %s unchanged, because the new tables have no entry there or the LID is held\n",
 		       cli_count(a, x->d.entries - x->writes, "entry stays",
 				 "entries stay"));
-	if (x->held)
+	if (x->ordered && x->held)
 		printf("              %s old entries, because new ones would close a credit loop\n",
 		       cli_count(a, x->held, "LID keeps", "LIDs keep"));
 }

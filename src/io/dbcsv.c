@@ -10,8 +10,7 @@
  * Three of the many sections are read: NODES, PORTS (LIDs, LMC, port GUIDs, active
  * width and speed; port 0 of a switch has its LID) and LINKS, one line per link with
  * both ends.  Columns are found by their names in the first line of the section.  NODES
- * must come before the other two; ibdiagnet prints it first.  LINKS uses the lines of PORTS that
- * come before it.
+ * must come before the other two; ibdiagnet prints it first.
  *
  * A section without its END line, and a file without NODES or LINKS, are incomplete.
  */
@@ -226,25 +225,14 @@ static bool port_line(struct csv *x, const struct ftr_cur *v)
 	return true;
 }
 
-/* Add one end of a link, with the data of its line in PORTS. */
 static bool add_end(struct csv *x, uint32_t node, uint64_t num, uint32_t far,
 		    uint64_t far_num)
 {
-	struct ftr_raw_port p = {
+	const struct ftr_raw_port p = {
 		.node = node, .far = far, .line = x->t->line,
 		.num = (ftr_port)num, .far_num = (ftr_port)far_num,
 	};
-	uint32_t i = ftr_map_get(&x->by_port, (uint64_t)node << 8 | num);
 
-	if (i != FTR_MAP_NONE) {
-		p.width = x->port[i].width;
-		p.speed = x->port[i].speed;
-		if (x->r->node[node].type != FTR_NODE_SWITCH) {
-			p.guid = x->port[i].guid;
-			p.lid = x->port[i].lid;
-			p.lmc = x->port[i].lmc;
-		}
-	}
 	return ftr_raw_add_port(x->r, &p);
 }
 
@@ -265,6 +253,26 @@ static bool link_line(struct csv *x, const struct ftr_cur *v)
 						 num[i], guid[i]);
 	return add_end(x, node[0], num[0], node[1], num[1]) &&
 		add_end(x, node[1], num[1], node[0], num[0]);
+}
+
+/* Copy the data of PORTS to the ends of links.  This is done last, because PORTS may come after
+ * LINKS. */
+static void complete_ends(struct csv *x)
+{
+	for (uint32_t i = 0; i < x->r->n_port; i++) {
+		struct ftr_raw_port *p = &x->r->port[i];
+		uint32_t k = ftr_map_get(&x->by_port, (uint64_t)p->node << 8 | p->num);
+
+		if (k == FTR_MAP_NONE)
+			continue;
+		p->width = x->port[k].width;
+		p->speed = x->port[k].speed;
+		if (x->r->node[p->node].type != FTR_NODE_SWITCH) {
+			p->guid = x->port[k].guid;
+			p->lid = x->port[k].lid;
+			p->lmc = x->port[k].lmc;
+		}
+	}
 }
 
 /* ---- lines ------------------------------------------------------------- */
@@ -337,6 +345,8 @@ bool ftr_dbcsv_collect(struct ftr_raw *r)
 	if (ok && !x.seen[LINKS])
 		ok = ftr_text_fail(x.t, FTR_PARSE, "the file has no section %s",
 				   x.seen[NODES] ? "LINKS" : "NODES");
+	if (ok)
+		complete_ends(&x);
 	free(x.port);
 	ftr_map_fini(&x.by_port);
 	return ok;

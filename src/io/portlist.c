@@ -8,8 +8,8 @@
  * Fields: type, LID, port, GUID, width, speed.  Ports without a link are printed as well,
  * so a switch has as many ports as its greatest port number.  End nodes show only port
  * GUIDs; each of their ports counts as a node of its own, whose node GUID is the port GUID.
- * An invalid speed counts as unknown.  If the width is not a number up to 12, followed by "x",
- * the line counts as that of a port without a link.  The LMC is not given; 0 is assumed.
+ * A width or speed that is not valid counts as unknown: ibnetdiscover prints "??" and "???".  The
+ * LMC is not given; 0 is assumed.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -40,21 +40,28 @@ static bool side(struct ftr_raw *r, struct ftr_cur *c, struct side *s)
 		ftr_text_next(r->t, c, 16, UINT64_MAX, "a GUID", &s->guid);
 }
 
+/* Skip blanks and a word that ends at a blank; return the word. */
+static struct ftr_cur next_word(struct ftr_cur *c)
+{
+	struct ftr_cur w;
+
+	ftr_cur_blanks(c);
+	w = *c;
+	while (!ftr_cur_gap(c))
+		c->p++;
+	w.end = c->p;
+	return w;
+}
+
 static void rate(struct ftr_cur *c, struct ftr_raw_port *p)
 {
-	struct ftr_cur at = *c;
-	const char *first;
+	struct ftr_cur w = next_word(c);
 	uint64_t width;
 
-	ftr_cur_blanks(&at);
-	if (!ftr_cur_uint(&at, 10, 12, &width) || !ftr_cur_char(&at, 'x'))
-		return;
-	p->width = (uint8_t)width;
-	ftr_cur_blanks(&at);
-	for (first = at.p; !ftr_cur_end(&at) && *at.p != ' ';)
-		at.p++;
-	p->speed = (uint8_t)ftr_speed_parse(first, (size_t)(at.p - first));
-	*c = at;
+	if (ftr_cur_uint(&w, 10, 12, &width) && ftr_cur_char(&w, 'x'))
+		p->width = (uint8_t)width;
+	w = next_word(c);
+	p->speed = (uint8_t)ftr_speed_parse(w.p, ftr_cur_len(&w));
 }
 
 /* Read "( 'near' - 'far' )".  Names may contain quotes, so the separator is searched for. */
@@ -107,6 +114,8 @@ static bool unconnected(struct ftr_raw *r, struct ftr_cur *c,
 
 	if (r->t->cut && (ftr_cur_end(c) || c->end[-1] != '\''))
 		return ftr_text_torn(r->t, *c);
+	if (!ftr_cur_end(c) && *c->p != '\'')
+		return ftr_text_expected(r->t, c, "\"- \" and the other end of the link, or a name in quotes");
 	if (a->type != FTR_NODE_SWITCH || !a->num)
 		return true;
 	if (ftr_cur_find(c, "'")) {

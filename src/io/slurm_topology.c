@@ -116,29 +116,28 @@ static uint32_t single_out(struct slurm *s)
 	return split;
 }
 
-/* The lowest pod above rank 0 that holds all switches of m, or NONE.  If the first switch of m is
- * above rank 0 and has several leaves below it, the pod of this switch is returned, and the other
- * switches are not examined. */
+/* The lowest pod above rank 0 that holds all switches of m, or NONE. */
 static uint32_t pod_of(const struct slurm *s, const struct member *m)
 {
 	const struct ftr_picture *p = s->p;
-	uint32_t first = p->pod_of[m->sw[0]];
+	uint32_t r = 1;
 
-	if (first == FTR_POD_NONE)
-		return NONE;
-	if (s->sh->tree.rank[m->sw[0]] && p->pod[first].pod_leaves > 1)
-		return first;
-	for (uint32_t r = 1; r < p->n_ranks; r++) {
+	for (uint32_t i = 0; i < m->n; i++) {
+		uint32_t pod = p->pod_of[m->sw[i]];
+
+		if (pod == FTR_POD_NONE)
+			return NONE;
+		/* the pod of an upper switch is the lowest one that holds it */
+		if (p->pod[pod].pod_leaves > 1)
+			r = FTR_MAX(r, p->pod[pod].rank);
+	}
+	for (; r < p->n_ranks; r++) {
 		const uint32_t *at = p->pod_at + (size_t)r * p->n_cols;
-		uint32_t pod = at[p->pod[first].pod_first];
+		uint32_t pod = at[p->pod[p->pod_of[m->sw[0]]].pod_first];
 		bool all = pod != FTR_POD_NONE;
 
-		for (uint32_t i = 1; all && i < m->n; i++) {
-			uint32_t other = p->pod_of[m->sw[i]];
-
-			all = other != FTR_POD_NONE &&
-				at[p->pod[other].pod_first] == pod;
-		}
+		for (uint32_t i = 1; all && i < m->n; i++)
+			all = at[p->pod[p->pod_of[m->sw[i]]].pod_first] == pod;
 		if (all)
 			return pod;
 	}

@@ -223,15 +223,15 @@ static uint64_t bound(const struct ftr_picture *pic, const struct ftr_fabric *f,
 		return 0;
 	ftr_picture_cross_all(pic, f, order, n, out, out + pic->n_pods);
 	for (uint32_t i = 0; i < pic->n_pods; i++)
-		if (pic->pod[i].up_links)
-			most = FTR_MAX(most, (out[i] + pic->pod[i].up_links - 1)
-				       / pic->pod[i].up_links);
+		if (pic->pod[i].links_out)
+			most = FTR_MAX(most, (out[i] + pic->pod[i].links_out - 1)
+				       / pic->pod[i].links_out);
 	free(out);
 	return most;
 }
 
 /* Compute the all-to-all load of the most loaded link, and a lower bound of that load (from the
- * upward links of pods).  False: out of memory. */
+ * links out of pods).  False: out of memory. */
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {

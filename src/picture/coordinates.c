@@ -135,7 +135,6 @@ static bool pods(struct drawing *z, const struct drawing_position *at)
 		p->pod_first = at[i].pod_first;
 		p->pod_leaves = at[i].pod_leaves;
 		p->n_sw++;
-		p->up_links += picture_links_up(z->sh, at[i].sw);
 		z->pod_of[at[i].sw] = id;
 		for (uint32_t c = p->pod_first; c < p->pod_first + p->pod_leaves; c++)
 			pod_at[(size_t)p->rank * z->p->n_cols + c] = id;
@@ -218,7 +217,7 @@ static bool draw(struct drawing *z)
 {
 	const struct drawing_position *at = sorted(z);
 
-	return at && pods(z, at) && blocks(z, at) && picture_odd(z) &&
+	return at && pods(z, at) && picture_links_out(z) && blocks(z, at) && picture_odd(z) &&
 		picture_missing(z);
 }
 

@@ -1,37 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Lower bounds on the link load of a traffic pattern: the flows that leave and enter a pod share
- * the links between the pod's switches and higher ranks.  This holds for any tables, except if
- * horizontal links, or links of lower switches that skip the rank of the pod, lead out of the pod:
- * such links are not counted.
+ * the links between all other switches and those of the pod, or below them.  Links that skip the
+ * rank of the pod, and horizontal links to other pods, are counted like those to higher ranks, so
+ * the bounds hold for any tables.
  */
 #include <string.h>
 
 #include "picture/picture.h"
 
-/* The only leaf column of the pod of s: the column of s if s is a leaf, otherwise that of the
- * single leaf below s. UINT32_MAX if there is no such leaf, or more than one. */
-static uint32_t column(const struct ftr_picture *p, ftr_sw s)
+/* The pod of rank r to which s belongs, or below which it is; FTR_POD_NONE: there is none. */
+static uint32_t pod_over(const struct ftr_picture *p, ftr_sw s, uint32_t r)
 {
-	uint32_t pod = p->pod_of[s];
+	uint32_t own = p->pod_of[s];
 
-	if (pod == FTR_POD_NONE || p->pod[pod].pod_leaves != 1)
-		return UINT32_MAX;
-	return p->pod[pod].pod_first;
+	if (own == FTR_POD_NONE || r < p->pod[own].rank)
+		return FTR_POD_NONE;
+	return p->pod_at[(size_t)r * p->n_cols + p->pod[own].pod_first];
 }
 
-void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
-		       ftr_ep from, ftr_ep to, uint64_t *out, uint64_t *in)
+/* Count a link or a flow from a to b: in out[] for each pod of a without b, and in in[] for each pod
+ * of b without a. */
+static void count(const struct ftr_picture *p, ftr_sw a, ftr_sw b, uint64_t *out, uint64_t *in)
 {
-	uint32_t a, b, n = p->n_ranks;
-
-	if (f->ep[from].sw == FTR_SW_NONE || f->ep[to].sw == FTR_SW_NONE)
-		return;
-	a = column(p, f->ep[from].sw);
-	b = column(p, f->ep[to].sw);
-	for (uint32_t r = 0; a != UINT32_MAX && b != UINT32_MAX && r < n; r++) {
-		uint32_t x = p->pod_at[(size_t)r * p->n_cols + a];
-		uint32_t y = p->pod_at[(size_t)r * p->n_cols + b];
+	for (uint32_t r = 0; r < p->n_ranks; r++) {
+		uint32_t x = pod_over(p, a, r), y = pod_over(p, b, r);
 
 		if (x == y)
 			continue;
@@ -42,7 +35,33 @@ void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
 	}
 }
 
-/* out[] is first used to count the host ports below each pod. */
+bool picture_links_out(struct drawing *z)
+{
+	uint64_t *n = ftr_arena_zalloc(z->scratch, z->p->n_pods + 1u, sizeof(*n));
+
+	if (!n)
+		return false;
+	/* every link is found twice, once from each end */
+	for (ftr_sw s = 0; s < z->f->n_sw; s++)
+		for (unsigned int q = 1; q <= z->f->sw[s].n_ports; q++) {
+			const struct ftr_swport *port = ftr_fabric_port(z->f, s, (ftr_port)q);
+
+			if (port->peer_kind == FTR_PEER_SW)
+				count(z->p, s, port->peer, n, n);
+		}
+	for (uint32_t i = 0; i < z->p->n_pods; i++)
+		z->pod[i].links_out = (uint32_t)(n[i] / 2);
+	return true;
+}
+
+void ftr_picture_cross(const struct ftr_picture *p, const struct ftr_fabric *f,
+		       ftr_ep from, ftr_ep to, uint64_t *out, uint64_t *in)
+{
+	if (f->ep[from].sw != FTR_SW_NONE && f->ep[to].sw != FTR_SW_NONE)
+		count(p, f->ep[from].sw, f->ep[to].sw, out, in);
+}
+
+/* out[] is first used to count the host ports on and below each pod. */
 void ftr_picture_cross_all(const struct ftr_picture *p,
 			   const struct ftr_fabric *f, const ftr_ep *ep,
 			   uint32_t n, uint64_t *out, uint64_t *in)
@@ -51,13 +70,11 @@ void ftr_picture_cross_all(const struct ftr_picture *p,
 
 	memset(out, 0, p->n_pods * sizeof(*out));
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t c = ep[i] == FTR_EP_NONE ||
-			f->ep[ep[i]].sw == FTR_SW_NONE ? UINT32_MAX :
-			column(p, f->ep[ep[i]].sw);
+		ftr_sw s = ep[i] == FTR_EP_NONE ? FTR_SW_NONE : f->ep[ep[i]].sw;
 
-		all += c != UINT32_MAX;
-		for (uint32_t r = 0; c != UINT32_MAX && r < p->n_ranks; r++) {
-			uint32_t pod = p->pod_at[(size_t)r * p->n_cols + c];
+		all += s != FTR_SW_NONE;
+		for (uint32_t r = 0; s != FTR_SW_NONE && r < p->n_ranks; r++) {
+			uint32_t pod = pod_over(p, s, r);
 
 			if (pod != FTR_POD_NONE)
 				out[pod]++;

@@ -30,6 +30,7 @@ static inline uint32_t picture_links_up(const struct ftr_shape *sh, ftr_sw s)
 	return n;
 }
 
+bool picture_links_out(struct drawing *z);
 bool picture_odd(struct drawing *z);
 bool picture_missing(struct drawing *z);
 

@@ -228,6 +228,7 @@ def case_doctor(page):
 
 
 def case_faults(page):
+    pods_agree(page)
     names = page.js("return D.sets.map((s) => s.name)")
     assert names == ["dmodc", "dmodc, faults, not rerouted",
                      "dmodc, faults, rerouted"], names
@@ -263,7 +264,14 @@ def case_faults(page):
     page.shot("faults")
 
 
+# The page counts the links out of each pod as the library does.
+def pods_agree(page):
+    assert page.js("return D.sets[0].dead.length") == 0
+    assert page.js("return PODS.length > 0 && PODS.every((p, i) => p.out === linksOut[0][i])")
+
+
 def case_loop(page):
+    pods_agree(page)
     assert "not sound" in page.text("judgement")
     n = page.js("return D.sets[0].cycle.length")
     assert n > 2, f"{n} links in the loop"

@@ -212,7 +212,12 @@ tests_unit_test_doctor_SOURCES = tests/unit/test_doctor.c
 tests_unit_test_doctor_CFLAGS = $(CHECK_TEST_CFLAGS) $(libcli_a_CFLAGS)
 tests_unit_test_doctor_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS)
 
-# A test of the command in a pseudo terminal; forkpty is in libutil.
+# Tests of the command in a pseudo terminal; forkpty and openpty are in libutil.
+check_PROGRAMS += tests/unit/test_output
+tests_unit_test_output_SOURCES = tests/unit/test_output.c
+tests_unit_test_output_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_output_LDADD = libsuite.la $(ibfattree_LDADD) $(CHECK_LIBS) -lutil
+
 check_PROGRAMS += tests/unit/test_top
 tests_unit_test_top_SOURCES = tests/unit/test_top.c
 tests_unit_test_top_CFLAGS = $(CHECK_TEST_CFLAGS)

@@ -651,6 +651,38 @@ START_TEST(test_details)
 }
 END_TEST
 
+/* The option file is found by the rules of the plugin (ibf_options_path). */
+START_TEST(test_option_file)
+{
+	static const struct {
+		const char *line, *path;
+	} t[] = {
+		{ "ibfattree:/a/b", "/a/b" },
+		{ "xibfattree:/x ibfattree:/a", "/a" },
+		{ "xibfattree:/x", NULL },
+		{ "ibfattree:/a,other:/b", "/a" },
+		{ "other:/b,ibfattree:/a", "/a" },
+		{ "ibfattree:", NULL },
+		{ "ibfattree:/a\nevent_plugin_options (null)", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char path[] = "/tmp/ibf-conf-XXXXXX";
+		struct doctor x = { .o.conf = path };
+		int fd = mkstemp(path);
+
+		ck_assert_int_ge(fd, 0);
+		ck_assert_int_gt(dprintf(fd, "event_plugin_options %s\n", t[i].line), 0);
+		close(fd);
+		doc_read_conf(&x);
+		unlink(path);
+		ck_assert_ptr_nonnull(x.conf.path);
+		ck_assert_pstr_eq(x.conf.options, t[i].path);
+		doc_free_conf(&x.conf);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("doctor");
@@ -665,6 +697,7 @@ int main(void)
 	tcase_add_test(tc, test_m_key);
 	tcase_add_test(tc, test_counters);
 	tcase_add_test(tc, test_details);
+	tcase_add_test(tc, test_option_file);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -192,6 +192,23 @@ START_TEST(db_csv)
 }
 END_TEST
 
+/* PORTS may come after LINKS. */
+START_TEST(db_csv_links_first)
+{
+	const char *ports = strstr(good_csv, "START_PORTS"), *links = strstr(good_csv, "START_LINKS");
+	struct ftr_fabric *f = must_parse(good_csv), *g;
+	char text[sizeof(good_csv)];
+
+	snprintf(text, sizeof(text), "%.*s%s%.*s", (int)(ports - good_csv), good_csv, links,
+		 (int)(links - ports), ports);
+	g = must_parse(text);
+	ck_assert_uint_eq(g->ep[0].lid, 4);
+	same_fabric(f, g);
+	ftr_fabric_free(f);
+	ftr_fabric_free(g);
+}
+END_TEST
+
 START_TEST(ports_report)
 {
 	struct ftr_fabric *f = must_parse(good_ports);
@@ -205,6 +222,32 @@ START_TEST(ports_report)
 	ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->speed, FTR_SPEED_HDR);
 	round_trip(f);
 	ftr_fabric_free(f);
+}
+END_TEST
+
+/* ibnetdiscover prints "??" for a width, and "???" for a speed, that it does not know. */
+START_TEST(ports_of_unknown_rate)
+{
+	static const char *const rate[] = { "?? ???", "?? HDR", "undefined QDR", "16x SDR", "4 EDR" };
+
+	for (unsigned int i = 0; i < FTR_ARRAY_LEN(rate); i++) {
+		struct ftr_fabric *f;
+		char text[1024];
+
+		snprintf(text, sizeof(text),
+			 "SW 1 1 0x10 4x EDR - CA 4 1 0x101 ( 'leaf' - 'node1' )\n"
+			 "SW 1 2 0x10 %s - SW 2 3 0x20 ( 'leaf' - 'spine' )\n"
+			 "SW 1 3 0x10 %s        'leaf'\n"
+			 "SW 2 3 0x20 %s - SW 1 2 0x10 ( 'spine' - 'leaf' )\n"
+			 "CA 4 1 0x101 4x EDR - SW 1 1 0x10 ( 'node1' - 'leaf' )\n",
+			 rate[i], rate[i], rate[i]);
+		f = must_parse(text);
+		ck_assert_uint_eq(f->n_sw_links, 1);
+		ck_assert_uint_eq(f->sw[0].n_ports, 3);
+		ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->peer_kind, FTR_PEER_SW);
+		ck_assert_uint_eq(ftr_fabric_port(f, 0, 2)->width, 0);
+		ftr_fabric_free(f);
+	}
 }
 END_TEST
 
@@ -366,10 +409,14 @@ static const struct refusal refusals[] = {
 	  "t.net:23: port 1 of \"0x0000000000000010\" is connected to \"0x0000000000000020\" port 3, but on line 22 to \"0x0000000000000100\" port 1" },
 	{ good_csv, "END_NODES\n", "", FTR_PARSE,
 	  "t.net:7: section NODES, which begins on line 2, has no end" },
+	{ good_csv, "START_NODES\n", "START_LINKS\n", FTR_PARSE,
+	  "t.net:2: section LINKS comes before NODES" },
 	{ good_csv, "END_LINKS\n", "", FTR_PARSE,
 	  "t.net:23: section LINKS, which begins on line 20, has no end" },
 	{ good_ports, "- SW     1", "- SX     1", FTR_PARSE,
 	  "t.net:4: expected SW, CA or RT, found 'SX     1  2 0x0000000000000010 ( 'spine'...'" },
+	{ good_ports, "4x HDR - SW     2", "4x HDR * SW     2", FTR_PARSE,
+	  "t.net:2: expected \"- \" and the other end of the link, or a name in quotes, found '* SW     2  3 0x0000000000000020 ( 'leaf...'" },
 	{ good_ports, "( 'node1'", "'node1'", FTR_PARSE,
 	  "t.net:5: expected ( 'name' - 'name' ), found ' 'node1' - 'leaf 1' )'" },
 	{ good_ports, "- CA     4  1", "- CA     x  1", FTR_PARSE,
@@ -539,7 +586,9 @@ int main(void)
 	tcase_add_test(tc, modules);
 	tcase_add_test(tc, subnet_lst);
 	tcase_add_test(tc, db_csv);
+	tcase_add_test(tc, db_csv_links_first);
 	tcase_add_test(tc, ports_report);
+	tcase_add_test(tc, ports_of_unknown_rate);
 	tcase_add_loop_test(tc, refused, 0, (int)FTR_ARRAY_LEN(refusals));
 	tcase_add_test(tc, nul_byte);
 	tcase_add_test(tc, no_such_file);

@@ -173,6 +173,114 @@ START_TEST(loads)
 }
 END_TEST
 
+static void join(struct ftr_builder *b, uint64_t low, ftr_port low_port, uint64_t up,
+		 ftr_port up_port)
+{
+	struct ftr_err err = { 0 };
+
+	ck_assert(!ftr_builder_add_link(b, (struct ftr_end){ low, low_port },
+					(struct ftr_end){ up, up_port }, 4, FTR_SPEED_EDR, &err));
+}
+
+static void host_on(struct ftr_builder *b, uint64_t guid, const char *name, uint64_t sw,
+		    ftr_port port)
+{
+	struct ftr_err err = { 0 };
+
+	ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, guid, guid, 1, (ftr_lid)guid, 0, name,
+					   &err));
+	join(b, guid, 1, sw, port);
+}
+
+/*
+ * A tree of 4 pods, with 2 leaves each on average, and 2 roots, in which some leaves are also connected
+ * to a root or to a leaf of another pod, and some upper switches have hosts: GUIDs 1 .. 4 are the middle
+ * switches, 5 .. 12 the leaves, 13 and 14 the roots.
+ */
+static struct ftr_fabric *irregular(unsigned int seed)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_fabric *f = NULL;
+	struct ftr_err err = { 0 };
+	ftr_port used[15] = { 0 };
+
+	srand(seed);
+	for (uint64_t s = 1; s <= 14; s++)
+		ck_assert(!ftr_builder_add_switch(b, s, 40, (ftr_lid)s, 0, "", &err));
+	for (uint64_t s = 1; s <= 4; s++)
+		join(b, s, ++used[s], 13 + s % 2, ++used[13 + s % 2]);
+	for (uint64_t s = 5; s <= 12; s++) {
+		uint64_t mid = rand() % 3 ? (s - 3) / 2 : 1 + (uint64_t)rand() % 4;
+
+		join(b, s, ++used[s], mid, ++used[mid]);
+		for (unsigned int i = 0; i < 3; i++)
+			host_on(b, 0x100 * s + i, "n", s, ++used[s]);
+	}
+	join(b, 1, ++used[1], 14, ++used[14]);
+	join(b, 2, ++used[2], 13, ++used[13]);
+	join(b, 3, ++used[3], 14, ++used[14]);
+	join(b, 4, ++used[4], 13, ++used[13]);
+	for (unsigned int i = 0; i < 8; i++) {
+		uint64_t low = 5 + (uint64_t)rand() % 8, up = 5 + (uint64_t)rand() % 10;
+
+		if (low != up)
+			join(b, low, ++used[low], up, ++used[up]);
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		uint64_t s = 1 + (uint64_t)rand() % 4;
+
+		host_on(b, 0x2000 + i, "n", s, ++used[s]);
+	}
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	return f;
+}
+
+/* The bounds also hold if links skip a rank or are horizontal, and with hosts on upper switches. */
+START_TEST(bounds)
+{
+	static const char *const engine[] = { "dmodc", "sftree" };
+	struct ftr_fabric *f = irregular((unsigned int)_i);
+	struct ftr_shape *sh = shape_of(f);
+	struct ftr_picture *p = picture_of(sh);
+	ftr_ep *order = calloc(f->n_ep, sizeof(*order));
+	uint64_t *out = calloc(2 * (size_t)p->n_pods, sizeof(*out)), *in = out + p->n_pods;
+	struct ftr_load_report r;
+	struct ftr_err err = { 0 };
+
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		order[e] = e;
+	ftr_picture_cross_all(p, f, order, f->n_ep, out, in);
+	for (unsigned int k = 0; k < FTR_ARRAY_LEN(engine); k++) {
+		struct ftr_tables *t = NULL;
+		struct ftr_load *ld = NULL;
+
+		ck_assert(!ftr_tables_new(f, false, &t, &err));
+		ck_assert(!ftr_engine_find(engine[k])->route(sh, NULL, NULL, t, NULL, &err));
+		ck_assert(!ftr_load_new(f, t, order, f->n_ep, 0, NULL, &ld, &err));
+		ftr_load_all(ld, NULL, &r);
+		for (uint32_t i = 0; !r.lost && i < p->n_pods; i++)
+			ck_assert_msg(FTR_MAX(out[i], in[i]) <= r.max * p->pod[i].links_out,
+				      "%s: pod %u of rank %u: %lu flows over %u links, but the most loaded link has %lu",
+				      engine[k], i, p->pod[i].rank, (unsigned long)out[i],
+				      p->pod[i].links_out, (unsigned long)r.max);
+		ftr_load_free(ld);
+		ftr_tables_free(t);
+	}
+	/* a flow leaves no pod of a rank below that of the sender's switch */
+	for (ftr_ep e = 0; e < f->n_ep; e++) {
+		memset(out, 0, 2 * (size_t)p->n_pods * sizeof(*out));
+		ftr_picture_cross(p, f, e, (e + 7) % f->n_ep, out, in);
+		for (uint32_t i = 0; i < p->n_pods; i++)
+			ck_assert(!out[i] || p->pod[i].rank >= sh->tree.rank[f->ep[e].sw]);
+	}
+	free(out);
+	free(order);
+	ftr_picture_free(p);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
 static void one_port(struct ftr_builder *b, uint64_t guid, ftr_port port,
 		     const char *name)
 {
@@ -210,6 +318,68 @@ START_TEST(host_names)
 	ck_assert_uint_eq(ftr_hosts_find(h, "node2.other.org"), 0);
 	ck_assert_uint_eq(ftr_hosts_find(h, "node3"), FTR_HOST_NONE);
 	ftr_hosts_free(h);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+/*
+ * Slurm's topology: hosts with one port on an upper switch of one pod, and another port on a leaf
+ * of another pod, belong to neither of these pods, but to the pod above both.
+ *
+ *	rank 2     21        22		each connected to all switches of rank 1
+ *	rank 1   1   2     3   4
+ *	rank 0   5 6 7     8 9 10	each connected to both switches above it
+ */
+START_TEST(slurm_hosts_on_upper_switch)
+{
+	struct ftr_builder *b = ftr_builder_new();
+	struct ftr_slurm_opts opts = { .form = FTR_SLURM_TREE };
+	struct ftr_slurm_counts counts;
+	struct ftr_fabric *f = NULL;
+	struct ftr_hosts *h = NULL;
+	struct ftr_err err = { 0 };
+	struct ftr_picture *p;
+	struct ftr_shape *sh;
+	char *text = NULL, name[24];
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	ck_assert_ptr_nonnull(out);
+	for (uint64_t s = 1; s <= 22; s++)
+		if (s <= 10 || s > 20)
+			ck_assert(!ftr_builder_add_switch(b, s, 20, 0, 0, "", &err));
+	for (uint64_t s = 1; s <= 4; s++)
+		for (unsigned int i = 1; i <= 2; i++)
+			join(b, s, (ftr_port)(10 + i), 20 + i, (ftr_port)s);
+	for (uint64_t s = 5; s <= 10; s++) {
+		for (unsigned int i = 1; i <= 2; i++)
+			join(b, s, (ftr_port)(10 + i), i + (s < 8 ? 0 : 2), (ftr_port)(s - 4));
+		for (unsigned int i = 1; i <= 6; i++) {
+			snprintf(name, sizeof(name), "n%02u%u", (unsigned int)s, i);
+			host_on(b, 0x100 * s + i, name, s, (ftr_port)i);
+		}
+	}
+	for (unsigned int i = 1; i <= 2; i++) {
+		snprintf(name, sizeof(name), "x%u", i);
+		host_on(b, 0x1000 + i, name, 1, (ftr_port)(12 + i));
+		host_on(b, 0x2000 + i, name, 8, (ftr_port)(12 + i));
+	}
+	ck_assert(!ftr_builder_freeze(b, &f, &err));
+	sh = shape_of(f);
+	p = picture_of(sh);
+	ck_assert(!ftr_hosts_new(f, false, &h, &err));
+	ck_assert_msg(!ftr_write_slurm(out, sh, p, h, &opts, &counts, &err), "%s", err.msg);
+	fclose(out);
+	ck_assert_uint_eq(counts.split, 0);
+	ck_assert_msg(strstr(text, "SwitchName=rails-6 Nodes=x[1-2]\n"), "%s", text);
+	ck_assert_msg(strstr(text, "SwitchName=pod-1-0 Switches=sw-0000000000000005,sw-0000000000000006,sw-0000000000000007\n"),
+		      "%s", text);
+	ck_assert_msg(strstr(text, "SwitchName=pod-2-0 Switches=rails-6,pod-1-0,pod-1-1\n"),
+		      "%s", text);
+	free(text);
+	ftr_hosts_free(h);
+	ftr_picture_free(p);
+	ftr_shape_free(sh);
 	ftr_fabric_free(f);
 }
 END_TEST
@@ -254,7 +424,9 @@ int main(void)
 	tcase_add_test(t, places);
 	tcase_add_test(t, missing);
 	tcase_add_test(t, loads);
+	tcase_add_loop_test(t, bounds, 0, 100);
 	tcase_add_test(t, host_names);
+	tcase_add_test(t, slurm_hosts_on_upper_switch);
 	tcase_add_test(t, no_memory);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -30,11 +30,33 @@ function leastOf(k, load, d) {
 	return (goesUp(d) ? load.out[pod] : load.in[pod]) / upLinks[k][pod];
 }
 
-// A lower bound of the load of the most loaded link, if all flows arrive, and if only upward links
-// lead out of each pod (src/picture/least.c).
+// podOver(s, r): the pod of rank r to which switch s belongs, or below which it is; -1: none.
+const podAt = [];
+PODS.forEach((p, i) => {
+	podAt[p.rank] = podAt[p.rank] || [];
+	for (let c = p.first; c < p.first + p.leaves; c++)
+		podAt[p.rank][c] = i;
+});
+const podOver = (s, r) => (s.pod < 0 || r < s.rank || !podAt[r] ? -1 : podAt[r][PODS[s.pod].first] ?? -1);
+
+// linksOut[k][pod]: number of links between switches of the pod, or below them, and all other
+// switches in the fabric of set k (src/picture/least.c).
+const linksOut = D.sets.map((s, k) => {
+	const out = new Uint32Array(PODS.length);
+	for (const l of LINKS)
+		for (let r = 0; r < podAt.length && !deadLinks[k].has(l.i); r++) {
+			const x = podOver(SW[l.a], r), y = podOver(SW[l.b], r);
+			for (const pod of x === y ? [] : [x, y])
+				if (pod >= 0)
+					out[pod]++;
+		}
+	return out;
+});
+
+// A lower bound of the load of the most loaded link, for any tables by which all flows arrive.
 function boundOf(k, load) {
 	let max = 0;
-	upLinks[k].forEach((n, i) => {
+	linksOut[k].forEach((n, i) => {
 		if (n)
 			max = Math.max(max, Math.ceil(Math.max(load.out[i], load.in[i]) / n));
 	});

@@ -20,7 +20,7 @@ const LINKS = D.links.map((v, i) => ({
 	state: v[6], nth: 0, of: 1,
 }));
 const PODS = D.pods.map((v) => ({
-	rank: v[0], first: v[1], leaves: v[2], switches: v[3], hosts: v[4], up: v[5],
+	rank: v[0], first: v[1], leaves: v[2], switches: v[3], hosts: v[4], out: v[5],
 }));
 const BLOCKS = D.blocks.map((v, i) => ({
 	i, rank: v[0], x0: v[1], x1: v[2], n: v[3], hosts: 0,

@@ -83,7 +83,7 @@ function oddText(s) {
 	if (s.odd & ODD.few)
 		why.push(`${plural(s.up, 'upward link')}, others ${num(s.most)}`);
 	if (s.odd & ODD.stub)
-		why.push('has no link to another switch');
+		why.push('connects only switches that lower switches already connect');
 	if (s.odd & ODD.horizontal)
 		why.push('has a horizontal link');
 	if (s.odd & ODD.skip)

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Output of the command that no invocation in tests/cli produces: the progress line on a
+ * terminal, and transitions without an order of writes.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/transition.h"
+#include "lib/suite.h"
+
+static char seen[4096];	/* all text that the terminal has shown */
+
+/* Read from fd, for up to 60 s, until `want` appears in seen[] at `from` or later. */
+static char *wait_for(int fd, const char *from, const char *want)
+{
+	for (int i = 0; i < 6000; i++) {
+		const struct timespec pause = { .tv_nsec = 10000000 };
+		size_t n = strlen(seen);
+		char *at;
+
+		if (read(fd, seen + n, sizeof(seen) - 1 - n) <= 0)
+			nanosleep(&pause, NULL);
+		at = strstr(from, want);
+		if (at)
+			return at;
+	}
+	ck_abort_msg("the terminal does not show '%s', but '%s'", want, seen);
+}
+
+/* The count of one step is not shown for the next one. */
+START_TEST(progress)
+{
+	int master, slave, err = dup(STDERR_FILENO);
+	char *line;
+
+	ck_assert(!openpty(&master, &slave, NULL, NULL, NULL));
+	ck_assert_int_ge(dup2(slave, STDERR_FILENO), 0);
+	ck_assert(!fcntl(master, F_SETFL, O_NONBLOCK));
+	setenv("TERM", "vt100", 1);
+	cli_progress("counting");
+	cli_progress_step(1, 3);
+	wait_for(master, seen, ", 1 of 3");
+	cli_progress("writing");
+	line = wait_for(master, seen, "writing");
+	*wait_for(master, line, "\r") = '\0';
+	cli_progress_end();
+	ck_assert_int_ge(dup2(err, STDERR_FILENO), 0);
+	ck_assert_msg(!strstr(line, " of "), "'%s'", line);
+}
+END_TEST
+
+/* If no order was found, the members that describe it are not printed. */
+START_TEST(no_order)
+{
+	static const struct ftr_fabric f;
+	const struct cli_transition x = {
+		.d = { .entries = 9, .blocks = 2, .switches = 2 }, .lids = 3, .held = 3,
+	};
+	char text[4096] = "";
+	FILE *in = tmpfile();
+	int out = dup(STDOUT_FILENO);
+
+	ck_assert_ptr_nonnull(in);
+	fflush(stdout);
+	ck_assert_int_ge(dup2(fileno(in), STDOUT_FILENO), 0);
+	cli_transition_text(&f, &x);
+	fflush(stdout);
+	ck_assert_int_ge(dup2(out, STDOUT_FILENO), 0);
+	rewind(in);
+	ck_assert_uint_gt(fread(text, 1, sizeof(text) - 1, in), 0);
+	fclose(in);
+	ck_assert_ptr_nonnull(strstr(text, "no order found"));
+	ck_assert_msg(!strstr(text, "LIDs keep"), "%s", text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("output");
+	TCase *t = tcase_create("output");
+
+	tcase_add_test(t, progress);
+	tcase_add_test(t, no_order);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
