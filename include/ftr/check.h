@@ -50,8 +50,8 @@
  * either of them, a vertex is a (link, VL).  A packet has the SL that path_sl
  * gives for its source and LID (SL 0 if it gives none, counted in no_sl; SL 0 without path_sl).
  * At each switch it leaves on the VL that sl2vl gives (without sl2vl: the VL with the
- * number of the SL).  A packet that is mapped to VL 15 is dropped.  On links between switches
- * such packets are counted, but are not a finding: the path walk ignores VLs.
+ * number of the SL).  A packet that is mapped to VL 15 is dropped.  Such packets are counted, but
+ * are not a finding: the path walk ignores VLs.
  */
 #ifndef FTR_CHECK_H
 #define FTR_CHECK_H
@@ -147,8 +147,8 @@ struct ftr_check_report {
 	uint32_t n_vls;
 	/* the following are counted while the graph is built, and are 0 if it is not: */
 	uint64_t no_sl;		/* number of pairs (source, LID) without an SL in path_sl */
-	/* number of different (switch, in port, SL, LID) whose packets are mapped to VL 15 on a
-	 * link to another switch */
+	/* number of different (switch, in port, SL, LID) whose packets are mapped to VL 15 on the
+	 * link to the next switch or to the host */
 	uint64_t vl_drops;
 	struct ftr_check_sample vl_drop;	/* first packet that vl_drops counts; from == at */
 };

@@ -68,10 +68,9 @@ struct ftr_host_list {
 
 /*
  * Read a list of hosts or, if jobs is true, lines "JOB HOST HOST ...", where a job may
- * have several lines.  A host of h that appears twice in the list, or twice in one job and in no
- * other job in between, is one entry with the sum of its slots.  '#' begins a comment.  FTR_PARSE:
- * brackets that do not match, a range that is not valid or has more than 65,536 numbers, slots
- * outside 1 .. 65,535.
+ * have several lines.  A host of h that appears several times in the list, or in one job, is one
+ * entry with the sum of its slots.  '#' begins a comment.  FTR_PARSE: brackets that do not match, a
+ * range that is not valid or has more than 65,536 numbers, slots outside 1 .. 65,535.
  */
 enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 				   const struct ftr_hosts *h,

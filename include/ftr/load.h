@@ -30,8 +30,7 @@
  *	bisection	the host ports of the order are divided at random into two
  *			halves (if their number is odd, one is left out); each
  *			host port of the first half sends to one of the second half
- *			(Hoefler et al., "Multistage switches are not crossbars",
- *			2008: effective bisection bandwidth)
+ *			(Hoefler et al. 2008: effective bisection bandwidth)
  *	pairs		given by the caller
  *
  * These patterns, rated by the load of the most loaded link, are the congestion

@@ -68,6 +68,10 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,
 		again = (*seen & UINT16_MAX) != 0;
 		*seen |= UINT32_C(1) << vl;
 	}
+	/* the link to the host (col[s] is 0 if s owns the LID) */
+	if (!again && w->nxt[s] == n + END_GOOD && w->col[s] &&
+	    chk_vl(c->sl2vl, s, in, w->col[s], sl) == FTR_VL_DROP)
+		drop(w, s, lid);
 }
 
 static unsigned int sl_of(const struct chk *c, struct chk_part *w,

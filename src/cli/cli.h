@@ -145,7 +145,7 @@ _Noreturn void cli_exit(int status);
 	  "nominal fabric: a state file or a fabric", NULL, 0, 0 }
 #define CLI_OPT_LMC(s) \
 	{ "lmc", CLI_UINT, offsetof(s, lmc), "N", \
-	  "2^N LIDs per host port if FABRIC has no LIDs", "0", 0, FTR_LMC_MAX }
+	  "2^N LIDs for each host port that has no LID", "0", 0, FTR_LMC_MAX }
 #define CLI_OPT_TOLERANT(s) \
 	{ "tolerant", CLI_FLAG, offsetof(s, tolerant), NULL, \
 	  "ignore links that only one end reports", NULL, 0, 0 }

@@ -132,7 +132,7 @@ void cli_free_guids(struct ftr_shape_opts *opts)
 	free_one(&opts->io);
 }
 
-/* Reads the file as a nominal fabric.  If it contains no LIDs, the LMC of f is used. */
+/* Reads the file as a nominal fabric.  Its host ports without a LID get the LMC of f. */
 static enum ftr_status read_nominal(const char *path,
 				    const struct ftr_fabric *f,
 				    const struct ftr_shape_opts *opts,

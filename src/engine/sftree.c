@@ -9,13 +9,13 @@
  * a complete tree the entries of hosts are identical to those of dmodc, and the paths between
  * switches are spread over the subtree by the same formula; the paper takes the first port.
  *
- * First, all columns are routed with two limits (FTR_REORDER_KEEP). A switch from which a
- * path of dmodc leads to a neighbour that is above it in the new order gets no downward path to
- * that column; so traffic that dmodc spreads over many links is not drawn to few downward links.
- * And horizontal links are not used, because they would shorten some paths and gather traffic
- * on few links. Then the destinations that some switch of their island cannot reach are routed
- * again without these limits. Both routings follow the same order, so their channel dependencies
- * together have no cycle.
+ * First, all columns are routed with two limits (FTR_REORDER_KEEP). If a shortest up/down path by
+ * rank to a column leads from a switch to a neighbour that is above it in the new order, the switch
+ * gets no downward path to this column; so traffic that dmodc spreads over many links is not drawn
+ * to few downward links. And horizontal links are not used, because they would shorten some paths
+ * and gather traffic on few links. Then the destinations that some switch of their island cannot
+ * reach are routed again without these limits. Both routings follow the same order, so their
+ * channel dependencies together have no cycle.
  *
  * A fault must not change the root or the order without need, because tables would change all
  * over the fabric.  So the order of the nominal fabric is used, if one is given and if every

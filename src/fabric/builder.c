@@ -170,6 +170,11 @@ enum ftr_status ftr_builder_hold(struct ftr_builder *b, uint64_t guid,
 	return FTR_OK;
 }
 
+static const char *end_type(enum ftr_node_type type)
+{
+	return type == FTR_NODE_ROUTER ? "router" : "channel adapter";
+}
+
 enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 					enum ftr_node_type type,
 					uint64_t node_guid, uint64_t port_guid,
@@ -197,12 +202,17 @@ enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 	i = ftr_map_get(&b->ep_by_end, key);
 	if (i != FTR_MAP_NONE) {
 		e = &b->ep[i];
-		if (e->guid != port_guid || e->type != type)
+		if (e->guid != port_guid)
 			return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
 					" port %u has port GUID 0x%016" PRIx64
 					" here but 0x%016" PRIx64 " before",
 					node_guid, port_num, port_guid,
 					e->guid);
+		if (e->type != type)
+			return ftr_fail(err, FTR_INVAL, "node 0x%016" PRIx64
+					" is a %s here but a %s before", node_guid,
+					end_type(type),
+					end_type((enum ftr_node_type)e->type));
 		return merge_lid(&e->lid, &e->lmc, lid, lmc, "port",
 				 port_guid, err);
 	}

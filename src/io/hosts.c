@@ -158,34 +158,37 @@ struct reading {
 	bool jobs;		/* lines begin with the name of a job */
 	struct ftr_host_entry *entry;
 	const char **group;
-	uint32_t n, cap, n_groups, cap_groups;
+	uint32_t *before;	/* [n] 1 + index in entry[] of the previous entry of the host;
+				 * 0: none */
+	uint32_t n, cap, cap_before, n_groups, cap_groups;
 	uint32_t now;		/* group to which the present line belongs */
 	uint32_t *seen;		/* [h->n] 1 + index in entry[] of the host's last entry; 0: none */
-	uint32_t *seen_group;	/* [h->n] 1 + group of that entry; 0: the host has no entry */
 };
 
 static bool add(struct reading *r, const char *name, uint32_t slots)
 {
 	uint32_t at = ftr_hosts_find(r->h, name);
+	uint32_t last = at == FTR_HOST_NONE ? 0 : r->seen[at];
 
-	if (at != FTR_HOST_NONE && r->seen_group[at] == r->now + 1) {
-		r->entry[r->seen[at] - 1].slots += slots;
-		return true;
-	}
-	if (!FTR_GROW(r->entry, r->n, r->cap))
+	for (uint32_t i = last; i; i = r->before[i - 1])
+		if (r->entry[i - 1].group == r->now) {
+			r->entry[i - 1].slots += slots;
+			return true;
+		}
+	if (!FTR_GROW(r->entry, r->n, r->cap) ||
+	    !FTR_GROW(r->before, r->n, r->cap_before))
 		return ftr_text_nomem(&r->t);
+	r->before[r->n] = last;
 	r->entry[r->n] = (struct ftr_host_entry){
 		r->now, at, slots,
 		ftr_arena_strndup(r->l->arena, name, WORD_MAX)
 	};
 	if (!r->entry[r->n++].name)
 		return ftr_text_nomem(&r->t);
-	if (at == FTR_HOST_NONE) {
+	if (at == FTR_HOST_NONE)
 		r->l->n_unknown++;
-	} else {
+	else
 		r->seen[at] = r->n;
-		r->seen_group[at] = r->now + 1;
-	}
 	return true;
 }
 
@@ -353,8 +356,7 @@ enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 
 	r.l = a ? ftr_arena_zalloc(a, 1, sizeof(*r.l)) : NULL;
 	r.seen = ftr_calloc((size_t)h->n + 1, sizeof(*r.seen));
-	r.seen_group = ftr_calloc((size_t)h->n + 1, sizeof(*r.seen_group));
-	if (!r.l || !r.seen || !r.seen_group) {
+	if (!r.l || !r.seen) {
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for a list of hosts");
 	} else {
 		r.l->arena = a;
@@ -365,7 +367,7 @@ enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 		st = r.t.status;
 	}
 	free(r.seen);
-	free(r.seen_group);
+	free(r.before);
 	free(r.entry);
 	free(r.group);
 	if (st)

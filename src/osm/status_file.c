@@ -15,8 +15,8 @@
 #include "osm/fast.h"
 #include "osm/metrics.h"
 #include "osm/writer.h"
+#include <ftr/balance.h>
 #include <ftr/load.h>
-#include <ftr/picture.h>
 
 /* The load is computed on the sweeper's thread, in O(switches * host ports): about 0.1 s if
  * this product is LOAD_MAX.  If the product is greater, the load is not computed. */
@@ -213,51 +213,38 @@ static uint32_t held_links(struct ibf_fast *f)
 	return n;
 }
 
-static uint64_t bound(const struct ftr_picture *pic, const struct ftr_fabric *f,
-		      const ftr_ep *order, uint32_t n)
-{
-	uint64_t *out = ftr_calloc(2 * (size_t)pic->n_pods + 1, sizeof(*out));
-	uint64_t most = 0;
-
-	if (!out)
-		return 0;
-	ftr_picture_cross_all(pic, f, order, n, out, out + pic->n_pods);
-	for (uint32_t i = 0; i < pic->n_pods; i++)
-		if (pic->pod[i].links_out)
-			most = FTR_MAX(most, (out[i] + pic->pod[i].links_out - 1)
-				       / pic->pod[i].links_out);
-	free(out);
-	return most;
-}
-
-/* Compute the all-to-all load of the most loaded link, and a lower bound of that load (from the
- * links out of pods).  False: out of memory. */
+/* Compute the all-to-all load of the most loaded link, and a lower bound of this load for any
+ * tables that connect all physically connected hosts.  False: out of memory. */
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {
-	uint32_t n_places = gen->shape->numbering.n_places, n = 0;
+	const struct ftr_fabric *f = gen->fabric;
+	uint32_t n_places = gen->shape->numbering.n_places, n = 0, cuts = 0;
 	ftr_ep *order = ftr_calloc((size_t)n_places + 1, sizeof(*order));
+	uint32_t *hosts = ftr_calloc((size_t)f->n_sw + 1, sizeof(*hosts));
 	struct ftr_load_report *r = ftr_calloc(1, sizeof(*r));
-	struct ftr_picture *pic = NULL;
 	struct ftr_load *ld = NULL;
-	bool ok = order && r && !ftr_picture_new(gen->shape, &pic, NULL);
+	bool ok = order && hosts && r;
 
 	if (ok) {
 		ftr_shape_host_order(gen->shape, order);
 		for (uint32_t d = 0; d < n_places; d++)
-			if (order[d] != FTR_EP_NONE)
+			if (order[d] != FTR_EP_NONE) {
+				hosts[f->ep[order[d]].sw]++;
 				order[n++] = order[d];
-		ok = !ftr_load_new(gen->fabric, gen->tables, order, n, 1, NULL,
-				   &ld, NULL);
+			}
+		ok = !ftr_balance_bound(gen->shape, hosts, &cuts, NULL) &&
+			!ftr_load_new(f, gen->tables, order, n, 1, NULL, &ld,
+				      NULL);
 	}
 	if (ok) {
 		ftr_load_all(ld, NULL, r);
 		*max = r->max;
-		*least = bound(pic, gen->fabric, order, n);
+		*least = cuts;
 	}
 	ftr_load_free(ld);
-	ftr_picture_free(pic);
 	free(r);
+	free(hosts);
 	free(order);
 	return ok;
 }

@@ -37,11 +37,13 @@ static bool add(struct list *w, ftr_sw low, ftr_sw up, uint32_t n, bool inferred
 /* Number of links between a and b that are in the nominal fabric but not in the present one. */
 static uint32_t absent(const struct ftr_shape *sh, ftr_sw a, ftr_sw b)
 {
-	ftr_sw low = FTR_MIN(a, b), high = FTR_MAX(a, b);
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < sh->missing.n_absent; i++)
-		n += sh->missing.absent[i].sw == low && sh->missing.absent[i].peer == high;
+	for (uint32_t i = 0; i < sh->missing.n_absent; i++) {
+		const struct ftr_link *l = &sh->missing.absent[i];
+
+		n += (l->sw == a && l->peer == b) || (l->sw == b && l->peer == a);
+	}
 	return n;
 }
 

@@ -30,7 +30,7 @@ tests_unit_test_write_order_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 check_PROGRAMS += tests/unit/test_picture
 tests_unit_test_picture_SOURCES = tests/unit/test_picture.c
 tests_unit_test_picture_CFLAGS = $(CHECK_TEST_CFLAGS)
-tests_unit_test_picture_LDADD = $(CHECK_TEST_LDADD)
+tests_unit_test_picture_LDADD = libftrtest.la $(CHECK_TEST_LDADD)
 
 check_PROGRAMS += tests/unit/test_shape
 tests_unit_test_shape_SOURCES = tests/unit/test_shape.c

@@ -113,6 +113,12 @@ START_TEST(contradictions_are_named)
 				     "h", &err), FTR_INVAL,
 	     "port 0x0000000000000901: base LID 5 does not fit LMC 3 and the unicast range 1..49151");
 	host(0x900);
+	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0x900, 0x902, 1, 0, 0,
+				     "h", &err), FTR_INVAL,
+	     "node 0x0000000000000900 port 1 has port GUID 0x0000000000000902 here but 0x0000000000000901 before");
+	says(ftr_builder_add_endport(b, FTR_NODE_ROUTER, 0x900, 0x901, 1, 0, 0,
+				     "h", &err), FTR_INVAL,
+	     "node 0x0000000000000900 is a router here but a channel adapter before");
 	says(ftr_builder_add_endport(b, FTR_NODE_CA, 0xa00, 0x901, 1, 0, 0,
 				     "h", &err), FTR_INVAL,
 	     "port GUID 0x0000000000000901 on node 0x0000000000000a00 port 1 was already given to node 0x0000000000000900 port 1");

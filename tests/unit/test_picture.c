@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "lib/edit.h"
 #include "lib/suite.h"
 #include <ftr/ftr.h>
 
@@ -110,6 +111,66 @@ START_TEST(missing)
 	ck_assert_uint_eq(few, 9);
 	ftr_picture_free(p);
 	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+END_TEST
+
+static struct ftr_nominal *nominal_of(const struct ftr_fabric *f, struct ftr_nominal *old)
+{
+	struct ftr_nominal *n = NULL;
+	struct ftr_err err = { 0 };
+
+	ck_assert_msg(!ftr_nominal_new(f, NULL, old, NULL, &n, NULL, &err), "%s", err.msg);
+	return n;
+}
+
+/* Switch s is replaced by one with this GUID.  Then one of its two links to a neighbour is missing:
+ * the picture must show exactly this link, as known from the nominal fabric. */
+static void missing_at_replaced(const struct ftr_fabric *f, ftr_sw s, uint64_t guid)
+{
+	uint64_t *guids = calloc(f->n_sw, sizeof(*guids));
+	ftr_lid *lids = calloc(f->n_sw, sizeof(*lids));
+	struct ftr_nominal *n = nominal_of(f, NULL), *m;
+	struct ftr_shape_opts so = { 0 };
+	struct edit cut = EDIT_NOTHING;
+	struct ftr_fabric *g, *damaged;
+	struct ftr_shape *sh = NULL;
+	struct ftr_picture *p;
+	struct ftr_err err;
+
+	guids[s] = guid;
+	lids[s] = (ftr_lid)(f->max_lid + 1);
+	g = edit_replace(f, guids, lids);
+	m = nominal_of(g, n);
+	cut.cut_sw = ftr_fabric_find_sw(g, guid);
+	while (ftr_fabric_port(g, cut.cut_sw, ++cut.cut_port)->peer_kind != FTR_PEER_SW)
+		;
+	damaged = edit_seal(edit_open(g, &cut));
+	so.nominal = m->shape;
+	ck_assert(!ftr_shape_new(damaged, &so, NULL, &sh, &err));
+	p = picture_of(sh);
+	ck_assert_uint_eq(p->missing_links, 1);
+	ck_assert_uint_eq(p->n_missing, 1);
+	ck_assert(!p->missing[0].inferred);
+	ck_assert(p->missing[0].low == cut.cut_sw || p->missing[0].up == cut.cut_sw);
+	ftr_picture_free(p);
+	ftr_shape_free(sh);
+	ftr_fabric_free(damaged);
+	ftr_nominal_free(m);
+	ftr_nominal_free(n);
+	ftr_fabric_free(g);
+	free(lids);
+	free(guids);
+}
+
+START_TEST(missing_after_replacement)
+{
+	struct ftr_fabric *f = fabric_of("2;4,4;1,2;1,2", 0);
+
+	for (ftr_sw s = 0; s < f->n_sw; s++) {
+		missing_at_replaced(f, s, 1);
+		missing_at_replaced(f, s, UINT64_MAX);
+	}
 	ftr_fabric_free(f);
 }
 END_TEST
@@ -423,6 +484,7 @@ int main(void)
 
 	tcase_add_test(t, places);
 	tcase_add_test(t, missing);
+	tcase_add_test(t, missing_after_replacement);
 	tcase_add_test(t, loads);
 	tcase_add_loop_test(t, bounds, 0, 100);
 	tcase_add_test(t, host_names);

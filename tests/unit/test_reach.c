@@ -6,7 +6,8 @@
  * On every fabric, the tables of every engine must have these properties on one VL, in the part of
  * the fabric that Active links connect with OpenSM's port: each host port reaches every other one,
  * every switch reaches the LID of every subnet manager, and these packets close no credit loop.
- * With sftree and ddlr every switch also reaches every LID.
+ * With sftree and ddlr every switch also reaches every LID.  The lower bound in the plugin's status
+ * file must not exceed the load of the most loaded link.
  *
  * Each seed gives one random fabric, in most cases damaged, with subnet managers on random
  * nodes.  For one seed in eight, links then fail and OpenSM sweeps again.  Real fabrics
@@ -37,6 +38,7 @@ static struct ftr_err err;
 static struct {
 	uint32_t fabrics, routings, sms, reordered, turns;
 	uint64_t pairs, to_sm, apart;
+	uint32_t bounds;	/* number of lower bounds in status files */
 } sum;
 
 /* ---- the walk ---------------------------------------------------------- */
@@ -260,6 +262,30 @@ static void read_switches(struct scene *c)
 	fake_unlock(c->h);
 }
 
+/* The lower bound in the status file must not exceed the load of the most loaded link. */
+static void check_bound(const struct scene *c)
+{
+	char path[128], text[4096];
+	const char *load;
+	uint64_t max, bound;
+	FILE *in;
+
+	fake_flush(c->h);
+	snprintf(path, sizeof(path), "%s/ibfattree-status.json", c->h->dir);
+	in = fopen(path, "r");
+	ck_assert(in);
+	text[fread(text, 1, sizeof(text) - 1, in)] = '\0';
+	fclose(in);
+	load = strstr(text, "\"link_load\":");
+	ck_assert(load);
+	if (sscanf(load, "\"link_load\":{\"max\":%" SCNu64 ",\"bound\":%" SCNu64, &max, &bound) != 2)
+		return;
+	ck_assert_msg(bound <= max, "seed %" PRIu64 ", %s: bound %" PRIu64
+		      ", but the most loaded link has %" PRIu64 " flows",
+		      c->seed, c->engine, bound, max);
+	sum.bounds++;
+}
+
 static void judge(struct scene *c)
 {
 	const struct ftr_fabric *f = c->f;
@@ -283,6 +309,7 @@ static void judge(struct scene *c)
 				 f->ep[o->idx].guid);
 	}
 	no_credit_loop(c);
+	check_bound(c);
 	sum.routings++;
 	sum.reordered += fake_logged(c->h, "IBF119") > 0;
 	sum.turns += fake_logged(c->h, " extra turn") > 0;
@@ -467,6 +494,7 @@ START_TEST(random_fabrics)
 		ftr_rng_seed(&r, seed);
 		try_all(random_fabric(&r, seed), seed, &r);
 	}
+	ck_assert_uint_gt(sum.bounds, 0);
 	show("random fabrics");
 }
 END_TEST

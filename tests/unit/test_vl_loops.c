@@ -5,7 +5,8 @@
  *
  * The naive construction walks every packet from its source port, VL by VL, and enters
  * its dependencies in a square matrix.  It finds the shortest cycle through every vertex
- * by breadth-first search.
+ * by breadth-first search.  It counts the places where packets are mapped to VL 15, towards
+ * switches and hosts.
  */
 #include <stdlib.h>
 
@@ -27,7 +28,9 @@ struct naive {
 	const struct net *n;
 	const struct ftr_sl2vl *map;
 	const struct ftr_path_sl *sl;
-	uint64_t no_sl;
+	uint64_t no_sl, drops;
+	/* dropped[s][in][sl]: packets to the current LID that enter s by port `in` are dropped */
+	bool dropped[MAX_SW][PORTS + 1][FTR_N_SL];
 	bool dep[VERTICES][VERTICES];
 };
 
@@ -40,6 +43,7 @@ static void packet(struct naive *v, ftr_sw s, ftr_port in, uint32_t source,
 		   ftr_lid lid)
 {
 	const struct ftr_fabric *f = v->n->f;
+	const struct ftr_lid_owner *to = &f->owner[lid];
 	unsigned int sl = 0;
 	uint32_t last = VERTICES, hops = 0;
 
@@ -51,23 +55,33 @@ static void packet(struct naive *v, ftr_sw s, ftr_port in, uint32_t source,
 	/* enough hops to pass through a loop twice, wherever it begins */
 	while (hops++ < 3 * f->n_sw) {
 		ftr_port out = ftr_tables_get(v->n->t, s, lid);
+		const struct ftr_swport *port;
 		unsigned int vl = sl;
 		uint32_t at;
 
-		if (out == 0 || out > f->sw[s].n_ports ||
-		    ftr_fabric_port(f, s, out)->peer_kind != FTR_PEER_SW)
+		if (out == 0 || out > f->sw[s].n_ports)
+			return;
+		port = ftr_fabric_port(f, s, out);
+		if (port->peer_kind != FTR_PEER_SW &&
+		    !(port->peer_kind == FTR_PEER_EP &&
+		      to->kind == FTR_OWNER_EP && to->idx == port->peer))
 			return;
 		if (v->map)
 			vl = *ftr_sl2vl_word(v->map, s, in, out) >> (4 * sl) &
 				15;
-		if (vl == FTR_VL_DROP)
+		if (vl == FTR_VL_DROP) {
+			v->drops += !v->dropped[s][in][sl];
+			v->dropped[s][in][sl] = true;
+			return;
+		}
+		if (port->peer_kind != FTR_PEER_SW)
 			return;
 		at = vertex(s, out, vl);
 		if (last != VERTICES)
 			v->dep[last][at] = true;
 		last = at;
-		in = ftr_fabric_port(f, s, out)->peer_port;
-		s = ftr_fabric_port(f, s, out)->peer;
+		in = port->peer_port;
+		s = port->peer;
 	}
 }
 
@@ -80,6 +94,7 @@ static void all_packets(struct naive *v, bool switches)
 
 		if (o->kind == FTR_OWNER_NONE)
 			continue;
+		memset(v->dropped, 0, sizeof(v->dropped));
 		for (ftr_ep e = 0; e < f->n_ep; e++)
 			if (o->kind == FTR_OWNER_SW || o->idx != e)
 				packet(v, f->ep[e].sw, f->ep[e].sw_port, e,
@@ -126,6 +141,7 @@ static void check_against(struct naive *v, const struct ftr_check_opts *opts,
 	ck_assert_int_eq(r.cdg, best ? FTR_CDG_CYCLE : FTR_CDG_ACYCLIC);
 	ck_assert_uint_eq(r.cycle_len, best);
 	ck_assert_uint_eq(r.no_sl, v->no_sl);
+	ck_assert_uint_eq(r.vl_drops, v->drops);
 	for (uint32_t i = 0; i < r.cycle_len; i++) {
 		const struct ftr_channel *a = &r.cycle[i];
 		const struct ftr_channel *b = &r.cycle[(i + 1) % r.cycle_len];
@@ -337,10 +353,11 @@ START_TEST(ring_dateline)
 				      FTR_VL_DROP);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
-	/* four paths with SL 1 lead on from switch 0: host 0 to 3, 0 to 4, 1 to 4, and 4 to 1 */
-	ck_assert_uint_eq(r.vl_drops, 4);
+	/* four paths with SL 1 lead on from switch 0: host 0 to 3, 0 to 4, 1 to 4, and 4 to 1; and
+	 * packets with SL 1 to host 0 arrive by one port */
+	ck_assert_uint_eq(r.vl_drops, 5);
 	ck_assert_uint_eq(r.vl_drop.at, 0);
-	ck_assert_uint_eq(r.vl_drop.lid, n.f->ep[1].lid);
+	ck_assert_uint_eq(r.vl_drop.lid, n.f->ep[0].lid);
 	ftr_sl2vl_free(m);
 	ftr_path_sl_free((struct ftr_path_sl *)(uintptr_t)o.path_sl);
 	net_free(&n);
