@@ -143,9 +143,10 @@ static enum ftr_status find_managers(const struct ibf_plugin *p,
 
 /*
  * Stores the extra turns with which the plan begins in r, converted to switches of gen's fabric.
- * These are the turns of the previous routing, so that a mixture of old and new entries has no
- * credit loops in most cases (see invariant 3 in docs/design.md).  Exception: if the fabric is
- * complete and was routed before when it was complete, the plan begins with the same turns as
+ * These are the turns of the previous routing, so that few entries change.  (Turns over missing
+ * links and at missing switches are dropped, and may be planned in another way when these return.
+ * On mixtures of old and new entries see invariant 3 in docs/design.md.)  Exception: if the fabric
+ * is complete and was routed before when it was complete, the plan begins with the same turns as
  * then, usually none.  So the tables are the same as before the fault.
  */
 static enum ftr_status carry_turns(const struct ibf_engine *e,
