@@ -78,9 +78,9 @@
 #define LARGE_OVER (1 << 12)
 /* The next two constants apply only if no link is above the limit. */
 #define GAIN_SHARE 500		/* In the second half of its sweeps, the search ends after a sweep
-				 * that reduces the load of shifts by less than 1 / GAIN_SHARE. (On
+				 * that reduces the load of shifts by less than 1 / GAIN_SHARE. On
 				 * small fabrics a sweep that increases it does not end the
-				 * search.) */
+				 * search, because later sweeps often find better tables. */
 #define MOVED_SHARE 20		/* On fabrics that are not small, the search ends with a sweep that
 				 * makes less than 1 / MOVED_SHARE of the moves of the sweep with
 				 * the most moves. Its tables are not compared with the best. */
@@ -261,7 +261,7 @@ static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 	while (!st && !w->r->cancelled && n < sweeps &&
 	       (w->now.max > w->target || w->now.sum >= w->net->n_pos)) {
 		if (w->now.max <= w->limit && n > sweeps / 2 &&
-		    before - w->now.sum < before / GAIN_SHARE)
+		    w->now.sum <= before && before - w->now.sum < before / GAIN_SHARE)
 			break;
 		before = w->now.sum;
 		s.meet = too_many(w);

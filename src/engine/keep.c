@@ -17,11 +17,10 @@
  *
  * A port is kept only if it is a candidate on the present fabric, by equation (1) or by the plan
  * of extra turns (connect.h).  So one more fault changes only the entries that lost their port, a
- * restored link gets its entries back, and the complete fabric has its preferred tables.  If there
- * are no extra turns, packets go up and then down by the same ranks in any mixture of such tables,
- * so there are no loops and no credit loops.  After these steps the search (<ftr/balance.h>) may
- * move the entries that were not kept; with search_displaced, all entries without their preferred
- * port; with search_all, or if there are no preferred tables, all entries.
+ * restored link gets its entries back, and the complete fabric has its preferred tables.  On
+ * mixtures of old and new tables see invariant 3 in docs/design.md.  After these steps the search
+ * (<ftr/balance.h>) may move the entries that were not kept; with search_displaced, all entries
+ * without their preferred port; with search_all, or if there are no preferred tables, all entries.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -149,7 +149,8 @@ static uint64_t count_detours(const struct work *w)
 				l += BYTES_WORD - 1;
 				continue;
 			}
-			if (real[l] != FTR_COST_INF && real[l] != ideal[l])
+			if (real[l] != FTR_COST_INF &&
+			    (real[l] > ideal[l] || ideal[l] == FTR_COST_INF))
 				n += (uint64_t)sh->tree.leaf_hosts[i] *
 					sh->tree.leaf_hosts[l];
 		}

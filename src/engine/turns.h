@@ -11,8 +11,10 @@
  * The base relation has no cycle: base turns lead over upward channels by rising rank, then
  * over downward channels by falling rank. Extra turns are added as long as the relation stays
  * free of cycles. The relation then contains the channel dependencies of every routing that
- * uses allowed turns only, and of every mixture of two such routings. So none of these
- * routings and mixtures has a credit loop, on one VL (Dally and Seitz 1987).
+ * uses allowed turns only. So none of these routings has a credit loop, on one VL (Dally and
+ * Seitz 1987). The same holds for a mixture of two such routings that makes allowed turns only.
+ * Others are possible: an old entry leads down to a switch whose new entry leads up. While the
+ * fast path writes, src/incremental/write_steps.c excludes them.
  */
 #ifndef FTR_ENGINE_TURNS_H
 #define FTR_ENGINE_TURNS_H

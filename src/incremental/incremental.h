@@ -167,9 +167,8 @@ struct ftr_incr {
 	uint32_t n_extra;
 	struct ftr_incr_result result;
 	bool can_undo;
-	struct incr_pairs pairs, before;	/* pairs: counts for the present tables, but
-						 * pairs.extra is 0 until the first apply;
-						 * before: counts before the last apply */
+	struct incr_pairs pairs, before;	/* pairs: counts for the present tables; before:
+						 * counts before the last apply */
 };
 
 static inline uint8_t *incr_cost(const struct ftr_incr *lv, ftr_sw s)

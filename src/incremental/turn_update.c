@@ -112,6 +112,28 @@ static enum ftr_status plan_with_fewest_links(struct ftr_incr *lv, enum connect_
 	return st;
 }
 
+static bool are_leaves(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
+{
+	return l < lv->view.tree.n_leaf &&
+		lv->view.numbering.col[s] < lv->view.tree.n_leaf;
+}
+
+/* True if the entry connects two leaf switches without an up/down path. */
+static bool joins_leaves(const struct ftr_incr *lv,
+			 const struct connect_entry *e)
+{
+	return !e->restricted && are_leaves(lv, e->sw, e->col);
+}
+
+static void count_extra(struct ftr_incr *lv)
+{
+	const struct connect *c = incr_plan(lv);
+
+	lv->pairs.extra = 0;
+	for (uint32_t i = 0; i < c->n_entries; i++)
+		lv->pairs.extra += joins_leaves(lv, &c->entry[i]);
+}
+
 enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 {
 	ftr_sw *sm = ftr_arena_alloc(lv->arena, lv->opts.n_sm + 1u,
@@ -119,6 +141,7 @@ enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 	struct ftr_turn *turn = ftr_arena_alloc(lv->arena,
 						lv->opts.n_turns + 1u,
 						sizeof(*turn));
+	enum ftr_status st;
 
 	if (!sm || !turn)
 		return incr_nomem(lv, err);
@@ -130,46 +153,51 @@ enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 	lv->opts.turn = turn;
 	if (lv->opts.paths == FTR_PATHS_UPDOWN)
 		return FTR_OK;
-	return plan_with_fewest_links(lv, CONNECT_UP_DOWN, turn, lv->opts.n_turns,
-			  lv->opts.n_turns, err);
+	st = plan_with_fewest_links(lv, CONNECT_UP_DOWN, turn, lv->opts.n_turns,
+				    lv->opts.n_turns, err);
+	if (!st)
+		count_extra(lv);
+	return st;
 }
 
-static bool joins_leaves(const struct ftr_incr *lv,
-			 const struct connect_entry *e)
+/* True if the plan connects the pair (s, l), which has no up/down path. */
+static bool connects(const struct connect *c, ftr_sw s, uint32_t l)
 {
-	return !e->restricted && e->col < lv->view.tree.n_leaf &&
-		lv->view.numbering.col[e->sw] < lv->view.tree.n_leaf;
+	const struct connect_entry *e = connect_find(c, s, l);
+
+	return e && !e->restricted;
 }
 
-/* Correct the counts of pairs. By the costs alone, every pair without an up/down path was counted
- * as unreachable, even if extra turns connect it. If this apply connects some pairs and disconnects
- * others, lost_pairs and regained_pairs may both be too low by the same number. */
+/* Correct the numbers of pairs that lost or regained their path. By the costs alone, every pair
+ * without an up/down path was counted as unreachable, even if extra turns connect it. */
 static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 			const struct connect *now)
 {
 	struct ftr_incr_result *r = &lv->result;
+	uint64_t n_new = 0, n_kept = 0;
 
 	for (uint32_t i = 0; i < now->n_entries; i++) {
 		const struct connect_entry *e = &now->entry[i];
 
-		if (!joins_leaves(lv, e))
-			continue;
-		lv->pairs.extra++;
-		if (connect_find(old, e->sw, e->col))
-			continue;
-		if (r->lost_pairs)
-			r->lost_pairs--;
-		else
-			r->regained_pairs++;
+		n_new += joins_leaves(lv, e) && !connects(old, e->sw, e->col);
 	}
+	/* pairs that lost their up/down path, but are connected by the plan */
+	for (uint32_t i = 0; n_new && i < lv->n_log; i++) {
+		const struct incr_log *c = &lv->log[i];
+
+		n_kept += c->job == JOB_COST && c->before != FTR_COST_INF &&
+			are_leaves(lv, c->sw, c->col) && connects(now, c->sw, c->col);
+	}
+	r->lost_pairs -= n_kept;
+	r->regained_pairs += n_new - n_kept;
 	for (uint32_t i = 0; i < old->n_entries; i++) {
 		const struct connect_entry *e = &old->entry[i];
 
-		if (!joins_leaves(lv, e) || connect_find(now, e->sw, e->col))
+		if (!joins_leaves(lv, e) || connects(now, e->sw, e->col))
 			continue;
 		if (incr_cost(lv, e->sw)[e->col] == FTR_COST_INF)
 			r->lost_pairs++;
-		else if (r->regained_pairs)
+		else
 			r->regained_pairs--;
 	}
 }
@@ -199,7 +227,7 @@ enum ftr_status incr_extra(struct ftr_incr *lv, struct ftr_err *err)
 		return st;
 	}
 	lv->replanned = true;
-	lv->pairs.extra = 0;
+	count_extra(lv);
 	count_pairs(lv, old, incr_plan(lv));
 	list_entries(lv, old);
 	list_entries(lv, incr_plan(lv));

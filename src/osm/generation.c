@@ -22,6 +22,7 @@ void ibf_generation_put(struct ibf_generation *gen)
 	ftr_shape_free(gen->own);
 	free(gen->sm);
 	free(gen->turn);
+	free(gen->given);
 	ftr_sl2vl_free(gen->vls);
 	ftr_tables_free(gen->tables);
 	ftr_tables_free(gen->prefer);
@@ -41,6 +42,10 @@ void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen)
 	e->stree = NULL;
 	e->gen = gen;
 	e->gen_stale = false;
+	if (!gen || (gen->tables && ibf_is_complete(gen))) {
+		ibf_generation_put(e->complete);
+		e->complete = ibf_generation_get(gen);
+	}
 }
 
 const struct ftr_shape *ibf_nominal_shape(const struct ibf_generation *gen)

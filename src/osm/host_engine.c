@@ -141,36 +141,30 @@ static enum ftr_status find_managers(const struct ibf_plugin *p,
 	return FTR_OK;
 }
 
-/* True if this fabric was routed when it was complete, and is complete again. */
-static bool is_repaired(const struct ibf_engine *e,
-			const struct ibf_generation *gen)
-{
-	const struct ibf_generation *first = e->prefer.gen;
-
-	return first && first->nominal == gen->nominal &&
-		ibf_is_complete(first) && ibf_is_complete(gen);
-}
-
 /*
- * Stores the extra turns of the previous routing in r, converted to switches of gen's fabric.
- * If the fabric is complete again, no turns are stored: all turns are planned from the start, so
- * that the tables are the same as before the fault.  If only links were missing, the turns of the
- * complete fabric are a subset of those of the damaged fabric, because planning for the damaged
- * fabric began with them.  So a mixture of old and new entries has no credit loops.  (Turns at
- * switches that are missing are not carried over.)
+ * Stores the extra turns with which the plan begins in r, converted to switches of gen's fabric.
+ * These are the turns of the previous routing, so that few entries change.  (Turns over missing
+ * links and at missing switches are dropped, and may be planned in another way when these return.
+ * On mixtures of old and new entries see invariant 3 in docs/design.md.)  Exception: if the fabric
+ * is complete and was routed before when it was complete, the plan begins with the same turns as
+ * then, usually none.  So the tables are the same as before the fault.
  */
 static enum ftr_status carry_turns(const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
 				   struct ibf_routes *r, struct ftr_err *err)
 {
-	const struct ibf_generation *old = is_repaired(e, gen) ? NULL : e->gen;
+	const struct ibf_generation *whole = e->complete, *old = e->gen;
 	enum ftr_status st;
 
-	if (!old)
+	if (whole && whole->nominal == gen->nominal && ibf_is_complete(gen))
+		st = ftr_turns_carry(whole->fabric, whole->given, whole->n_given,
+				     gen->fabric, &r->given, &r->opts.n_turns, err);
+	else if (old)
+		st = ftr_turns_carry(old->fabric, old->opts.turn, old->opts.n_turns,
+				     gen->fabric, &r->given, &r->opts.n_turns, err);
+	else
 		return FTR_OK;
-	st = ftr_turns_carry(old->fabric, old->opts.turn, old->opts.n_turns,
-			     gen->fabric, &r->before, &r->opts.n_turns, err);
-	r->opts.turn = r->before;
+	r->opts.turn = r->given;
 	return st;
 }
 
@@ -213,10 +207,13 @@ static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 	if (!r->stats.by_rank)	/* extra turns need tables that follow the ranks */
 		gen->opts.paths = FTR_PATHS_UPDOWN;
 	gen->sm = r->sm;
+	gen->given = r->given;
+	gen->n_given = r->opts.n_turns;
 	gen->turn = r->stats.turn;
 	gen->opts.turn = r->stats.turn;
 	gen->opts.n_turns = r->stats.turn ? r->stats.n_turns : 0;
 	r->sm = NULL;
+	r->given = NULL;
 	r->stats.turn = NULL;
 	gen->order = r->stats.order;
 	gen->own = r->stats.routed;
@@ -267,7 +264,7 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	free(r.stats.order);
 	free(r.stats.turn);
 	free(r.sm);
-	free(r.before);
+	free(r.given);
 	return st ? ibf_refuse(e, msg, err) : FTR_OK;
 }
 

@@ -77,6 +77,8 @@ struct ibf_generation {
 	ftr_sw *sm;		/* the array that opts.sm points to; freed with the generation */
 	struct ftr_turn *turn;	/* the array that opts.turn points to: the extra turns of the
 				 * tables; freed with the generation */
+	struct ftr_turn *given;	/* [n_given] the extra turns with which the plan began */
+	uint32_t n_given;
 };
 
 /* Tables that an engine has computed, its options and its statistics. */
@@ -85,8 +87,8 @@ struct ibf_routes {
 	struct ftr_route_opts opts;
 	struct ftr_route_stats stats;	/* owns stats.order and stats.turn */
 	ftr_sw *sm;		/* the array that opts.sm points to, to be freed */
-	struct ftr_turn *before;	/* the array that opts.turn points to, to be freed: the
-					 * extra turns of the previous routing */
+	struct ftr_turn *given;	/* the array that opts.turn points to, to be freed: the extra turns
+				 * with which the plan begins */
 };
 
 /* Duration of each phase of a routing, in milliseconds. */
@@ -153,6 +155,8 @@ struct ibf_engine {
 	const struct ftr_engine_ops *ops;
 	const void *host;	/* OpenSM's struct osm_routing_engine for this engine */
 	struct ibf_generation *gen;	/* the published generation; NULL: none yet */
+	struct ibf_generation *complete;	/* the last published routing of a complete fabric;
+						 * NULL: none yet */
 	struct ibf_prefer prefer;
 	bool gen_stale;		/* a sweep has begun since gen was made */
 	bool took_over;		/* option takeover ordered: since this manager became master, and

@@ -390,6 +390,62 @@ START_TEST(detours_are_spread)
 }
 END_TEST
 
+/* Number of hops from one switch to another; UINT32_MAX: packets do not arrive. */
+static uint32_t hops(const struct both *b, const struct ftr_tables *t, ftr_sw s, ftr_sw to)
+{
+	uint32_t n = 0;
+
+	while (s != to && n++ < b->f->n_sw) {
+		ftr_port p = ftr_tables_get(t, s, b->f->sw[to].lid);
+
+		if (p == FTR_PORT_NONE)
+			return UINT32_MAX;
+		s = ftr_fabric_port(b->f, s, p)->peer;
+	}
+	return s == to ? n : UINT32_MAX;
+}
+
+/* The statistics count the pairs of hosts whose path is longer than the shortest up/down path, or
+ * that have no such path.  Over horizontal links a path can also be shorter. */
+START_TEST(detours_are_counted)
+{
+	uint64_t seed = trees_first_seed(), total = 0, shorter = 0;
+
+	for (unsigned int i = 0; i < trees_runs(1000); i++, seed++) {
+		struct both b = { 0 };
+		const struct ftr_shape_tree *tree;
+		uint64_t want = 0;
+		struct ftr_rng rng;
+		uint32_t n;
+
+		ftr_rng_seed(&rng, seed);
+		n = 1 + ftr_rng_below(&rng, 30);
+		ck_assert(!random_graph_new(seed, n, ftr_rng_below(&rng, 40),
+					    ftr_rng_below(&rng, 2 * n), &b.f, &err));
+		route(&b, NULL, NULL);
+		tree = &b.sh->tree;
+		for (uint32_t k = 0; k < tree->n_leaf * tree->n_leaf; k++) {
+			uint32_t x = k / tree->n_leaf, y = k % tree->n_leaf;
+			ftr_sw s = b.sh->numbering.col_sw[x], to = b.sh->numbering.col_sw[y];
+			uint32_t ideal = hops(&b, b.dmodc, s, to);
+			uint32_t real = hops(&b, b.sftree, s, to);
+
+			shorter += real < ideal && ideal != UINT32_MAX;
+			if (real != UINT32_MAX && (real > ideal || ideal == UINT32_MAX))
+				want += (uint64_t)tree->leaf_hosts[x] * tree->leaf_hosts[y];
+		}
+		ck_assert_msg(b.stats.detours == want, "seed %" PRIu64 ": %" PRIu64
+			      " pairs on detours, counted %" PRIu64, seed, want,
+			      b.stats.detours);
+		total += want;
+		unroute(&b);
+	}
+	printf("%" PRIu64 " pairs of hosts on detours; %" PRIu64
+	       " pairs of leaf switches with a shorter path\n", total, shorter);
+	runs_show(shorter > 0);
+}
+END_TEST
+
 START_TEST(real_fabrics)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {
@@ -447,6 +503,7 @@ int main(void)
 	tcase_add_test(t, threads_change_nothing);
 	tcase_add_test(t, one_lost_link_moves_no_root);
 	tcase_add_test(t, detours_are_spread);
+	tcase_add_test(t, detours_are_counted);
 	tcase_add_test(t, real_fabrics);
 	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);

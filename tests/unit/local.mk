@@ -204,6 +204,12 @@ tests_unit_test_reach_SOURCES = tests/unit/test_reach.c
 tests_unit_test_reach_CPPFLAGS = $(FAKE_CPPFLAGS)
 tests_unit_test_reach_CFLAGS = $(CHECK_TEST_CFLAGS)
 tests_unit_test_reach_LDADD = libftrtest.la $(FAKE_LDADD)
+
+check_PROGRAMS += tests/unit/test_turns
+tests_unit_test_turns_SOURCES = tests/unit/test_turns.c
+tests_unit_test_turns_CPPFLAGS = $(FAKE_CPPFLAGS)
+tests_unit_test_turns_CFLAGS = $(CHECK_TEST_CFLAGS)
+tests_unit_test_turns_LDADD = libftrtest.la $(FAKE_LDADD)
 endif
 
 # Tests of the command, linked with all of it except its main().

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Extra turns of dmodc while links and switches fail and return: credit loops of old and new
+ * tables together, and the numbers of pairs that incremental tables report.
+ *
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/irregular.h"
+#include "lib/suite.h"
+#include "lib/trees.h"
+
+static struct ftr_err err;
+
+static void must(enum ftr_status st)
+{
+	ck_assert_msg(!st, "%s", err.msg);
+}
+
+/* ---- old and new tables together ----------------------------------------- */
+
+#define PORTS (FTR_PORT_MAX + 1u)
+
+struct routed {
+	struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	struct ftr_tables *t;
+	struct ftr_route_stats stats;
+};
+
+struct mix {
+	const struct ftr_fabric *f;	/* the complete fabric */
+	struct ftr_shape *sh;		/* its shape */
+	uint8_t *dead;			/* [n_ports] 1: the link at this port is missing */
+	uint8_t *held;			/* [n_sw][lids] the tables in the switches */
+	uint32_t lids;
+	uint8_t *edge;			/* [n_ports][PORTS] 1: packets go from the link to a port of
+					 * the next switch */
+	enum ftr_paths paths;
+	struct routed now;
+};
+
+static struct {
+	uint32_t routings, with_turns, lost, returned, lost_loops, returned_loops;
+} sum;
+
+static bool is_up(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
+{
+	return !((struct mix *)ctx)->dead[f->sw[s].first_port + p];
+}
+
+static void unroute(struct routed *r)
+{
+	ftr_tables_free(r->t);
+	ftr_shape_free(r->sh);
+	ftr_fabric_free(r->f);
+	free(r->stats.turn);
+	memset(r, 0, sizeof(*r));
+}
+
+/* Route the fabric with its present links.  Missing switches have no links; their turns are dropped
+ * as if they were not in the fabric. */
+static void route(struct mix *m, const struct ftr_turn *turn, uint32_t n)
+{
+	struct ftr_filter filter = { .keep_link = is_up, .ctx = m };
+	struct ftr_shape_opts so = { .nominal = m->sh };
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct routed r = { 0 };
+
+	o.paths = m->paths;
+	o.keep_turns = true;
+	o.turn = turn;
+	o.n_turns = n;
+	must(ftr_fabric_copy_if(m->f, &filter, &r.f, &err));
+	must(ftr_shape_new(r.f, m->sh ? &so : NULL, NULL, &r.sh, &err));
+	must(ftr_tables_new(r.f, false, &r.t, &err));
+	must(ftr_engine_find("dmodc")->route(r.sh, &o, NULL, r.t, &r.stats, &err));
+	unroute(&m->now);
+	m->now = r;
+}
+
+static ftr_sw next_switch(const struct mix *m, ftr_sw s, uint8_t p)
+{
+	const struct ftr_swport *port;
+
+	if (!p || p > m->f->sw[s].n_ports || m->dead[m->f->sw[s].first_port + p])
+		return FTR_SW_NONE;
+	port = ftr_fabric_port(m->f, s, p);
+	return port->peer_kind == FTR_PEER_SW ? port->peer : FTR_SW_NONE;
+}
+
+/* The entry in the switch (k 0) or in the new tables (k 1). */
+static uint8_t entry(const struct mix *m, int k, ftr_sw s, uint32_t lid)
+{
+	return k ? ftr_tables_get(m->now.t, s, (ftr_lid)lid) :
+		m->held[(size_t)s * m->lids + lid];
+}
+
+/* The channel dependencies if each switch has its old or its new entry for each LID, and all
+ * switches send packets. */
+static void note_edges(struct mix *m)
+{
+	memset(m->edge, 0, (size_t)m->f->n_ports * PORTS);
+	for (uint32_t lid = 1; lid < m->lids; lid++)
+		for (ftr_sw s = 0; s < m->f->n_sw; s++)
+			for (int k = 0; k < 4; k++) {
+				uint8_t p = entry(m, k & 1, s, lid), q;
+				ftr_sw t = next_switch(m, s, p);
+
+				if (t == FTR_SW_NONE)
+					continue;
+				q = entry(m, k >> 1, t, lid);
+				if (next_switch(m, t, q) != FTR_SW_NONE)
+					m->edge[((size_t)m->f->sw[s].first_port + p) *
+						PORTS + q] = 1;
+			}
+}
+
+/* Remove channels that no channel waits for (Kahn's algorithm); true if channels are left. */
+static bool has_loop(struct mix *m)
+{
+	const struct ftr_fabric *f = m->f;
+	uint32_t *waits = calloc(f->n_ports, sizeof(*waits)), n = 0;
+	uint32_t *queue = calloc(f->n_ports, sizeof(*queue));
+
+	ck_assert(waits && queue);
+	note_edges(m);
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t x = 0, i = 0; pass ? i < n : x < f->n_ports; x++, i++) {
+			uint32_t c = pass ? queue[i] : x;
+			const struct ftr_swport *port = &f->ports[c];
+
+			for (uint32_t q = 1; port->peer_kind == FTR_PEER_SW &&
+			     q <= f->sw[port->peer].n_ports; q++) {
+				uint32_t y = f->sw[port->peer].first_port + q;
+
+				if (!m->edge[(size_t)c * PORTS + q])
+					continue;
+				if (!pass)
+					waits[y]++;
+				else if (!--waits[y])
+					queue[n++] = y;
+			}
+		}
+		for (uint32_t x = 0; !pass && x < f->n_ports; x++)
+			if (!waits[x])
+				queue[n++] = x;
+	}
+	free(waits);
+	free(queue);
+	return n < f->n_ports;
+}
+
+static void set_link(struct mix *m, ftr_sw s, uint32_t p, bool dead)
+{
+	const struct ftr_swport *port = ftr_fabric_port(m->f, s, (ftr_port)p);
+
+	if (port->peer_kind != FTR_PEER_SW)
+		return;
+	m->dead[m->f->sw[s].first_port + p] = dead;
+	m->dead[m->f->sw[port->peer].first_port + port->peer_port] = dead;
+}
+
+static bool has_links(const struct mix *m, ftr_sw s)
+{
+	for (unsigned int p = 1; p <= m->f->sw[s].n_ports; p++)
+		if (next_switch(m, s, (uint8_t)p) != FTR_SW_NONE)
+			return true;
+	return false;
+}
+
+/* The switches with links get the new tables. */
+static void write_tables(struct mix *m)
+{
+	for (ftr_sw s = 0; s < m->f->n_sw; s++)
+		if (has_links(m, s))
+			memcpy(m->held + (size_t)s * m->lids,
+			       ftr_tables_row(m->now.t, s), m->lids);
+}
+
+#define PARTS 3
+
+/* Parts of the fabric fail, one after the other, and then return in the same order.  A part is a
+ * switch with all its links, or one link.  The turns of the previous routing are carried over, as
+ * in the plugin. */
+static void fail_and_return(struct mix *m, struct ftr_rng *r, bool links)
+{
+	ftr_sw s[PARTS];
+	uint32_t p[PARTS], n = 1 + ftr_rng_below(r, PARTS);
+
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		uint32_t k = i % n;
+		struct ftr_turn *turn = m->now.stats.turn;
+		uint32_t n_turns = m->now.stats.n_turns;
+		bool by_rank = m->now.stats.by_rank, last = i == 2 * n - 1, loop;
+
+		if (i < n) {
+			uint32_t tries = 1000;
+
+			do {
+				s[k] = ftr_rng_below(r, m->f->n_sw);
+				p[k] = 1 + ftr_rng_below(r, m->f->sw[s[k]].n_ports);
+			} while (--tries && next_switch(m, s[k], (uint8_t)p[k]) == FTR_SW_NONE);
+		}
+		for (unsigned int q = 1; q <= m->f->sw[s[k]].n_ports; q++)
+			if (!links || q == p[k])
+				set_link(m, s[k], q, i < n);
+		m->now.stats.turn = NULL;
+		route(m, last || !by_rank ? NULL : turn, last || !by_rank ? 0 : n_turns);
+		free(turn);
+		if (by_rank && m->now.stats.by_rank) {
+			loop = has_loop(m);
+			sum.routings++;
+			sum.with_turns += n_turns > 0;
+			*(i < n ? &sum.lost : &sum.returned) += 1;
+			*(i < n ? &sum.lost_loops : &sum.returned_loops) += loop;
+		}
+		write_tables(m);
+	}
+}
+
+static void mix_one(struct ftr_fabric *f, struct ftr_rng *r, bool links, enum ftr_paths paths)
+{
+	struct mix m = { .f = f, .lids = f->max_lid + 1u, .paths = paths };
+
+	m.dead = calloc(f->n_ports, 1);
+	m.held = calloc(f->n_sw, m.lids);
+	m.edge = malloc((size_t)f->n_ports * PORTS);
+	ck_assert(m.dead && m.held && m.edge);
+	memset(m.held, FTR_PORT_NONE, (size_t)f->n_sw * m.lids);
+	must(ftr_shape_new(f, NULL, NULL, &m.sh, &err));
+	route(&m, NULL, 0);
+	write_tables(&m);
+	ck_assert(!m.now.stats.by_rank || !has_loop(&m));
+	fail_and_return(&m, r, links);
+	unroute(&m.now);
+	ftr_shape_free(m.sh);
+	free(m.dead);
+	free(m.held);
+	free(m.edge);
+	ftr_fabric_free(f);
+}
+
+static void show(const char *fabrics, bool links)
+{
+	printf("%s, %s: %u routings, %u with extra turns; old and new tables together have a loop after %u of %u failures and %u of %u returns\n",
+	       fabrics, links ? "links" : "switches", sum.routings, sum.with_turns,
+	       sum.lost_loops, sum.lost, sum.returned_loops, sum.returned);
+}
+
+/* On a PGFT with up/down paths, old and new tables together never have a loop.  _i 0: switches
+ * fail; 1: links fail. */
+START_TEST(old_and_new_tables_of_trees)
+{
+	memset(&sum, 0, sizeof(sum));
+	for (uint32_t i = 0; i < trees_runs(200); i++) {
+		uint64_t seed = trees_first_seed() + i;
+		struct ftr_pgft g;
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, seed);
+		trees_random_pgft(&r, &g, false, 30);
+		mix_one(trees_grow(&g, seed, 0), &r, _i, FTR_PATHS_UPDOWN);
+	}
+	show("PGFTs, up/down paths", _i);
+	ck_assert_uint_gt(sum.routings, 0);
+	ck_assert_uint_eq(sum.lost_loops + sum.returned_loops, 0);
+}
+END_TEST
+
+/* On irregular fabrics they may have a loop (docs/design.md, invariant 3). */
+START_TEST(old_and_new_tables)
+{
+	memset(&sum, 0, sizeof(sum));
+	for (uint32_t i = 0; i < trees_runs(200); i++) {
+		struct ftr_rng r;
+
+		ftr_rng_seed(&r, trees_first_seed() + i);
+		mix_one(irregular_small(&r), &r, _i, FTR_PATHS_ALL);
+	}
+	show("irregular", _i);
+	runs_show(sum.with_turns > 0 && sum.lost_loops > 0 && sum.returned_loops > 0);
+}
+END_TEST
+
+/* ---- pairs in incremental tables ------------------------------------------ */
+
+/* unreachable[i * n_leaf + j]: 1 if packets from leaf i do not arrive at leaf j; leaves are
+ * numbered as columns. */
+static uint8_t *unreachable(const struct ftr_shape *sh, const struct ftr_incr *lv)
+{
+	const struct ftr_tables *t = ftr_incr_tables(lv);
+	uint32_t n = sh->tree.n_leaf;
+	uint8_t *u = calloc((size_t)n * n + 1, 1);
+
+	ck_assert_ptr_nonnull(u);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++) {
+			ftr_sw at = sh->numbering.col_sw[i], to = sh->numbering.col_sw[j];
+			uint32_t hops = 0;
+
+			while (at != to && hops++ < sh->f->n_sw) {
+				ftr_port p = ftr_tables_get(t, at, sh->f->sw[to].lid);
+
+				if (p == FTR_PORT_NONE || !ftr_incr_alive(lv, at, p))
+					break;
+				at = ftr_fabric_port(sh->f, at, p)->peer;
+			}
+			u[i * n + j] = at != to;
+		}
+	return u;
+}
+
+static struct {
+	uint32_t applies, both;
+	uint64_t bad, lost, regained;
+} pairs;
+
+/* Let a few links change, and compare the numbers of pairs with those of all walks. */
+static void apply(struct ftr_rng *r, const struct ftr_shape *sh, struct ftr_incr *lv,
+		  uint64_t seed)
+{
+	size_t n_pairs = (size_t)sh->tree.n_leaf * sh->tree.n_leaf;
+	uint8_t *before = unreachable(sh, lv), *after;
+	const struct ftr_incr_result *res;
+	uint64_t bad = 0, now = 0, lost = 0, regained = 0;
+	struct ftr_incr_event ev[4];
+	enum ftr_status st;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < 2000 && n < FTR_ARRAY_LEN(ev); i++) {
+		ftr_sw s = ftr_rng_below(r, sh->f->n_sw);
+		ftr_port p = (ftr_port)(1 + ftr_rng_below(r, sh->f->sw[s].n_ports));
+
+		if (ftr_incr_connected(lv, s, p))
+			ev[n++] = (struct ftr_incr_event){ s, p, !ftr_incr_alive(lv, s, p) };
+	}
+	for (size_t i = 0; i < n_pairs; i++)
+		bad += before[i];
+	ck_assert_msg(ftr_incr_bad_pairs(lv) == bad, "seed %" PRIu64 ": %" PRIu64
+		      " unreachable pairs, counted %" PRIu64, seed, bad, ftr_incr_bad_pairs(lv));
+	st = ftr_incr_apply(lv, ev, n, NULL, &res, &err);
+	ck_assert(!st || st == FTR_REFUSED);
+	if (!st) {
+		after = unreachable(sh, lv);
+		for (size_t i = 0; i < n_pairs; i++) {
+			now += after[i];
+			lost += after[i] && !before[i];
+			regained += before[i] && !after[i];
+		}
+		ck_assert_msg(res->bad_pairs == now && res->lost_pairs == lost &&
+			      res->regained_pairs == regained, "seed %" PRIu64 ": %" PRIu64
+			      " unreachable pairs, %" PRIu64 " lost, %" PRIu64
+			      " regained; counted %" PRIu64 ", %" PRIu64 ", %" PRIu64, seed, now,
+			      lost, regained, res->bad_pairs, res->lost_pairs,
+			      res->regained_pairs);
+		pairs.applies++;
+		pairs.both += lost && regained;
+		pairs.bad += now;
+		pairs.lost += lost;
+		pairs.regained += regained;
+		free(after);
+	}
+	free(before);
+}
+
+static void count_one(uint64_t seed)
+{
+	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
+	struct ftr_route_stats stats = { 0 };
+	struct ftr_tables *t = NULL;
+	struct ftr_shape *sh = NULL;
+	struct ftr_incr *lv = NULL;
+	struct ftr_fabric *f;
+	struct ftr_rng r;
+
+	ftr_rng_seed(&r, seed);
+	f = seed % 4 ? irregular_small(&r) :
+		irregular_two_trees(&r, 1 + seed % 8, seed % 2, 3);
+	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
+	must(ftr_tables_new(f, false, &t, &err));
+	o.keep_turns = true;
+	must(ftr_engine_find("dmodc")->route(sh, &o, NULL, t, &stats, &err));
+	o.turn = stats.turn;
+	o.n_turns = stats.n_turns;
+	if (stats.by_rank) {
+		must(ftr_incr_new(sh, NULL, t, &o, &lv, &err));
+		for (int i = 0; i < 8; i++)
+			apply(&r, sh, lv, seed);
+		ftr_incr_free(lv);
+	}
+	free(stats.turn);
+	ftr_tables_free(t);
+	ftr_shape_free(sh);
+	ftr_fabric_free(f);
+}
+
+START_TEST(pairs_are_counted)
+{
+	for (uint32_t i = 0; i < trees_runs(300); i++)
+		count_one(trees_first_seed() + i);
+	printf("%u changes of links: %" PRIu64 " unreachable pairs of leaf switches, %" PRIu64
+	       " lost, %" PRIu64 " regained; both in %u changes\n", pairs.applies, pairs.bad,
+	       pairs.lost, pairs.regained, pairs.both);
+	runs_show(pairs.both > 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("changes of extra turns");
+	TCase *t = tcase_create("changes of extra turns");
+
+	tcase_add_loop_test(t, old_and_new_tables_of_trees, 0, 2);
+	tcase_add_loop_test(t, old_and_new_tables, 0, 2);
+	tcase_add_test(t, pairs_are_counted);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
