@@ -443,6 +443,40 @@ START_TEST(equal_planners)
 }
 END_TEST
 
+/* One call reports that a link of a switch comes up, and that another link of this switch goes
+ * down.  The link that comes up is handled first, whatever the order of the events and of the
+ * ports. */
+START_TEST(up_and_down_at_one_switch)
+{
+	for (unsigned int order = 0; order < 4; order++) {
+		unsigned int up = order & 1;	/* number of the event of the link that comes up */
+		struct ftr_event e[2];
+		struct ftr_ddlr_plan p;
+		const struct ftr_group *g;
+		struct setup x;
+
+		begin(&x, grow("kary:3,3"), 1);
+		e[0] = e[1] = link_of(x.sh, 0, 0);
+		g = &x.sh->tree.groups[x.sh->tree.group_first[e[0].sw]];
+		e[order >> 1].port = x.sh->tree.group_ports[g[1].first];
+		ck_assert_uint_ne(e[0].port, e[1].port);
+		ck_assert(!ftr_ddlr_events(x.r, &e[up], 1, &p, &err));
+		ftr_ddlr_plan_fini(&p);
+		ftr_ddlr_drained(x.r);
+		e[up].kind = FTR_EVENT_LINK_UP;
+		ck_assert_msg(!ftr_ddlr_events(x.r, e, 2, &p, &err), "order %u: %s", order,
+			      err.msg);
+		ck_assert_uint_gt(p.how[FTR_HOW_RESTORED], 0);
+		for (uint32_t lid = 1; lid <= x.f->max_lid; lid++)
+			ck_assert(x.f->owner[lid].kind != FTR_OWNER_EP ||
+				  ftr_tables_get(ftr_ddlr_tables(x.r), e[0].sw, (ftr_lid)lid) !=
+				  e[!up].port);
+		ftr_ddlr_plan_fini(&p);
+		end(&x);
+	}
+}
+END_TEST
+
 /* Random links of the real fabrics fail: run the checker after each repair. */
 START_TEST(real_fabrics)
 {
@@ -575,6 +609,7 @@ int main(void)
 	tcase_add_test(t, slim_leaf);
 	tcase_add_test(t, invalid_arguments);
 	tcase_add_test(t, equal_planners);
+	tcase_add_test(t, up_and_down_at_one_switch);
 	tcase_add_test(t, real_fabrics);
 	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);
