@@ -234,8 +234,9 @@ void ftr_ddlr_plan_fini(struct ftr_ddlr_plan *plan);
 
 /*
  * The number of arbitrary faults (links between switches, switches without hosts)
- * that are repaired locally: Sem-Jacobsen et al. 2011, lemmas 2 and 4, which are
- * about k-ary trees; docs/ddlr.md lists the other trees on which the number was verified.
+ * that are repaired locally, for packets from hosts to LIDs of class FTR_CLASS_HOST:
+ * Sem-Jacobsen et al. 2011, lemmas 2 and 4, which are about k-ary trees; docs/ddlr.md
+ * lists the other trees on which the number was verified.
  *
  * Working switches that have hosts on or below them are examined, except roots.  For each examined
  * switch, the switches directly above it to which it has a working link are counted.  k is the

@@ -363,8 +363,9 @@ struct ftr_sim_channel_use {
 	ftr_sw sw;		/* the sender, or FTR_SW_NONE: a host port */
 	ftr_port port;
 	ftr_ep ep;		/* the host port that sends, if sw is FTR_SW_NONE */
-	uint64_t busy_ps;	/* time that the channel was busy during the measurement */
-	uint64_t packets;
+	/* During the measurement.  busy_ps: time that the channel was busy with packets and
+	 * messages; packets: number of packets that it sent */
+	uint64_t busy_ps, packets;
 };
 
 struct ftr_sim_slice {

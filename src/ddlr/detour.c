@@ -30,7 +30,10 @@
  * Clean planes are reserved for packets from hosts to hosts. A detour for
  * packets from hosts to a switch, or from switches to a host, is not made if
  * it leads away from a clean plane, or into a plane that is not clean; the last two
- * forms are not tried. These entries wait for the full routing.
+ * forms are not tried. These entries wait for the full routing. (With clean planes only, the
+ * last two forms would repair hardly any of them: in random sets of faults, none on
+ * k-ary trees with up to k-1 faults, none on four real fabrics, and at most 0.5 % on
+ * damaged trees, where refused tries also become more frequent.)
  * (The papers ignore packets to switches: Sem-Jacobsen et al. 2006, section
  * 3.2.) With the turn bit most such detours would close no cycle at that
  * time, but after a later fault they could exclude the only detour for hosts.

@@ -121,9 +121,9 @@ static enum ftr_status link_down(struct ftr_ddlr *r, ftr_sw s, ftr_port p,
 	return st;
 }
 
-/* Update the links of s in the dependency graph to the state given by the events. *up: set to true
- * if a link comes up. */
-static enum ftr_status update(struct ftr_ddlr *r, ftr_sw s, bool *up,
+/* Update the links of s in the dependency graph to the state given by the events: if `up`, those
+ * that come up, otherwise those that go down. *restore: set to true if a link comes up. */
+static enum ftr_status update(struct ftr_ddlr *r, ftr_sw s, bool up, bool *restore,
 			      struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
@@ -137,11 +137,11 @@ static enum ftr_status update(struct ftr_ddlr *r, ftr_sw s, bool *up,
 			continue;
 		is = ftr_cdg_link_is_down(r->g, s, (ftr_port)p);
 		should = should_be_down(r, s, (ftr_port)p);
-		if (should && !is)
+		if (!up && should && !is)
 			st = link_down(r, s, (ftr_port)p, err);
-		else if (is && !should) {
+		if (up && is && !should) {
 			st = one_up(r, s, (ftr_port)p, err);
-			*up = true;
+			*restore = true;
 		}
 	}
 	return st;
@@ -161,7 +161,7 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 				struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
-	bool up = false;
+	bool restore = false;
 
 	ddlr_begin_plan(r, plan);
 	for (uint32_t i = 0; !st && i < n; i++)
@@ -174,16 +174,14 @@ enum ftr_status ftr_ddlr_events(struct ftr_ddlr *r,
 			r->dead_sw[ev[i].sw] =
 				ev[i].kind == FTR_EVENT_SWITCH_DOWN;
 	}
-	/* The switches at which something comes up are updated first: a link may come up only while
-	 * all LIDs are drained, and a link that goes down opens LIDs. */
+	/* All links that come up are updated before those that go down: a link may come up only
+	 * while all LIDs are drained, and a link that goes down opens LIDs. */
 	for (uint32_t i = 0; !st && i < n; i++)
-		if (ev[i].kind == FTR_EVENT_LINK_UP ||
-		    ev[i].kind == FTR_EVENT_SWITCH_UP)
-			st = update(r, ev[i].sw, &up, err);
+		st = update(r, ev[i].sw, true, &restore, err);
 	for (uint32_t i = 0; !st && i < n; i++)
-		st = update(r, ev[i].sw, &up, err);
+		st = update(r, ev[i].sw, false, &restore, err);
 	if (!st)
-		st = repair_broken(r, up, err);
+		st = repair_broken(r, restore, err);
 	ddlr_end_plan(r, st);
 	return st;
 }

@@ -188,6 +188,15 @@ void planes_enter_column(struct ftr_ddlr *r)
 
 /* ---- the guarantee ----------------------------------------------------- */
 
+/* True if s has a live link of group g. */
+static bool has_live_link(const struct ftr_ddlr *r, ftr_sw s, const struct ftr_group *g)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		if (ddlr_live(r, s, r->sh->tree.group_ports[g->first + i]))
+			return true;
+	return false;
+}
+
 /* Count the switches above s to which s has a live link (*k), the planes of these switches
  * (*planes), and the clean ones among these planes (*clean). */
 static void count_above(const struct ftr_ddlr *r, ftr_sw s, uint32_t *k,
@@ -200,16 +209,12 @@ static void count_above(const struct ftr_ddlr *r, ftr_sw s, uint32_t *k,
 	*k = *planes = *clean = 0;
 	for (uint32_t i = 0; i < sh->tree.n_up[s]; i++) {
 		uint32_t mine = plane(r, level, g[i].remote), j;
-		bool live = false;
 
-		for (j = 0; j < g[i].n; j++)
-			live |= ddlr_live(r, s, sh->tree.group_ports[g[i].first +
-								  j]);
-		if (!live)
+		if (!has_live_link(r, s, &g[i]))
 			continue;
 		++*k;
 		for (j = 0; j < i; j++)
-			if (plane(r, level, g[j].remote) == mine)
+			if (plane(r, level, g[j].remote) == mine && has_live_link(r, s, &g[j]))
 				break;
 		if (j < i)
 			continue;

@@ -40,13 +40,6 @@ static unsigned int some(unsigned int n, enum ftr_sim_loss *why)
 	return n;
 }
 
-static bool comes_from(const struct tiers *t, const struct ftr_sim_view *v,
-		       ftr_sw s, ftr_port in, enum side side)
-{
-	return in && ftr_fabric_port(v->f, s, in)->peer_kind == FTR_PEER_SW &&
-	       t->side[v->f->sw[s].first_port + in] == side;
-}
-
 /* Act as the U-turn switch: mark the port of arrival, then send the packet up by an
  * unmarked port. */
 static unsigned int turn(struct tiers *t, const struct ftr_sim_view *v,
@@ -87,11 +80,11 @@ static unsigned int adaptive_links(void *state, const struct ftr_sim_view *v,
 	(void)vl;
 	if (straight(v, s, side, out, e, &n))
 		return n;
-	if (side != SIDE_BELOW && comes_from(t, v, s, in, SIDE_ABOVE))
+	if (side != SIDE_BELOW && tiers_from(t, v, s, in, SIDE_ABOVE))
 		return turn(t, v, s, in, e, why);		/* 3, 4, 5 */
 	if (side == SIDE_ABOVE)
 		return some(tiers_all_up(t, v, s, 0, e), why);	/* 1 */
-	if (comes_from(t, v, s, in, SIDE_BELOW) && tiers_works(v, s, in))
+	if (tiers_from(t, v, s, in, SIDE_BELOW) && tiers_works(v, s, in))
 		return tiers_exit(e, in, 0);			/* 2b */
 	return some(tiers_all_down(t, v, s, out, e), why);	/* 2a */
 }
@@ -141,7 +134,7 @@ static unsigned int adaptive_switches(void *state,
 	struct tiers *t = state;
 	ftr_port out;
 	enum side side = tiers_entry(t, v, s, p, &out);
-	bool below = comes_from(t, v, s, in, SIDE_BELOW);
+	bool below = tiers_from(t, v, s, in, SIDE_BELOW);
 	unsigned int n;
 
 	(void)vl;
@@ -149,7 +142,7 @@ static unsigned int adaptive_switches(void *state,
 		p->field = FIELD_NONE;				/* 3 */
 		return n;
 	}
-	if (side != SIDE_BELOW && comes_from(t, v, s, in, SIDE_ABOVE))
+	if (side != SIDE_BELOW && tiers_from(t, v, s, in, SIDE_ABOVE))
 		return descend(t, v, s, in, p, e, why);		/* 4, 5, 7 */
 	if (side == SIDE_ABOVE) {
 		if (below && p->field == FIELD_DOWN)		/* 6 */
@@ -187,13 +180,13 @@ static unsigned int misroute(void *state, const struct ftr_sim_view *v,
 		p->vector = 0;					/* 5 */
 		return n;
 	}
-	if (side != SIDE_BELOW && comes_from(t, v, s, in, SIDE_ABOVE)) {
+	if (side != SIDE_BELOW && tiers_from(t, v, s, in, SIDE_ABOVE)) {
 		p->vector |= UINT64_C(1) << tiers_place(t, s, in);	/* 3 */
 		return some(tiers_all_up(t, v, s, p->vector, e), why);	/* 4, 6 */
 	}
 	if (side == SIDE_ABOVE)
 		return some(tiers_all_up(t, v, s, 0, e), why);	/* 1 */
-	if (p->vector && comes_from(t, v, s, in, SIDE_BELOW) &&
+	if (p->vector && tiers_from(t, v, s, in, SIDE_BELOW) &&
 	    tiers_works(v, s, in))
 		return tiers_exit(e, in, 0);			/* 5 */
 	p->vector = 0;

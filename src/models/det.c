@@ -88,8 +88,7 @@ static unsigned int det_links(void *state, const struct ftr_sim_view *v,
 	if (side == SIDE_BELOW && ftr_fabric_port(v->f, s, out)->peer_kind !=
 	    FTR_PEER_SW)
 		return 0;	/* the link of the host itself is dead */
-	if (!above && in && tiers_works(v, s, in) &&
-	    t->side[v->f->sw[s].first_port + in] == SIDE_BELOW)
+	if (tiers_from(t, v, s, in, SIDE_BELOW) && tiers_works(v, s, in))
 		return tiers_exit(e, in, vl);
 	out = tiers_other(t, v, s, out, false);
 	return out == FTR_PORT_NONE ? give_up(why) : tiers_exit(e, out, NL);

@@ -63,6 +63,15 @@ static inline bool tiers_entry_works(const struct ftr_sim_view *v, ftr_sw s,
 	return out == 0 || tiers_works(v, s, out);
 }
 
+/* True if the packet that arrived by port `in` comes from a switch on that side of s, not from a
+ * host. */
+static inline bool tiers_from(const struct tiers *t, const struct ftr_sim_view *v,
+			      ftr_sw s, ftr_port in, enum side side)
+{
+	return in && ftr_fabric_port(v->f, s, in)->peer_kind == FTR_PEER_SW &&
+	       t->side[v->f->sw[s].first_port + in] == side;
+}
+
 /* True if s is at the bottom tier: it has only host ports below. */
 static inline bool tiers_bottom(const struct tiers *t, ftr_sw s)
 {

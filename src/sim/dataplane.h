@@ -151,7 +151,7 @@ struct channel {
 	uint64_t wake;		/* time of the EV_WAKE that was added last; it is pending if this
 				 * time is later than now */
 	uint64_t busy_ps, packets;	/* time for which the channel was busy, and number of
-					 * packets and messages sent, during the measurement */
+					 * packets (not messages) sent, during the measurement */
 	uint16_t epoch;		/* number of times that the channel went down */
 	uint8_t from_vl;
 	uint8_t out_vl;		/* VL whose turn it is */

@@ -109,14 +109,13 @@ void result_lost(struct sim *m, enum ftr_sim_loss why)
 		z->lost++;
 }
 
-/* Record that channel c begins to send a packet or a message, and is busy for ps from now. */
+/* Record that channel c begins to send a packet or a message, and is busy for ps from now. (send()
+ * counts the packets.) */
 void result_busy(struct sim *m, struct channel *c, uint64_t ps)
 {
 	uint64_t from = FTR_MAX(m->now, m->warm);
 	uint64_t to = FTR_MIN(m->now + ps, m->conf->warm_ps + m->conf->run_ps);
 
-	if (m->now >= m->warm)
-		c->packets++;
 	if (to > from)
 		c->busy_ps += to - from;
 }

@@ -83,6 +83,7 @@ static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 	if (k->at != NONE)
 		m->reading[k->at * m->n_vls + k->vl]++;
 	result_busy(m, h, wire);
+	h->packets += m->now >= m->warm;
 	k->h.hops++;
 	k->vl = (uint8_t)vl;
 	k->epoch = h->epoch;

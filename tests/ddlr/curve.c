@@ -15,9 +15,8 @@
  *			one VL and with two VLs (turn bit, see docs/glossary.md).
  *			A loop or a cycle of channel dependencies is an error:
  *			exit status 1
- *	updown		all hosts reach all hosts after a full routing by dmodc with
- *			its default options (in place of the paper's DDRC); where there
- *			is no up/down path, dmodc then uses extra turns
+ *	updown		all hosts have an up/down path, so that a full routing by dmodc with
+ *			paths updown connects them (the paper's DDRC)
  *	full		all hosts reach all hosts after a full routing by ddlr
  *	naive1, naive2	the detours of the paper, made without a check for cycles,
  *			have a cycle of channel dependencies after this fault or had
@@ -63,17 +62,19 @@ static bool connected(const struct ftr_fabric *f)
 	return one;
 }
 
-/* True if all hosts reach all hosts by the tables of this engine. */
+/* True if all hosts reach all hosts by the tables of this engine (dmodc: without extra turns). */
 static bool routed(const struct ftr_fabric *f, const char *engine)
 {
 	const struct ftr_check_opts o = { .no_cdg = true };
+	struct ftr_route_opts how = FTR_ROUTE_OPTS_INIT;
 	struct ftr_check_report r;
 	struct ftr_shape *sh = NULL;
 	struct ftr_tables *t = NULL;
 
 	must(ftr_shape_new(f, NULL, NULL, &sh, &err));
 	must(ftr_tables_new(f, false, &t, &err));
-	must(ftr_engine_find(engine)->route(sh, NULL, NULL, t, NULL, &err));
+	how.paths = FTR_PATHS_UPDOWN;	/* by default dmodc makes extra turns */
+	must(ftr_engine_find(engine)->route(sh, &how, NULL, t, NULL, &err));
 	must(ftr_check_tables(f, t, &o, NULL, &r, &err));
 	ftr_tables_free(t);
 	ftr_shape_free(sh);

@@ -361,6 +361,47 @@ START_TEST(slim_leaf)
 }
 END_TEST
 
+/* A link of A fails, and the transition to new tables makes all planes clean again.  A still has
+ * links into both planes above it: one plane contains s and t, the other u and v. */
+START_TEST(plane_with_a_dead_link)
+{
+	static const char *const above[] = { "s", "t", "u", "v" };
+
+	for (size_t i = 0; i < FTR_ARRAY_LEN(above); i++) {
+		struct ftr_shape *sh = NULL;
+		struct ftr_tables *to = NULL;
+		struct ftr_fabric *cut;
+		struct ftr_guarantee g;
+		struct ftr_ddlr_plan p;
+		struct setup x;
+
+		begin(&x, draw("A: s t u v h2\nB: s t u v h2\nC: k l m n h2\nD: k l m n h2\n"
+			       "s: x y\nt: x y\nk: x y\nl: x y\n"
+			       "u: w z\nv: w z\nm: w z\nn: w z\nw:\nx:\ny:\nz:\n"), 1);
+		ftr_ddlr_guarantee(x.r, &g);
+		ck_assert_uint_eq(g.clean, 2);
+		ck_assert_uint_eq(g.faults, 1);
+		cut = draw_cut(x.f, "A", above[i], 0);
+		ck_assert(!ftr_ddlr_to(x.r, cut, &p, &err));
+		ftr_ddlr_plan_fini(&p);
+		ftr_ddlr_drained(x.r);
+		ck_assert(!ftr_shape_new(cut, NULL, NULL, &sh, &err));
+		ck_assert(!ftr_tables_new(cut, false, &to, &err));
+		ck_assert(!ftr_engine_find("ddlr")->route(sh, NULL, NULL, to, NULL, &err));
+		ck_assert(!ftr_ddlr_transition(x.r, cut, to, &p, &err));
+		ck_assert(p.done);
+		ftr_ddlr_plan_fini(&p);
+		ftr_ddlr_guarantee(x.r, &g);
+		ck_assert_uint_eq(g.clean, 2);
+		ck_assert_uint_eq(g.faults, 1);
+		ftr_tables_free(to);
+		ftr_shape_free(sh);
+		ftr_fabric_free(cut);
+		end(&x);
+	}
+}
+END_TEST
+
 START_TEST(invalid_arguments)
 {
 	struct ftr_event e = { FTR_EVENT_LINK_DOWN, 0, 0 };
@@ -440,6 +481,40 @@ START_TEST(equal_planners)
 	ftr_fabric_free(cut);
 	end(&x);
 	end(&y);
+}
+END_TEST
+
+/* One call reports that a link of a switch comes up, and that another link of this switch goes
+ * down.  The link that comes up is handled first, whatever the order of the events and of the
+ * ports. */
+START_TEST(up_and_down_at_one_switch)
+{
+	for (unsigned int order = 0; order < 4; order++) {
+		unsigned int up = order & 1;	/* number of the event of the link that comes up */
+		struct ftr_event e[2];
+		struct ftr_ddlr_plan p;
+		const struct ftr_group *g;
+		struct setup x;
+
+		begin(&x, grow("kary:3,3"), 1);
+		e[0] = e[1] = link_of(x.sh, 0, 0);
+		g = &x.sh->tree.groups[x.sh->tree.group_first[e[0].sw]];
+		e[order >> 1].port = x.sh->tree.group_ports[g[1].first];
+		ck_assert_uint_ne(e[0].port, e[1].port);
+		ck_assert(!ftr_ddlr_events(x.r, &e[up], 1, &p, &err));
+		ftr_ddlr_plan_fini(&p);
+		ftr_ddlr_drained(x.r);
+		e[up].kind = FTR_EVENT_LINK_UP;
+		ck_assert_msg(!ftr_ddlr_events(x.r, e, 2, &p, &err), "order %u: %s", order,
+			      err.msg);
+		ck_assert_uint_gt(p.how[FTR_HOW_RESTORED], 0);
+		for (uint32_t lid = 1; lid <= x.f->max_lid; lid++)
+			ck_assert(x.f->owner[lid].kind != FTR_OWNER_EP ||
+				  ftr_tables_get(ftr_ddlr_tables(x.r), e[0].sw, (ftr_lid)lid) !=
+				  e[!up].port);
+		ftr_ddlr_plan_fini(&p);
+		end(&x);
+	}
 }
 END_TEST
 
@@ -573,8 +648,10 @@ int main(void)
 	tcase_add_test(t, best_neighbours);
 	tcase_add_test(t, guarantees);
 	tcase_add_test(t, slim_leaf);
+	tcase_add_test(t, plane_with_a_dead_link);
 	tcase_add_test(t, invalid_arguments);
 	tcase_add_test(t, equal_planners);
+	tcase_add_test(t, up_and_down_at_one_switch);
 	tcase_add_test(t, real_fabrics);
 	tcase_add_test(t, every_allocation_may_fail);
 	suite_add_tcase(s, t);

@@ -357,6 +357,7 @@ static void input_turn(uint32_t i, unsigned int vl)
 static void host_turn(ftr_ep e)
 {
 	uint32_t *busy = &s.busy[f->n_ports + e], *p = &s.first[e];
+	int done;
 
 	if (job.load < 1) {
 			/* a host makes at most one packet per cycle, which is nearly the same
@@ -369,11 +370,15 @@ static void host_turn(ftr_ep e)
 		return;
 	if (*p == UINT32_MAX)
 		*p = new_packet(e);
-	if (!enter(*p, f->ep[e].sw, f->ep[e].sw_port, 0))
+	done = enter(*p, f->ep[e].sw, f->ep[e].sw_port, 0);
+	if (!done)
 		return;
 	s.pkt[*p].sent = s.now;
+	if (done < 0)
+		free_packet(*p);
+	else
+		*busy = s.now + job.hold;
 	*p = UINT32_MAX;
-	*busy = s.now + job.hold;
 	s.waits[e] -= s.waits[e] > 0;
 }
 

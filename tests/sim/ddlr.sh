@@ -220,9 +220,10 @@ one_fault() {
 	[[ $(stage_event local failed) == 0 ]] || fail "writes were lost"
 }
 
-# Rounds of random link faults, fewer than k in each round.  After every second fault OpenSM is
-# stopped when the local repair is written.  When OpenSM continues, the fast path completes the
-# transition, and a sweep confirms the tables.  At the end of a round all links are restored.
+# Rounds of random link faults, fewer than k in each round.  After every second fault, from the first
+# one on, OpenSM is stopped when the local repair is written (one_fault).  When OpenSM continues, the
+# fast path completes the transition, and a sweep confirms the tables.  At the end of a round all
+# links are restored.
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0
 	local -A cut

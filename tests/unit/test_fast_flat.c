@@ -4,9 +4,9 @@
  * process.  Whenever the fabric is complete and the plugin is idle, the number of
  * bytes allocated, of threads and of file descriptors has not grown.
  *
- * By default there are a few dozen faults.  With FTR_SOAK=1 there are 10,000: the test prints a
- * line for each tenth of them, and the memory of the process (RssAnon) must not grow in the last
- * tenth, either.  CK_RUN_CASE=ddlr runs this engine only.
+ * By default there are a few dozen faults and repairs.  With FTR_SOAK=1 there are 10,000, about half
+ * of them repairs: the test prints a line for each tenth of them, and the memory of the process
+ * (RssAnon) must not grow in the last tenth, either.  CK_RUN_CASE=ddlr runs this engine only.
  */
 #include <check.h>
 #include <dirent.h>

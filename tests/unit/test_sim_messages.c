@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Other features of routing functions: messages between switches, exits of last
- * resort, a limit on hops; and sources that do not send to dead destinations.
+ * resort, a limit on hops, packets of hosts on upper switches; and sources that do not send to
+ * dead destinations.
  *
  * Two switches, 0 and 1, with two links between them: port 1 of each to port 2
  * of the other.  Hosts are at ports 3 and 4.  If pairs are used, the hosts of switch 0
@@ -134,12 +135,17 @@ static void tear_down(void)
 	ftr_fabric_free(f);
 }
 
-static double busy(ftr_sw s, ftr_port port)
+static const struct ftr_sim_channel_use *use(ftr_sw s, ftr_port port)
 {
 	for (uint32_t i = 0; i < r.n_channels; i++)
 		if (r.channel[i].sw == s && r.channel[i].port == port)
-			return (double)r.channel[i].busy_ps / 1e8;
+			return &r.channel[i];
 	ck_abort_msg("no channel");
+}
+
+static double busy(ftr_sw s, ftr_port port)
+{
+	return (double)use(s, port)->busy_ps / 1e8;
 }
 
 /* Messages arrive one by one, in order, each after the time that its bytes take on the link. */
@@ -155,6 +161,9 @@ START_TEST(messages_alone)
 				  (i + 1) * 100 * PS_BYTE);
 	}
 	ck_assert_uint_eq(does.n_lost, 0);
+	/* messages use the channel, but are no packets */
+	ck_assert_uint_eq(use(0, 1)->busy_ps, 3 * 100 * PS_BYTE);
+	ck_assert_uint_eq(use(0, 1)->packets, 0);
 }
 END_TEST
 
@@ -259,6 +268,31 @@ START_TEST(hops)
 }
 END_TEST
 
+/* Switch 0 is above switch 1, and has hosts.  If the link at its port 1 fails, det-links and
+ * det-switches send the packets of these hosts down by port 2, and not back to the hosts. */
+START_TEST(hosts_on_an_upper_switch)
+{
+	static const uint8_t rank[] = { 1, 0 };
+	const struct ftr_sim_change g = { .sw = 0, .port = 1, .kind = FTR_SIM_LINK_DOWN };
+
+	for (ftr_ep e = 0; e < f->n_ep; e++)
+		for (ftr_sw s = 0; s < 2; s++)
+			ftr_tables_row(t, s)[f->ep[e].lid] =
+				f->ep[e].sw == s ? f->ep[e].sw_port : 1;
+	conf.function = ftr_sim_function_find(_i ? "det-switches" : "det-links");
+	conf.arg = rank;
+	conf.n_vls = 3;
+	conf.load = 0.2;
+	conf.change = &g;
+	conf.n_changes = 1;
+	go();
+	ck_assert_uint_gt(r.delivered, 200);
+	ck_assert_uint_eq(r.injected, r.delivered + r.in_flight);
+	ck_assert_uint_eq(r.max_hops, 3);
+	ck_assert_uint_eq(use(0, 3)->packets + use(0, 4)->packets, 0);
+}
+END_TEST
+
 /* A host is cut off.  _i 0: sources continue to send to this host, and the packets are lost.
  * _i 1 (spare_dead): sources stop, and after some time no more packets are lost. */
 START_TEST(no_packets_to_dead_hosts)
@@ -296,6 +330,7 @@ int main(void)
 	tcase_add_test(c, messages_on_a_dying_link);
 	tcase_add_loop_test(c, last_resort, 0, 3);
 	tcase_add_test(c, hops);
+	tcase_add_loop_test(c, hosts_on_an_upper_switch, 0, 2);
 	tcase_add_loop_test(c, no_packets_to_dead_hosts, 0, 2);
 	suite_add_tcase(s, c);
 	return run_suite(s);
