@@ -242,6 +242,8 @@ struct ftr_team *ibf_team(struct ibf_plugin *p);
 /* generation.c.  Publish gen (or NULL) as the engine's generation; takes over the caller's
  * reference. */
 void ibf_engine_publish(struct ibf_engine *e, struct ibf_generation *gen);
+/* True if all switches of the nominal fabric and all links between them are present. */
+bool ibf_is_complete(const struct ibf_generation *gen);
 /* Take a reference, or drop one; dropping the last one frees gen.  NULL is accepted. */
 struct ibf_generation *ibf_generation_get(struct ibf_generation *gen);
 void ibf_generation_put(struct ibf_generation *gen);
@@ -287,8 +289,6 @@ enum ftr_status ibf_verify(struct ibf_engine *e,
 /* prefer.c: before gen is routed, set gen->prefer, gen->current and gen->keep. */
 enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 			   struct ftr_err *err) FTR_MUST_USE;
-/* True if all switches of the nominal fabric and all links between them are present. */
-bool ibf_is_complete(const struct ibf_generation *gen);
 /* To be called after gen was routed: prefer its tables if they are the first ones or its fabric is
  * complete, and queue the write of the displaced entries. */
 void ibf_prefer_routed(struct ibf_engine *e, struct ibf_generation *gen);

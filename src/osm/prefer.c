@@ -168,12 +168,6 @@ static void stop_search(struct ibf_prefer *r)
 
 /* ---- the preferred tables ------------------------------------------------------ */
 
-bool ibf_is_complete(const struct ibf_generation *gen)
-{
-	return gen->nominal && !gen->shape->missing.n_missing_sw &&
-		!gen->shape->missing.n_missing_links;
-}
-
 static struct ftr_stored_id id_of(const struct ibf_engine *e,
 				     const struct ibf_generation *gen)
 {
