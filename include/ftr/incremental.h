@@ -33,11 +33,12 @@
  *				its final path (but does not wait for entries that become
  *				FTR_PORT_NONE)
  *	drain			if switch x routed downward to switch y over a link that
- *				is up, and y now routes upward, then the entry of y is
- *				written after that of x, and after the packets that x
- *				has sent to y have arrived (with extra turns: if the old
- *				entry of x and the new one of y make a turn that is not
- *				allowed)
+ *				is up, and y now routes upward (with extra turns: if x
+ *				routed to y over a link that is up, and the old entry
+ *				of x and the new one of y make a turn that is not
+ *				allowed), then the entry of y is written after that of
+ *				x, and after the packets that x has sent to y have
+ *				arrived
  *
  * By the first rule every written entry leads along its final path immediately.  While
  * a step is being written, in any order within it, no packet loops.  A pair of hosts

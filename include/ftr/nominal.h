@@ -85,10 +85,9 @@ struct ftr_nominal_change {
 /*
  * Make the nominal fabric for f; if old is NULL, that is f itself.  If f has nothing that
  * old lacks, and opts has the order of leaves and the lists of GUIDs of old, *out is old.
- * Otherwise *out is a new object, and old is unchanged.  opts: NULL for defaults; the members
- * nominal and no_slots are
- * ignored, and so is the member old if there is an old nominal fabric.  change may be NULL.
- * Without old, all of f counts as new.
+ * Otherwise *out is a new object, and old is unchanged.  opts: NULL for defaults; its
+ * members nominal and no_slots are ignored, and so is opts->old if the argument old is not NULL.
+ * change may be NULL.  Without old, all of f counts as new.
  * Errors: as ftr_shape_new for N.  O((n + links) log n) plus the cost of S(N).
  */
 enum ftr_status ftr_nominal_new(const struct ftr_fabric *f,

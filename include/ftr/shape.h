@@ -385,9 +385,10 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
  * up_path do not change.  The groups of a switch are divided into upward and downward groups
  * again; in each part they have the order of sh.  Ranks, costs and down-costs are computed again.
  *
- * how: FTR_REORDER_KEEP keeps the paths of sh as far as the new order allows them.  For this
- * purpose, if in sh a switch s reaches l through a neighbour that is above s in the new order, no
- * downward path to l in the result leads through s.  Links that were horizontal in sh are not used.
+ * how: FTR_REORDER_KEEP keeps the paths of sh as far as the new order allows them.  To this
+ * end it removes downward paths: if a next hop of s towards l in sh is above s in the new order,
+ * the result has no downward path from s to l, and so none through s.  Links that
+ * were horizontal in sh are not used.
  * FTR_REORDER_ALL has neither limit: it connects all pairs that the order connects.
  *
  * FTR_INVAL: a link that is used connects two switches of the same level.  tree.rank is NULL

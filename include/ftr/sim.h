@@ -76,7 +76,7 @@ extern "C" {
 #define FTR_SIM_MS UINT64_C(1000000000)
 
 /* Data buffer of an input port in bytes, divided evenly among its VLs: 800 of the
- * 1,000 blocks of 64 bytes that the InfiniBand model published for OMNeT++ gives to
+ * 1,000 blocks of 64 bytes that the published InfiniBand model for OMNeT++ gives to
  * a port of an InfiniScale IV switch.  One VL gets all 800 blocks, four VLs get 200
  * each. */
 #define FTR_SIM_PORT_BUFFER 51200u

@@ -21,9 +21,10 @@
  * candidate meets the present path, both paths have the same cost.
  *
  * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries
- * whose path has no bad link are not examined.  A link is bad if it is above the target, or has
- * w->meet or more flows in one of the shifts whose flows use the path.  (With bins of several
- * shifts: if the mean over a bin with one of these shifts is above w->meet - 1.)  This test reads
+ * whose path has no bad link are not examined.  A link is bad if it is above the target, or if it
+ * has w->meet or more flows in a shift in which a flow passes the entry.  (With bins of several
+ * shifts: if, in a bin with such a shift, it has more than w->meet - 1 flows per shift on average.)
+ * This test reads
  * one bit for each bin, not the bins.  It takes about a third of the time of a sweep, so in a quick
  * sweep several threads test a batch of destinations, before any entry for them moves.
  */

@@ -19,9 +19,9 @@
  *		entry: mainly for LIDs of switches, which may only be reachable
  *		from below
  *
- * As a destination, a host is here a LID of class FTR_CLASS_HOST (a compute node on a
- * leaf switch). All other LIDs, for example those of I/O nodes, are repaired like those
- * of switches. As a source, a host is any host port.
+ * In this file, a host as a destination means a LID of class FTR_CLASS_HOST (a compute
+ * node on a leaf switch). All other LIDs, for example those of I/O nodes, are repaired
+ * like those of switches. A host as a source means any host port.
  *
  * For packets from hosts to hosts, all forms are tried with clean planes only
  * (planes.c), then with any plane. For packets from switches to a switch, a

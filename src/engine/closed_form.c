@@ -18,8 +18,9 @@
  * The placement (place.c) decides how many groups are counted and which group has which
  * number.  The literal placements count the present groups and links, as published.  The other
  * placements count the nominal ones, so that only displaced destinations change their link.
- * If the shape has upward paths, the other placements replace floor(d / Pi) for hosts.  They use
- * the number of the host on the tier of s instead (up_path in <ftr/shape.h>).
+ * If the shape has upward paths, the other placements use another number in place of floor(d / Pi)
+ * for hosts: the number of the host among the hosts whose upward paths use the same switch on the
+ * tier of s (up_path in <ftr/shape.h>).
  *
  * Patterns. On a tree with few faults, C is all groups above s for nearly every (s, l).
  * Then the port depends on d only through the pair

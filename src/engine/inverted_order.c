@@ -92,7 +92,7 @@
 
 #define NONE UINT32_MAX
 
-/* A switch with an upward path into A that may be the anchor of a part. */
+/* A switch with an upward path into A, and a part of which it may become the anchor. */
 struct offer {
 	ftr_sw s;
 	uint32_t part, size;	/* size: number of switches of the part that s reaches by going
@@ -342,9 +342,10 @@ static void collect_offers(struct ordering *o)
 	}
 }
 
-/* Choose the anchor of each part. Only offers that reach nearly as many switches of the part as its
- * best offer are considered. The anchor is the switch with the most such offers, counted over all
- * parts; on a tie, the one with the smallest GUID. */
+/* Choose the anchor of each part. An offer counts if its switch reaches nearly as many switches of
+ * the part as the best offer of this part. Among the switches whose offers for the part count, the
+ * anchor is the one whose offers count for the most parts; on a tie, the one with the smallest
+ * GUID. */
 static void choose_anchors(struct ordering *o)
 {
 	uint32_t n = o->sh->f->n_sw;

@@ -185,7 +185,7 @@ struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
 }
 
 /* A fabric of 2 to 4 layers of switches, with links between adjacent layers. One in three also has
- * 0 to 4 links between any two switches. */
+ * up to 4 further links, each between two random switches. */
 static struct ftr_fabric *layers(struct ftr_rng *r)
 {
 	uint32_t n_layers = 2 + ftr_rng_below(r, 3), first[6] = { 0 };

@@ -465,8 +465,9 @@ END_TEST
 
 /* ---- step by step ------------------------------------------------------------------- */
 
-/* One step of an algorithm.  A packet arrives at a switch s of a 3-ary 3-tree, of rank 1 or a
- * leaf switch; its destination host is below s or not.  `step` is the step of the algorithm that
+/* One step of an algorithm.  A packet arrives at a switch s of a 3-ary 3-tree.  s is a leaf
+ * switch or has rank 1; the destination host is below s or not.  `step` is the step
+ * of the algorithm that
  * applies, and gives the expected exits. */
 struct step {
 	const char *step;

@@ -3,7 +3,7 @@
  * Immunet: the examples of Puente et al. 2004; and random faults at random times, after which
  * rings and tables are compared with a search over the links.
  *
- * Tori have one host per switch; switches are numbered row by row as in the paper,
+ * Tori have one host per switch; switches are numbered row by row as in the paper;
  * ports 1 to 4 lead right, left, down and up, 5 to the host.  Fat-trees also have
  * switches without hosts.
  */
