@@ -40,8 +40,8 @@
  * So, if the ranks of an earlier shape are given, they are kept unless the inferred ranks are much
  * better. Much better means that the number of pairs without an up/down path is less than KEEP_GAIN
  * times that of the earlier ranks; or that the amount of congestion is less than KEEP_GAIN times
- * theirs, and there are not many more such pairs (MORE_APART). KEEP_GAIN corresponds to a tenth less
- * load on every link. A smaller gain is
+ * theirs, and there are not many more such pairs (MORE_APART). KEEP_GAIN corresponds to a tenth
+ * less load on every link. A smaller gain is
  * not worth new tables, and the estimate is not exact enough to show it. If the inferred ranking
  * has more ranks, its amount of congestion must be less than DEEP_GAIN times that of the earlier
  * ranks. If it has fewer ranks, it need only be as good as the earlier one, which corrects ranks

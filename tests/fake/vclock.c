@@ -15,8 +15,8 @@
  *
  * A thread in fake_pause polls a state.  It looks again, and is busy meanwhile, whenever
  * all other threads wait and at least one of them has worked since its last look.  Time
- * advances only when no thread in fake_pause has to look again.  Other blocking calls (mutexes, files)
- * count as work.  Threads that the clock does not know (the planner of ddlr) take no
+ * advances only when no thread in fake_pause has to look again.  Other blocking calls (mutexes,
+ * files) count as work.  Threads that the clock does not know (the planner of ddlr) take no
  * part: to wait for them, a thread stays busy and polls in real time.
  */
 #include <errno.h>
