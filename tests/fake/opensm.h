@@ -253,8 +253,6 @@ unsigned int fake_events(struct fake *h, const char *text);
  * fake_check_sound.
  */
 void fake_check_healed(struct fake *h);
-/* Like fake_check_healed, for engines with paths that are not up/down. */
-void fake_check_connected(struct fake *h);
 /* There is no forwarding loop and no credit loop. */
 void fake_check_sound(struct fake *h);
 /* True if a switch has a trap that has not reached OpenSM, although live links

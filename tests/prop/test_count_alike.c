@@ -424,13 +424,69 @@ START_TEST(searches_of_any_tables)
 }
 END_TEST
 
+/* The number of hops from s to d by the entries; FTR_COST_INF: none. */
+static uint32_t hops_to(const struct world *w, const struct balance_net *net, ftr_sw s, uint32_t d)
+{
+	uint32_t hops = 0;
+
+	while (s != balance_switch(net, d)) {
+		uint32_t link = balance_link_to(net, s, ftr_tables_get(w->t, s, net->dest[d].lid));
+
+		if (link == BALANCE_NONE || ++hops > w->f->n_sw)
+			return FTR_COST_INF;
+		s = net->peer[link];
+	}
+	return hops;
+}
+
+/* The number of candidates of entries from which the path is not shorter than from the switch of
+ * the entry.  *longer: the number of entries whose path has more hops than its cost. */
+static uint32_t farther_away(const struct world *w, const struct balance_net *net,
+			     uint32_t *longer)
+{
+	const struct ftr_group *cand[FTR_PORT_MAX + 1];
+	uint32_t farther = 0;
+
+	*longer = 0;
+	for (uint32_t l = 0; l < w->f->n_sw; l++)
+		for (uint32_t d = net->first[l]; d < net->first[l + 1]; d++)
+			for (ftr_sw s = 0; s < w->f->n_sw; s++) {
+				uint32_t n, hops = hops_to(w, net, s, d);
+
+				if (s == balance_switch(net, d) || hops == FTR_COST_INF ||
+				    ftr_shape_cost(w->sh, s)[l] == FTR_COST_INF)
+					continue;
+				*longer += hops > ftr_shape_cost(w->sh, s)[l];
+				n = ftr_shape_candidates(w->sh, s, l, cand);
+				for (uint32_t i = 0; i < n; i++) {
+					uint32_t from = hops_to(w, net, cand[i]->remote, d);
+
+					farther += from >= hops && from != FTR_COST_INF;
+				}
+			}
+	return farther;
+}
+
 /* Some paths have more hops than the cost of their first switch, and an entry has a candidate from
- * which the path to the destination is not shorter (see ftr_balance_tables()). */
+ * which the path to the destination is not shorter: the search refuses such tables (see
+ * ftr_balance_tables()). */
 START_TEST(candidates_that_are_farther_away)
 {
-	search_any(200308, (struct ftr_balance_input){
-		.depth = FTR_BALANCE_FULL, .longer = true,
-	}, "dmodc", true);
+	const uint64_t seed = 200308;
+	struct ftr_balance_input in = { .depth = FTR_BALANCE_FULL, .longer = true };
+	struct balance_net *net = NULL;
+	uint32_t longer;
+	struct world w;
+
+	world_new(&w, seed, "dmodc");
+	change_tables(&w);
+	in.shape = w.sh;
+	ck_assert_ptr_nonnull(count(&w, &in, NULL, &net));
+	ck_assert_uint_gt(farther_away(&w, net, &longer), 0);
+	ck_assert_uint_gt(longer, 0);
+	balance_net_free(net);
+	world_free(&w);
+	ck_assert_uint_eq(search_any(seed, in, "dmodc", true).hosts, 0);
 }
 END_TEST
 

@@ -298,15 +298,16 @@ START_TEST(test_engines)
 }
 END_TEST
 
-static void no_key(void *ctx, const struct fake_packet *p,
-		   struct fake_fate *fate)
+/* As if the switches had another M_Key, with protection level 1: they answer Gets, but no Set. */
+static void no_sets(void *ctx, const struct fake_packet *p,
+		    struct fake_fate *fate)
 {
 	(void)ctx;
-	fate->lose_request = p->plugin;	/* as if the switches had another M_Key */
+	fate->lose_request = p->plugin && p->set;
 }
 
-/* Switches carry out no Set without the M_Key: the fast path must send it.  If no packet is
- * answered, the fast path must report no repair. */
+/* Switches answer no packet without the M_Key: the fast path must send it.  If Sets are not
+ * answered, the fast path must not report the repair as done, and a sweep must follow. */
 START_TEST(test_m_key)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -317,13 +318,37 @@ START_TEST(test_m_key)
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_check_repaired(h);
 	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
-	fake_set_fate(h, no_key, NULL);
+	fake_set_fate(h, no_sets, NULL);
 	fake_link(h, s, fake_uplink(h, s, 1), false);
 	fake_settle(h);
 	ck_assert_uint_eq(fake_logged(h, "IBF004"), 1);
+	ck_assert_uint_eq(fake_logged(h, "NOT acknowledged"), 1);
+	ck_assert_uint_gt(fake_marked(h), 0);
+	fake_set_fate(h, NULL, NULL);
+	ck_assert(fake_wait_wanted(h));
+	ck_assert(fake_sweep(h));
+	fake_settle(h);
+	fake_check_healed(h);
+	fake_check_copy_clean(h);
 	fake_free(h);
 }
 END_TEST
+
+/* The last trap that OpenSM's handler got, and the value of sweep_on_trap at that time. */
+static struct {
+	ib_mad_notice_attr_t notice;
+	bool sweep_on_trap;
+} handled;
+
+static void record_trap(void *context, void *data)
+{
+	const struct fake *h = context;
+	const ib_smp_t *smp = osm_madw_get_smp_ptr((osm_madw_t *)data);
+
+	memcpy(&handled.notice, smp->data, sizeof(handled.notice));
+	handled.sweep_on_trap = h->osm->subn.opt.sweep_on_trap;
+	fake_trap_process(context, data);
+}
 
 /* Traps of other kinds are passed on unchanged, and sweep_on_trap stays as it is. */
 START_TEST(test_other_traps)
@@ -336,16 +361,18 @@ START_TEST(test_other_traps)
 	};
 	struct fake *h = fake_new(NULL);
 	ftr_sw s = fake_leaf(h, 4);
-	unsigned int reported = h->reported;
 
+	h->fast->hook.original = record_trap;
 	fake_trap(h, s, trap[_i].number);
 	fake_settle(h);
+	ck_assert_uint_eq(cl_ntoh16(handled.notice.g_or_v.generic.trap_num), trap[_i].number);
+	ck_assert_uint_eq(cl_ntoh16(handled.notice.issuer_lid), h->fab->sw[s].lid);
+	ck_assert(handled.sweep_on_trap);
 	pthread_mutex_lock(&h->mutex);
 	ck_assert_uint_eq(h->signals, 1);
 	pthread_mutex_unlock(&h->mutex);
 	ck_assert_int_eq(fake_sweep_wanted(h), trap[_i].sweep);
 	ck_assert(h->osm->subn.opt.sweep_on_trap);
-	ck_assert_uint_eq(h->reported, reported);
 	ck_assert_uint_eq(fake_logged(h, "IBF004"), 0);
 	fake_check_quiet_sweep(h);
 	fake_free(h);

@@ -56,7 +56,7 @@ START_TEST(test_held)
 		fake_settle(h);
 		ck_assert(!sweep_due(h));
 	}
-	fake_check_connected(h);
+	fake_check_healed(h);
 	fake_free(h);
 }
 END_TEST

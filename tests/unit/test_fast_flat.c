@@ -132,7 +132,7 @@ static void whole_and_at_rest(struct run *r)
 		ck_assert(fake_sweep(r->h));
 	}
 	fake_settle(r->h);
-	fake_check_connected(r->h);
+	fake_check_healed(r->h);
 	fake_check_copy_clean(r->h);
 }
 

@@ -195,18 +195,32 @@ static const struct loss lost_gets[] = {
 	  .fate = { .lose_answer = true, .to_host = true } },
 };
 
+/* Number of Sets that all switches have carried out. */
+static uint32_t sets_done(struct fake *h)
+{
+	uint32_t n = 0;
+
+	fake_lock(h);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		n += h->sw[s].n_sets;
+	fake_unlock(h);
+	return n;
+}
+
 /* The state of the ports cannot be read: nothing is written, and a sweep follows. */
 START_TEST(test_lost_gets)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
 	struct loss l = lost_gets[_i];
 	ftr_sw s = fake_leaf(h, 3);
+	uint32_t before = sets_done(h);
 
 	fake_set_fate(h, lossy, &l);
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert_uint_eq(fake_logged(h, "fast reroute 1:"), 0);
-	check_after(h);
+	ck_assert_uint_eq(sets_done(h), before);
+	ck_assert_uint_gt(check_after(h), 0);
 	fake_free(h);
 }
 END_TEST
@@ -240,36 +254,78 @@ END_TEST
 
 /* ---- packets are lost while OpenSM waits for its own --------------------- */
 
-/* Cut a link in a sweep.  Failures of the plugin's packets then pass through OpenSM's error path
+/* Guarded by the wire's mutex. */
+struct own_sets {
+	uint32_t n;		/* number of OpenSM's Sets */
+	double first, answered;	/* times: first of these Sets, last answer to one of them */
+	double lost;		/* time when the plugin sent the first packet that was lost; 0: none
+				 * was lost */
+};
+
+/* The plugin sends a packet twice, and waits 5 ms for each answer.  OpenSM waits for 20 ms. */
+#define ERROR_OPTIONS "fast_timeout_ms 5\n"
+#define ERROR_MS 10
+
+/* A link fails in a sweep.  Failures of the plugin's packets pass through OpenSM's error path
  * while OpenSM waits until its count of packets in flight is 0.  The sweep must neither hang nor
- * go on too early. */
-static void at_push(void *ctx, struct fake *h, enum fake_moment m)
+ * go on too early, before its last Set is answered. */
+static void in_sweep(void *ctx, struct fake *h, enum fake_moment m)
 {
+	const struct own_sets *own = ctx;
 	ftr_sw s = fake_leaf(h, 5);
 
-	(void)ctx;
-	if (m != FAKE_DISCOVERED || h->n_sweeps > 1)
+	if (h->n_sweeps > 1)
 		return;
-	fake_link(h, s, fake_uplink(h, s, 1), false);
+	if (m == FAKE_DISCOVERED)
+		fake_link(h, s, fake_uplink(h, s, 1), false);
+	if (m != FAKE_ROUTED)
+		return;
+	fake_lock(h);
+	ck_assert_double_gt(own->lost, 0);
+	ck_assert_double_gt(own->lost + ERROR_MS, own->first);
+	ck_assert_double_lt(own->lost + ERROR_MS, own->answered);
+	ck_assert_double_ge(ibf_now_ms(), own->answered);
+	fake_unlock(h);
 }
 
 static void lose_half(void *ctx, const struct fake_packet *p,
 		      struct fake_fate *fate)
 {
-	(void)ctx;
-	fate->back_ms = p->plugin ? 0 : 3;
+	struct own_sets *own = ctx;
+
 	fate->lose_request = p->plugin && p->number % 2;
 	fate->to_host = true;
+	if (fate->lose_request && own->lost <= 0)
+		own->lost = ibf_now_ms();
+	if (p->plugin || !p->set)
+		return;
+	fate->back_ms = ERROR_MS + 0.3 * ++own->n;
+	if (own->n == 1)
+		own->first = ibf_now_ms();
+	own->answered = ibf_now_ms() + fate->back_ms;
+}
+
+static bool has_lost(struct fake *h, const struct own_sets *own)
+{
+	bool has;
+
+	fake_lock(h);
+	has = own->lost > 0;
+	fake_unlock(h);
+	return has;
 }
 
 START_TEST(test_error_path)
 {
-	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
+	struct fake *h = fake_new(&(struct fake_opts){ .options = ERROR_OPTIONS });
+	struct own_sets own = { 0 };
 	ftr_sw s = fake_leaf(h, 2);
 
-	fake_set_fate(h, lose_half, NULL);
-	h->moment = at_push;
+	fake_set_fate(h, lose_half, &own);
+	h->moment = in_sweep;
+	h->moment_ctx = &own;
 	fake_link(h, s, fake_uplink(h, s, 0), false);
+	fake_until(has_lost(h, &own));
 	ck_assert(fake_sweep(h));
 	check_after(h);
 	fake_free(h);

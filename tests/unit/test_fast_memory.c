@@ -75,7 +75,7 @@ static void check_recovery(struct fake *h)
 {
 	for (int i = 0; i < 3; i++)
 		sweep(h);
-	fake_check_connected(h);
+	fake_check_healed(h);
 	fake_check_copy_clean(h);
 	ck_assert(fake_sweep(h));
 	ck_assert_uint_eq(h->changed_entries, 0);

@@ -83,7 +83,7 @@ static unsigned int sets_of_repair(bool overtaken)
 		ck_assert(fake_sweep(h));
 	}
 	fake_settle(h);
-	fake_check_connected(h);
+	fake_check_healed(h);
 	fake_check_copy_clean(h);
 	fake_free(h);
 	return atomic_load(&slow.n);

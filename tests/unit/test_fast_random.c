@@ -151,11 +151,11 @@ START_TEST(test_any_moment)
 	 * until a sweep, if other entries would close a cycle. */
 	static const struct {
 		const char *name;
-		void (*check)(struct fake *h), (*in_the_end)(struct fake *h);
+		void (*check)(struct fake *h);
 	} engine[] = {
-		{ "dmodc", fake_check_healed, fake_check_healed },
-		{ "sftree", fake_check_connected, fake_check_connected },
-		{ "ddlr", fake_check_sound, fake_check_connected },
+		{ "dmodc", fake_check_healed },
+		{ "sftree", fake_check_healed },
+		{ "ddlr", fake_check_sound },
 	};
 	uint64_t seed = trees_first_seed() + (uint64_t)_i;
 	struct game g = { .left = 0 };
@@ -195,7 +195,7 @@ START_TEST(test_any_moment)
 	ck_assert(fake_sweep(h));
 	ck_assert_uint_eq(h->changed_entries, 0);
 	fake_settle(h);
-	engine[e].in_the_end(h);
+	fake_check_healed(h);
 	fake_check_copy_clean(h);
 	fake_free(h);
 }

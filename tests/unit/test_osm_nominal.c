@@ -218,7 +218,7 @@ START_TEST(test_replaced)
 	fake_link(h, s, _i < 2 ? 1 : fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	if (_i % 2)
-		fake_check_connected(h);
+		fake_check_healed(h);
 	else
 		fake_check_repaired(h);
 	free(before);

@@ -232,10 +232,12 @@ static struct ftr_sim_change dies(ftr_sw s, ftr_port p, uint64_t at)
  * 3, 5 and 7 are its children. */
 START_TEST(figure_5)
 {
+	static const ftr_sw child[] = { 3, 5, 7 };
 	const struct ftr_sim_change g = dies(4, 4, FTR_SIM_US);
 	const struct immunet *x;
 	struct ftr_sim_result r;
-	unsigned int in;
+	unsigned int in, out;
+	ftr_sw at;
 
 	grow("torus:3,3");
 	check_tables = true;
@@ -244,13 +246,14 @@ START_TEST(figure_5)
 	for (ftr_sw s = 0; s < 9; s++)
 		ck_assert_uint_eq(x->node[s].level - 1, 4);
 	ck_assert_uint_eq(x->node[4].parent, 0);
-	for (ftr_sw s = 3; s <= 7; s += 2 - (s == 3 || s == 4))
-		if (s != 4)
-			ck_assert_uint_eq(step(s, x->node[s].parent, &in), 4);
-	/* on the ring, switch 3 forwards packets from its parent to another neighbour, not
-	 * back to the parent */
-	in = x->node[3].parent;
-	ck_assert_uint_ne(x->node[3].next[in], in);
+	for (size_t i = 0; i < FTR_ARRAY_LEN(child); i++)
+		ck_assert_uint_eq(step(child[i], x->node[child[i]].parent, &in), 4);
+	/* on the ring, switch 3 forwards packets from its parent to a child of its own, not back
+	 * to the parent */
+	out = x->node[3].next[x->node[3].parent];
+	ck_assert_uint_ne(out, x->node[3].parent);
+	at = step(3, out, &in);
+	ck_assert_uint_eq(x->node[at].parent, in);
 	forget(&r);
 	done();
 }

@@ -14,33 +14,46 @@
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint ran, freed;
+static atomic_uint last;	/* number of the job that ran last */
+static unsigned int n_put;
 
-static enum ftr_status run_test_writer(const char *path, void *result, struct ftr_err *err)
+struct test_job {
+	unsigned int number;	/* from 0, in the order of the calls of put() */
+	bool fails;
+};
+
+static enum ftr_status run_test_writer(const char *path, void *ctx, struct ftr_err *err)
 {
+	const struct test_job *j = ctx;
+
 	(void)path;
 	pthread_mutex_lock(&gate);
 	pthread_mutex_unlock(&gate);
 	atomic_fetch_add(&ran, 1);
-	if (result)
+	atomic_store(&last, j->number);
+	if (j->fails)
 		return ftr_fail(err, FTR_IO, "the disk is full");
 	return FTR_OK;
 }
 
 static void release(void *ctx)
 {
-	(void)ctx;
+	free(ctx);
 	atomic_fetch_add(&freed, 1);
 }
 
 static void put(struct fake *h, const char *replaces, enum ftr_status result)
 {
-	static char failed;
+	struct test_job *t = calloc(1, sizeof(*t));
 	const struct ibf_job j = {
 		.msg = IBF_EVENT_FILE, .bytes = 100, .write = run_test_writer,
 		.path = strdup(replaces ? replaces : "/another"), .replaces = replaces,
-		.release = release, .ctx = result ? &failed : NULL,
+		.release = release, .ctx = t,
 	};
 
+	ck_assert_ptr_nonnull(t);
+	t->number = n_put++;
+	t->fails = result;
 	ck_assert(ibf_writer_put(((struct ibf_plugin *)h->plugin)->writer, &j));
 }
 
@@ -48,6 +61,7 @@ static struct fake *start(void)
 {
 	atomic_store(&ran, 0);
 	atomic_store(&freed, 0);
+	n_put = 0;
 	return fake_new(&(struct fake_opts){
 		.pgft = "2;2,2;1,2;1,1", .real_time = true
 	});
@@ -88,6 +102,7 @@ START_TEST(newest_counts)
 	/* the writer may have taken the first job for /file before the second was queued */
 	ck_assert_uint_le(ran, 3);
 	ck_assert_uint_ge(ran, 2);
+	ck_assert_uint_eq(last, n_put - 1);
 	ck_assert_uint_eq(freed, 5001);
 	fake_free(h);
 }

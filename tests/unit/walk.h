@@ -156,6 +156,19 @@ static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
 	ck_abort_msg("%s: a packet is caught in a loop", w->fn->name);
 }
 
+/* The number of switches on the path by the tables. */
+static inline unsigned int table_switches(const struct world *w, ftr_ep from, ftr_ep to)
+{
+	ftr_sw s = w->f->ep[from].sw;
+	unsigned int n = 1;
+
+	while (s != w->f->ep[to].sw) {
+		s = ftr_fabric_port(w->f, s, ftr_tables_get(w->t, s, w->f->ep[to].lid))->peer;
+		ck_assert_uint_le(++n, w->f->n_sw);
+	}
+	return n;
+}
+
 /* Returns true if the recorded dependencies have a cycle; clears them. */
 static inline bool cyclic(struct world *w)
 {
