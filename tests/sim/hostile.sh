@@ -30,7 +30,7 @@ case_hostile_files() {
 
 # The description of an Aggregation Node has an escape sequence, a C1 control character and a
 # character that reverses text.  None of them reaches the plugin's log lines, the output of the
-# command, or the plugin's files.
+# command, or the plugin's files.  (A netfile of ibsim cannot have a newline in a description.)
 case_hostile_names() {
 	gen '2;4,6;1,4;1,1' --seed 82
 	LC_ALL=C sed -i -e $'s/"host-1"/"Aggregation Node \033[2J\302\233\342\200\256"/' \
