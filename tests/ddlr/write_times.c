@@ -136,7 +136,7 @@ static bool same_block(const struct entry *a, const struct entry *b)
 
 struct wire {
 	double hop, write;	/* ms per link; ms per block in the switch */
-	double *free_at;	/* [n_sw] time when the switch has finished its work */
+	double *free_at;	/* [n_sw] time when the switch has finished its work; -1: no work yet */
 	double out[WINDOW];	/* times of the acknowledgements that are awaited */
 	double now, last;
 	uint32_t step, blocks, steps, switches;
@@ -157,7 +157,7 @@ static double send(struct wire *w, ftr_sw s, uint32_t step)
 		if (w->out[i] < w->out[first])
 			first = i;
 	w->now = FTR_MAX(w->now, w->out[first]);
-	w->switches += w->free_at[s] <= 0;
+	w->switches += w->free_at[s] < 0;
 	at = FTR_MAX(w->now + hops[s] * w->hop, w->free_at[s]) + w->write;
 	w->free_at[s] = at;
 	w->out[first] = at + hops[s] * w->hop;
@@ -223,6 +223,8 @@ int main(int argc, char **argv)
 	w.write = atof(argv[5]) / 1e3;
 	w.now = atof(argv[6]) / 1e3;
 	w.free_at = array(f->n_sw, sizeof(*w.free_at));
+	for (uint32_t i = 0; i < f->n_sw; i++)
+		w.free_at[i] = -1;
 	print_events(&w, s, p);
 	fprintf(stderr, "%u %u %u %.3f\n", w.blocks, w.switches, w.steps,
 		w.last);

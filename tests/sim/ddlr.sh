@@ -58,18 +58,22 @@ case_ddlr_one_vl() {
 	down
 }
 
-# With qos a middle switch holds SL2VL tables for two VLs (turn bit, docs/glossary.md).  Before the
-# fault and after the transition the paths have no credit loop, even on one VL.
+# With qos the switches hold SL2VL tables for two VLs (turn bit, docs/glossary.md): a sample of them
+# holds the tables of "ibfattree route" before and after the fault.  Before the fault and after the
+# transition the paths have no credit loop, even on one VL.
 case_ddlr_two_vls() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'
 	logged 'IBF007: ddlr: packets use VL 1 on the link after a change of direction'
 	walk before --switch-sources
+	route_vls 2
+	vls_are_held
 	pick 5
 	osm_mark sm
 	cut_it
 	healed_locally
 	turn_bit
+	vls_are_held
 	osm_mark sm
 	mend_it
 	until_same before after
@@ -77,8 +81,8 @@ case_ddlr_two_vls() {
 	down
 }
 
-# Read an SL2VL table from a middle switch.  It must have VL 1 for packets from some input ports to
-# port 1, and VL 0 for packets from others.
+# Read the SL2VL table of port 1 of one middle switch.  It must have VL 1 for packets from some input
+# ports, and VL 0 for packets from others.
 turn_bit() {
 	local lid dump
 	lid=$(awk '/^Switch/ && /"sw-2-3"/ { for (i = 1; i <= NF; i++)
@@ -162,6 +166,12 @@ no_credit_loop() {
 	fail "packets of hosts form a credit loop"
 }
 
+# route_vls VLS: write the SL2VL tables for the fabric before any fault to $T/before.sl2vl.
+route_vls() {
+	"$ibfattree" route "$T/before.net" --engine ddlr --vls "$1" \
+		-o "$T/before.routed" --sl2vl "$T/before.sl2vl"
+}
+
 # Check for six random switches and three output ports of each (the first, a middle one, the last)
 # that they hold the SL2VL tables in $T/before.sl2vl.
 vls_are_held() {
@@ -227,8 +237,7 @@ one_fault() {
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0
 	local -A cut
-	"$ibfattree" route "$T/before.net" --engine ddlr --vls "$vls" \
-		-o "$T/before.routed" --sl2vl "$T/before.sl2vl"
+	route_vls "$vls"
 	n=$(wc -l <<<"$up_cables")
 	for ((round = 0; round < rounds; round++)); do
 		cut=()

@@ -30,7 +30,7 @@ case_hostile_files() {
 
 # The description of an Aggregation Node has an escape sequence, a C1 control character and a
 # character that reverses text.  None of them reaches the plugin's log lines, the output of the
-# command, or the plugin's files.
+# command, or the plugin's files.  (A netfile of ibsim cannot have a newline in a description.)
 case_hostile_names() {
 	gen '2;4,6;1,4;1,1' --seed 82
 	LC_ALL=C sed -i -e $'s/"host-1"/"Aggregation Node \033[2J\302\233\342\200\256"/' \
@@ -74,25 +74,25 @@ resweep_until_up() {
 # opensm with the plugin continues, and sweeps restore the earlier tables.
 # (tests/unit/test_fast_lies.c has random answers.)
 case_hostile_switches() {
-	local spine leaf i lied
+	local leaf spine i lied
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 83
 	fast_up </dev/null
 	walk before
 	pick 1
-	spine=$near leaf=$far
+	leaf=$near spine=$far
 	# the trap of the switch itself has the false LID
-	sim_do "Baselid \"$spine\"[0] 2 0"
+	sim_do "Baselid \"$leaf\"[0] 2 0"
 	link_under_lies 1
 	[[ $(count_logged 'Producer:2 \(Switch\) from LID:2 ') -gt 0 ]] ||
-		fail 'LID 2 of the spine has not reached OpenSM'
-	sim_do "Baselid \"$leaf\"[0] 48000 0"
+		fail 'LID 2 of the leaf has not reached OpenSM'
+	sim_do "Baselid \"$spine\"[0] 48000 0"
 	# not every failed link makes OpenSM look this LID up
 	for ((i = 20; i < 40; i++)); do
 		link_under_lies "$i"
 		lied=$(count_logged ' ERR 7504: Lid is out of range: 48000')
 		((!lied)) || break
 	done
-	((lied)) || fail 'LID 48000 of the leaf has not reached OpenSM'
+	((lied)) || fail 'LID 48000 of the spine has not reached OpenSM'
 	osm_alive sm || fail 'opensm has ended'
 	osm_mark sm
 	kill -HUP "${OSM_PID[sm]}"

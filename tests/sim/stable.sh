@@ -194,46 +194,65 @@ case_stable_old_name() {
 	up </dev/null
 	walk before
 	osm_stop sm || fail "opensm ended with status $?"
-	local own
+	local own written
 	own=$(state)
 	mv "$own" "$SIM_DIR/sm/ibfattree-nominal"
+	cp "$SIM_DIR/sm/ibfattree-nominal" "$T/old"
+	written=$(stat -c '%i %y' "$SIM_DIR/sm/ibfattree-nominal")
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
 	logged 'IBF006: the nominal fabric was read from .*/ibfattree-nominal$'
 	not_logged 'IBF006: .*the present fabric|IBF113'
-	sim_until "$patience" cmp -s "$own" "$SIM_DIR/sm/ibfattree-nominal" ||
-		fail "$own is not a copy of the old file"
+	sim_until "$patience" cmp -s "$own" "$T/old" || fail "$own is not a copy of the old file"
 	restart
 	not_logged 'IBF006|IBF113'
 	walk after
 	same before after
 	down
+	[[ $(stat -c '%i %y' "$SIM_DIR/sm/ibfattree-nominal") == "$written" ]] ||
+		fail 'the old file was written again'
+	cmp "$T/old" "$SIM_DIR/sm/ibfattree-nominal" || fail 'the old file was changed'
 }
 
 # Two middle switches are replaced while opensm is not running: they have other GUIDs, but the same
-# links.  The tables are the same as before, except for the entries of at most four LIDs.
+# links.  The tables are the same as before, except for entries of the LIDs of these switches.
 case_stable_replaced_switch() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 88
 	up </dev/null
 	walk before
-	local leaf spine
-	IFS=$'\t' read -r leaf _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
-	IFS=$'\t' read -r _ _ spine _ < <(sim_cables "$T/fabric.net" | sed -n '$p')
-	rename "$leaf" "$spine" <"$T/fabric.net" >"$T/new.net"
+	local one two
+	# the lower end of a link to a root, and the upper end of a link to a leaf
+	IFS=$'\t' read -r one _ < <(sim_cables "$T/fabric.net" | sed -n 1p)
+	IFS=$'\t' read -r _ _ two _ < <(sim_cables "$T/fabric.net" | sed -n '$p')
+	rename "$one" "$two" <"$T/fabric.net" >"$T/new.net"
 	other_net "$T/new.net"
 	logged 'IBF006: the nominal fabric has changed: new_switches=0 new_links=0 new_ports=0 replaced_switches=2 '
 	walk after
-	# only the entries of the two LIDs that disappeared, and of two new LIDs, may differ
-	local lids
-	lids=$({ diff <(by_switch before) <(by_switch after) || true; } |
-		awk '/^[<>]/ { print $3 }' | sort -u | wc -l)
-	note "LIDs whose entries change: $lids"
-	((lids > 0 && lids <= 4)) || fail "entries of $lids LIDs have changed"
+	# only the entries of the two LIDs that disappeared, and of the two new LIDs, may differ
+	local id name
+	for id in "$one" "$two"; do
+		name=$(sim_name "$T/fabric.net" "$id")
+		lid_of "$name" before
+		lid_of "$name" after
+	done | sort -u >"$T/expected"
+	{ diff <(by_switch before) <(by_switch after) || true; } |
+		awk '/^[<>]/ { print $3 }' | sort -u >"$T/changed"
+	note "LIDs whose entries change: $(wc -l <"$T/changed")"
+	[[ -s $T/changed ]] || fail 'no entry has changed'
+	[[ -z $(comm -13 "$T/expected" "$T/changed") ]] ||
+		fail "entries of LIDs $(xargs <"$T/changed") changed, not only of $(xargs <"$T/expected")"
 	restart
 	not_logged 'IBF006|IBF113'
 	walk again
 	same after again
 	down
+}
+
+# lid_of SWITCH TABLES: print the LID of the switch with this name, as in by_switch.
+lid_of() {
+	awk -v name="\"$1\"" '/^Switch/ && index($0, name) {
+		for (i = 1; i <= NF; i++)
+			if ($i == "lid") printf "0x%04x\n", $(i + 1) }' "$T/$2.net"
 }
 
 # Print the entries as "SWITCH LID PORT", with the names of switches.
