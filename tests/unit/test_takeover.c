@@ -232,7 +232,7 @@ START_TEST(after_another_engine)
 	sweep(h);
 	ck_assert_uint_eq(takeovers(h), 2);
 	fake_check_sound(h);
-	fake_check_connected(h);
+	fake_check_healed(h);
 	fake_free(h);
 }
 END_TEST
