@@ -126,9 +126,9 @@ struct ftr_check_report {
 	uint64_t pairs[FTR_N_CHECK_CLASSES];
 	uint64_t bad[FTR_N_CHECK_CLASSES];	/* number of pairs whose path does not arrive */
 	/* number of walks (switch, LID) that end in each finding, a switch's own
-	 * LID included.  FTR_FIND_TURN: entries that lead up, by the claimed ranks,
-	 * at a switch to which the entry of another switch leads down for the same
-	 * LID, unless the turn is claimed.  Such entries count even if no source's path takes the
+	 * LID included.  FTR_FIND_TURN: entries that lead up (by the claimed ranks)
+	 * although the entry of another switch for the same LID leads down to their
+	 * switch; claimed turns are not counted.  Such entries count even if no source's path takes the
 	 * turn; a turn that no source's path takes does not invalidate the proof */
 	uint64_t found[FTR_N_FINDINGS];
 	/* sample[i] is set if found[i] > 0 */
@@ -220,8 +220,8 @@ struct ftr_delta_report {
 	 * cannot occur in the order of writes are not counted */
 	uint64_t mixed;
 	struct ftr_check_sample mixed_at;	/* the first of these turns, if mixed > 0 */
-	/* number of changed entries that are not written after the next changed entry on
-	 * their path, although that entry is not removed; 0 if no order is claimed */
+	/* number of changed entries that are written before the next changed entry on their path,
+	 * or in the same step, unless that entry is removed; 0 if no order is claimed */
 	uint64_t early;
 	/* True if the changed entries make no unclaimed turn, use no horizontal link that
 	 * the claims exclude (see ftr_check_delta.horizontal), and mixed is 0.  If all turns

@@ -27,7 +27,8 @@
  * links to a switch whose entries lead to the LID.  All switches of the detour before that
  * switch get new entries.  A failed switch needs a detour that goes down two tiers.  If several
  * detours (b, t) are equally short, the load of their links decides, for each LID separately.  (For
- * packets from or to switches, the number of further switches to be written comes first.)
+ * packets from or to switches, the detour that adds the fewest switches to the plan is preferred,
+ * and the load decides only among equals.)
  *
  * Clean planes.  If packets turn at a switch of rank m from plane P to plane Q
  * (components of the switches above rank m), this adds an arc P -> Q.  A plane without
@@ -170,7 +171,7 @@ void ftr_ddlr_free(struct ftr_ddlr *r);	/* NULL is accepted */
  *    would restore
  *  - sh is the shape of the planner's fabric without the links that are down; the indices
  *    of switches and the LIDs are the same
- *  - all planes are clean, and no repair has led to ignoring packets from switches (see
+ *  - all planes are clean, and no repair has made the planner ignore packets from switches (see
  *    switch_sources)
  *
  * The SL2VL tables are not compared.  O(n_sw * LIDs).

@@ -26,7 +26,7 @@
  *	switch 0    c c c c c c                 | row padded to 64 bytes
  *	switch 1    c c c c c c
  *
- * deviation: Gliksberg et al. 2020, section 3.4 select the upward neighbours with
+ * deviation: Gliksberg et al. 2020, section 3.4, select the upward neighbours with
  * c < c_s and the downward neighbours with down < c_s, where c_s is the cost of s.  In trees
  * whose links skip ranks, this allows an upward hop after a downward one: a switch that a
  * packet enters from above may prefer a shorter upward path.  We therefore decide from the
@@ -387,7 +387,8 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
  *
  * how: FTR_REORDER_KEEP keeps the paths of sh as far as the new order allows them.  To this
  * end it removes downward paths: if a next hop of s towards l in sh is above s in the new order,
- * the result has no downward path from s to l, and so none through s.  Links that
+ * the result has no downward path from s to l, so no switch above s routes downward to l through
+ * s.  Links that
  * were horizontal in sh are not used.
  * FTR_REORDER_ALL has neither limit: it connects all pairs that the order connects.
  *

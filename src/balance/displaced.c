@@ -407,8 +407,8 @@ static void walk_from(struct displaced *z, ftr_lid lid,
 }
 
 /* Find the sources whose flows pass each of the n entries. z->known is set if every entry is
- * removed or still to be placed. These sources are then valid until the entry is placed, because
- * no entry that is placed before it is farther from the destination. */
+ * removed or still to be placed. The sources found for an entry are then still right when this
+ * entry is placed, because all entries placed before it are at most as far from the destination. */
 static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
 		       const struct displaced_entry *e, uint32_t n)
 {

@@ -22,8 +22,9 @@
  *
  * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries
  * whose path has no bad link are not examined.  A link is bad if it is above the target, or if it
- * has w->meet or more flows in a shift in which a flow passes the entry.  (With bins of several
- * shifts: if, in a bin with such a shift, it has more than w->meet - 1 flows per shift on average.)
+ * has w->meet or more flows in a shift in which a flow passes the entry.  (If bins have
+ * several shifts, the second condition is: in a bin that contains a shift in which a flow passes
+ * the entry, the link has on average more than w->meet - 1 flows per shift.)
  * This test reads
  * one bit for each bin, not the bins.  It takes about a third of the time of a sweep, so in a quick
  * sweep several threads test a batch of destinations, before any entry for them moves.

@@ -31,7 +31,8 @@ enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 
 bool chk_claimed(const struct chk_claims *c, ftr_sw from, ftr_sw at, ftr_sw to);
 
-/* True if the turn is up-then-down, or claimed. */
+/* True if up/down routing by rank allows these two hops (not back to `from`, no horizontal hop), or
+ * if the turn is claimed. */
 static inline bool chk_legal(const struct chk_claims *c, ftr_sw from, ftr_sw at,
 			     ftr_sw to)
 {

@@ -155,11 +155,12 @@ static bool is_strict(const struct delta_check *c)
 }
 
 /*
- * True if a packet that came from x and leaves s by port p makes a turn that is not
- * allowed.  If is_strict(), only turns that are up-then-down or claimed are allowed, and no
- * up-then-down turn back to x.  Otherwise only a hop up after a hop down is forbidden: up-then-down
- * turns back to x cannot close a cycle, and horizontal hops are reported in
- * worker_state.horizontal.  False if port p has no link to a switch, or this link is down.
+ * True if the two hops of a packet that came from x and leaves s by port p are not allowed
+ * together.  If is_strict(), the pairs of hops of up/down routing by rank are allowed (up-up,
+ * up-down, down-down; not back to x, no horizontal hop), and claimed turns.  Otherwise only a hop
+ * up after a hop down is forbidden: a hop up and then down again to x cannot close a cycle, and
+ * horizontal hops are reported in worker_state.horizontal.
+ * False if port p has no link to a switch, or this link is down.
  */
 static bool illegal(const struct delta_check *c, ftr_sw x, ftr_sw s, ftr_port p)
 {

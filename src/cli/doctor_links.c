@@ -187,9 +187,9 @@ static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
 }
 
 /*
- * True if the link is slower (with width: narrower) than another link at one of its switches
- * that leads to the same kind of node, a switch or a host, and slower than both of its ends
- * support.  Dumps do not contain the supported values (supported is 0); then only links
+ * True if the link is slower (with width: narrower) than both of its ends support, and slower
+ * than another link to the same kind of node (switch or host) at one of its switches.
+ * Dumps do not contain the supported values (supported is 0); then only links
  * between switches are compared.
  */
 static bool is_slow(const struct doctor *d, ftr_sw s, unsigned int p, bool width)

@@ -6,8 +6,8 @@
  *	DIR/fabric.net		the fabric, with LIDs
  *	DIR/opensm-lfts.dump	the forwarding tables
  *	DIR/sl2vl		SL2VL tables (--sl2vl)
- *	DIR/opensm.conf, ...	options; the GUID files, and the plugin's option file, that they
- *				name
+ *	DIR/opensm.conf, ...	the options, and the files that they name: the GUID files and
+ *				the plugin's option file
  *	DIR/versions		versions of the programs, and the time
  *
  * Tables identify destinations by LID, and LIDs may change between save and restore.

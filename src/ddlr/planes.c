@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Planes, the arcs that extra turns make between them, and the guarantee.
+ * Planes, the arcs that detours make between them (by turning from down to up: the extra turns of
+ * ddlr), and the guarantee.
  *
  * plane(m, s), for s above rank m, is the connected component of s among the switches above
  * rank m, if horizontal links and stubs are ignored; its number is the lowest index of its

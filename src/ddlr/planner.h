@@ -106,8 +106,8 @@ struct ftr_ddlr {
 				 * FTR_SW_NONE: the LID is unreachable */
 	ftr_port exit_port;
 	ftr_port *before;	/* before[s]: entry of s before the writes of ddlr_try() */
-	uint8_t *step_of;	/* step_of[s]: step of the write for s in this plan, without
-				 * first_step; 0: no write, or a write of a step up to first_step */
+	uint8_t *step_of;	/* step_of[s]: step of the write for s in this plan, minus
+				 * first_step; 0: no write, or its step is not above first_step */
 	ftr_sw *stepped;	/* list of the switches with step_of[s] != 0 */
 	uint32_t n_stepped;
 	bool clean_refused;	/* a clean detour for packets from hosts to hosts was refused,

@@ -364,7 +364,7 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 /* Use the paths of an earlier column. The next hops of the gateways are computed for this column.
  * FTR_REFUSED: a turn to one of these next hops is not allowed; no switch has been connected.
  * This can happen if spread.c gave a switch several next hops: only the first of them is copied
- * here, and it need not be at the end of the step that plan_find_alike() has compared. */
+ * here, but the step that plan_find_alike() has compared may lead to another one. */
 static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;

@@ -64,8 +64,8 @@
  * If the root would be a bottleneck because hosts are connected to switches of A, another
  * leaf becomes the root (root.c).
  *
- * If two chassis are joined only by racks, all traffic between them that has no path by
- * rank would cross the links of one anchor with the rules above. Two rules are therefore
+ * With the rules above, if two chassis are joined only by racks, all traffic between them
+ * that has no path by rank would cross the links of one anchor. Therefore two rules are
  * different with ORDER_GATEWAYS. dmodc uses ORDER_GATEWAYS; sftree does if the shape has
  * upward paths and some pairs of host ports have no path by rank.
  *

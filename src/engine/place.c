@@ -35,9 +35,10 @@
  * neighbouring blocks, and a leaf receives from two such blocks. So the displaced destinations at
  * either end of a path move by the same c, or by two values that differ by one. Few of them share a
  * link.
- * Because B is at least 2, half of the shifts or more use only one value of c. B is not larger, so
- * that every value of c occurs, which spreads all-to-all traffic. If r > 1, a shift uses slot x in
- * all periods of a block at once; the term j g then gives each period another displacement.
+ * Because B is at least 2, half of the shifts or more use only one value of c. A larger B would
+ * leave some values of c unused; using all of them spreads all-to-all traffic. If r > 1, a shift
+ * uses slot x in all periods of a block at once; the term j g then gives each period another
+ * displacement.
  *
  * If slot (x + c) mod W has no candidate, the first slot with a candidate is taken from a list
  * that depends only on (s, d).  So an entry changes only when it loses its own next hop, and gets
@@ -59,9 +60,10 @@
  * by less than Pi.
  *
  * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE avoid this. They route downward to a host over the
- * switches of its upward path (struct ftr_up_path, <ftr/shape.h>). These are the switches over
- * which packets to the host would go up from its own leaf. Leaves spread their hosts over all
- * groups above, so the switches above spread those hosts over all downward paths. The hosts whose
+ * switches of its upward path (struct ftr_up_path, <ftr/shape.h>). This path begins at the host's
+ * own leaf, and goes up as equation (3) would send packets for the host from there. Leaves spread
+ * their hosts over all groups above, so the switches above spread those hosts over all downward
+ * paths. The hosts whose
  * upward path passes one leaf switch of a chassis are not consecutive in d. So a switch of that
  * tier chooses upward groups by another q in place of floor(d / Pi): the number of the host among
  * the hosts whose upward paths pass the same switch of the tier.

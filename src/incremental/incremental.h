@@ -28,9 +28,10 @@
  * ftr_incr_apply() is a transaction. Costs are changed in place and logged; new entries are
  * collected beside the tables. They are entered into the tables last, when nothing can fail. If
  * displaced entries are placed by load (ftr_incr.displaced), displaced_change() enters them
- * earlier, because it counts flows over the new tables.  On a failure, and on undo, the changes
- * are reverted: costs (from the log), links, plan, counts of pairs, counters of flows and the
- * entries of displaced_change() in revert(), all entries in ftr_incr_undo().
+ * earlier, because it counts flows over the new tables.  On a failure, and on undo,
+ * revert() takes back the costs (from the log), the links, the plan, the counts of pairs, the
+ * counters of flows, and the entries that displaced_change() entered. On undo, ftr_incr_undo() then
+ * sets all changed entries back.
  *
  * An alternative would keep two generations: apply would update the spare one, and undo would swap
  * the two. Here there is one generation and a log. In both designs the work is proportional to the

@@ -140,7 +140,7 @@ struct ibf_prefer {
 	bool improved;		/* the preferred tables come from a search, a file or the
 				 * switches */
 	bool was_read;		/* the state files were read */
-	/* the file was removed because the nominal fabric grew, and was not written since */
+	/* the file was removed because the nominal fabric grew, and has not been written since */
 	bool removed_preferred, removed_displaced;
 	bool adopting;		/* the present routing prefers tables that were read from
 				 * the switches (adopt.c) */

@@ -53,10 +53,10 @@
  * The state file of the nominal fabric has the ranks of the switches. A shape that is made again
  * from the same fabric and these ranks is identical:
  *
- *  - An earlier rank is kept as rank = height + shift, where find_shift() computes the shift as the
- *    most frequent difference between earlier ranks and inferred heights. Switches that kept their
- *    rank have the same difference as before. All other switches were given the most frequent
- *    difference. So the shift is the same.
+ *  - To keep an earlier rank, the height is set to earlier rank - shift; find_shift() computes the
+ *    shift as the most frequent difference between earlier ranks and inferred heights. When the
+ *    shape is made again, switches that kept their rank have the same difference as before, and all
+ *    others have the most frequent one. So the shift is the same.
  *  - A switch keeps its rank only if a link leads from it to a switch of another rank (is_level).
  *    That switch then keeps its rank for the same reason. So both meet the condition again
  *    when the shape is made again.

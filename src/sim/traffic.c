@@ -3,10 +3,11 @@
  * Sources: when packets are created, and where they go.
  *
  * The queue in front of a source's channel is unbounded and takes no memory:
- * only the time of the next packet is stored, and the packet is created when it
+ * only the creation time of the next packet is stored; its struct packet is made when it
  * can leave. Each source has a random generator of its own, seeded by (seed,
  * station), so that the traffic is the same for all tables and all functions. (Two exceptions: at a
- * load of 1 or more, each packet is created when it can leave; with spare_dead, a destination
+ * load of 1 or more, the creation time of a packet is the time at which it leaves; with
+ * spare_dead, a destination
  * depends on the links that are up when it is drawn.)
  */
 #include <math.h>

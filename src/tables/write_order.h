@@ -11,8 +11,8 @@
  *
  *	step(x) = 1 + the greater of base(x) and step(next(x))
  *
- * base(x) is the latest step of the entries between x and next(x) whose steps were computed
- * earlier, or 0.
+ * Some entries between x and next(x) may have got a step before, in another way (only in the
+ * planner of ddlr; next() skips them). base(x) is the latest of these steps, or 0.
  *
  * Incremental tables (src/incremental) and the planner of ddlr (src/ddlr) order their
  * writes by this function.  Each of them treats changes that get no step in its own way.

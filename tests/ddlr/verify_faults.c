@@ -9,8 +9,8 @@
  *	verify SHAPE FAULTS KINDS VLS [N [SEED [FIRST]]]
  *				FAULTS: number of faults of a set, at most 16;
  *				KINDS: l (links), s (switches) or ls; N: instead of
- *				all sets, N random sets, with the numbers FIRST,
- *				FIRST + 1, ... of SEED
+ *				all sets, N random sets: sets FIRST, FIRST + 1, ... of
+ *				the random sequence of SEED
  *	verify SHAPE FAULTS KINDS VLS =A,B,C
  *				the faults with the numbers A, B, C, in this order,
  *				TRIES times; the numbers of a further set may follow

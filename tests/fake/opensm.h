@@ -271,9 +271,9 @@ void fake_check_quiet_sweep(struct fake *h);
 /* After a repair: the fabric is repaired, OpenSM's copy equals the switches'
  * tables, the plugin requests a sweep, and that sweep changes no entry. */
 void fake_check_repaired(struct fake *h);
-/* Like fake_check_repaired, for faults that occurred one by one: packets may have been lost on
- * links not yet known to be dead, and blocks that were sent twice are written
- * again. */
+/* Like fake_check_repaired, for faults that occurred one by one.  Packets may have been lost on
+ * links not yet known to be dead, and blocks may have been sent twice.  So the requested sweep
+ * may write blocks again; the sweep after it must change no entry. */
 void fake_check_repaired_in_parts(struct fake *h);
 /* OpenSM's count of outstanding packets is 0. */
 void fake_check_counters(struct fake *h);

@@ -131,7 +131,7 @@ static void set_sends(struct slow_sweep *z, ftr_sw s)
 	}
 }
 
-/* The price of the path through a port.  From the switch on at which this path meets the present
+/* The price of the path through a port.  After the switch at which this path meets the present
  * path, both paths have the same price. */
 static double slow_through(struct slow_sweep *z, ftr_sw s, ftr_port port)
 {

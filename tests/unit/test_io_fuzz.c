@@ -2,7 +2,8 @@
 /*
  * Invalid input: every cut of small files, seeded mutations of every dialect, the
  * corpus in tests/fuzz, and failing allocations.  The reader must not
- * crash or leak, and if it accepts a fabric, it must also accept the fabric as written.
+ * crash or leak, and if it accepts a fabric, it must also accept the netfile that
+ * ftr_write_netfile() writes for it.
  */
 #include <dirent.h>
 
@@ -50,7 +51,8 @@ static void reread(const struct ftr_fabric *f)
 	free(text);
 }
 
-/* Read the text; if it is accepted, the reader must also accept its fabric as written. */
+/* Read the text; if it is accepted, the reader must also accept what ftr_write_netfile()
+ * writes for this fabric. */
 static enum ftr_status feed(const char *text, size_t len)
 {
 	struct ftr_fabric *f = NULL;

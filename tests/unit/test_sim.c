@@ -107,8 +107,9 @@ START_TEST(latency)
 }
 END_TEST
 
-/* Packets go from port 0 of one switch to port 0 of the other.  Ports 0 have 2 Gbit/s, so the fast
- * link between the switches must wait for the end of each packet. */
+/* Packets go from port 0 of one switch to port 0 of the other.  Ports 0 have 2 Gbit/s, so on the
+ * fast link between the switches each packet must start late enough for its tail to arrive in
+ * time. */
 START_TEST(slow_input)
 {
 	struct net n = dumbbell();

@@ -429,8 +429,8 @@ START_TEST(figure_7)
 	use(&w, "adaptive-switches");
 	top_pair(&w, &from, &to, &whole);
 	ck_assert_uint_eq(whole.n, 9);
-	/* a path is guaranteed for k - 1 = 1 fault only; after these two there is a path because
-	 * they are in different groups */
+	/* a path is guaranteed for k - 1 = 1 fault only; after these two faults there is a path,
+	 * because the two switches are in different two-hop groups (as in figure_3) */
 	kill_switch(&w, whole.at[2]);
 	walk(&w, from, to, &k);
 	ck_assert_uint_eq(k.n, 9);
