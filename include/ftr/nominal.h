@@ -16,8 +16,8 @@
  * hosts, src/shape/column_order.c).  The inferred parts keep their numbers when the real ones
  * appear, so this growth changes no other entries.  Three things cannot be inferred.  The first
  * is a switch that was missing with all of its links.  The second is which of several parallel
- * links is missing; entries of that group may move later.  The third is the ranks, if so many
- * links are missing that the inference returns other ranks than for the complete fabric.
+ * links is missing; entries of that group may move later.  The third is the ranks, if the
+ * missing links change the ranks that are inferred.
  *
  * S(N) keeps the ranks of the old N unless the ranks that are inferred from N are clearly better
  * (src/shape/choice.c, rule 7).  Without this rule, one more host could change all tables.  (If

@@ -388,8 +388,7 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
  * how: FTR_REORDER_KEEP keeps the paths of sh as far as the new order allows them.  To this
  * end it removes downward paths: if a next hop of s towards l in sh is above s in the new order,
  * the result has no downward path from s to l, so no switch above s routes downward to l through
- * s.  Links that
- * were horizontal in sh are not used.
+ * s.  Links that were horizontal in sh are not used.
  * FTR_REORDER_ALL has neither limit: it connects all pairs that the order connects.
  *
  * FTR_INVAL: a link that is used connects two switches of the same level.  tree.rank is NULL

@@ -29,14 +29,16 @@
  *
  * Clean planes are reserved for packets from hosts to hosts. A detour for
  * packets from hosts to a switch, or from switches to a host, is not made if
- * it leads away from a clean plane, or into a plane that is not clean; the last two
- * forms are not tried. These entries wait for the full routing. (With clean planes only, the
- * last two forms would repair hardly any of them: in random sets of faults, none on
- * k-ary trees with up to k-1 faults, none on four real fabrics, and at most 0.5 % on
- * damaged trees, where refused tries also become more frequent.)
- * (The papers ignore packets to switches: Sem-Jacobsen et al. 2006, section
- * 3.2.) With the turn bit most such detours would close no cycle at that
- * time, but after a later fault they could exclude the only detour for hosts.
+ * it leads away from a clean plane, or into a plane that is not clean. Such
+ * entries wait for the full routing. (The papers ignore packets to switches:
+ * Sem-Jacobsen et al. 2006, section 3.2.) With the turn bit most of these detours
+ * would close no cycle at that time, but after a later fault they could exclude
+ * the only detour for hosts.
+ *
+ * For these packets the last two forms are not tried. With clean planes only, they
+ * would repair hardly any entry: in random sets of faults, none on k-ary trees with
+ * up to k-1 faults, none on four real fabrics, and at most 0.5 % on damaged trees,
+ * where refused tries also become more frequent.
  *
  * The number of tries for packets from or to switches is limited: after
  * LATE_REFUSALS refused detours in one plan, only parallel links are still tried for

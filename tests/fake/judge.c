@@ -237,6 +237,17 @@ void fake_check_repaired_in_parts(struct fake *h)
 	fake_check_counters(h);
 }
 
+uint32_t fake_count_sets(struct fake *h)
+{
+	uint32_t n = 0;
+
+	fake_lock(h);
+	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
+		n += h->sw[s].n_sets;
+	fake_unlock(h);
+	return n;
+}
+
 void fake_check_counters(struct fake *h)
 {
 	osm_stats_t *st = &h->osm->stats;

@@ -275,6 +275,8 @@ void fake_check_repaired(struct fake *h);
  * links not yet known to be dead, and blocks may have been sent twice.  So the requested sweep
  * may write blocks again; the sweep after it must change no entry. */
 void fake_check_repaired_in_parts(struct fake *h);
+/* Number of Sets of LFT blocks that all switches have carried out. */
+uint32_t fake_count_sets(struct fake *h);
 /* OpenSM's count of outstanding packets is 0. */
 void fake_check_counters(struct fake *h);
 /* For tests: the i-th port of s with a link to a switch of a higher rank. */

@@ -195,31 +195,19 @@ static const struct loss lost_gets[] = {
 	  .fate = { .lose_answer = true, .to_host = true } },
 };
 
-/* Number of Sets that all switches have carried out. */
-static uint32_t sets_done(struct fake *h)
-{
-	uint32_t n = 0;
-
-	fake_lock(h);
-	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
-		n += h->sw[s].n_sets;
-	fake_unlock(h);
-	return n;
-}
-
 /* The state of the ports cannot be read: nothing is written, and a sweep follows. */
 START_TEST(test_lost_gets)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
 	struct loss l = lost_gets[_i];
 	ftr_sw s = fake_leaf(h, 3);
-	uint32_t before = sets_done(h);
+	uint32_t before = fake_count_sets(h);
 
 	fake_set_fate(h, lossy, &l);
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert_uint_eq(fake_logged(h, "fast reroute 1:"), 0);
-	ck_assert_uint_eq(sets_done(h), before);
+	ck_assert_uint_eq(fake_count_sets(h), before);
 	ck_assert_uint_gt(check_after(h), 0);
 	fake_free(h);
 }

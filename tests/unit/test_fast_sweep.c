@@ -181,27 +181,16 @@ END_TEST
 
 /* ---- changes of master --------------------------------------------------- */
 
-static uint32_t count_sets(struct fake *h)
-{
-	uint32_t n = 0;
-
-	fake_lock(h);
-	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
-		n += h->sw[s].n_sets;
-	fake_unlock(h);
-	return n;
-}
-
 START_TEST(test_standby)
 {
 	struct fake *h = fake_new(NULL);
 	ftr_sw s = fake_leaf(h, 3);
-	uint32_t sets = count_sets(h);
+	uint32_t sets = fake_count_sets(h);
 
 	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
-	ck_assert_uint_eq(count_sets(h), sets);
+	ck_assert_uint_eq(fake_count_sets(h), sets);
 	ck_assert(fake_sweep_wanted(h));	/* OpenSM requests this sweep itself */
 	fake_set_state(h, IB_SMINFO_STATE_MASTER);
 	ck_assert(fake_sweep(h));
@@ -227,13 +216,13 @@ START_TEST(test_handover)
 		.what = hand_over, .when = FAKE_BEFORE_ROUTING,
 		.sw = fake_leaf(h, 3)
 	};
-	uint32_t sets = count_sets(h);
+	uint32_t sets = fake_count_sets(h);
 
 	p.port = fake_uplink(h, p.sw, 1);
 	plan(h, &p);
 	ck_assert(!fake_sweep(h));
 	fake_settle(h);
-	ck_assert_uint_eq(count_sets(h), sets);
+	ck_assert_uint_eq(fake_count_sets(h), sets);
 	fake_set_state(h, IB_SMINFO_STATE_MASTER);
 	h->osm->subn.need_update = 1;
 	ck_assert(fake_sweep(h));
