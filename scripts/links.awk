@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Reads a netfile (ibsim, ibnetdiscover).  Prints one line for each upward link of a switch that
-# has at least two upward links.  The fields of a line: 1 + the rank of the upper switch; number of
-# upward links of the lower switch; ID and port of the lower switch; ID and port of the upper one;
-# name of the lower switch; name of the upper one.
+# Reads a netfile (ibsim, ibnetdiscover).  Prints a line for each upward link of a switch with at
+# least two upward links.  The fields: 1 + rank of the upper switch; number of upward links of the
+# lower switch; ID and port of the lower switch; ID and port of the upper one; name of the lower
+# switch; name of the upper one.
 
 function quoted(text, n,    part) {
 	split(text, part, "\"")

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Draws a fabric of "ibfattree gen" as SVG: awk -v bound=FLOWS -f picture.awk WHOLE.net
-# DAMAGED.net DAMAGED.lfts.  Links of WHOLE.net that DAMAGED.net lacks are dashed.  bound is the
-# lower bound for the load of the most loaded link in all-to-all traffic.
+# Draws a fabric of "ibfattree gen" as SVG.  Call:
+#
+#	awk -v bound=FLOWS -f picture.awk WHOLE.net DAMAGED.net DAMAGED.lfts
+#
+# Links that are missing in DAMAGED.net are dashed.  bound is the lower bound for the all-to-all
+# load of the most loaded link.
 
 function field(n, parts) {	# the n-th part of the line between quotation marks
 	split($0, parts, "\"")

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# One simulated fabric with its subnet managers; sourced by scripts/demo, scripts/bench and the
-# tests.  $SIM_BUILD is the build directory.  The plugin is taken from its .libs, or
-# from $SIM_PLUGINS.
+# A simulated fabric with its subnet managers, for scripts/demo, scripts/bench and the tests.
+# $SIM_BUILD is the build directory.  The plugin is that of $SIM_BUILD/.libs, or of $SIM_PLUGINS.
 #
 #   sim_start DIR NETFILE       start ibsim on that file; all files are in DIR
 #   sim_do 'Unlink "S-..."[3]'  write a line to the console of ibsim
@@ -18,12 +17,12 @@
 #   osm_stop ID                 end opensm ID cleanly; kill it if that takes 300 s
 #   sim_stop                    end every opensm, and ibsim
 #
-# SIM_LEASH: words to put before the commands ibsim and opensm; tests use them to make sure that
-# neither outlives the shell.  One shell holds one fabric; run several fabrics in several
+# SIM_LEASH: words that are put before the commands ibsim and opensm.  Tests use them so that
+# neither program outlives the shell.  A shell holds one fabric; several fabrics need several
 # shells.  These functions send signals only to processes that they have started.
 
-# A console is a fifo that its reader opens for reading and writing: the reader then
-# neither waits for a writer nor sees an end of file.
+# A console is a fifo that its reader opens for reading and writing.  So the reader does not wait
+# for a writer, and sees no end of file.
 
 SIM_DIR=
 SIM_PID=
@@ -34,8 +33,8 @@ sim_die() { echo "$*" >&2; return 1; }
 
 sim_alive() { [[ -n ${1:-} ]] && kill -0 "$1" 2>/dev/null; }
 
-# sim_until SECS CMD...: poll until CMD succeeds, for SECS seconds at most; $SIM_TICK, if
-# set, is run each time that CMD fails.
+# sim_until SECS CMD...: repeat CMD until it succeeds, for SECS seconds at most.  $SIM_TICK, if set,
+# runs each time that CMD fails.
 sim_until() {
 	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
 	shift
@@ -46,8 +45,8 @@ sim_until() {
 	done
 }
 
-# Print the hosts of a netfile that have a link, one node ID per line.  An Aggregation Node
-# is part of a switch, not a host.
+# Print the node IDs of all hosts with a link in a netfile, one per line.  An Aggregation Node is
+# part of a switch, not a host.
 sim_hosts() {
 	awk '/^(Ca|Hca|CA|HCA)[ \t]/ { split($0, a, "\""); id = a[2]
 			if (/Aggregation Node/) id = ""
@@ -76,7 +75,7 @@ sim_start() {
 		return 1
 	mkfifo "$SIM_DIR/console" || return 1
 	: >"$SIM_DIR/ibsim.log"
-	# ibsim starts much faster if its limits are not larger than the file needs
+	# ibsim starts faster with limits that are just large enough for the file
 	read -ra size < <(awk '/^(Switch|Ca|Hca|CA|HCA|Rt|RT)[ \t]/ { n++; ports += $2 + 1; s += /^Switch/ }
 		END { print 2 * n + 100, 2 * s + 100, 2 * ports + 1000 }' "$net")
 	"${SIM_LEASH[@]}" ibsim -s -N "${size[0]}" -S "${size[1]}" -P "${size[2]}" \
@@ -90,8 +89,8 @@ sim_start() {
 	}
 }
 
-# True if ibsim listens or has died.  Its socket is abstract, that is, without a file.  A client
-# that connects before ibsim listens would sleep for 2 s.
+# True if ibsim listens or has died.  A client that connects earlier would sleep for 2 s.  The
+# socket is abstract, that is, without a file.
 sim_ready() {
 	grep -q "@$IBSIM_SOCKNAME:ctl@*\$" /proc/net/unix ||
 		! sim_alive "$SIM_PID"
@@ -100,7 +99,7 @@ sim_ready() {
 sim_do() { printf '%s\n' "$1" >"$SIM_DIR/console"; }
 
 # The command runs in $SIM_DIR, because ibsim's preload library creates ./sys-PID.  The library's
-# message about the port to which it has attached is removed from stderr.
+# message about its port is removed from stderr.
 in_sim() {
 	local status=0 err
 	err=$(mktemp "$SIM_DIR/stderr.XXXXXX")
@@ -145,25 +144,24 @@ osm_exec() {
 	exec "${SIM_LEASH[@]}" opensm -F opensm.conf 0<>console >opensm.out 2>&1
 }
 
-# Write a line to the console of opensm (needs "console local" in opensm.conf).
+# Write a line to the console of opensm.  opensm.conf must have "console local".
 osm_do() { printf '%s\n' "$2" >"$SIM_DIR/$1/console"; }
 
 osm_alive() { sim_alive "${OSM_PID[$1]:-}"; }
 
 osm_mark() { OSM_MARK[$1]=$(wc -c <"$SIM_DIR/$1/opensm.log"); }
 
-# osm_log ID: print the log after the mark.
 osm_log() {
 	tail -c "+$((OSM_MARK[$1] + 1))" "$SIM_DIR/$1/opensm.log"
 }
 
-# Not a pipe: grep ends at the first match, and osm_log would then fail.  With pipefail, the whole
-# pipe would fail.
+# No pipe is used here: grep ends at the first match, and osm_log would then fail.  With pipefail,
+# the whole pipe would fail.
 osm_said() { grep -Eq -- "$2" < <(osm_log "$1"); }
 
 osm_said_or_dead() { ! osm_alive "$1" || osm_said "$1" "$2"; }
 
-# osm_follow ID SECS REGEX: like osm_wait, but reads the log as it grows instead of polling.
+# osm_follow ID SECS REGEX: like osm_wait, but follows the log instead of polling.
 osm_follow() {
 	local fd pid status=0
 	exec {fd}< <(exec tail -c "+$((OSM_MARK[$1] + 1))" -s 0.2 -f \
@@ -186,7 +184,7 @@ osm_wait() {
 	sim_die "opensm $1 has not logged '$3' within $2 s"
 }
 
-# True if the log after the mark has a finished sweep, and no trap follows the last of them.
+# True if a sweep has ended after the mark, and no trap follows its end in the log.
 osm_is_settled() {
 	osm_log "$1" | awk '
 		/SUBNET UP/ { up = 1 }
@@ -212,7 +210,6 @@ osm_engine() {
 		"$SIM_DIR/$1/opensm.log" | tail -n 1
 }
 
-# End opensm and return its exit status.
 osm_stop() {
 	local id=$1 pid=${OSM_PID[$1]:-} status=0
 	[[ -n $pid ]] || return 0
@@ -233,7 +230,7 @@ sim_gone() {
 	[[ $state == Z ]]
 }
 
-# Kill opensm without a clean end, as a power failure would.
+# Kill opensm without a clean end, as in a power failure.
 osm_kill() {
 	kill -KILL "${OSM_PID[$1]}"
 	wait "${OSM_PID[$1]}" 2>/dev/null || true
@@ -252,11 +249,11 @@ sim_stop() {
 	fi
 }
 
-# sim_cables NETFILE: prints the links between switches whose loss a routing should
-# survive, one per line: id [tab] port [tab] id [tab] port [tab] name [tab] name.  Names
-# are those in the netfile's comments.  Links of the highest switches come first (those
-# farthest from the switches with many hosts).  Among links of equally high switches, those
-# come first whose lower switch has the most upward links.
+# sim_cables NETFILE: print the links between switches whose loss a routing should survive, one per
+# line: id [tab] port [tab] id [tab] port [tab] name [tab] name.  Names are those in the netfile's
+# comments.  Links of the highest switches come first (the switches farthest from those with many
+# hosts).  Among links of equally high switches, a link comes first if its lower switch has more
+# upward links.
 sim_cables() {
 	awk -f "$SIM_SCRIPTS/links.awk" "$1" | sort -t "$(printf '\t')" \
 		-k1,1nr -k2,2nr -k3,3 -k4,4n | cut -f 3-

@@ -4,31 +4,29 @@
  *
  * For each entry an engine finds the candidates, the ports that lead closer to the
  * destination (equation (1) of Gliksberg et al. 2020), and selects one of them by a formula.
- * The formula is optimal on regular trees, but not where links are missing, numbers of
- * parallel links differ or hosts are in unusual places.  This module moves entries to other
+ * The formula is optimal on regular trees.  It is not optimal where links are missing, numbers
+ * of parallel links differ, or hosts are in unusual places.  This module moves entries to other
  * candidates until the load is even.
- * Ranks and candidates stay as they are.  The guarantees of the engine (paths go up,
- * then down; no credit loop) therefore hold for every result, and for any mixture of old
- * and new entries.
+ * Ranks and candidates stay as they are.  Every result therefore keeps the guarantees of the
+ * engine: paths go up, then down, and there is no credit loop.  The same holds for any mixture
+ * of old and new entries.
  *
- *	FTR_BALANCE_OFF		leave the tables as they are
- *	FTR_BALANCE_LOAD	even out all-to-all traffic: if possible, no link
- *				carries more than the limit (slightly above the
- *				lower bound).  Changes only entries whose path is
- *				overloaded; on very small fabrics the load in
- *				shifts counts, too.
- *	FTR_BALANCE_FULL	also reduce the load of the most loaded link of
- *				each shift
+ *	FTR_BALANCE_OFF		Leave the tables as they are.
+ *	FTR_BALANCE_LOAD	Even out all-to-all traffic.  If possible, no link then
+ *				carries more than the limit, which is slightly above the
+ *				lower bound.  Only entries whose path is overloaded change.
+ *				On very small fabrics the load in shifts counts, too.
+ *	FTR_BALANCE_FULL	Also reduce the load of the most loaded link of each shift.
  *
  * Positions.  Position p is the p-th host of the host order (ftr_shape_host_order); gaps are
  * not counted.  The processes (MPI ranks) of a job are best placed in this order.  In shift k,
  * position p sends to position (p + k) mod n, where n is the number of positions.
  *
- * The load of the most loaded link under all-to-all never grows.  With FTR_BALANCE_FULL
- * the mean over the shifts of the load of the most loaded link does not grow either, with one
- * exception: it may grow if the all-to-all load would otherwise stay uneven, and if that load
- * then falls by a larger factor than the mean grows.  Unless the search is cancelled, the result
- * depends on the input only, not on the team.
+ * The load of the most loaded link under all-to-all never grows.  With FTR_BALANCE_FULL, the mean
+ * over the shifts of the load of the most loaded link does not grow either.  Exception: if the
+ * all-to-all load would otherwise stay uneven, this mean may grow, but by a smaller factor than
+ * the all-to-all load falls.  The result depends on the input only, not on the team, unless the
+ * search is cancelled.
  */
 #ifndef FTR_BALANCE_H
 #define FTR_BALANCE_H
@@ -50,28 +48,26 @@ enum ftr_balance {
 #define FTR_BALANCE_BY_COST UINT32_MAX
 
 struct ftr_balance_input {
-	/* The shape that the tables were made from.  Columns l with use_full[l] were
-	 * made from the shape `full` instead; without such columns, use_full is NULL, and full is
-	 * not used. */
+	/* shape: the shape from which the tables were made.  full: another shape, from which the
+	 * columns l with use_full[l] == 1 were made; not used if use_full is NULL. */
 	const struct ftr_shape *shape, *full;
-	const uint8_t *use_full;	/* [n_sw] 1: the column uses the shape `full` */
+	const uint8_t *use_full;	/* [n_sw]; NULL: all columns were made from `shape` */
 	/* One bit for each entry: the entry of switch s for lid may change if bit lid of row
 	 * s is set.  A row has (stride / 64) words of 64 bits.  NULL: all entries may change. */
 	const uint64_t *movable;
-	/* Called for the entries of column l at switch s.  If extra turns decide which
-	 * candidates these entries have, the function stores the candidates in cand[], by
-	 * ascending pos, and returns their number.  If the costs decide, it returns
-	 * FTR_BALANCE_BY_COST.  Every choice among the candidates must be allowed, and all
-	 * candidates must be equally far from the column.  NULL: the costs decide for all
-	 * entries.  Several threads may call the function at the same time. */
+	/* Finds the candidates of column l at switch s if extra turns decide them.  The function
+	 * stores them in cand[], by ascending pos, and returns their number.  If the costs decide
+	 * the candidates, it returns FTR_BALANCE_BY_COST.  Every choice among the candidates must
+	 * be allowed, and all of them must be equally far from the column.  Several threads may
+	 * call the function at the same time.  NULL: the costs decide everywhere. */
 	uint32_t (*extra)(const void *ctx, ftr_sw s, uint32_t l,
 			  const struct ftr_group **cand);
 	const void *extra_ctx;
 	/* true: some paths have more hops than the cost of their first switch to the column */
 	bool longer;
 	enum ftr_balance depth;
-	/* Called by the calling thread every few milliseconds, on large fabrics every few tens of
-	 * milliseconds; returns true to stop the search early.  NULL: the search is not
+	/* Returns true to stop the search early.  The calling thread calls it every few
+	 * milliseconds, on large fabrics every few tens of milliseconds.  NULL: the search is not
 	 * stopped. */
 	bool (*cancelled)(void *ctx);
 	void *ctx;
@@ -82,7 +78,7 @@ struct ftr_balance_report {
 	uint32_t bound;		/* lower bound for the load of the most loaded
 				 * link, from cuts, in flows */
 	uint32_t max_before, max_after;	/* number of flows on the most loaded link */
-	/* load of the most loaded link in flows, mean over the shifts; 0: not computed */
+	/* number of flows on the most loaded link, mean over the shifts; 0: not computed */
 	double shift_before, shift_after;
 	uint64_t moved;		/* number of changed entries */
 	uint32_t sweeps;	/* number of passes over the entries */
@@ -91,13 +87,14 @@ struct ftr_balance_report {
 
 /*
  * Improve t in place.  report may be NULL.  With FTR_BALANCE_OFF nothing is done, and *report is
- * all 0.  t is not changed, and only report->bound is set, if
+ * all 0.  In the following cases t is not changed, and only report->bound is set:
  *
- *  - a path in t has a loop,
- *  - fewer than two hosts have a position, or
- *  - a path in t ends early or does not follow the costs of the shape, or in->longer is true and
- *    an entry has a candidate from which the path is not shorter.  This is detected only if the
- *    load is uneven or the depth is FTR_BALANCE_FULL.
+ *  - A path in t has a loop.
+ *  - Fewer than two hosts have a position.
+ *  - A path in t ends early or does not follow the costs of the shape.
+ *  - in->longer is true, and an entry has a candidate from which the path is not shorter.
+ *
+ * The last two cases are detected only if the load is uneven or the depth is FTR_BALANCE_FULL.
  *
  * Errors: FTR_NOMEM, with t unchanged; FTR_INVAL: t has another number of switches or LIDs than the
  * fabric of the shape.
@@ -117,10 +114,10 @@ enum ftr_status ftr_balance_tables(const struct ftr_balance_input *in,
  * ftr_balance_bound: the best bound from the cuts around every switch, every pod and every
  * plane, rounded up; 0: no flow crosses a link.  O(ranks * links).
  *
- * ftr_balance_bound_dual: bounds from weights of the links, which every round improves.
- * Under any routing the most loaded link carries at least *least flows.  *most is the load of
- * the most loaded link of a routing that the rounds have found.  That routing divides flows among
- * several paths, which forwarding tables cannot do.  Both are 0 if no flow crosses a link.
+ * ftr_balance_bound_dual: bounds from weights of the links, which every round improves.  Under
+ * any routing the most loaded link carries at least *least flows.  *most is the load of the most
+ * loaded link of a routing that the rounds have found.  That routing divides flows among several
+ * paths, which forwarding tables cannot do.  Both values are 0 if no flow crosses a link.
  * O(rounds * switches with hosts * links).
  */
 enum ftr_status ftr_balance_bound(const struct ftr_shape *sh,

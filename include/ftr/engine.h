@@ -7,16 +7,16 @@
  *	ftr_engine_find(name)		a constant object: do not free it
  *	  ops->route(shape, opts, team, out, stats, err)	any number of times
  *
- * An engine keeps no state, so several threads may call it at the same time, with different
- * out, stats and teams.
+ * An engine keeps no state.  Several threads may call it at the same time if each passes its own
+ * out, stats and team.
  *
  * route computes complete tables from a shape.
  *	shape	const; must live at least as long as the call
  *	team	may be NULL; the result is the same for any team, bit for bit
- *	out	made by ftr_tables_new for shape->f; EVERY byte is written,
+ *	out	made by ftr_tables_new for shape->f; every byte is written,
  *		FTR_PORT_NONE where there is no path or no LID
- *	opts	may be NULL: FTR_ROUTE_OPTS_INIT
- *	stats	may be NULL; `order` is input; the rest is written on success
+ *	opts	NULL means FTR_ROUTE_OPTS_INIT
+ *	stats	may be NULL; `order` is input; all other members are written on success
  *	returns	FTR_OK even if destinations are unreachable (they are counted),
  *		FTR_NOMEM, FTR_LIMIT
  *	effects	takes no locks except those of the team, logs nothing, reads no files
@@ -40,25 +40,26 @@ enum ftr_sftree_mode {
 
 /*
  * The rule that selects one of the candidates of equation (1) (Gliksberg et al. 2020) for a
- * destination.  EVEN and STABLE decide by the position of a candidate among the nominal groups,
- * LITERAL and PLANES by its position among the present groups.  With EVEN and STABLE, an entry
- * whose nominal next hop is missing or no candidate (a displaced entry) gets the first usable
- * candidate of a fixed list.  Displaced entries are then placed by link load in two cases: with
- * EVEN and STABLE if keep->prefer is given, and with EVEN, without keep, if balance is load or
- * full or place_by_load is true.
+ * destination.  EVEN and STABLE decide by the position of a candidate among the nominal groups.
+ * LITERAL and PLANES decide by its position among the present groups.
+ *
+ * An entry is displaced if its nominal next hop is missing or is not a candidate.  With EVEN and
+ * STABLE, a displaced entry gets the first usable candidate of a fixed list.  Displaced entries
+ * are then placed by link load in two cases:
+ *
+ *  - EVEN or STABLE, with keep->prefer
+ *  - EVEN without keep, if place_by_load is true, or if balance is load or full
  */
 enum ftr_placement {
 	FTR_PLACE_EVEN = 0,
 	FTR_PLACE_STABLE,
 	/* Gliksberg et al. 2020, equations (3) and (4), over the present groups: */
-	FTR_PLACE_LITERAL,	/* as published: groups in the order of GUIDs,
-				 * dividers of Procedure 1 over the present switches */
-	FTR_PLACE_PLANES	/* as LITERAL, but groups in the order of planes */
+	FTR_PLACE_LITERAL,	/* as published: groups ordered by GUID, and the dividers
+				 * of Procedure 1 computed for the present switches */
+	FTR_PLACE_PLANES	/* as LITERAL, but groups ordered by plane */
 };
 
-/* Set the options of the shape that depend on the placement `how`.  Other options are unchanged.
- * LITERAL changes the order of the groups; LITERAL and PLANES count only the present
- * switches in the dividers. */
+/* Set the options of the shape that depend on the placement `how`. */
 static inline void ftr_placement_shape(enum ftr_placement how,
 				       struct ftr_shape_opts *opts)
 {
@@ -67,97 +68,94 @@ static inline void ftr_placement_shape(enum ftr_placement how,
 }
 
 /*
- * Entries to keep (src/engine/keep.c).  prefer and current belong to the fabric of the shape.
- * prefer: the tables of the complete fabric; NULL: keep nothing.  current: the
- * tables that the switches hold, or NULL.  The search (<ftr/balance.h>) moves only entries
- * that could not be kept.  With search_all it starts from the kept entries and may move all
- * entries; with search_displaced it may move all entries that do not have their preferred
- * port.
+ * Entries to keep (src/engine/keep.c).  prefer and current are tables for the fabric of the
+ * shape.
  */
 struct ftr_keep {
+	/* prefer: the tables of the complete fabric; NULL: keep nothing.  current: the tables
+	 * that the switches hold, or NULL */
 	const struct ftr_tables *prefer, *current;
+	/* The search (<ftr/balance.h>) starts from the kept entries.  With search_all, it may move
+	 * all entries.  With search_displaced, it may move all entries that do not have their
+	 * preferred port.  With neither, it moves only entries that could not be kept. */
 	bool search_all, search_displaced;
 };
 
 /* The pairs of host ports that dmodc connects. */
 enum ftr_paths {
-	FTR_PATHS_ALL = 0,	/* all pairs that links connect, with extra turns
-				 * where there is no up/down path */
-	FTR_PATHS_UPDOWN	/* those with an up/down path by rank, as
-				 * published (Gliksberg et al. 2020) */
+	FTR_PATHS_ALL = 0,	/* all pairs that are physically connected; pairs without
+				 * an up/down path get a path with extra turns */
+	FTR_PATHS_UPDOWN	/* only pairs with an up/down path by rank, as published
+				 * (Gliksberg et al. 2020) */
 };
 
 struct ftr_route_opts {
 	ftr_sw sm_switch;	/* switch of the subnet manager, or FTR_SW_NONE */
-	/* dmodc, FTR_PATHS_ALL: the switches to which the subnet managers are connected.
-	 * Every switch must reach the LIDs of these switches and of their host ports.
-	 * (sm_switch counts even if it is not listed.) */
+	/* dmodc, FTR_PATHS_ALL: the switches to which the subnet managers are connected; sm_switch
+	 * need not be listed.  Every switch must reach the LIDs of these switches and of their host
+	 * ports. */
 	const ftr_sw *sm;
 	uint32_t n_sm;
 	enum ftr_paths paths;
-	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing, which are allowed again as far
-	 * as possible, in this order: a turn that would close a cycle with turns before it is left
-	 * out */
+	/* dmodc, FTR_PATHS_ALL: extra turns of an earlier routing, which are allowed again.  A turn
+	 * is left out if it would close a cycle with turns before it in this list. */
 	const struct ftr_turn *turn;
 	uint32_t n_turns;
 	bool keep_turns;	/* true: return the extra turns in stats.turn */
 	enum ftr_sftree_mode sftree_mode;
 	enum ftr_placement placement;
 	enum ftr_balance balance;
-	/* FTR_PLACE_EVEN without keep: place displaced entries by link load even if balance
-	 * is FTR_BALANCE_OFF.  Incremental tables without keep do not support this. */
+	/* true: with FTR_PLACE_EVEN and without keep, place displaced entries by link load even if
+	 * balance is FTR_BALANCE_OFF.  Incremental tables without keep do not support this. */
 	bool place_by_load;
 	const struct ftr_keep *keep;	/* NULL: no entries are kept */
 	/* returns true to stop the search; NULL: the search is not stopped */
 	bool (*cancelled)(void *ctx);
 	void *cancel_ctx;
 	bool keep_routed;	/* true: return the shape that was routed in stats.routed */
-	/* Shape of the nominal fabric over which the input shape was made, or
-	 * NULL.  The inverted order is taken from it as long as that order connects all
-	 * switches that links connect, so that faults do not change the order. */
+	/* Shape of the nominal fabric over which the input shape was made, or NULL.  Its inverted
+	 * order is used, so that faults do not change the order.  A new order is computed if the
+	 * nominal one no longer connects all switches that are physically connected. */
 	const struct ftr_shape *nominal;
 };
 
 #define FTR_ROUTE_OPTS_INIT { .sm_switch = FTR_SW_NONE }
 
 struct ftr_route_stats {
-	uint64_t no_path;	/* number of pairs (switch, LID) without a path, whose entries are
-				 * FTR_PORT_NONE */
-	uint64_t detours;	/* inverted order: number of ordered pairs of hosts on leaf
-				 * switches whose path has more hops than the up/down path by
-				 * rank (or fewer, over horizontal links), or that have a path
-				 * but no up/down path by rank; else 0 */
+	uint64_t no_path;	/* number of pairs (switch, LID) without a path */
+	/* Inverted order: number of ordered pairs of hosts on leaf switches whose path is longer or
+	 * shorter than the up/down path by rank.  Pairs with a path count, too, if they have no
+	 * up/down path by rank.  Other routing: 0. */
+	uint64_t detours;
 	/* FTR_SFTREE_PAPER: number of hops of the longest switch-to-switch path that
 	 * Algorithm 2 of Bogdanski et al. 2012 made (get_path_length); else 0 */
 	uint32_t longest_made;
-	ftr_sw root;		/* FTR_SFTREE_PAPER: root of the subtree (Bogdanski et al. 2012);
-				 * inverted order: the highest switch of the largest island;
-				 * else FTR_SW_NONE */
-	/* order: an array [n_sw] of the caller, in which the engine stores the level of
-	 * every switch; NULL: the levels are not stored.  The engine claims, and the checker
-	 * verifies, that every path goes up and then down by these levels, except in the extra
-	 * turns.  order_known: true if there are such levels; false if the engine has no such
-	 * order, or its order has more than 255 levels */
+	/* FTR_SFTREE_PAPER: root of the subtree (Bogdanski et al. 2012).  Inverted order: the
+	 * highest switch of the largest island.  Other routing: FTR_SW_NONE */
+	ftr_sw root;
+	/* order: an array [n_sw] of the caller, in which the engine stores the level of every
+	 * switch; NULL: the levels are not stored.  The engine claims that every path goes up and
+	 * then down by these levels, apart from the extra turns.  The checker verifies this claim.
+	 * order_known: false if the engine has no levels, or more than 255. */
 	uint8_t *order;
 	bool order_known;
-	/* The shape from which incremental tables can start: the tables follow its ranks,
-	 * costs and groups exactly, like tables of dmodc.  by_rank: true if this is the input
-	 * shape.  Otherwise it is `routed`, if keep_routed was set and there is such a shape; the
-	 * caller frees it. */
+	/* The shape whose ranks, costs and groups the tables follow exactly, as tables of dmodc do.
+	 * Incremental tables start from it.  by_rank: true if this is the input shape.  Otherwise,
+	 * if there is such a shape and keep_routed was set, it is `routed`; the caller frees it. */
 	bool by_rank;
 	struct ftr_shape *routed;
-	/* not changed with FTR_SFTREE_PAPER, nor if all entries were kept and the search had
-	 * nothing to do; so set it to 0 before the call */
+	/* Set this to 0 before the call.  The call does not change it with FTR_SFTREE_PAPER, or if
+	 * all entries were kept and the search had nothing to do. */
 	struct ftr_balance_report balance;
 	/* dmodc, FTR_PATHS_ALL.  turn: the extra turns of the tables, sorted by
-	 * (from, at, to): a claim for the checker.  Filled if keep_turns was set,
-	 * else NULL; the caller must free() it */
+	 * (from, at, to), which are a claim for the checker.  NULL if keep_turns was not set.  The
+	 * caller must free() it. */
 	struct ftr_turn *turn;
 	uint32_t n_turns;
 	uint64_t extra_pairs;	/* number of pairs (host port, LID of another host port)
 				 * that these turns connect */
 	uint64_t longer_pairs;	/* number of other pairs whose path became longer because
-				 * of the turns: pairs with a host port on a gateway */
+				 * of the turns; each has a host port on a gateway */
 	bool reordered;		/* true: extra turns did not suffice, so the whole fabric
 				 * is routed by the inverted order of sftree */
 };
@@ -165,18 +163,20 @@ struct ftr_route_stats {
 /* The entries that an engine promises to fill.  (An island is a connected component of the
  * fabric.) */
 enum ftr_promise {
-	FTR_PROMISE_UPDOWN = 0,	/* the entries whose cost in the shape is finite */
-	FTR_PROMISE_HOSTS,	/* as UPDOWN.  In addition, switches with host ports have entries
-				 * for all host ports of their island, and all switches have
-				 * entries for the subnet managers of their island */
-	FTR_PROMISE_ALL		/* at every switch, the entries for all LIDs of its island */
+	/* the entries whose cost in the shape is finite */
+	FTR_PROMISE_UPDOWN = 0,
+	/* as UPDOWN.  In addition, switches with host ports have entries for all host ports of
+	 * their island.  All switches have entries for the subnet managers of their island. */
+	FTR_PROMISE_HOSTS,
+	/* at every switch, the entries for all LIDs of its island */
+	FTR_PROMISE_ALL
 };
 
 struct ftr_engine_ops {
 	const char *name;	/* lower case, as in opensm.conf */
 	const char *summary;	/* one line for --help and man pages */
-	/* true: after a fault the planner of <ftr/ddlr.h> changes a few entries next to it;
-	 * false: tables for the new state are computed, in full or by <ftr/incremental.h> */
+	/* true: after a fault, the planner of <ftr/ddlr.h> changes a few entries next to the fault;
+	 * false: new tables are computed, in full or by <ftr/incremental.h> */
 	bool local_repair;
 	enum ftr_promise (*promise)(const struct ftr_route_opts *opts);
 	enum ftr_status (*route)(const struct ftr_shape *shape,
@@ -195,12 +195,12 @@ const struct ftr_engine_ops *ftr_engine_find(const char *name);
 const struct ftr_engine_ops *ftr_engine_at(unsigned int i);
 
 /*
- * The SL2VL tables of engine ddlr.  They are set once; faults do not change them.
- * For every SL, a packet leaves a switch on VL 1 if it changes its direction there (it came from
- * below and goes down, or came from above and goes up).  Otherwise it leaves on VL 0,
- * like all packets from a host, to a host, or from the switch itself.  A horizontal link counts
- * as leading up to the greater switch index.  Every link between
- * switches needs two operational VLs.  Errors: FTR_NOMEM.
+ * The SL2VL tables of engine ddlr.  They are set once; faults do not change them.  All SLs are
+ * mapped alike.  A packet leaves a switch on VL 1 if it changes its direction there: it came
+ * from below and goes down, or it came from above and goes up.  All other packets leave on
+ * VL 0, also packets from a host, to a host, or from the switch itself.  A horizontal link
+ * counts as leading up to the greater switch index.  Every link between switches needs two
+ * operational VLs.  Errors: FTR_NOMEM.
  */
 enum ftr_status ftr_ddlr_sl2vl(const struct ftr_shape *sh,
 			       struct ftr_sl2vl **out,

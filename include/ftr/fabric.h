@@ -3,17 +3,17 @@
  * The fabric: an immutable graph of switches, host ports and links.
  *
  * A struct ftr_builder collects nodes and links in any order.  ftr_builder_freeze makes a
- * struct ftr_fabric from it.  A fabric never changes, so it may be shared between threads.
+ * struct ftr_fabric from them.  A fabric never changes, so threads may share it.
  *
- * Indices are dense and do not depend on the order of discovery: switches are
- * numbered by ascending node GUID, host ports by ascending port GUID.  The ports of
- * switch s are consecutive:
+ * Indices are dense.  Switches are numbered by ascending node GUID, host ports by ascending
+ * port GUID, so the indices do not depend on the order of discovery.  The ports of switch s
+ * are consecutive:
  *
  *	ports[sw[s].first_port + 0]	the switch's own port 0 (FTR_PEER_NONE)
  *	ports[sw[s].first_port + p]	external port p, 1..n_ports
  *
- * A host port is one port of a channel adapter or router.  A node with several ports
- * (multi-rail host) has several host ports with the same node number.
+ * A host port is a port of a channel adapter or router.  The ports of one node have the same
+ * node number.
  */
 #ifndef FTR_FABRIC_H
 #define FTR_FABRIC_H
@@ -57,9 +57,9 @@ struct ftr_swport {
 
 struct ftr_switch {
 	uint64_t guid;		/* node GUID; ascending with the index */
-	/* Node GUID of the switch at this place.  In a nominal fabric, guid names
-	 * the place in the tree, and another switch may be there now.  In other fabrics
-	 * holder equals guid. */
+	/* Node GUID of the switch that is at this place now.  In a nominal fabric, guid is the
+	 * GUID of the first switch at this place, and another switch may have replaced it.  In
+	 * other fabrics, holder equals guid. */
 	uint64_t holder;
 	uint32_t first_port;	/* index of port 0 in ftr_fabric.ports */
 	ftr_lid lid;		/* base LID of port 0; 0 = none */
@@ -72,15 +72,14 @@ struct ftr_switch {
 struct ftr_endport {
 	uint64_t guid;		/* port GUID; ascending with the index */
 	uint64_t node_guid;
-	uint32_t node;		/* number of the end node, 0..n_nodes-1: the same for all
-				 * ports of the node */
+	uint32_t node;		/* number of the end node, 0..n_nodes-1 */
 	ftr_sw sw;		/* switch at the far end; FTR_SW_NONE: none */
 	ftr_port sw_port;	/* port of that switch */
 	ftr_port port_num;	/* own port number on the node, 1..254 */
 	ftr_lid lid;		/* base LID; 0 = none */
 	uint8_t lmc;		/* 0..7: the port owns lid .. lid + 2^lmc - 1 */
 	uint8_t type;		/* FTR_NODE_CA or FTR_NODE_ROUTER */
-	bool name_shared;	/* another switch or host port, of this node or of another, has the
+	bool name_shared;	/* a switch or another host port (perhaps of the same node) has the
 				 * same name */
 	const char *name;	/* node description (cleaned) or "" */
 };
@@ -102,12 +101,12 @@ struct ftr_fabric {
 	uint32_t n_sw_links;	/* number of switch-to-switch links */
 	ftr_lid max_lid;	/* greatest LID in use, 0 if none */
 	const struct ftr_switch *sw;
-	const ftr_sw *by_holder;	/* [n_sw] switches, sorted by holder; NULL: sw[] is sorted
-					 * like this */
+	const ftr_sw *by_holder;	/* [n_sw] switches, sorted by holder; NULL: sw[] itself is
+					 * sorted by holder */
 	const struct ftr_endport *ep;
 	const struct ftr_swport *ports;
 	const struct ftr_lid_owner *owner;	/* [0 .. max_lid] */
-	struct ftr_arena *arena;	/* the memory of this object and of all members above */
+	struct ftr_arena *arena;	/* the memory of this object and of its arrays */
 };
 
 /* A link between two switches, identified by both ends. */
@@ -130,8 +129,8 @@ ftr_fabric_port(const struct ftr_fabric *f, ftr_sw s, unsigned int p)
 /* Find an index by GUID; FTR_SW_NONE/FTR_EP_NONE if the GUID is unknown.  O(log n). */
 ftr_sw ftr_fabric_find_sw(const struct ftr_fabric *f, uint64_t node_guid);
 ftr_ep ftr_fabric_find_ep(const struct ftr_fabric *f, uint64_t port_guid);
-/* In a nominal fabric: the place that the switch with this node GUID holds,
- * FTR_SW_NONE if it holds none.  O(log n). */
+/* In a nominal fabric: the place at which the switch with this node GUID is now.  FTR_SW_NONE:
+ * there is none.  O(log n). */
 ftr_sw ftr_fabric_find_holder(const struct ftr_fabric *f, uint64_t node_guid);
 
 /* True if ep is a SHARP Aggregation Node, a CA inside a switch: its node description contains
@@ -146,9 +145,10 @@ void ftr_fabric_free(struct ftr_fabric *f);
 const char *ftr_speed_str(enum ftr_speed speed);
 enum ftr_speed ftr_speed_parse(const char *s, size_t len);
 /* Decode link attributes of PortInfo (IBA 14.2.5.6).  ftr_width_active returns the number
- * of lanes for the LinkWidthActive value `active`, 0 if this value is invalid.
- * ftr_speed_active returns the speed for LinkSpeedActive and LinkSpeedExtActive, or
- * FTR_SPEED_UNKNOWN; ext must be 0 if the port supports no extended speeds. */
+ * of lanes for the LinkWidthActive value `active`, or 0 if the value is not valid.
+ * ftr_speed_active returns the speed for the LinkSpeedActive value `active` and the
+ * LinkSpeedExtActive value `ext`, or FTR_SPEED_UNKNOWN.  For a port without extended speeds,
+ * ext must be 0. */
 unsigned int ftr_width_active(unsigned int active);
 enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 
@@ -156,7 +156,7 @@ enum ftr_speed ftr_speed_active(unsigned int active, unsigned int ext);
 
 struct ftr_builder;
 
-/* One end of a link, as files and OpenSM identify it. */
+/* One end of a link. */
 struct ftr_end {
 	uint64_t node_guid;
 	ftr_port port;
@@ -167,19 +167,22 @@ void ftr_builder_free(struct ftr_builder *b);	/* NULL is accepted */
 
 /*
  * Add a switch or a host port.  The same object may be added again, because files may describe
- * a node several times; the first name stays.  FTR_INVAL: the attributes contradict those
- * added before (another number of ports, LID, LMC, port GUID or type), a host port has the port
- * GUID of another, a number is out of range, or the base LID is not a multiple of 2^lmc or its
- * LIDs end above FTR_LID_MAX.  name is copied, may be NULL, and is cut at FTR_NAME_MAX.
- * lid 0 = not known yet.
+ * a node several times; the first name stays.  lid 0: the LID is not known yet.  name may be
+ * NULL; it is copied and cut at FTR_NAME_MAX.  FTR_INVAL:
+ *
+ *  - The attributes contradict those added before: another number of ports, LID, LMC, port
+ *    GUID or type.
+ *  - Another host port has the same port GUID.
+ *  - A number is out of range.
+ *  - The base LID is not a multiple of 2^lmc, or the last LID of the port is above FTR_LID_MAX.
  */
 enum ftr_status ftr_builder_add_switch(struct ftr_builder *b, uint64_t guid,
 				       unsigned int n_ports, ftr_lid lid,
 				       unsigned int lmc, const char *name,
 				       struct ftr_err *err) FTR_MUST_USE;
-/* State that the switch with node GUID holder is at the place `guid` of a nominal
- * fabric.  The place must have been added.  A switch may hold one place only;
- * freeze verifies this. */
+/* Set the holder of the place `guid` of a nominal fabric, that is, the node GUID of the switch
+ * there.  The place must have been added.  A switch may hold one place only;
+ * ftr_builder_freeze verifies this. */
 enum ftr_status ftr_builder_hold(struct ftr_builder *b, uint64_t guid,
 				 uint64_t holder,
 				 struct ftr_err *err) FTR_MUST_USE;
@@ -191,12 +194,13 @@ enum ftr_status ftr_builder_add_endport(struct ftr_builder *b,
 					struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Connect two ends.  Nodes and links may come in any order: an end may be named
- * before its node is added; freeze verifies that all nodes exist.  A link may be added
- * from both ends; it counts once.  A second, different link at a port is FTR_INVAL in this
- * call, so that a file reader can report the line; so is a port number outside 1 .. 254, and a
- * port connected to itself.  width and speed: 0 = unknown; if the two ends contradict each
- * other, the lower value is kept.
+ * Connect two ends.  A link may be added before its nodes; ftr_builder_freeze verifies that all
+ * nodes exist.  A link may be added from both ends; it counts once.  width and speed: 0 =
+ * unknown.  If the two ends report different values, the lower value is kept.
+ *
+ * FTR_INVAL: a port has another link already, is connected to itself, or has a number outside
+ * 1 .. 254.  This function finds these errors, not ftr_builder_freeze, so that a file reader can
+ * report the line.
  */
 enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 				     struct ftr_end z, unsigned int width,
@@ -205,46 +209,45 @@ enum ftr_status ftr_builder_add_link(struct ftr_builder *b, struct ftr_end a,
 
 /*
  * Assign a base LID to every switch and host port that has none.  LIDs are assigned from 1
- * on, in ascending GUID order of switches and host ports together; LIDs in use are skipped.
- * Host ports that had no LID get the LMC lmc, and a base LID that is a multiple of 2^lmc;
- * switches get LMC 0.  FTR_INVAL: lmc is above FTR_LMC_MAX; FTR_LIMIT: there are too few LIDs
- * (some may have been assigned already).
+ * on, in ascending GUID order of switches and host ports together.  LIDs in use are skipped.
+ * These host ports get the LMC lmc, and a base LID that is a multiple of 2^lmc.  These switches
+ * get LMC 0.  FTR_INVAL: lmc is above FTR_LMC_MAX.  FTR_LIMIT: there are too few LIDs; some
+ * may have been assigned already.
  */
 enum ftr_status ftr_builder_assign_lids(struct ftr_builder *b,
 					unsigned int lmc,
 					struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Verify the data and make the fabric.  The builder is consumed on success; on failure its
+ * Verify the data and make the fabric.  On success the builder is freed; on failure its
  * contents are unchanged.  FTR_INVAL: an end of a link without a node; a link at a port that
- * the switch does not have; two owners of one LID; a node GUID of both a switch and a host
- * port; a switch that holds two places.
- * Links between two host ports are dropped (there is nothing to route).
+ * the switch does not have; two owners of one LID; a switch and a host port with the same node
+ * GUID; a switch that holds two places.
+ * Links between two host ports are dropped, because there is nothing to route.
  * O((n + links) log n).
  */
 enum ftr_status ftr_builder_freeze(struct ftr_builder *b,
 				   struct ftr_fabric **out,
 				   struct ftr_err *err) FTR_MUST_USE;
 
-/* Selects the parts that ftr_fabric_copy_if keeps; a NULL member keeps all parts of its kind.
- * keep_sw and keep_ep may be called several times for the same part, and must always return the
- * same value for it. */
+/* Selects the parts that ftr_fabric_copy_if keeps.  A NULL member keeps all parts of its kind.
+ * keep_sw and keep_ep may be called several times for the same part, and must then return the
+ * same value again. */
 struct ftr_filter {
 	bool (*keep_sw)(void *ctx, const struct ftr_fabric *f, ftr_sw s);
 	bool (*keep_ep)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
-	/* called once for each link between two switches that are kept, with the end whose
-	 * (switch index, port) is lower */
+	/* called once for each link between two kept switches, with the end that has the lower
+	 * (switch index, port) */
 	bool (*keep_link)(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			  ftr_port p);
 	void *ctx;
-	/* called once for each host port that is kept and has a link to a switch that is kept;
-	 * returns true to keep this link */
+	/* called once for each link between a kept host port and a kept switch */
 	bool (*keep_ep_link)(void *ctx, const struct ftr_fabric *f, ftr_ep e);
 };
 
-/* Copy a fabric, with the same GUIDs and LIDs, but without the parts that the filter drops
- * (NULL: copy all).  In the copy, every holder equals guid.  Tests, what-if and the generator
- * make faults with this function. */
+/* Copy a fabric without the parts that the filter drops (filter NULL: copy all).  GUIDs and LIDs
+ * stay the same.  In the copy, every holder equals guid.  Tests, what-if and the generator make
+ * faults with this function. */
 enum ftr_status ftr_fabric_copy_if(const struct ftr_fabric *f,
 				   const struct ftr_filter *filter,
 				   struct ftr_fabric **out,

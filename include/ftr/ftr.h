@@ -2,10 +2,9 @@
 /*
  * libftr: routing, checking and describing InfiniBand fat-trees.
  *
- * Except for ftr_set_unpacker, no function changes a global setting.  Different objects may
- * be used by different threads at the same time; const objects may be shared.  Strings
- * that are passed to the library are copied; a string that it returns is valid as long as
- * the object that contains it.
+ * Only ftr_set_unpacker changes a global setting.  Two threads may use two different objects
+ * at the same time, or share const objects.  The library copies the strings that the caller
+ * passes.  A string that the library returns is valid as long as the object that contains it.
  */
 #ifndef FTR_FTR_H
 #define FTR_FTR_H

@@ -2,16 +2,16 @@
 /*
  * Generator of PGFTs, tori and seeded damage.
  *
- * PGFT(h; m_1..m_h; w_1..w_h; p_1..p_h): Gliksberg et al. 2020, section 2, and
- * Zahavi 2010.  Level 0 is the hosts, levels 1..h are switches.  A node of level i
- * has m_i children of level i-1, each connected by p_i parallel links; a node of
- * level i-1 has w_i parents of level i.
+ * A parallel generalised fat-tree is written PGFT(h; m_1..m_h; w_1..w_h; p_1..p_h)
+ * (Gliksberg et al. 2020, section 2; Zahavi 2010).  Level 0 contains the hosts; levels 1..h
+ * contain the switches.  A node of level i has m_i children of level i-1, each connected by
+ * p_i parallel links.  A node of level i-1 has w_i parents of level i.
  *
  *	hosts			prod m_i
  *	switches of level i	prod_{j<=i} w_j * prod_{j>i} m_j
  *
- * A k-ary n-tree has m = (k,..,k), w = (1,k,..,k), p = 1.  If w_1 * p_1 > 1, a host
- * is one node with w_1 * p_1 ports.
+ * A k-ary n-tree has m = (k,..,k), w = (1,k,..,k) and p = (1,..,1).  A host is one node with
+ * w_1 * p_1 ports.
  */
 #ifndef FTR_GEN_H
 #define FTR_GEN_H
@@ -33,10 +33,9 @@ struct ftr_pgft {
 
 struct ftr_gen_opts {
 	uint64_t seed;		/* for all random choices */
-	bool random_guids;	/* true: random GUIDs; false: ascending ones, by level and
-				 * position */
-	bool random_ports;	/* true: the port numbers of every switch are shuffled; false:
-				 * in a PGFT downward ports first, then upward ports */
+	bool random_guids;	/* true: random GUIDs; false: GUIDs ascend by level and position */
+	bool random_ports;	/* true: the port numbers of every switch are shuffled; false: in a
+				 * PGFT, the downward ports have the lower numbers */
 	bool random_lids;	/* true: random LIDs; false: those of ftr_builder_assign_lids */
 	unsigned int lmc;	/* LMC of the host ports */
 	bool no_lids;		/* true: all LIDs are 0; a subnet manager assigns them */
@@ -47,23 +46,24 @@ struct ftr_gen_opts {
 enum ftr_status ftr_pgft_parse(const char *text, struct ftr_pgft *out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* FTR_LIMIT: more than 254 ports on a node, or the LIDs do not fit into 1 .. FTR_LID_MAX.
- * opts NULL: all defaults.  Node descriptions: "host-N", where N is the PGFT index of the host,
- * from 0; "sw-LEVEL-POSITION", with levels from 1 and positions from 0. */
+/* FTR_LIMIT: more than 254 ports on a node, or too few LIDs for all ports.  opts NULL: all
+ * defaults.  The node descriptions are "host-N" and "sw-LEVEL-POSITION".  N is the number of
+ * the host in the PGFT.  N and POSITION begin at 0, LEVEL at 1. */
 enum ftr_status ftr_gen_pgft(const struct ftr_pgft *pgft,
 			     const struct ftr_gen_opts *opts,
 			     struct ftr_fabric **out,
 			     struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * A torus of k[0] x k[1] x ... switches.  Each switch has hosts of its own and, in
- * every dimension, a link to the next switch, with wraparound.  It is meant for
- * simulations that need no tree.  Engines treat it as a tree with a single root.
+ * A torus of k[0] x k[1] x ... switches, for simulations that need no tree.  Engines treat
+ * a torus as a tree with a single root.  Each switch has hosts of its own.  In every
+ * dimension it has a link to the next switch; the last switch has a link to the first.
+ * If k of a dimension is 2, there are two links between the two switches.
  *
- * Without random_ports, port 2d + 1 leads to the next switch of dimension d, port
- * 2d + 2 to the previous one, and hosts follow.  Switches are named "sw-X-Y-..".
- * Without random_guids, the index of a switch is X + k[0] * (Y + k[1] * ..).  Host i
- * is on switch i / hosts.  With k = 2 there are two links between the two switches.
+ * Without random_ports, port 2d + 1 leads to the next switch of dimension d, and port
+ * 2d + 2 to the previous switch.  The ports to hosts follow.  Switches are named
+ * "sw-X-Y-..".  Without random_guids, the index of a switch is X + k[0] * (Y + k[1] * ..).
+ * Host i is on switch i / hosts.
  */
 #define FTR_TORUS_MAX_D 4
 
@@ -87,13 +87,13 @@ enum ftr_status ftr_gen_shape(const char *text,
 			      struct ftr_fabric **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 
-/* Seeded damage: removes the given numbers of random switch-to-switch links, of
- * switches without hosts, and of hosts with all of their ports.  A router counts as a host, an
- * Aggregation Node does not.  FTR_INVAL if the fabric has fewer. */
+/* Seeded damage: numbers of random parts to remove.  A removed host loses all of its ports.  A
+ * router counts as a host, an Aggregation Node does not.  FTR_INVAL: the fabric has fewer parts
+ * of a kind. */
 struct ftr_damage {
 	uint64_t seed;
-	uint32_t links;
-	uint32_t switches;
+	uint32_t links;		/* links between switches */
+	uint32_t switches;	/* switches without hosts */
 	uint32_t hosts;
 };
 enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
@@ -101,8 +101,8 @@ enum ftr_status ftr_gen_damage(const struct ftr_fabric *f,
 			       struct ftr_fabric **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Make a random order of records for ftr_write_netfile.  A seed gives the same order on
- * every machine.  *order is malloc()ed for the caller. */
+/* Make a random order of the records of a file, for ftr_write_netfile.  A seed gives the same
+ * order on every machine.  *order is malloc()ed for the caller. */
 enum ftr_status ftr_gen_order(const struct ftr_fabric *f, uint64_t seed,
 			      uint32_t **order,
 			      struct ftr_err *err) FTR_MUST_USE;

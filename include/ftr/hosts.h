@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Hosts by name, as schedulers and MPI know them, and files for these programs.
+ * Hosts by the names that schedulers and MPI use, and files for these programs.
  *
- * A host is the set of all channel adapters whose node description begins with the
- * same name: "NAME" or "NAME DEVICE" ("node12 mlx5_0", "node12 HCA-1").  The name is
- * cut at its first dot unless full names are requested.  Aggregation Nodes and routers
- * are not hosts.  Ports with a description of another form (firmware defaults) are not
- * hosts either, nor are ports with the name "localhost" or with a name that has characters
- * other than letters, digits, '-', '_' and '.'.
+ * A host is a set of channel adapters.  The name of the host is the first word of their node
+ * descriptions: "NAME" or "NAME DEVICE" ("node12 mlx5_0", "node12 HCA-1").  The name is
+ * cut at its first dot unless full names are requested.  These ports belong to no host:
+ *
+ *  - ports of Aggregation Nodes and routers
+ *  - ports with a description of another form (a default of the firmware)
+ *  - ports with the name "localhost"
+ *  - ports whose name has characters other than letters, digits, '-', '_' and '.'
  */
 #ifndef FTR_HOSTS_H
 #define FTR_HOSTS_H
@@ -33,8 +35,8 @@ struct ftr_hosts {
 	uint32_t n;
 	const struct ftr_host *host;	/* sorted by name, natural order */
 	const ftr_ep *ep;	/* ports with a link, sorted by (host, switch, port) */
-	uint32_t n_nameless;	/* number of channel adapter ports with a link whose description
-				 * names no host */
+	uint32_t n_nameless;	/* number of ports with a link, of channel adapters whose
+				 * description names no host */
 	struct ftr_arena *arena;
 };
 
@@ -42,17 +44,17 @@ enum ftr_status ftr_hosts_new(const struct ftr_fabric *f, bool full_names,
 			      struct ftr_hosts **out,
 			      struct ftr_err *err) FTR_MUST_USE;
 void ftr_hosts_free(struct ftr_hosts *h);	/* NULL is accepted */
-/* Find a host by name; if there is none, find it by the part of the name before the first dot.
+/* Find a host by name.  If no host has this name, the part before its first dot is looked up.
  * FTR_HOST_NONE: unknown.  O(log n). */
 uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name);
 
 /* ---- lists of hosts ------------------------------------------------------ */
 
-/* A host in a file.  Lines hold words separated by blanks and commas; brackets are
- * expanded ("n[01-03,7]").  In host files "slots=N" or ":N" sets the number of slots, that is, of
- * MPI processes that the host may run. */
+/* A host in a file.  Words in a line are separated by blanks or commas.  Brackets are expanded
+ * ("n[01-03,7]").  In host files of MPI, "slots=N" or ":N" sets the number of slots.  A slot is
+ * an MPI process that the host may run. */
 struct ftr_host_entry {
-	uint32_t group;		/* in a list of jobs: number of the job; else 0 */
+	uint32_t group;		/* number of the job in a list of jobs; else 0 */
 	uint32_t host;		/* index in ftr_hosts, or FTR_HOST_NONE */
 	uint32_t slots;		/* number of slots; 1 if the file gives none */
 	const char *name;	/* the name in the file, with brackets expanded */
@@ -67,10 +69,10 @@ struct ftr_host_list {
 };
 
 /*
- * Read a list of hosts or, if jobs is true, lines "JOB HOST HOST ...", where a job may
- * have several lines.  A host of h that appears several times in the list, or in one job, is one
- * entry with the sum of its slots.  '#' begins a comment.  FTR_PARSE: brackets that do not match, a
- * range that is not valid or has more than 65,536 numbers, slots outside 1 .. 65,535.
+ * Read a list of hosts or, if jobs is true, lines "JOB HOST HOST ...".  A job may have several
+ * lines.  '#' begins a comment.  If a host of h appears several times in the list, or in one
+ * job, it has one entry with the sum of its slots.  FTR_PARSE: brackets that do not match; a
+ * range that is not valid or has more than 65,536 numbers; slots outside 1 .. 65,535.
  */
 enum ftr_status ftr_read_host_list(const char *path, bool jobs,
 				   const struct ftr_hosts *h,
@@ -91,18 +93,22 @@ struct ftr_slurm_opts {
 
 struct ftr_slurm_counts {
 	uint32_t nodes;
-	uint32_t split;		/* number of hosts that are connected to several leaves, while
-				 * no other host is connected to the same leaves; each of them is
-				 * listed at its first leaf only */
+	uint32_t split;		/* number of hosts on several leaves, if no other host is on the
+				 * same set of leaves; such a host is listed at its first leaf */
 	/* numbers of hosts of the smallest and of the largest block; 0 with FTR_SLURM_TREE */
 	uint32_t block_min, block_max;
 };
 
 /*
- * Write topology.conf(5).  A switch of Slurm's tree is a set of hosts on the same
- * leaves, or a pod of the fabric (whose switches a scheduler need not distinguish).  Each
- * island of the fabric has its own root.  Blocks are the pods of rank 1.  Each set of hosts that
- * is in no such pod is a block of its own; with fewer than three ranks, all sets are.
+ * Write topology.conf(5).
+ *
+ * In the tree form, a switch of Slurm is a set of hosts on the same leaves, or a pod of the
+ * fabric.  A scheduler need not distinguish the switches of a pod.  Each island of the fabric
+ * has its own root.
+ *
+ * In the block form, the pods of rank 1 are the blocks.  A set of hosts on the same leaves that
+ * is in no such pod is a block of its own.  With fewer than three ranks, every set is a block.
+ *
  * FTR_SHAPE: there is no host to write.
  */
 enum ftr_status ftr_write_slurm(FILE *out, const struct ftr_shape *sh,

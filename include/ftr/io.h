@@ -2,10 +2,10 @@
 /*
  * Text formats: readers and writers of fabrics, tables and GUID lists.
  *
- * A reader takes a path and returns a complete object, or one error of the form
- * "FILE:LINE: problem, with the value" (without LINE if no single line is wrong).  It never
- * returns a partial object.  Files are read as bytes.  CR LF, and a last line without a newline,
- * are accepted; NUL bytes and lines over 4,096 bytes are errors.
+ * A reader takes a path and returns a complete object or an error, never a part of an object.
+ * The error text is "FILE:LINE: problem, with the value", without LINE if no single line is
+ * wrong.  Lines may end with CR LF, and the last line may lack its newline.  NUL bytes and lines
+ * over 4,096 bytes are errors.
  */
 #ifndef FTR_IO_H
 #define FTR_IO_H
@@ -22,15 +22,15 @@ extern "C" {
 #endif
 
 /*
- * Compressed files.  The library links no decompressor.  A program may register
- * one before it reads any file; all readers except those of <ftr/stored.h> use it.
- * Errors of a compressed file: FTR_PARSE if it is damaged or truncated, FTR_LIMIT
- * if it is too large when unpacked (2^33 bytes; 2^28 for a fabric or a nominal fabric).
+ * Compressed files.  The library links no decompressor.  A program may register a decompressor
+ * before it reads any file.  All readers use it, except those of <ftr/stored.h>.  Errors:
+ * FTR_PARSE: the compressed file is damaged or truncated.  FTR_LIMIT: the unpacked content is
+ * too large (2^33 bytes; 2^28 for a fabric or a nominal fabric).
  */
 struct ftr_unpack_io {
-	const unsigned char *in;	/* packed bytes; run advances it */
+	const unsigned char *in;	/* the next packed byte; run() advances it */
 	size_t n_in;
-	unsigned char *out;	/* output space; run advances it */
+	unsigned char *out;	/* the next free byte of the output; run() advances it */
 	size_t n_out;
 	bool last;		/* true: no more packed bytes will follow */
 };
@@ -43,8 +43,7 @@ enum ftr_unpacked {
 };
 
 struct ftr_unpacker {
-	/* returns true if this decompressor can unpack a file that begins with these n <= 6
-	 * bytes */
+	/* true if this decompressor can unpack a file that begins with these n <= 6 bytes */
 	bool (*knows)(const unsigned char *head, size_t n);
 	void *(*begin)(const unsigned char *head);	/* NULL: no memory */
 	/* unpacks as much as it can */
@@ -57,8 +56,8 @@ void ftr_set_unpacker(const struct ftr_unpacker *u);
 /*
  * Read a fabric.  Accepted formats: an ibsim netfile, the output of ibnetdiscover
  * (with or without -p), opensm-subnet.lst, ibdiagnet2.lst, ibdiagnet2.db_csv.  The
- * first line with content identifies the format.  Switches and host ports that have no LID in
- * the file get one, and these host ports get the LMC lmc (see ftr_builder_assign_lids).
+ * first line with content identifies the format.  Switches and host ports without a LID in the
+ * file get a LID, and such host ports get the LMC lmc (see ftr_builder_assign_lids).
  */
 enum ftr_status ftr_read_fabric(const char *path, unsigned int lmc,
 				struct ftr_fabric **out,
@@ -69,15 +68,15 @@ enum ftr_status ftr_parse_fabric(const char *path, const char *text,
 				 struct ftr_fabric **out,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* Links that were left out because the other end does not report them, or reports another link. */
+/* Links that were left out because their two ends do not report the same link. */
 struct ftr_read_notes {
 	uint32_t one_sided;
 	char first[FTR_ERR_MAX];	/* the first of these links, as "FILE:LINE: ..." */
 };
 
 /* Like ftr_read_fabric, for a snapshot of a fabric that was changing or did not answer
- * completely.  Links that only one end reports are left out and noted; ftr_read_fabric and
- * ftr_parse_fabric reject a file with such links. */
+ * completely.  Links that only one end reports are left out and counted in *notes.
+ * ftr_read_fabric and ftr_parse_fabric reject a file with such links. */
 enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
 					 struct ftr_read_notes *notes,
 					 struct ftr_fabric **out,
@@ -88,8 +87,8 @@ enum ftr_status ftr_read_fabric_tolerant(const char *path, unsigned int lmc,
  * *guids is malloc()ed for the caller.  FTR_LIMIT: more than 2^20 GUIDs. */
 enum ftr_status ftr_read_guids(const char *path, uint64_t **guids,
 			       uint32_t *n, struct ftr_err *err) FTR_MUST_USE;
-/* Like ftr_read_guids, for a file that only root or the caller may have written: FTR_IO also
- * if it is not a regular file owned by root or the caller. */
+/* Like ftr_read_guids.  FTR_IO also if the file is not a regular file that belongs to root or to
+ * the caller. */
 enum ftr_status ftr_read_guids_own(const char *path, uint64_t **guids,
 				   uint32_t *n,
 				   struct ftr_err *err) FTR_MUST_USE;
@@ -103,9 +102,9 @@ struct ftr_lfts_gaps {
 };
 
 /* Read tables for f from opensm-lfts.dump, the output of dump_lfts or ibroute, or
- * opensm.fdbs; the first line identifies the format.  Rows of switches that the
- * file does not contain are all FTR_PORT_NONE; *gaps (may be NULL) counts them.  FTR_INVAL: no
- * switch of the file is in f. */
+ * opensm.fdbs.  The first line identifies the format.  A switch that the file does not contain
+ * gets a row of FTR_PORT_NONE; *gaps (may be NULL) counts such switches.  FTR_INVAL: no switch
+ * of the file is in f. */
 enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out,
 			      struct ftr_lfts_gaps *gaps,
@@ -119,16 +118,16 @@ enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 
 /* Read pairs of host ports, one pair per line.  A host port is given as a LID
  * (decimal, or 0x up to 0xffff), as a port GUID, as the node GUID of a node with
- * one port, or as a "node description" that only one host port has.  *pair is
+ * one port, or as a node description in quotes, which only one host port may have.  *pair is
  * malloc()ed for the caller. */
 enum ftr_status ftr_read_pairs(const char *path, const struct ftr_fabric *f,
 			       struct ftr_load_pair **pair, uint32_t *n,
 			       struct ftr_err *err) FTR_MUST_USE;
 
 /* Read SL2VL tables of switches: opensm-sl2vl.dump, or lines "0xGUID in out
- * 0xNN ..." (two SLs per byte); ibdmchk -d reads both forms.  Where the file has no entry, an SL
- * uses the VL of the same number.  *missing (may be NULL) is the number of switches that the
- * file does not contain. */
+ * 0xNN ..." (two SLs per byte).  ibdmchk -d reads both forms.  Where the file has no entry, an SL
+ * is mapped to the VL with the same number.  *missing (may be NULL) is the number of switches
+ * that the file does not contain. */
 enum ftr_status ftr_read_sl2vl(const char *path, const struct ftr_fabric *f,
 			       struct ftr_sl2vl **out, uint32_t *missing,
 			       struct ftr_err *err) FTR_MUST_USE;
@@ -137,8 +136,8 @@ enum ftr_status ftr_write_sl2vl(FILE *out, const struct ftr_fabric *f,
 				const struct ftr_sl2vl *m,
 				struct ftr_err *err) FTR_MUST_USE;
 
-/* Read the SLs of paths: lines "0xGUID DLID SL", or sections "Channel Adapter
- * 0xGUID," or "Switch 0xGUID," with lines "0xLID : SL"; ibdmchk -c reads both forms.
+/* Read the SLs of paths.  The file has lines "0xGUID DLID SL", or it has sections "Channel Adapter
+ * 0xGUID," and "Switch 0xGUID," with lines "0xLID : SL".  ibdmchk -c reads both forms.
  * Sources and LIDs that are not in f are ignored. */
 enum ftr_status ftr_read_path_sl(const char *path, const struct ftr_fabric *f,
 				 struct ftr_path_sl **out,
@@ -149,8 +148,8 @@ enum ftr_status ftr_write_path_sl(FILE *out, const struct ftr_fabric *f,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /* Write f as a netfile that ibsim and ftr_read_fabric accept.  Host ports without a link are left
- * out.  order is NULL, or a permutation of 0 .. n_sw + n_nodes - 1 (switches by index, then end
- * nodes) that gives the order of records in the file; FTR_INVAL: it is no permutation. */
+ * out.  order: the order of the records in the file, a permutation of 0 .. n_sw + n_nodes - 1
+ * (switches by index, then end nodes), or NULL.  FTR_INVAL: order is not a permutation. */
 enum ftr_status ftr_write_netfile(FILE *out, const struct ftr_fabric *f,
 				  const uint32_t *order,
 				  struct ftr_err *err) FTR_MUST_USE;

@@ -3,17 +3,17 @@
  * The links that jobs share if they run at the same time.
  *
  * Model: a job of n host ports sends all-to-all.  Each port sends at the full rate of
- * its link, spread evenly over the other n - 1 ports.  The demand of a job on a
- * link is then the number of its flows there, divided by n - 1; 1 means a full link, if all
- * links have the same rate.
+ * its link, spread evenly over the other n - 1 ports.  The demand of a job on a link is the
+ * number of its flows there, divided by n - 1.  If all links have the same rate, a demand of
+ * 1 means a full link.
  *
- *	alone	the greatest demand of the job on any link, at least 1.  The exchange
- *		takes this many times as long as at full rate.
- *	with	as alone, but the demand of another job is added on the links
+ *	alone	the greatest demand of the job on any link, at least 1.  The all-to-all
+ *		exchange takes this many times as long as it would at full rate.
+ *	with	as alone, but with the demand of another job added on the links
  *		that the job uses
  *
- * The interference of job A with job B is the quotient (with / alone) of job B.  1 means none;
- * 2 means that the exchange of B takes twice as long while both send.
+ * The interference of job A with job B is the quotient (with / alone) of job B.  1 means no
+ * interference.  2 means that the exchange of B takes twice as long while A sends, too.
  */
 #ifndef FTR_JOBS_H
 #define FTR_JOBS_H
@@ -36,8 +36,8 @@ struct ftr_job_load {
 	uint32_t shared;	/* number of these links that another job uses, too */
 	double alone;		/* see "alone" at the top of this file */
 	double with_all;	/* as alone, but with the demands of all other jobs added */
-	ftr_sw worst_sw;	/* the link that decides with_all, or any link of the job if
-				 * with_all is 1; FTR_SW_NONE: the job uses no link */
+	ftr_sw worst_sw;	/* the link with the greatest demand in with_all (any link of the
+				 * job if with_all is 1); FTR_SW_NONE: the job uses no link */
 	ftr_port worst_port;
 };
 

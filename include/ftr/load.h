@@ -2,40 +2,38 @@
 /*
  * Link load: the number of flows of a traffic pattern that share a link.
  *
- * This module shares no code with the engines and uses only the tables.  Use:
+ * This module uses only the tables, and shares no code with the engines.  Use:
  *
  *	ftr_load_new(fabric, tables, order of host ports)
- *	  ftr_load_all, _shifts, _shift_by_port, _permutations,
- *	  _bisections, _pairs
- *					any number of times, in any order
+ *	  ftr_load_all, ftr_load_shifts, ...	any number of times, in any order
  *	ftr_load_free
  *
  * Link		A directed link between two switches, named by the switch and
- *		port that send.  Links to host ports are not counted here; see
- *		host_max.
+ *		port that send.  Links to host ports are counted separately
+ *		(host_max).
  * Order	n places; FTR_EP_NONE is a gap.  A host port may have one
  *		place only.  A host port without a LID or a link counts as a
  *		gap.  Traffic goes to base LIDs.
- * Flow		One pair (source, destination) of a pattern.  It adds 1 to the
- *		load of each link of its path.  If the tables do not deliver it,
- *		it is lost: it is counted, and loads no link.  A host port sends
- *		nothing to itself.
+ * Flow		One pair (source, destination) of a pattern.  A flow adds 1 to
+ *		the load of each link of its path.  A flow that the tables do not
+ *		deliver is lost: it loads no link.  A host port sends nothing to
+ *		itself.
  * Pattern	A set of flows that exist at the same time:
  *
  *	all		every host port of the order sends to every other
  *	shift k		place i sends to place (i + k) mod n, k = 1 .. n-1;
  *			a gap sends and receives nothing
- *	permutation	a random permutation of the host ports of the order; host
- *			ports that it maps to themselves send nothing
+ *	permutation	each host port of the order sends to the host port that a
+ *			random permutation gives; if that is itself, it sends nothing
  *	bisection	the host ports of the order are divided at random into two
- *			halves (if their number is odd, one is left out); each
- *			host port of the first half sends to one of the second half
- *			(Hoefler et al. 2008: effective bisection bandwidth)
+ *			halves; each host port of the first half sends to another
+ *			host port of the second half.  If their number is odd, one
+ *			is left out.  (Hoefler et al. 2008: effective bisection
+ *			bandwidth)
  *	pairs		given by the caller
  *
- * These patterns, rated by the load of the most loaded link, are the congestion
- * metrics of the literature on Dmodc (Gliksberg et al. 2020 and its references [2],
- * [8] and [12]).
+ * The literature on Dmodc uses these patterns, too, and rates them by the load of the most
+ * loaded link (Gliksberg et al. 2020 and its references [2], [8] and [12]).
  *
  * A seed gives the same patterns on every machine and for any team.  Random permutation i and
  * bisection i do not depend on the number of patterns.
@@ -69,8 +67,8 @@ struct ftr_load_link {
 
 #define FTR_LOAD_WORST_MAX 64
 
-/* Each pattern has a "maximum", the load of its most loaded link; max, min_max and
- * the mean are over patterns.  Members about links describe pattern `worst`. */
+/* The maximum of a pattern is the load of its most loaded link.  Members about links describe only
+ * the pattern `worst`. */
 struct ftr_load_report {
 	uint32_t hosts;		/* number of host ports that take part */
 	uint32_t patterns;	/* number of patterns */
@@ -79,20 +77,19 @@ struct ftr_load_report {
 	uint64_t max;		/* the greatest maximum */
 	uint64_t min_max;	/* the smallest maximum */
 	uint64_t sum_max;	/* sum of the maxima; their mean is sum_max / patterns */
-	struct ftr_load_bins maxima;	/* number of patterns with each maximum */
-	/* sums over all patterns.  sum_load: sum of the loads of all links; sum_used: number of
-	 * links with a flow.  The mean load of a link with a flow is sum_load / sum_used */
+	struct ftr_load_bins maxima;	/* number of patterns by maximum */
+	/* Sums over all patterns.  sum_load: loads of all links.  sum_used: number of links with a
+	 * flow.  The mean load of a link with a flow is sum_load / sum_used. */
 	uint64_t sum_load;
 	uint64_t sum_used;
-	uint32_t worst;		/* the first pattern with maximum `max`: k for a shift,
-				 * else the number of the pattern, from 0 */
+	uint32_t worst;		/* the first pattern whose maximum is `max`: k for a shift;
+				 * for other patterns their number, from 0 */
 	uint32_t links;		/* number of directed links in the fabric */
 	uint32_t used;		/* number of directed links with at least one flow */
 	uint64_t load;		/* sum of the loads of all links */
-	struct ftr_load_bins loads;	/* number of links with each load */
-	uint64_t host_max;	/* greatest number of flows that enter or leave one host
-				 * port, including those that cross no link, but without lost
-				 * flows */
+	struct ftr_load_bins loads;	/* number of links by load */
+	uint64_t host_max;	/* greatest number of flows that enter or leave one host port,
+				 * without lost flows; flows that cross no link count */
 	uint32_t n_links;	/* number of elements of link[] */
 	/* the most loaded links, sorted by load (descending), switch and port */
 	struct ftr_load_link link[FTR_LOAD_WORST_MAX];
@@ -106,10 +103,11 @@ struct ftr_load;
 
 /*
  * f and t must outlive the object; order is copied.  table_max: bytes that may be
- * used to store all paths; 0 = 2 GiB.  The paths take 4 bytes * longest path * n *
- * number of switches with a host port of the order (11,664 hosts: 121 MB).  If table_max
- * is less, the path of each flow is walked when it is counted.  This is slower; the results
- * are the same.  In both cases a copy of the entries takes another n_sw * n bytes.
+ * used to store all paths; 0 = 2 GiB.  The paths take 4 bytes * (hops of the longest path) * n *
+ * (number of switches that have a host port listed in order[]); for 11,664 hosts this is 121 MB.
+ * If the paths take more than table_max, each path is followed again when its flow is counted.
+ * This is slower; the results are the same.  In both cases a copy of the entries takes another
+ * n_sw * n bytes.
  * FTR_INVAL: t does not fit f, or the order contains a host port twice or one that f does not
  * have; FTR_NOMEM.  O(n_sw * n * hops), including the count of the all-to-all load.
  */
@@ -121,18 +119,17 @@ enum ftr_status ftr_load_new(const struct ftr_fabric *f,
 void ftr_load_free(struct ftr_load *ld);	/* NULL is accepted */
 
 /*
- * In all functions by_port has f->n_ports elements.  Each is set to the number of flows
- * that leave a switch through that port to another switch, or to 0 for other ports.
+ * In all functions by_port has f->n_ports elements.  For a port with a link to another switch,
+ * the element is set to the number of flows that leave through this port.  All others are
+ * set to 0.
  */
 
-/* All-to-all: every host port of the order sends to every other.  out or by_port may be
- * NULL. */
+/* The load of all-to-all.  out or by_port may be NULL. */
 void ftr_load_all(const struct ftr_load *ld, uint64_t *by_port,
 		  struct ftr_load_report *out);
 
-/* The load of shifts.  sample 0, or >= n-1: all shifts; else that number of different
- * shifts, chosen by seed.  O(shifts * n * hops).  An order with fewer than two places has
- * no shift. */
+/* The load of `sample` different shifts, chosen by seed, or of all shifts if sample is 0 or
+ * >= n-1.  An order with fewer than two places has no shift.  O(shifts * n * hops). */
 enum ftr_status ftr_load_shifts(const struct ftr_load *ld, uint32_t sample,
 				uint64_t seed, struct ftr_team *team,
 				struct ftr_load_report *out,
@@ -152,10 +149,10 @@ enum ftr_status ftr_load_bisections(const struct ftr_load *ld, uint32_t count,
 				    struct ftr_load_report *out,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* The load of one pattern.  The host ports of the pairs need not be in the order of
- * hosts; a pair that is given twice counts as two flows, and a pair of one port with itself as
- * none.  Flows from or to a host port without a LID or a link are lost.  by_port may be NULL.
- * FTR_INVAL: the fabric has no such host port; FTR_NOMEM. */
+/* The load of the given pairs.  Their host ports need not be in the order of hosts.  A pair that
+ * is given twice counts as two flows, a pair of one port with itself as none.  Flows from or to a
+ * host port without a LID or a link are lost.  by_port may be NULL.  FTR_INVAL: the fabric has no
+ * such host port; FTR_NOMEM. */
 enum ftr_status ftr_load_pairs(const struct ftr_load *ld,
 			       const struct ftr_load_pair *pair, uint32_t n,
 			       uint64_t *by_port, struct ftr_load_report *out,

@@ -2,8 +2,8 @@
 /*
  * Switch-local routing functions from the literature, for the simulator.
  *
- * No InfiniBand switch works like this.  These are the published algorithms that the
- * engines are compared with (docs/seeds.md).
+ * No InfiniBand switch works like this.  The engines are compared with these published
+ * algorithms (docs/seeds.md).
  */
 #ifndef FTR_MODELS_H
 #define FTR_MODELS_H
@@ -19,14 +19,21 @@ const struct ftr_sim_function *ftr_sim_function_at(unsigned int i);
 /* Find a routing function by name; NULL: there is none of that name. */
 const struct ftr_sim_function *ftr_sim_function_find(const char *name);
 
-/* Options of the routing function "immunet" (conf.arg).  The times are those of Puente et al.
- * 2004, section 6.  An adaptive exit is a next hop on a shortest path.  The ring visits all
- * switches, and is used if no adaptive exit is possible.  src/models/immunet.c explains
- * emergencies and their levels. */
+/*
+ * Options of the routing function "immunet" (conf.arg).  The times are those of Puente et al.
+ * 2004, section 6.
+ *
+ *	adaptive exit	a next hop on a shortest path
+ *	ring		a closed path through all switches, used if no adaptive exit is
+ *			possible
+ *	emergency	the exchange of messages with which the switches make a new ring
+ *			after a fault or a repair; see src/models/immunet.c
+ *	level		the number by which switches compare emergencies; the highest wins
+ */
 struct ftr_sim_immunet {
-	/* delays of an emergency signal and of a control packet in a switch.  For signals, and for
-	 * control packets if control_bytes is 0, the delay of a packet (conf.link_ps and
-	 * conf.switch_ps) is added. */
+	/* Delays of an emergency signal and of a control packet in a switch.  The delay of a
+	 * packet (conf.link_ps and conf.switch_ps) is added to the delay of a signal.  If
+	 * control_bytes is 0, it is also added to the delay of a control packet. */
 	uint64_t signal_ps;
 	uint64_t control_ps;
 	uint32_t control_bytes;	/* size of a control packet; 0: it uses no bandwidth */
@@ -34,8 +41,8 @@ struct ftr_sim_immunet {
 				 * false: a channel sends both kinds alternately */
 	uint8_t moves;		/* greatest number of times that a packet may move into the
 				 * ring; 0 means 4 */
-	uint8_t inject;		/* space that a host's packet requires in the first
-				 * buffer, in packets; 0 means 1, or 2 in the ring */
+	uint8_t inject;		/* number of packets for which the first buffer must have space
+				 * before a host sends; 0 means 1, or 2 in the ring */
 	bool every_path;	/* true: forward a distance once for each shortest path on
 				 * which it arrives */
 	uint64_t merge_ps;	/* forward a distance again if it arrives at least
@@ -49,8 +56,8 @@ struct ftr_sim_immunet {
 	bool one_vl;		/* true: do not use VL 1 of links outside the ring */
 	bool one_ring;		/* true: always a single ring; false: before the first fault, a
 				 * torus has one ring for each line and direction */
-	bool adaptive_start;	/* true: a host's packet enters the ring at its first
-				 * switch only if it has no adaptive exit there */
+	bool adaptive_start;	/* true: at its first switch, a packet enters the ring only if
+				 * it has no adaptive exit there */
 };
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 /*
  * The picture: where each switch is drawn, and which parts look irregular.
  *
- * Coordinates follow from the shape alone, so two runs give the same picture.  One
+ * Coordinates depend on the shape only, so two runs give the same picture.  One
  * unit of x is the width of one leaf switch.  Leaves are placed in the order of the
  * columns of the shape, so a pod is a range of x.  A switch of a higher rank is
  * placed above the leaves of its pod.  The caller draws rank r in row r.
@@ -13,9 +13,9 @@
  *	x        0 1 2 3 4 5   6 7 8 ...
  *
  * Pod	All switches of one rank above the same leaves; at rank 0, one leaf.
- * Block	Switches drawn side by side as one unit.  At rank 0 a block is the leaves below
- *	one pod of rank 1, at higher ranks a pod.  If planes have several switches in
- *	each pod, a block is the switches of one plane in a pod.
+ * Block	Switches drawn side by side as one unit.  At rank 0, a block is the leaves below
+ *	one pod of rank 1.  At higher ranks, it is a pod.  If planes have several switches in
+ *	each pod, it is the switches of one plane in a pod.
  *
  * Everything is const after ftr_picture_new.
  */
@@ -34,15 +34,14 @@ struct ftr_picture_pod {
 	uint8_t rank;
 	uint32_t pod_first, pod_leaves;	/* leaf columns pod_first .. pod_first + pod_leaves - 1 */
 	uint32_t n_sw;
-	uint32_t hosts;		/* number of host ports of class FTR_CLASS_HOST on the leaves of the
-				 * pod */
-	uint32_t links_out;	/* number of links between switches of the pod, or below them, and
-				 * all other switches */
+	uint32_t hosts;		/* number of hosts (FTR_CLASS_HOST) on the leaves of the pod */
+	uint32_t links_out;	/* number of links from the switches of the pod, and from those
+				 * below the pod, to all other switches */
 };
 
 struct ftr_picture_block {
 	uint8_t rank;
-	double x0, x1;		/* x of the left and of the right end */
+	double x0, x1;		/* left and right end */
 	uint32_t n_sw;
 };
 
@@ -56,16 +55,16 @@ enum ftr_odd_sw {
 
 /* Reasons to mark a host port, as bits. */
 enum ftr_odd_ep {
-	FTR_ODD_NOT_ON_LEAF = 1,	/* a host port, but not an Aggregation Node, on a switch
-					 * that is not a leaf */
-	FTR_ODD_NO_LINK = 2	/* the host port has no link */
+	FTR_ODD_NOT_ON_LEAF = 1,	/* on a switch that is not a leaf; Aggregation Nodes are not
+					 * marked */
+	FTR_ODD_NO_LINK = 2
 };
 
-/* Missing links between two switches of the fabric.  Several elements may have the same pair of
+/* Missing links between two switches of the fabric.  Several elements may name the same two
  * switches. */
 struct ftr_missing {
-	ftr_sw low, up;		/* low: the switch of lower rank; up: that of higher rank; if the
-				 * ranks are equal, in any order */
+	ftr_sw low, up;		/* the switches of lower and of higher rank; in any order if the
+				 * ranks are equal */
 	uint32_t n;		/* number of missing links */
 	bool inferred;		/* true: inferred from the other switches of the two
 				 * ranks; false: known from the nominal fabric */
@@ -76,7 +75,7 @@ struct ftr_picture {
 	uint32_t n_ranks;
 	uint32_t n_cols;	/* number of leaf columns, including those of missing leaves */
 	uint64_t missing_links;	/* sum of missing[].n */
-	double width;		/* width of the picture: every x is less than this */
+	double width;		/* of the picture; every x is less than width */
 	const struct ftr_picture_pod *pod;	/* sorted by (rank, pod_first) */
 	const struct ftr_picture_block *block;
 	const struct ftr_missing *missing;	/* sorted by (low, up) */
@@ -84,18 +83,18 @@ struct ftr_picture {
 	const uint32_t *block_of;	/* [n_sw] index in block[] */
 	const uint32_t *pod_of;	/* [n_sw] index in pod[]; FTR_POD_NONE: the switch is not above
 				 * any leaf */
-	/* [n_ranks][n_cols] pod of that rank above a leaf column, or FTR_POD_NONE */
+	/* [n_ranks][n_cols] index of the pod of that rank above a leaf column, or FTR_POD_NONE */
 	const uint32_t *pod_at;
 	const uint8_t *odd_sw;	/* [n_sw] bits of enum ftr_odd_sw */
 	const uint32_t *n_up;	/* [n_sw] number of upward links */
-	/* [n_sw] most frequent n_up among the switches of this rank, without stubs, below the same
-	 * pod of the next rank; 0: fewer than half of them have the same n_up, or there is no such
-	 * pod */
+	/* [n_sw] The most frequent n_up of the switches that have the same rank and are below the
+	 * same pod of the next rank, without stubs.  0: there is no such pod, or fewer than half
+	 * of these switches have the same n_up. */
 	const uint32_t *mode_up;
 	const uint8_t *odd_ep;	/* [n_ep] bits of enum ftr_odd_ep */
-	/* [f->n_ports] 1: the link there has a lower rate than most links of its kind (links
-	 * between switches whose lower end has the same rank; links to hosts on switches of the
-	 * same rank) */
+	/* [f->n_ports] 1: the link there has a lower rate than most links of its kind.  Links
+	 * between switches are of one kind if their lower ends have the same rank.  Links to hosts
+	 * are of one kind if the switches have the same rank. */
 	const uint8_t *slow;
 	struct ftr_arena *arena;
 };
@@ -103,20 +102,19 @@ struct ftr_picture {
 /* Nominal rate of a link in Gbit/s (4x EDR: 100), rounded down; 0: unknown. */
 unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed);
 
-/* The result holds no pointer to sh.  Error: FTR_NOMEM.
- * O(links log links + n_ranks * n_leaf). */
+/* sh may be freed before the picture.  Error: FTR_NOMEM.  O(links log links + n_ranks * n_leaf). */
 enum ftr_status ftr_picture_new(const struct ftr_shape *sh,
 				struct ftr_picture **out,
 				struct ftr_err *err) FTR_MUST_USE;
 void ftr_picture_free(struct ftr_picture *p);	/* NULL is accepted */
 
 /*
- * The number of flows that must leave (out) and enter (in) each pod, whatever the
- * tables are; [n_pods] each.  For any tables by which all flows arrive, the most loaded link out
- * of a pod carries at least out / links_out flows, rounded up, and the most loaded link into it at
- * least in / links_out.
+ * The number of flows that must leave (out) and enter (in) each pod under any tables.  out and in
+ * have n_pods elements.  If the tables deliver all flows, the most loaded link out of a pod
+ * carries at least out / links_out flows, rounded up.  The most loaded link into the pod carries
+ * at least in / links_out.
  *
- * ftr_picture_cross adds one flow to the counts; ftr_picture_cross_all sets them to the
+ * ftr_picture_cross adds one flow to the counts.  ftr_picture_cross_all sets them to the
  * counts of all-to-all among the n host ports ep[] (FTR_EP_NONE is ignored).  f is the fabric
  * of the picture.
  */

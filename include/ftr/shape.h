@@ -7,8 +7,8 @@
  * index d.  The shape chooses no ports and ignores VLs.
  *
  * Source: Gliksberg et al. 2020, sections 3.1 to 3.3, Procedure 1.  The order of
- * groups and the index d are our own (docs/design.md, Decisions): with the GUIDs
- * that vendors assign, the order of the paper differs from pod to pod, and load is uneven.
+ * groups and the index d are our own (docs/design.md, Decisions).  With the GUIDs that vendors
+ * assign, the order of the paper differs from pod to pod, and the load becomes uneven.
  *
  * Rank      0 is the lowest.  A link leads up from the lower to the higher rank.
  *           No cost depends on horizontal links (between switches of one rank).
@@ -19,8 +19,8 @@
  * cost      c[s][l]: hops of the path that a packet takes from switch s to column l,
  *           up and then down.  0 in the switch's own column; FTR_COST_INF if there is
  *           no such path.  The path is the shortest up/down path, with one exception:
- *           if some switch above s routes downward through s to l, then s must
- *           route downward as well.
+ *           if a switch above s routes downward through s to l, s must route
+ *           downward, too.
  *
  *	            columns: leaf 0, 1, 2 ...   n_leaf .. n_sw-1: other switches
  *	switch 0    c c c c c c                 | row padded to 64 bytes
@@ -28,36 +28,34 @@
  *
  * deviation: Gliksberg et al. 2020, section 3.4, select the upward neighbours with
  * c < c_s and the downward neighbours with down < c_s, where c_s is the cost of s.  In trees
- * whose links skip ranks, this allows an upward hop after a downward one: a switch that a
- * packet enters from above may prefer a shorter upward path.  We therefore decide from the
- * top rank downward whether s "must go down" to l.  It must if s is a candidate of some
- * switch t above s:
+ * whose links skip ranks, this allows an upward hop after a downward hop: a packet comes down
+ * to a switch that prefers a shorter upward path.  We therefore decide from the top rank
+ * downward whether s "must go down" to l.  It must if s is a candidate of a switch t above s:
  *
  *	must(s,l) = there is t above s with down[s][l] < c[t][l]
  *	c[s][l]   = must(s,l) ? down[s][l]
  *			      : min(down[s][l], 1 + min over t above of c[t][l])
  *
- * Where s must go down, its only candidates are the downward neighbours with
- * down < c_s.  On PGFTs, complete or damaged, this selects the same neighbours as the paper.
+ * If s must go down, its only candidates are the downward neighbours with down < c_s.  On
+ * PGFTs, complete or damaged, this selects the same neighbours as the paper.
  *
  * Nominal shape.  A fault must not change the ranks and numbers of the rest of the
- * fabric.  The shape of a fabric f can therefore be made over that of a nominal fabric,
- * the union of all switches and links seen so far (<ftr/nominal.h>).  Ranks, stubs, the
- * order of columns and of groups, slots, dividers, strides and indices d are then the
- * nominal ones; groups, costs and down-costs cover only the parts present in f.
+ * fabric.  Therefore the shape of a fabric f can be made over the shape of a nominal fabric,
+ * which is the union of all switches and links seen so far (<ftr/nominal.h>).  Then these are
+ * the same as in the shape of the nominal fabric: the ranks, the stubs, the order of the columns,
+ * the order of the groups of each switch, the slots, the dividers, the strides and the indices d.
+ * Groups, costs and down-costs cover only the parts present in f.
  *
  * Slot      The nominal position of an upward group among the upward groups of
  *           its switch: 0 .. n_slots[s]-1, in the order of the groups.  A slot without a
- *           group belongs to a missing neighbour.  The links of a group
- *           have nominal positions in the group, too (port_pos).
+ *           group belongs to a missing neighbour.  Each link of a group, too, has
+ *           a nominal position in the group (port_pos).
  *
- * up_path   The nominal upward path of a host of class FTR_CLASS_HOST: the path
- *           on which packets to this host would go up from its own leaf.  On each tier the
- *           host has a number q among the hosts whose upward paths use the same switch
- *           there.  In PGFTs q is floor(d / Pi), where Pi is the divider of this switch,
- *           and up_path is NULL.  up_path is filled only if two slots of some switch lead
- *           to the same plane, so that there may be several downward paths to a leaf
- *           (src/shape/upward_paths.c).
+ * up_path   The nominal upward path of a host of class FTR_CLASS_HOST, from the host's own
+ *           leaf.  On each tier, q is the number of the host among the hosts whose upward
+ *           paths use the same switch.  In PGFTs q is floor(d / Pi), where Pi is the
+ *           divider of this switch, and up_path is NULL.  up_path is set only if two
+ *           slots of some switch lead to the same plane (src/shape/upward_paths.c).
  *
  * Everything is const after ftr_shape_new and may be shared between threads.
  */
@@ -74,42 +72,42 @@ extern "C" {
 #define FTR_COST_INF 255	/* no path; greater than every cost */
 
 enum ftr_leaf_order {
-	/* the leaves of a pod are ordered by switch GUID, the hosts of a leaf by port number */
+	/* leaves of a pod by switch GUID, hosts of a leaf by port number */
 	FTR_LEAF_BY_GUID = 0,
-	FTR_LEAF_BY_NAME	/* the leaves of a pod and the hosts of a leaf are ordered by host
-				 * name, in natural order ("n2" before "n10") */
+	FTR_LEAF_BY_NAME	/* both by host name, in natural order ("n2" before "n10") */
 };
 
-/* A list of GUIDs in any order; duplicates are allowed.  NULL and 0: not given. */
+/* A list of GUIDs in any order; duplicates are allowed.  guid NULL and n 0: no list. */
 struct ftr_guids {
 	const uint64_t *guid;
 	uint32_t n;
 };
 
 /*
- * How a list of roots is used.  A switch is evidently missing from the list if
- * all of this holds:
+ * How a list of roots is used.  A switch is evidently missing from the list if it has all of
+ * these properties:
  *
- *	- it is neither a leaf nor a stub
- *	- by the inferred ranks it is above all of its neighbours, and not below the lowest
- *	  of the listed roots
- *	- it has at least half as many neighbours as one of the listed roots
- *	- by the ranks that follow from the list it is below all of its neighbours
+ *	- It is neither a leaf nor a stub.
+ *	- By the inferred ranks it is above all of its neighbours, and not below the lowest
+ *	  of the listed roots.
+ *	- It has at least half as many neighbours as one of the listed roots.
+ *	- By the ranks that follow from the list it is below all of its neighbours.
  *
- * AUTO		such switches are roots as well; if the list names no switch of
- *		the fabric, ranks are inferred
- * FILE		the list decides; if it names no switch of the fabric, ranks are
- *		inferred
- * STRICT	a switch that is missing from the list, or a list that names no switch
- *		of the fabric, is an error, FTR_SHAPE
+ * AUTO		Such switches count as roots.  If the list names no switch of the fabric,
+ *		ranks are inferred.
+ * FILE		Such switches are not roots.  If the list names no switch of the fabric,
+ *		ranks are inferred.
+ * STRICT	It is an error (FTR_SHAPE) if a switch is evidently missing from the list, or
+ *		if the list names no switch of the fabric.
  */
 enum ftr_roots { FTR_ROOTS_AUTO = 0, FTR_ROOTS_FILE, FTR_ROOTS_STRICT };
 
 /* The rank of a switch in an earlier shape. */
 struct ftr_old_rank {
-	uint64_t guid;		/* node GUID of the place that the switch holds */
+	uint64_t guid;		/* node GUID of the switch's place in the nominal fabric */
 	uint8_t rank;		/* 0 .. 127 */
-	/* leaf: the switch was a leaf (its column was below n_leaf); stub: it was a stub */
+	/* leaf: the switch was a leaf: its column was one of the first n_leaf.  stub: it was a
+	 * stub: a switch without end nodes that was ignored when planes were determined */
 	bool leaf, stub;
 };
 
@@ -121,26 +119,28 @@ struct ftr_old_ranks {
 };
 
 struct ftr_shape_opts {
-	struct ftr_guids roots;	/* node GUIDs of the switches of the top rank; they decide the ranks
-				 * in every island that has one of them; see roots_mode */
+	/* node GUIDs of the switches of the top rank; ranks follow from them in every island that
+	 * has one of them */
+	struct ftr_guids roots;
 	enum ftr_roots roots_mode;
-	struct ftr_guids cn;	/* port GUIDs of compute nodes: if at least one is in f, no other
-				 * port is a compute node */
-	struct ftr_guids io;	/* port GUIDs of I/O nodes; if cn is not used, all other ports of
-				 * channel adapters, except Aggregation Nodes, are compute nodes */
+	/* port GUIDs of compute nodes.  If at least one of them is in f, no other port is a compute
+	 * node */
+	struct ftr_guids cn;
+	/* port GUIDs of I/O nodes.  If cn is not used, all other ports of channel adapters are
+	 * compute nodes, without those of Aggregation Nodes */
+	struct ftr_guids io;
 	enum ftr_leaf_order leaf_order;
-	/* The nominal shape, over which the new one is made; NULL: f is the complete
-	 * fabric.  It need only live until ftr_shape_new returns.  If it is given, all other
-	 * options are ignored: they were applied to the nominal shape. */
+	/* The nominal shape over which the new shape is made; NULL: f is the complete
+	 * fabric.  With a nominal shape, all other options are ignored, because they were
+	 * applied to the nominal shape.  It is not used after ftr_shape_new has returned. */
 	const struct ftr_shape *nominal;
-	/* Keep these ranks unless the inferred ones are clearly better (src/shape/choice.c).
-	 * Ignored if roots are given.  NULL: no earlier ranks.  The object need only live until
-	 * ftr_shape_new returns. */
+	/* Earlier ranks.  They are kept, unless the inferred ranks are clearly better
+	 * (src/shape/choice.c) or roots are given.  NULL: no earlier ranks.  The object is not used
+	 * after ftr_shape_new has returned. */
 	const struct ftr_old_ranks *old;
-	bool no_slots;		/* true: infer no missing groups and links; they have no slots */
-	bool by_guid;		/* true: order upward groups by GUID, as published
-				 * (Gliksberg et al. 2020, section 3.1), instead
-				 * of by plane first */
+	bool no_slots;		/* true: do not infer missing groups and links */
+	bool by_guid;		/* true: order upward groups by GUID (Gliksberg et al. 2020,
+				 * section 3.1); false: by plane, then by GUID */
 };
 
 #define FTR_SLOT_NONE UINT32_MAX
@@ -150,11 +150,11 @@ struct ftr_group {
 	ftr_sw remote;		/* the neighbour (Omega_g) */
 	uint32_t first;		/* ports: tree.group_ports[first ..] */
 	uint32_t n;		/* number of links (#g) */
-	/* pos, slot: in a shape of ftr_shape_reorder, those of the original shape */
-	uint32_t pos;		/* position among the groups of its switch: the
-				 * order of candidates in equation (3) */
+	/* ftr_shape_reorder does not change pos and slot */
+	uint32_t pos;		/* position among the groups of its switch, by which
+				 * candidates are ordered for equation (3) */
 	uint32_t slot;		/* nominal position among the upward groups;
-				 * FTR_SLOT_NONE: downward or horizontal */
+				 * FTR_SLOT_NONE: a downward or horizontal group */
 	uint32_t n_nominal;	/* number of nominal links, >= n */
 };
 
@@ -171,13 +171,13 @@ enum ftr_class {
 struct ftr_dest {		/* a LID to be routed */
 	ftr_lid lid;
 	uint8_t cls;		/* enum ftr_class */
-	ftr_port port;		/* port of the column's switch that leads to the destination; 0: the
-				 * destination is this switch */
+	ftr_port port;		/* port of the column's switch to which the destination is
+				 * connected; 0: the destination is the switch itself */
 	uint32_t col;		/* column of its switch (lambda_d) */
 	uint32_t d;		/* topological index inside its class */
 };
 
-/* A step of a host's up_path: the switch on one tier, and the host's number there. */
+/* A host's up_path on one tier. */
 struct ftr_up_path {
 	ftr_sw sw;		/* FTR_SW_NONE: the path has no switch on this tier, or that switch
 				 * is missing */
@@ -195,15 +195,17 @@ struct ftr_ep_index {
 struct ftr_shape_tree {
 	uint32_t n_ranks;
 	uint32_t n_leaf;	/* number of leaf switches: columns 0..n_leaf-1 */
-	/* Numbers of connected components without horizontal links; over a nominal shape, the
-	 * nominal numbers.  n_planes: of the switches above rank 0, without stubs; n_pods: of the
-	 * switches below the top rank. */
+	/* Numbers of connected components, not counting horizontal links as connections.
+	 * n_planes: components of the switches above rank 0, without stubs.  n_pods: components
+	 * of the switches below the top rank.  Over a nominal shape, both are the nominal
+	 * numbers. */
 	uint32_t n_planes;
 	uint32_t n_pods;
 	uint32_t n_odd;		/* number of hosts on switches that are not leaves */
-	uint32_t n_horizontal;	/* number of links between switches of one rank (of the original
-				 * shape, with FTR_REORDER_KEEP); no cost depends on them */
-	bool ranks_kept;	/* true: opts.old was used, and differs from the inferred ranks */
+	uint32_t n_horizontal;	/* number of links between switches of one rank; in a shape of
+				 * FTR_REORDER_KEEP: of one rank of the original shape */
+	bool ranks_kept;	/* true: the ranks are those of opts.old, and the inferred ranks
+				 * differ from them */
 	bool roots_given;	/* true: the ranks follow from opts.roots */
 	bool roots_unknown;	/* true: roots were given, but none is in the fabric */
 	/* switches that are evidently missing from the root list, ascending */
@@ -212,17 +214,16 @@ struct ftr_shape_tree {
 	bool cn_unknown;	/* true: opts.cn was ignored, because it names no host of f */
 	bool io_unknown;	/* true: opts.io was given, but names no port of f */
 	const uint8_t *rank;	/* [n_sw] */
-	const uint8_t *tier;	/* [n_sw] the rank in the tree, which ftr_shape_reorder does not
-				 * change */
-	/* [n_sw] 1: has no end nodes and, by the inferred ranks, connects only switches that lower
-	 * switches already connect; ignored for planes */
+	/* [n_sw] the rank in the physical tree, which ftr_shape_reorder does not change */
+	const uint8_t *tier;
+	/* [n_sw] 1: a switch without end nodes that, by the inferred ranks, connects only switches
+	 * that lower switches already connect.  Planes are determined without stubs */
 	const uint8_t *stub;
 	const uint32_t *leaf_hosts;	/* [n_leaf] number of hosts (FTR_CLASS_HOST) on the leaf */
 	/* The groups of s begin at groups[group_first[s]]; their number is ftr_shape_groups().
-	 * (In a shape of FTR_REORDER_KEEP, the elements from there to group_first[s + 1] - 1 are
-	 * not set; in other shapes there are none.)  First come the upward groups, ordered by
-	 * (plane, GUID) or, with opts.by_guid, by GUID; then the downward groups and the
-	 * horizontal groups. */
+	 * The upward groups come first, ordered by (plane, GUID) or, with opts.by_guid, by GUID.
+	 * The downward groups and the horizontal groups follow.  In a shape of FTR_REORDER_KEEP,
+	 * elements may follow that are not set, up to groups[group_first[s + 1] - 1]. */
 	const uint32_t *group_first;	/* [n_sw + 1] */
 	const uint32_t *n_up;		/* [n_sw] number of upward groups */
 	const uint32_t *n_down;		/* [n_sw] number of downward groups */
@@ -230,14 +231,14 @@ struct ftr_shape_tree {
 					 * ftr_shape_reorder */
 	const struct ftr_group *groups;
 	const ftr_port *group_ports;
-	/* parallel to group_ports: nominal position of the link in its group,
+	/* for each element of group_ports: the nominal position of the link in its group,
 	 * 0 .. n_nominal-1, ascending */
 	const uint8_t *port_pos;
 };
 
 /* The numbers that the closed form uses. */
 struct ftr_shape_numbering {
-	uint32_t stride;	/* number of indices d of each leaf, for FTR_CLASS_HOST */
+	uint32_t stride;	/* number of indices d that each leaf has in FTR_CLASS_HOST */
 	uint32_t n_d;		/* number of indices d of FTR_CLASS_HOST, gaps
 				 * included */
 	uint32_t n_places;	/* length of the host order: n_d plus the number of hosts
@@ -246,9 +247,9 @@ struct ftr_shape_numbering {
 	const ftr_sw *col_sw;	/* [n_sw] switch of a column */
 	const uint32_t *n_slots;	/* [n_sw] W_s: number of nominal upward groups */
 	const uint64_t *divider;	/* [n_sw] Pi_s, >= 1; UINT64_MAX: this number or more */
-	/* nominal range of leaf columns of each switch: the leaves of its pod (the connected
-	 * component of the switches up to its rank); for a leaf, only its own column; for a switch
-	 * whose pod has no leaf, column 0 */
+	/* The nominal range of leaf columns of the pod of each switch.  The pod of a switch is the
+	 * connected component of the switches up to its rank.  A leaf has only its own
+	 * column; a switch whose pod has no leaf has column 0. */
 	const uint32_t *pod_first;	/* [n_sw] first column */
 	const uint32_t *pod_leaves;	/* [n_sw] number of columns, >= 1 */
 	const struct ftr_up_path *up_path;	/* [tiers][n_d], or NULL */
@@ -271,8 +272,9 @@ struct ftr_shape_missing {
 	bool from_nominal;
 	uint32_t n_missing_sw, n_missing_links, n_missing_hosts;
 	uint32_t n_absent;	/* number of elements of absent[] */
-	/* nominal links that f lacks although it has both switches, each link once, sorted by
-	 * (sw, port); sw < peer, unless one of the switches has replaced another one */
+	/* Nominal links that f lacks although it has both switches, sorted by (sw, port).  Each
+	 * link is listed once, with sw < peer.  (If a switch has replaced another one, sw may be
+	 * greater.) */
 	const struct ftr_link *absent;
 };
 
@@ -313,9 +315,9 @@ static inline uint32_t ftr_shape_groups(const struct ftr_shape *sh, ftr_sw s)
 }
 
 /*
- * Candidates of (s, l), equation (1) of Gliksberg et al. 2020: the groups of s
- * that lead closer to column l, by ascending pos; only downward groups if s must go
- * down.  l must not be the column of s.  cand must have room for FTR_PORT_MAX groups.
+ * Store in cand[] the candidates of (s, l), equation (1) of Gliksberg et al. 2020, by ascending
+ * pos.  These are the groups of s that lead closer to column l; only downward groups if s must
+ * go down.  l must not be the column of s.  cand must have room for FTR_PORT_MAX groups.
  * Returns the number of candidates.
  */
 uint32_t ftr_shape_candidates(const struct ftr_shape *sh, ftr_sw s, uint32_t l,
@@ -336,8 +338,8 @@ ftr_shape_column(const struct ftr_shape *sh, uint32_t l)
 	};
 }
 
-/* Like ftr_shape_candidates, for the column with the costs c, which may be a copy of those of
- * sh. */
+/* Like ftr_shape_candidates, for the column with the costs c.  The costs need not be those
+ * stored in sh. */
 uint32_t ftr_shape_candidates_at(const struct ftr_shape *sh, ftr_sw s,
 				 const struct ftr_cost_column *c,
 				 const struct ftr_group **cand);
@@ -362,14 +364,14 @@ static inline bool ftr_port_set_has(const struct ftr_port_set *set, ftr_port p)
  * shape.  Errors:
  *
  *	FTR_SHAPE	there is no switch; there are more than 128 ranks (with 128,
- *			up/down paths have up to 254 hops); or the root GUIDs are not those
- *			that FTR_ROOTS_STRICT requires
- *	FTR_INVAL	there is a nominal shape, and f contains something that
- *			the nominal fabric lacks
+ *			up/down paths have up to 254 hops); or the list of roots is an error
+ *			with FTR_ROOTS_STRICT
+ *	FTR_INVAL	opts->nominal is given, and f has a part that the nominal fabric
+ *			lacks
  *	FTR_NOMEM
  *
  * A fabric without hosts, or in several islands, is not an error.  The nominal shape may
- * itself have been made over the shape of a nominal fabric N.  The result then differs from a
+ * itself have a nominal shape, that of a nominal fabric N.  The result then differs from a
  * shape made over the shape of N only in the parts that are reported as missing or absent.
  * O(links * n_sw) byte operations, 2 * n_sw^2 bytes.
  */
@@ -383,18 +385,19 @@ void ftr_shape_free(struct ftr_shape *sh);	/* NULL is accepted */
  * Make a copy of sh with another order of the switches: level[s] replaces the rank, so a link
  * leads up from the lower to the higher level.  Destinations, columns, dividers, tiers and
  * up_path do not change.  The groups of a switch are divided into upward and downward groups
- * again; in each part they have the order of sh.  Ranks, costs and down-costs are computed again.
+ * again; each part keeps the order that sh has.  Ranks, costs and down-costs are computed again.
  *
- * how: FTR_REORDER_KEEP keeps the paths of sh as far as the new order allows them.  To this
- * end it removes downward paths: if a next hop of s towards l in sh is above s in the new order,
- * the result has no downward path from s to l, so no switch above s routes downward to l through
- * s.  Links that were horizontal in sh are not used.
- * FTR_REORDER_ALL has neither limit: it connects all pairs that the order connects.
+ *	FTR_REORDER_KEEP	Keep the paths of sh as far as the new order allows them.  If
+ *				a next hop of s towards l in sh is above s in the new order,
+ *				the result has no downward path from s to l.  Then no switch
+ *				above s routes downward to l through s.  Links that are
+ *				horizontal in sh are not used.
+ *	FTR_REORDER_ALL		Connect all pairs that the order connects.  Neither of the
+ *				two limits applies.
  *
- * FTR_INVAL: a link that is used connects two switches of the same level.  tree.rank is NULL
- * in the result if there are more than 255 levels.
- * FTR_LIMIT: an existing path would be longer than 253 hops.  sh must outlive the
- * result.
+ * FTR_INVAL: a link that is used connects two switches of the same level.  FTR_LIMIT: a
+ * path would be longer than 253 hops.  If there are more than 255 levels, tree.rank is NULL in
+ * the result.  sh must outlive the result.
  */
 enum ftr_reorder { FTR_REORDER_KEEP, FTR_REORDER_ALL };
 enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
@@ -404,23 +407,22 @@ enum ftr_status ftr_shape_reorder(const struct ftr_shape *sh,
 				  struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * The order of hosts for which the tables are balanced.  order[d] is the host port of class
- * FTR_CLASS_HOST with index d; FTR_EP_NONE: a gap.  The hosts on switches that are not leaves
- * follow from order[n_d] on, by column and without gaps: if one is missing, those after it move
- * up by one place.  Hosts without a LID are not in the order.  order must have room for
- * sh->numbering.n_places entries.
+ * Store in order[] the order of hosts for which the tables are balanced.  It must have room for
+ * sh->numbering.n_places entries.  order[d] is the host port of class FTR_CLASS_HOST with index
+ * d; FTR_EP_NONE: a gap.  From order[n_d] on, the hosts on switches that are not leaves follow,
+ * by column and without gaps.  If one of these hosts is missing, those after it move up by one
+ * place.  Hosts without a LID are not in the order.
  */
 void ftr_shape_host_order(const struct ftr_shape *sh, ftr_ep *order);
 
-/* Gliksberg et al. 2020, section 4.1: pairs of leaf switches without an up/down
+/* The condition of Gliksberg et al. 2020, section 4.1: every pair of leaf switches has an up/down
  * path. */
 struct ftr_validity {
 	uint64_t leaf_pairs;	/* number of ordered pairs of leaf switches */
 	uint64_t bad_pairs;	/* number of these pairs that have no up/down path */
-	uint64_t bad_host_pairs;	/* number of ordered pairs of hosts on these bad pairs of
-					 * leaf switches */
-	ftr_sw sample_from, sample_to;	/* the first pair of leaf switches without such a path;
-					 * FTR_SW_NONE: there is none */
+	uint64_t bad_host_pairs;	/* number of ordered pairs of hosts whose leaf switches
+					 * are a bad pair */
+	ftr_sw sample_from, sample_to;	/* the first bad pair; FTR_SW_NONE: there is none */
 };
 void ftr_shape_validity(const struct ftr_shape *sh, struct ftr_validity *out);
 

@@ -13,42 +13,41 @@
  *		space is returned one link delay after the tail has left the
  *		buffer.  Host ports accept every packet.
  * Switching	Virtual cut-through.  When switch_ps have passed since the head of a
- *		packet arrived, the packet may leave the switch, if the output is idle
- *		and the next buffer has space for the whole packet.  If the output is
- *		faster than the input, the packet starts late enough for its tail to
- *		arrive in time.  An input may feed several outputs at once, at most
- *		conf.speedup.
+ *		packet arrived, the packet may leave the switch.  The output must be
+ *		idle, and the next buffer must have space for the whole packet.  If the
+ *		output is faster than the input, the packet starts late enough for its
+ *		tail to arrive in time.  An input may feed at most conf.speedup
+ *		outputs at once.
  * Queues	FTR_SIM_VOQ: a packet waits only for packets of its input that
- *		need the same output and VL.  FTR_SIM_FIFO: only the first packet
- *		of a buffer may leave; the second one may leave when the tail of
- *		the first has left.
+ *		need the same output and VL.  FTR_SIM_FIFO: only the first packet of a
+ *		buffer may leave.  The second packet may leave when the tail of the
+ *		first packet has left.
  * Arbitration	VLs share an output by weight (conf.weight, in units of 64 bytes, as
- *		in the low priority table of IBA 7.6.9.2); the inputs of a VL take
- *		turns, packet by packet.  With conf.transit_first, inputs from host ports
- *		and port 0 come last.
- * VL		Given by the routing function.  "lft" takes it from sl2vl, with
- *		the SL that path_sl gives for (source, LID), or host_sl or
- *		switch_sl if it gives none.  Host ports and ports 0 send on
- *		VL = SL mod n_vls.
+ *		in the low priority table of IBA 7.6.9.2).  The inputs of a VL send
+ *		one packet each in turn.  With conf.transit_first, inputs from host
+ *		ports and port 0 come last.
+ * VL		Given by the routing function.  The function "lft" looks up the SL in
+ *		sl2vl.  The SL is the one that path_sl gives for (source, LID).  If
+ *		path_sl gives none, it is host_sl or switch_sl.  Host ports and ports 0
+ *		send on VL = SL mod n_vls.
  * Loss		A packet is lost on a channel that fails, in the queue for such a
  *		channel (unless ftr_sim_function.requeue is set), and in a switch that
- *		fails.  It is also lost if the tables have no next hop for it, or for one
- *		of the other reasons in enum ftr_sim_loss.  A packet that cannot move
- *		waits, without limit (see "Deadlock").  If a
- *		channel fails while a packet crosses it, the part of the packet that
- *		has passed already travels on to the destination; the packet counts
- *		as lost on that channel.
+ *		fails.  It is also lost if the tables have no next hop for it, or for
+ *		another reason in enum ftr_sim_loss.  A packet that cannot move waits,
+ *		without limit (see "Deadlock").  If a channel fails while a packet
+ *		crosses it, the part of the packet that has passed travels on to the
+ *		destination.  The packet counts as lost on that channel.
  * Sources	Each host port and each port 0 generates packets at its own rate
  *		into an unlimited queue before its channel.  The destination of a
- *		packet is drawn when it is the first in this queue.
- * Deadlock	Every check_ps, the simulator looks for the largest set of buffers
- *		whose packets can never move because each waits for space in
- *		another buffer of the set.  Slow traffic is never reported.  One kind
- *		of deadlock is not found: packets that need room for two packets
+ *		packet is drawn when the packet is the first in this queue.
+ * Deadlock	A set of buffers whose packets can never move, because each waits for
+ *		space in another buffer of the set.  Every check_ps, the simulator
+ *		looks for the largest such set.  Slow traffic is never reported.  One
+ *		kind of deadlock is not found: packets that need space for two packets
  *		(ftr_sim_exit.room) in a buffer that never has it.
  *
  * Time is in picoseconds from the start of the run.  All events of one instant are
- * processed before the outputs choose their next packets, in ascending order of channels.
+ * processed first.  Then the outputs choose their next packets, in ascending order of channels.
  * Results therefore depend on conf only, not on the team.  The runs of one conf differ only in
  * their seeds.
  *
@@ -75,10 +74,9 @@ extern "C" {
 #define FTR_SIM_US UINT64_C(1000000)
 #define FTR_SIM_MS UINT64_C(1000000000)
 
-/* Data buffer of an input port in bytes, divided evenly among its VLs: 800 of the
- * 1,000 blocks of 64 bytes that the published InfiniBand model for OMNeT++ gives to
- * a port of an InfiniScale IV switch.  One VL gets all 800 blocks, four VLs get 200
- * each. */
+/* Data buffer of an input port in bytes, divided evenly among its VLs.  In the published InfiniBand
+ * model for OMNeT++, a port of an InfiniScale IV switch has 1,000 blocks of 64 bytes.  800 of them
+ * are used here. */
 #define FTR_SIM_PORT_BUFFER 51200u
 
 enum ftr_sim_loss {
@@ -93,8 +91,8 @@ enum ftr_sim_loss {
 				 * of the function */
 	FTR_SIM_LOST_GIVEN_UP,	/* discarded by the routing function */
 	FTR_SIM_N_LOSSES,
-	/* not a loss: route() has no exit yet; the packet stays in its buffer
-	 * until ftr_sim_again() */
+	/* not a loss: route() has found no exit; the packet stays in its buffer until
+	 * ftr_sim_again() */
 	FTR_SIM_WAIT = FTR_SIM_N_LOSSES
 };
 #define FTR_SIM_HOPS_MAX 250
@@ -103,11 +101,12 @@ enum ftr_sim_loss {
 
 /*
  * A routing function decides where a switch sends a packet.  All calls of one run
- * come from one thread; each run has its own state.  A packet may be read, and its
- * header changed, only during the call.
+ * come from one thread; each run has its own state.  The function may read a packet and change
+ * its header only during the call.
  */
 struct ftr_sim_packet {
-	uint32_t source;	/* as in ftr_path_sl: host ports, then switches */
+	uint32_t source;	/* index of the sender: 0 .. n_ep-1 are the host ports, then come
+				 * the switches (as in struct ftr_path_sl) */
 	ftr_lid dlid;
 	uint16_t bytes;
 	uint8_t sl;
@@ -122,11 +121,10 @@ struct ftr_sim_exit {		/* a possible next hop */
 	uint8_t vl;
 	uint8_t room;		/* space required in the next buffer, in packets of
 				 * this size; 1, or 2 for bubble flow control */
-	uint8_t rank;		/* the lowest rank is preferred if several exits
-				 * could be taken immediately */
-	bool last;		/* true: do not take this exit while an exit of lower rank
-				 * has space in the next buffer, even if the channel
-				 * of that exit is busy */
+	uint8_t rank;		/* of the exits that could be taken immediately, the exit of
+				 * lowest rank is taken */
+	bool last;		/* true: wait as long as an exit of lower rank has space in its
+				 * next buffer, even if the channel of that exit is busy */
 	uint32_t note;		/* passed to taken() */
 };
 #define FTR_SIM_EXITS 64
@@ -138,9 +136,8 @@ struct ftr_sim_view {		/* data that a function may read but not change */
 	const uint8_t *up;	/* [f->n_ports] 1: the link is up */
 	unsigned int n_vls;
 	uint64_t now;
-	uint64_t hop_ps;		/* delay of a signal to the next switch: the
-					 * delays of a link and of a switch, added up */
-	struct sim *sim;		/* the run; for ftr_sim_after and the functions after it */
+	uint64_t hop_ps;		/* delay of a link plus delay of a switch */
+	struct sim *sim;		/* the run, for the functions ftr_sim_... below */
 	const void *const *arg;	/* points to conf.arg */
 };
 
@@ -148,24 +145,26 @@ struct ftr_sim_function {
 	const char *name, *summary;
 	unsigned int min_vls;	/* least number of VLs that the function needs */
 	uint16_t hops_max;	/* see FTR_SIM_LOST_LOOP; 0 means FTR_SIM_HOPS_MAX */
-	bool requeue;		/* true: packets that wait for a channel that fails
-				 * are routed again, not lost */
-	bool tiers;		/* true: conf.arg holds the ranks of switches [n_sw], as
-				 * in ftr_shape; NULL: those of the fabric's own
-				 * shape */
-	/* start: called before the first packet; *state is NULL if start is NULL.  finish: called
-	 * at the end of the run, with state NULL if start failed or was not called */
+	bool requeue;		/* true: if a channel fails, the packets that wait for it are
+				 * routed again; false: they are lost */
+	bool tiers;		/* true: conf.arg is the array [n_sw] of the switches' ranks, as
+				 * in ftr_shape; conf.arg NULL: the ranks are determined
+				 * from the fabric */
+	/* start: called before the first packet; may be NULL, then *state is NULL.  finish: called
+	 * at the end of the run; state is NULL if start failed or was not called */
 	enum ftr_status (*start)(const struct ftr_sim_view *v, void **state,
 				 struct ftr_err *err);
 	void (*finish)(void *state);
 	/*
-	 * Called when a packet has arrived at port `in` of switch s (0: from the
-	 * switch itself) on VL vl (with FTR_SIM_FIFO, when it is the first of its buffer), and
-	 * when a waiting packet is routed again.  Stores the possible exits in
-	 * exit[FTR_SIM_EXITS], and returns their number; 0: the packet is lost, for
-	 * the reason in *why, or waits (FTR_SIM_WAIT).  *why is FTR_SIM_LOST_DEAD_PORT before the
-	 * call.  Exits through ports that are not up, or with a VL beyond n_vls, are ignored; if
-	 * none remains the packet is lost as well (FTR_SIM_LOST_VL if there was such a VL).
+	 * Called when a packet has arrived at port `in` of switch s on VL vl (with FTR_SIM_FIFO:
+	 * when it is the first packet of its buffer), and when a waiting packet is routed again.
+	 * in is 0 for packets from the switch itself.
+	 *
+	 * Stores the possible exits in exit[FTR_SIM_EXITS], and returns their number.  If it
+	 * returns 0, the packet is lost for the reason in *why, or waits if *why is FTR_SIM_WAIT.
+	 * *why is FTR_SIM_LOST_DEAD_PORT before the call.  Exits through ports that are not up are
+	 * ignored, and so are exits with a VL beyond n_vls.  If no other exit remains, the packet
+	 * is lost, with FTR_SIM_LOST_VL if there was such a VL.
 	 */
 	unsigned int (*route)(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
@@ -175,12 +174,12 @@ struct ftr_sim_function {
 	/* called when the packet starts on exit e; may be NULL */
 	void (*taken)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		      struct ftr_sim_packet *p, const struct ftr_sim_exit *e);
-	/* called when the link at `port` of s went down or came up, unless s itself is down; may be
+	/* called when the link at `port` of s went down or came up, if s itself is up; may be
 	 * NULL */
 	void (*link)(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		     ftr_port port, bool up);
-	/* called when the time of an ftr_sim_after() has passed; may be NULL if that function
-	 * is not used */
+	/* called when the time of an ftr_sim_after() has passed; may be NULL if ftr_sim_after() is
+	 * not used */
 	void (*timer)(void *state, const struct ftr_sim_view *v, uint64_t what);
 	/* called when a message of ftr_sim_send() has arrived completely, or was lost with
 	 * its channel; may be NULL if no messages are sent */
@@ -188,29 +187,29 @@ struct ftr_sim_function {
 			uint64_t what, bool lost);
 };
 
-/* Call timer(what) ps picoseconds from now, ps > 0.  To be used in link(), timer() and
- * message(). */
+/* Call timer(what) ps picoseconds from now, ps > 0.  Only link(), timer() and message() may use
+ * this function. */
 void ftr_sim_after(const struct ftr_sim_view *v, uint64_t ps, uint64_t what);
 /*
- * Send a message of the given size through that port of s, whose link must be up.  message() is
- * called when the message has arrived, or was lost.  Messages are separate from packets, as VL 15
- * is from data VLs, and need no credit.  A channel sends packets and messages in turn; if `after`
- * is true, it sends the message only while no packet can be sent.
+ * Send a message of the given size through that port of s.  The link must be up.  message() is
+ * called when the message has arrived or was lost.  Messages have a VL of their own and need no
+ * credit.  A channel sends packets and messages in turn.  If `after` is true, the channel sends
+ * the message only while it can send no packet.
  */
 void ftr_sim_send(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		  uint32_t bytes, bool after, uint64_t what);
 /* Route all packets that wait in switch s again. */
 void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s);
-/* Remove the first waiting packet from the buffer of that port and VL, whatever its
- * exits.  The packet continues as if it had arrived on the same VL of port 0, which has
- * space for any number of such packets. */
+/* Move the first waiting packet from the buffer of that port and VL to the same VL of port 0,
+ * which has space for any number of such packets.  The packet continues as if it had arrived at
+ * port 0. */
 void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 		   unsigned int vl);
-/* hold == true: the host ports of s and its port 0 start no packets until the function calls
- * this with hold == false. */
+/* hold == true: the host ports and port 0 of s start no packets until the next call with
+ * hold == false. */
 void ftr_sim_hold(const struct ftr_sim_view *v, ftr_sw s, bool hold);
 
-/* To be called by a function that is out of memory: the run ends with FTR_NOMEM. */
+/* For a routing function that is out of memory: the run ends with FTR_NOMEM. */
 void ftr_sim_no_memory(const struct ftr_sim_view *v);
 
 /* The routing function of InfiniBand switches: linear forwarding tables and SL2VL
@@ -222,11 +221,11 @@ extern const struct ftr_sim_function ftr_sim_lft;
 enum ftr_sim_pattern {
 	/* every packet goes to another host port of the order, drawn at random */
 	FTR_SIM_UNIFORM = 0,
-	/* hot_percent of the packets go to a random host port of hot[]; the others, and those that
-	 * would go to their sender, are uniform */
+	/* hot_percent of the packets go to a random host port of hot[].  All others are as with
+	 * FTR_SIM_UNIFORM, also packets that would go to their sender. */
 	FTR_SIM_HOTSPOT,
 	/* order[i] sends to order[perm(i)], where perm is a random permutation that depends
-	 * on the seed; host ports that it maps to themselves send nothing */
+	 * on the seed.  A host port with perm(i) = i sends nothing. */
 	FTR_SIM_PERMUTATION,
 	FTR_SIM_SHIFT,		/* order[i] sends to order[(i + shift) % n] */
 	/* order[i] sends to order[i + 1], order[i + 2], ... in turn */
@@ -265,8 +264,8 @@ struct ftr_sim_conf {
 	const void *arg;
 	/* traffic of host ports; order NULL: all host ports with a LID and a link, by index */
 	enum ftr_sim_pattern pattern;
-	const ftr_ep *order;	/* FTR_EP_NONE: a gap, sends nothing; only in FTR_SIM_SHIFT does a
-				 * gap count as a place */
+	const ftr_ep *order;	/* FTR_EP_NONE: a gap; gaps are counted as places in FTR_SIM_SHIFT
+				 * and ignored in other patterns */
 	uint32_t n_order;
 	uint32_t shift;
 	const ftr_ep *hot;
@@ -274,16 +273,15 @@ struct ftr_sim_conf {
 	unsigned int hot_percent;
 	const struct ftr_load_pair *pair;
 	uint32_t n_pairs;
-	bool spare_dead;	/* true: uniform packets do not go to host ports whose link or
-				 * switch is down (after 64 such draws, the packet goes there) */
-	double load;		/* offered load of a host port as a share of its
-				 * channel's data rate; >= 1: there is always a
-				 * packet to send */
-	bool periodic;		/* true: the time between packets is constant, and the
-				 * phase random; false: exponentially distributed */
+	bool spare_dead;	/* true: if the link or switch of the drawn destination of a uniform
+				 * packet is down, draw again, at most 64 times */
+	double load;		/* offered load of a host port divided by the data rate of its
+				 * channel; >= 1: there is always a packet to send */
+	bool periodic;		/* true: the time between packets is constant, and the first
+				 * time is random; false: the time between packets has an
+				 * exponential distribution */
 	/* Ports 0 of the switches send to each other, always uniformly. */
-	double switch_load;	/* offered load of a port 0 as a share of
-				 * switch_mbps; 0: none */
+	double switch_load;	/* offered load of a port 0 divided by switch_mbps; 0: none */
 	uint32_t switch_mbps;	/* data rate of ports 0; 0 means 2000 (1x SDR) */
 	uint8_t switch_sl;	/* SL of packets from a port 0 if path_sl gives none */
 	uint8_t host_sl;	/* SL of packets from a host port if path_sl gives none */
@@ -292,15 +290,14 @@ struct ftr_sim_conf {
 				 * FTR_SIM_PORT_BUFFER / n_vls */
 	/* bytes of the buffer for packets from port 0 of a switch; 0 means `buffer` */
 	uint32_t switch_buffer;
-	unsigned int speedup;	/* greatest number of outputs that an input feeds at
+	unsigned int speedup;	/* greatest number of outputs to which an input sends at
 				 * once; 0 means no limit */
 	unsigned int n_vls;	/* 1 .. FTR_SIM_VLS; 0 means 1 */
 	uint8_t weight[FTR_SIM_VLS];	/* weight of each VL in units of 64 bytes; 0 means
 					 * one packet */
 	enum ftr_sim_queues queues;
-	bool transit_first;	/* true: outputs of a switch take no packet of its own host
-				 * ports and port 0 while a packet from another
-				 * switch can be sent */
+	bool transit_first;	/* true: an output sends packets of host ports and of port 0 only
+				 * while it can send no packet from another switch */
 	uint32_t window;	/* greatest number of packets of a source in flight;
 				 * 0 means no limit */
 	uint32_t link_ps;	/* delay of a link in one direction */
@@ -314,14 +311,14 @@ struct ftr_sim_conf {
 	uint64_t run_ps;	/* duration of the measurement, > 0 */
 	uint64_t check_ps;	/* time between deadlock checks; 0 means 20 us */
 	bool stop_on_deadlock;	/* true: end the run when a deadlock is found */
-	/* number of equal slices into which the time warm_ps + run_ps is divided; results are
-	 * also recorded for each slice; 0: no slices */
+	/* number of equal slices of the time warm_ps + run_ps.  For each slice there is a struct
+	 * ftr_sim_slice with results.  0: no slices */
 	uint32_t n_series;
 	uint64_t seed;
 	uint32_t runs;		/* number of runs, with the seeds seed, seed + 1, ...;
 				 * 0 means 1 */
-	/* called from time to time by the calling thread, for the runs that this thread simulates;
-	 * part: the part of the run that is complete, 0 .. 1; may be NULL */
+	/* Called from time to time by the calling thread, for the runs that this thread simulates.
+	 * part: the completed part of the run, 0 .. 1.  May be NULL. */
 	void (*progress)(void *ctx, uint32_t run, double part);
 	void *progress_ctx;
 };
@@ -338,8 +335,8 @@ struct ftr_sim_latency {
 	uint64_t *bin;		/* [FTR_SIM_BINS] */
 };
 
-/* The upper edge of the bin that holds quantile p, 0 <= p <= 1, but at most max_ps; 0 if there are
- * no values. */
+/* The quantile p of the latencies, 0 <= p <= 1: the upper edge of its bin, but at most max_ps.
+ * 0 if there are no values. */
 uint64_t ftr_sim_percentile(const struct ftr_sim_latency *l, double p);
 
 /* The results for one class of sources: host ports, or ports 0 of switches. */
@@ -347,14 +344,13 @@ struct ftr_sim_class {
 	uint32_t sources;	/* number of ports that may send */
 	double capacity;	/* sum of the data rates of these ports in bit/s */
 	/* in the measurement: */
-	uint64_t offered;	/* number of packets generated, injected or not; with
-				 * load >= 1, the number that the channels could
-				 * carry */
+	uint64_t offered;	/* number of packets generated; with load >= 1, the number
+				 * that the channels could carry */
 	uint64_t injected;	/* number of packets that entered a channel */
 	uint64_t delivered;	/* number of packets */
 	uint64_t bytes;		/* number of bytes of the delivered packets */
-	/* latency of delivered packets.  total: from the generation of the packet; network:
-	 * from the time at which it enters its first channel */
+	/* latency of delivered packets.  total: since the packet was generated; network: since it
+	 * entered its first channel */
 	struct ftr_sim_latency total;
 	struct ftr_sim_latency network;
 };
@@ -363,16 +359,15 @@ struct ftr_sim_channel_use {
 	ftr_sw sw;		/* the sender, or FTR_SW_NONE: a host port */
 	ftr_port port;
 	ftr_ep ep;		/* the host port that sends, if sw is FTR_SW_NONE */
-	/* During the measurement.  busy_ps: time that the channel was busy with packets and
-	 * messages; packets: number of packets that it sent */
+	/* During the measurement.  busy_ps: time for which the channel was busy with packets and
+	 * messages; packets: number of packets that the channel sent */
 	uint64_t busy_ps, packets;
 };
 
 struct ftr_sim_slice {
 	uint64_t injected, delivered, bytes, lost;
 	uint64_t hops;		/* number of channels crossed, summed over delivered packets */
-	double latency_ps;	/* mean latency of delivered packets from their
-				 * generation */
+	double latency_ps;	/* mean latency of delivered packets since they were generated */
 };
 
 struct ftr_sim_wait {		/* a full buffer in a wait-for cycle */
@@ -407,16 +402,15 @@ struct ftr_sim_result {
 	struct ftr_sim_channel_use *channel;
 	uint32_t n_series;
 	struct ftr_sim_slice *series;
-	uint64_t bytes_of_memory;	/* bytes of memory that the run used, tables included */
+	uint64_t bytes_of_memory;	/* memory that the run used, tables included */
 };
 
 /*
- * Simulate conf->runs runs, one thread each, into out[conf->runs].  FTR_INVAL:
- * tables or changes that do not fit f, a host port that f does not have, a packet larger
- * than a buffer or than 65,535 bytes, a load below 0, run_ps 0, an invalid number of VLs, a
- * function that needs more than n_vls VLs, FTR_SIM_HOTSPOT without hot[], or hot_percent above
- * 100.  Other errors: FTR_NOMEM, and those of function->start.  Deadlocks and losses are not
- * errors.
+ * Simulate conf->runs runs, one thread each, into out[conf->runs].  Deadlocks and losses are not
+ * errors.  FTR_INVAL: tables or changes that do not fit f; a host port that f does not have; a
+ * packet larger than a buffer or than 65,535 bytes; a load below 0; run_ps 0; an invalid number
+ * of VLs; a function that needs more than n_vls VLs; FTR_SIM_HOTSPOT without hot[]; hot_percent
+ * above 100.  Other errors: FTR_NOMEM, and those of function->start.
  * Memory of a run: the tables, 16 bytes * VLs * the sum over all switches of
  * (number of ports)^2, and 80 bytes per packet in flight.
  */

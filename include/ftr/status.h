@@ -2,12 +2,13 @@
 /*
  * Status codes and error texts.
  *
- * A library call that can fail returns an enum ftr_status, zero on success.  (Exceptions:
- * ftr_team_new and ftr_builder_new return NULL if memory or threads are lacking.)  On
- * failure it fills the caller's struct ftr_err with one line of text, which names the
- * offending value and its place (FILE:LINE, GUID or LID) if there is one.  A pointer to a new
- * object is stored on success only; other outputs are valid on success only, unless a function
- * says otherwise.  The library prints nothing; the caller that handles the failure logs the text.
+ * A library call that can fail returns an enum ftr_status, zero on success.  (ftr_team_new and
+ * ftr_builder_new return NULL instead if memory or threads are lacking.)
+ *
+ * A call that fails fills the caller's struct ftr_err with one line of text.  The text names the
+ * wrong value and its place (FILE:LINE, GUID or LID) if there is one.  A pointer to a new object
+ * is stored on success only.  If a call fails, its other outputs are not valid, unless its
+ * description says otherwise.  The library prints nothing; the caller logs the text.
  */
 #ifndef FTR_STATUS_H
 #define FTR_STATUS_H
@@ -25,8 +26,8 @@ enum ftr_status {
 	FTR_INVAL,		/* an argument, or the description of a fabric, is not valid */
 	FTR_PARSE,		/* a file is incomplete or not in the stated format */
 	FTR_IO,			/* a file could not be opened, read or written */
-	FTR_SHAPE,		/* no ranks can be assigned to the fabric; or there is no host to
-				 * write (ftr_write_slurm) */
+	FTR_SHAPE,		/* no ranks can be assigned to the fabric; from ftr_write_slurm:
+				 * there is no host to write */
 	FTR_LIMIT,		/* a documented size limit is exceeded */
 	FTR_REFUSED,		/* a check failed, so tables or changes are not used */
 	FTR_INTERNAL		/* an invariant is violated: always a bug in ibfattree */
@@ -44,12 +45,12 @@ struct ftr_err {
 enum ftr_status ftr_fail(struct ftr_err *err, enum ftr_status status,
 			 const char *fmt, ...) FTR_PRINTF(3, 4);
 
-/* Put "prefix: " before the text already in err; returns its status, which does not change.
- * err NULL: returns FTR_INTERNAL. */
+/* Put the formatted text and ": " before the text in err.  Returns err->status, which does not
+ * change, or FTR_INTERNAL if err is NULL. */
 enum ftr_status ftr_err_prefix(struct ftr_err *err, const char *fmt, ...)
 	FTR_PRINTF(2, 3);
 
-/* "out of memory", "invalid input", ...: a constant string, never NULL. */
+/* The text for a status: "out of memory", "invalid input", ...; never NULL. */
 const char *ftr_status_str(enum ftr_status status);
 
 #ifdef __cplusplus

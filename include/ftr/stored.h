@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Stored tables: the preferred tables of a fabric, and the deviations from them, on
- * disk.
+ * Stored tables: two files with the preferred tables of a fabric and with the entries that
+ * deviate from them.
  *
- * There are two files.  Both are replaced atomically (see <ftr/nominal.h>).  Each
- * holds a checksum, the name of the engine, and the identity of the nominal fabric:
+ * Both files are replaced atomically (see <ftr/nominal.h>).  Each file holds a checksum, the name
+ * of the engine, and the identity of the nominal fabric:
  *
  *	preferred	complete tables, with the GUIDs of the switches and of the
  *			owners of the LIDs
- *	displaced	the entries that hold another port because their preferred
- *			port does not lead to the destination now
+ *	displaced	the entries with another port than in the preferred tables,
+ *			because the preferred port does not lead to the destination now
  */
 #ifndef FTR_STORED_H
 #define FTR_STORED_H
@@ -30,8 +30,8 @@ struct ftr_stored_id {
 };
 
 /* Identity of a nominal fabric: a hash of its switches, the links between them, their ranks,
- * the GUID lists and the order of leaves.  The ranks are included because tables for other
- * ranks must not be kept, although most of their entries are still valid. */
+ * the GUID lists and the order of leaves.  It includes the ranks, because tables for other
+ * ranks must not be kept. */
 uint64_t ftr_stored_nominal(const struct ftr_nominal *n);
 
 struct ftr_stored {
@@ -48,9 +48,9 @@ enum ftr_status ftr_stored_write(const char *path,
 				    const struct ftr_tables *t,
 				    struct ftr_err *err) FTR_MUST_USE;
 
-/* FTR_IO: the file does not exist or cannot be read (it must belong to root or to
- * the caller), or is larger than 1 GiB or than the memory.  FTR_PARSE: it is incomplete, damaged,
- * of another version, or not such a file.  FTR_NOMEM. */
+/* FTR_IO: the file does not exist, cannot be read, belongs neither to root nor to the caller, or
+ * is larger than 1 GiB or than the memory.  FTR_PARSE: the file is incomplete, damaged, of another
+ * version, or not such a file.  FTR_NOMEM. */
 enum ftr_status ftr_stored_read(const char *path,
 				   struct ftr_stored **out,
 				   struct ftr_err *err) FTR_MUST_USE;

@@ -29,8 +29,8 @@ struct ftr_tables {
 	uint8_t *lft;		/* n_sw rows */
 };
 
-/* fill == true: all entries are FTR_PORT_NONE; false: all entries are undefined (an engine writes
- * every entry). */
+/* fill == true: all entries are FTR_PORT_NONE.  fill == false: the entries are undefined, for
+ * callers that write every entry. */
 enum ftr_status ftr_tables_new(const struct ftr_fabric *f, bool fill,
 			       struct ftr_tables **out,
 			       struct ftr_err *err) FTR_MUST_USE;
@@ -60,18 +60,18 @@ struct ftr_tables_diff {
 	uint32_t switches;	/* number of switches with such an entry */
 };
 
-/* Count the differences.  Switches are matched by GUID; a switch in only one of
- * the two fabrics is ignored.  In the tables with the lower max_lid, entries of LIDs above it
- * count as FTR_PORT_NONE. */
+/* Count the differences between a, tables of fabric fa, and b, tables of fabric fb.  Switches are
+ * matched by GUID.  A switch that only one fabric has is ignored.  If one of the tables has no
+ * entry for a LID because its max_lid is lower, this entry counts as FTR_PORT_NONE. */
 void ftr_tables_diff(const struct ftr_fabric *fa, const struct ftr_tables *a,
 		     const struct ftr_fabric *fb, const struct ftr_tables *b,
 		     struct ftr_tables_diff *out);
 
 /*
- * Make tables of fabric fb from tables a of fabric fa.  Switches are matched by
- * GUID; LIDs by number, if both fabrics assign them to the same owner, with the same base LID.
- * All other entries are FTR_PORT_NONE.  Port numbers are copied unchanged, whatever they
- * lead to.  O(n_sw * LIDs).
+ * Make tables of fabric fb from tables a of fabric fa.  Switches are matched by GUID.  An entry
+ * is copied if the LID has the same owner in both fabrics, and the owner has the same base LID.
+ * All other entries are FTR_PORT_NONE.  Port numbers are copied unchanged, even if the ports
+ * lead elsewhere in fb.  O(n_sw * LIDs).
  */
 enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
 				 const struct ftr_tables *a,
@@ -80,7 +80,7 @@ enum ftr_status ftr_tables_carry(const struct ftr_fabric *fa,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /* Convert turns of fabric fa to turns of fabric fb, in the same order.  Switches are matched by
- * GUID; a turn with a switch that fb does not have is left out.  The caller must free() *out,
+ * GUID.  Turns with a switch that fb does not have are left out.  The caller must free() *out,
  * which may be NULL if *n_out is 0.  On failure *out is NULL and *n_out is 0. */
 enum ftr_status ftr_turns_carry(const struct ftr_fabric *fa,
 				const struct ftr_turn *turn, uint32_t n,

@@ -2,12 +2,14 @@
 /*
  * A team of threads for fork-join parallelism within one call.
  *
- * The caller creates a team and passes it in.  A team of size 1, or NULL, runs in the
- * calling thread and starts no threads.  ftr_team_run splits 0..n-1 into ranges of at most
- * `chunk` items, calls fn for each of them and returns when all calls have returned.  In a team of
- * size 1, fn is called once for all items.  The work must be split so that every
- * output has one writer; results then do not depend on the size of the team.  fn
- * must not log or allocate from a shared arena.  A team can do only one run at a time.
+ * The caller creates a team and passes it to functions that can use several threads.  A team of
+ * size 1, or NULL, runs in the calling thread and starts no threads.
+ *
+ * ftr_team_run splits the items 0..n-1 into ranges of at most `chunk` items.  It calls fn for
+ * each range and returns when all calls have returned.  In a team of size 1, it calls fn once
+ * for all items.  Each output must be written by only one call of fn; results then do not
+ * depend on the size of the team.  fn must not log or allocate from a shared arena.  A team can
+ * do only one run at a time.
  */
 #ifndef FTR_TEAM_H
 #define FTR_TEAM_H
@@ -20,9 +22,8 @@ extern "C" {
 
 struct ftr_team;
 
-/* Make a team of n members, the caller included; n = 0: one for each online core.  If n is greater
- * than FTR_TEAM_MAX, the team has FTR_TEAM_MAX members.  NULL: out of memory, or a thread could
- * not be started. */
+/* Make a team of n threads, at most FTR_TEAM_MAX, the calling thread included.  n = 0: one thread
+ * for each online core.  Returns NULL if memory is lacking or a thread could not be started. */
 #define FTR_TEAM_MAX 64
 struct ftr_team *ftr_team_new(unsigned int n);
 void ftr_team_free(struct ftr_team *t);	/* ends the threads; NULL is accepted */

@@ -2,9 +2,9 @@
 /*
  * Text from outside: node descriptions, names and lines in files.
  *
- * All such text is cleaned here before it reaches a log, a terminal, a file or JSON:
- * a name when it is added to a fabric, an error text in ftr_fail, a log line or a message
- * of the command when it is written.
+ * All such text is cleaned here before it reaches a log, a terminal, a file or JSON.  A name is
+ * cleaned when it is added to a fabric, an error text in ftr_fail.  Log lines and messages of
+ * the command are cleaned when they are written.
  */
 #ifndef FTR_TEXT_H
 #define FTR_TEXT_H
@@ -17,11 +17,15 @@ extern "C" {
 #endif
 
 /*
- * Replace, in place, every character that could control a terminal or forge a log
- * line with one '?': control characters (C0, DEL and C1, newline and tab included),
- * line and paragraph separators, characters that change the direction of text
- * (Unicode UAX #9), and bytes that are not valid UTF-8 (RFC 3629).  Everything else
- * stays.  The text never becomes longer.  Returns s.
+ * Replace each of these characters in s with one '?', because they could control a terminal or
+ * forge a log line:
+ *
+ *  - control characters (C0, DEL and C1, newline and tab included)
+ *  - line and paragraph separators
+ *  - characters that change the direction of text (Unicode UAX #9)
+ *  - bytes that are not valid UTF-8 (RFC 3629)
+ *
+ * Other characters stay.  The text never becomes longer.  Returns s.
  */
 char *ftr_text_clean(char *s);
 

@@ -3,9 +3,9 @@
  * Virtual lanes: the SL2VL tables of switches, and the SLs of paths.
  *
  * A packet keeps its SL on its whole path.  Every switch chooses the VL of the next
- * link from (input port, output port, SL); the VL on which the packet arrived does
+ * link from (input port, output port, SL).  The VL on which the packet arrived does
  * not matter (IBA 1.3, 7.6.6).  A packet that is mapped to VL 15 is dropped.
- * Packets of the switch itself have input port 0.
+ * Packets that the switch itself sends have input port 0.
  */
 #ifndef FTR_VL_H
 #define FTR_VL_H
@@ -29,7 +29,7 @@ struct ftr_sl2vl {
 	uint64_t *word;
 };
 
-/* Make tables in which every SL uses the VL with the same number. */
+/* Make tables that map every SL to the VL with the same number. */
 enum ftr_status ftr_sl2vl_new(const struct ftr_fabric *f,
 			      struct ftr_sl2vl **out,
 			      struct ftr_err *err) FTR_MUST_USE;
@@ -71,8 +71,8 @@ enum ftr_status ftr_path_sl_new(const struct ftr_fabric *f,
 				struct ftr_err *err) FTR_MUST_USE;
 void ftr_path_sl_free(struct ftr_path_sl *p);	/* NULL is accepted */
 
-/* Set one SL.  FTR_INVAL: the fabric has no such source, lid is above max_lid, or sl is above
- * 15. */
+/* Set the SL of one source and LID.  FTR_INVAL: the fabric has no such source, lid is above
+ * max_lid, or sl is above 15. */
 enum ftr_status ftr_path_sl_set(struct ftr_path_sl *p, uint32_t source,
 				ftr_lid lid, unsigned int sl,
 				struct ftr_err *err) FTR_MUST_USE;

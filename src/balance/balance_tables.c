@@ -1,89 +1,78 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search, in sweeps that depend on the depth (load or full).  The search never raises the load
- * of the most loaded link under all-to-all traffic; is_best() decides when this load may rise in
+ * The search moves table entries to other candidates (allowed next hops), sweep by sweep, to even
+ * out the load of the links.  It never raises the all-to-all load of the most loaded link.  The
+ * target and the limit are loads slightly above a lower bound.  The load of shifts is the load of
+ * the most loaded link in a shift, as the mean over all shifts.
+ *
+ * Depth load: the sweeps consider all-to-all flows only.  They end when no link is above the limit.
+ * On very small fabrics (TINY) the sweeps also consider shifts.  If several candidates reduce the
+ * all-to-all load, an entry takes the one that raises the load of shifts least.
+ *
+ * Depth full: the sweeps also consider the flows of shifts.  The cost of a flow above the target
+ * rises from sweep to sweep.  At a low cost, flows that collide in shifts move apart, even to links
+ * above the target.  At a high cost, the sweeps even out the all-to-all load, and raise the load of
+ * shifts as little as possible.  A high cost from the beginning leads to a worse result: on the
+ * two-level fabric of the test data that lacks 26 links, the load of shifts is then 2.5 flows
+ * instead of 2.07.  On very small fabrics (ROUNDS_PATHS) all sweeps are repeated, beginning with
+ * the low cost.  This lowers the load of shifts to 2.05.
+ *
+ * Large fabrics: a sweep takes a second, so depth full makes only two sweeps, at a medium cost.
+ * They examine only entries whose path was bad before the entries of their batch moved.  A path is
+ * bad if one of its links is bad.  A link is bad if it is above the target, or if its flows in some
+ * shift reach the load of shifts.  The first sweep multiplies this threshold by FIRST_MEET, because
+ * the load of shifts falls during the sweep.  Three sweeps without FIRST_MEET take about as long,
+ * but lead to a higher load of shifts: 6.64 instead of 6.59 (tests/perf/chassis.awk in
+ * BENCHMARKS.md).
+ *
+ * The most loaded link may still be above the limit after these sweeps.  Then the all-to-all load
+ * is evened out by the sweeps of depth "load", and further sweeps at a high cost reduce the load of
  * shifts.
+ * By the product of both loads, depth full is then worse than depth load on 29 of the 3,093
+ * routings of tests/prop/test_balance_recount.  Without this step, it is worse on 167.
  *
- * Depth load: the sweeps count all-to-all flows alone, and end when no link is above the limit.
- * The first two sweeps examine only entries that many hosts use (COARSE, FINER).  On very small
- * fabrics (TINY) the shifts are counted as well: among the candidates that reduce the load, an
- * entry takes the one that harms shifts least.  This takes a few milliseconds.
- *
- * Depth full: sweeps that count shifts, too.  The cost of a flow above the target rises
- * from sweep to sweep.  While it is low, flows that collide in shifts move apart, even to links
- * above the target.  When it is high, the all-to-all load is evened out with the
- * least damage to shifts.  A high cost from the beginning leads to a worse optimum: on the
- * two-level fabric of the test data that lacks 26 links, the mean over the shifts of the load
- * of the most loaded link is then 2.5 flows instead of 2.07.  On very small fabrics (ROUNDS_PATHS)
- * all sweeps are repeated, beginning with the low cost, which lowers that figure to 2.05.
- *
- * On large fabrics a sweep takes a second.  So there are only two sweeps, at a medium cost.  They
- * examine only entries whose path was bad before the entries of their batch moved; if such a move
- * makes the path of another entry bad, that entry is not examined.  Links that are not above the
- * target do not make a path bad if they have fewer flows in every shift than a threshold.  This
- * threshold is the mean over the shifts of the load of the most loaded link, or less in the first
- * sweep (FIRST_MEET), because that mean falls during the sweep.  Three sweeps with the mean as the
- * threshold take about as long as these two, but these two lead to a mean that is 1 to 9 % lower
- * (6.59 instead of 6.64 on the fabric of tests/perf/chassis.awk in BENCHMARKS.md).
- *
- * If the most loaded link is still above the limit after these sweeps, the sweeps of depth load
- * even out the all-to-all load, and then sweeps at a high cost reduce the load of shifts.  With
- * this step, depth full is worse than depth load (by the product of the all-to-all load and the
- * load of shifts) on 29 of the 3,093 routings of tests/prop/test_balance_recount; without it, on
- * 167.
- *
- * After a sweep the flows are counted exactly, and the tables are kept if they are the best so far.
- * There are two exceptions: a sweep with few moves, which ends the search (MOVED_SHARE), and, on
- * large fabrics, where this count takes long, a sweep that was cancelled.  Tables are compared by
- * the load of the most loaded link under all-to-all traffic if that is above the limit, then by the
- * mean over the shifts of the load of the most loaded link; see is_best().
+ * After a sweep the flows are counted exactly, and is_best() compares the tables with the best
+ * tables so far.  The count is left out after a sweep with few moves (MOVED_SHARE), and on large
+ * fabrics after a cancelled sweep.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "balance/balance.h"
 
-#define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it, at least plus 1. */
-#define LIMIT_SHARE 33		/* The limit is the bound plus 1 / 33 of it, at least plus 1. All
-				 * loads up to the limit are equally good. */
+#define TARGET_SHARE 50		/* target = bound + max(1, bound / 50) */
+#define LIMIT_SHARE 33		/* limit = bound + max(1, bound / 33) */
 #define LOAD_SWEEPS 10
-#define COARSE 6		/* the first sweep examines entries with at least 1 / 2^COARSE of
-				 * all flows to the LID */
-#define FINER 4			/* the second sweep: at least 1 / 2^(COARSE + FINER); further sweeps
-				 * examine all entries */
-#define SHARES 2		/* number of shares, see load_sweep.c. Only the first SHARED_SWEEPS
-				 * load sweeps, which make nearly all moves, are divided into
-				 * shares, and only at depth load: sweeps in shares change more
-				 * entries, which increases the load of shifts. */
+#define COARSE 6		/* the first sweep examines entries that carry at least 1 / 2^COARSE
+				 * of all flows to the LID */
+#define FINER 4			/* the second sweep: at least 1 / 2^(COARSE + FINER) */
+#define SHARES 2		/* The first SHARED_SWEEPS sweeps at depth load have this number of
+				 * shares.  Sweeps in shares change more entries, which raises the
+				 * load of shifts. */
 #define SHARED_SWEEPS 2
-#define SHARED_HOSTS 2000	/* With fewer hosts no sweep is divided into shares, because sweeps
-				 * take little time. */
+#define SHARED_HOSTS 2000	/* Fabrics with fewer hosts: one share, because sweeps take little
+				 * time. */
 #define FULL_SWEEPS 6
-#define FULL_OVER 16		/* cost of a flow above the target in the first full sweep */
-#define FULL_RISE 16		/* factor by which this cost rises from one sweep to the next */
-#define EVEN_OVER (1 << 20)	/* cost of a flow above the target in the first full sweep of
-				 * even_out() */
+#define FULL_OVER 16		/* cost of a flow above the target in the first sweep */
+#define FULL_RISE 16		/* factor by which the cost rises from sweep to sweep */
+#define EVEN_OVER (1 << 20)	/* cost of a flow above the target in even_out() */
 #define ROUNDS 4
-#define ROUNDS_PATHS 100000	/* With fewer paths (see struct work) there are up to ROUNDS rounds,
-				 * with more paths only one: more rounds would take seconds and gain
-				 * nothing. */
-#define TINY 50000		/* with fewer paths, depth load counts shifts as well */
+#define ROUNDS_PATHS 100000	/* Fabrics with fewer paths (see struct work): up to ROUNDS rounds.
+				 * All others: one round. */
+#define TINY 50000		/* with fewer paths, depth load considers shifts, too */
 #define TINY_OVER (1 << 20)
 #define TINY_SWEEPS 6
-#define SMALL 500000		/* With fewer paths there are twice as many full sweeps, and the
-				 * cost rises more slowly. */
-#define LARGE 2000000		/* With more paths there are LARGE_SWEEPS quick sweeps instead. */
+#define SMALL 500000		/* Fabrics with fewer paths: twice the number of full sweeps, and
+				 * the cost rises more slowly. */
+#define LARGE 2000000		/* Fabrics with more paths: LARGE_SWEEPS quick sweeps. */
 #define LARGE_SWEEPS 2
-#define FIRST_MEET 7 / 10	/* the first quick sweep multiplies balance_sweep.meet by this */
+#define FIRST_MEET 7 / 10	/* factor of balance_sweep.meet in the first quick sweep */
 #define LARGE_OVER (1 << 12)
-/* The next two constants apply only if no link is above the limit. */
-#define GAIN_SHARE 500		/* In the second half of its sweeps, the search ends after a sweep
-				 * that reduces the load of shifts by less than 1 / GAIN_SHARE. On
-				 * small fabrics a sweep that increases it does not end the
-				 * search, because later sweeps often find better tables. */
-#define MOVED_SHARE 20		/* On fabrics that are not small, the search ends with a sweep that
-				 * makes less than 1 / MOVED_SHARE of the moves of the sweep with
-				 * the most moves. Its tables are not compared with the best. */
+/* The next two apply only if no link is above the limit. */
+#define GAIN_SHARE 500		/* In its second half the search ends after a sweep that reduces the
+				 * load of shifts by less than 1 / GAIN_SHARE. */
+#define MOVED_SHARE 20		/* If the fabric is not small, the search ends after a sweep that
+				 * makes less than 1 / MOVED_SHARE of the moves of another sweep. */
 #define BINS_BYTES ((size_t)96 << 20)
 
 struct work {
@@ -95,19 +84,17 @@ struct work {
 	struct balance_count c;
 	struct ftr_arena *arena;
 	uint32_t target, limit;
-	uint64_t paths;		/* number of pairs of a source and a position */
+	uint64_t paths;		/* number of pairs (source, position) */
 	bool check;		/* check that the tables follow the shape */
-	bool shifts;		/* the load of shifts is counted, too */
-	bool trade;		/* compare tables by the product of the all-to-all load and the load
-				 * of shifts, see is_best() */
-	/* load of the present tables, of the input, and of the best tables so far */
+	bool shifts;		/* count the load of shifts */
+	bool trade;		/* compare tables by the product of both loads, see is_best() */
+	/* first: the input; best: the best tables so far */
 	struct score {
 		uint32_t max;
-		uint64_t sum;	/* flows on the most loaded link of each shift, added over all
-				 * shifts */
+		uint64_t sum;	/* load of the most loaded link of each shift, added up */
 	} now, first, best;
 	struct balance_log log;
-	uint32_t n_best;	/* The first n_best moves of the log lead to the best tables. */
+	uint32_t n_best;	/* number of moves in the log that lead to the best tables */
 };
 
 static enum ftr_status score(struct work *w, struct ftr_err *err)
@@ -130,7 +117,6 @@ static enum ftr_status score(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Count the shifts in the bins. */
 static enum ftr_status count_bins(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st = balance_bins_count(&w->c, w->team, &w->now.sum,
@@ -140,11 +126,11 @@ static enum ftr_status count_bins(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Are the tables better than the best so far?  Tables are compared by the load of the most loaded
- * link under all-to-all traffic, then by the load of shifts.  The all-to-all load must not be
- * higher than in the input; at depth full, the load of shifts must not be higher either.  With
- * w->trade, tables are compared by the product of the two loads; the load of shifts may then rise
- * if the all-to-all load falls by a larger factor. */
+/* Are the tables better than the best so far?  They are compared by the all-to-all load of the most
+ * loaded link, then by the load of shifts.  The all-to-all load must not be above that of the
+ * input.  At depth full, the load of shifts must not be above that of the input, either.  With
+ * w->trade the product of both loads is compared instead, and only the all-to-all load is
+ * limited. */
 static bool is_best(const struct work *w)
 {
 	uint32_t now = FTR_MAX(w->now.max, w->limit);
@@ -202,11 +188,9 @@ static enum ftr_status load_sweeps(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* The least number of flows that is too many on a link in one shift: about the mean over the shifts
- * of the load of the most loaded link.  Links with fewer flows are examined only if they are above
- * the target.  Two flows are too many on small fabrics only.  On larger fabrics that lack links,
- * some link has two flows in every shift; moving these flows takes long, and often leads to a link
- * with three flows. */
+/* The least number of flows that is too many on a link in one shift: about the load of shifts.  Two
+ * flows are too many on small fabrics only.  On larger fabrics with missing links, some link has
+ * two flows in every shift.  Moving these flows takes long and often leads to a link with three. */
 static uint32_t too_many(const struct work *w)
 {
 	uint64_t mean = (w->now.sum + w->net->n_pos / 5) /
@@ -215,14 +199,13 @@ static uint32_t too_many(const struct work *w)
 	return (uint32_t)FTR_MAX(mean, w->paths < SMALL ? 2 : 3);
 }
 
-/* As load_sweeps, but with shifts counted: even out the all-to-all load with the moves that
- * increase the load of shifts least, then lower the load of shifts again. */
+/* Even out the all-to-all load with the moves that raise the load of shifts least, then lower the
+ * load of shifts again. */
 static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 {
 	struct balance_sweep s = { .target = w->target, .over = TINY_OVER };
 	enum ftr_status st = FTR_OK;
-	bool even = false;	/* no link is above the target, or a sweep that was to even out the
-				 * all-to-all load has moved no entry */
+	bool even = false;	/* the all-to-all load is even, or no entry has moved */
 
 	while (!st && !w->r->cancelled && w->r->sweeps < TINY_SWEEPS) {
 		even |= w->now.max <= w->target;
@@ -241,7 +224,6 @@ static enum ftr_status tiny_load_sweeps(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* over: cost of a flow above the target in the first sweep. */
 static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 				   struct ftr_err *err)
 {
@@ -257,7 +239,7 @@ static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 		sweeps = LARGE_SWEEPS;
 	}
 
-	/* now.sum < n_pos: no link has two flows in any shift */
+		/* now.sum < n_pos: no link has two flows in any shift */
 	while (!st && !w->r->cancelled && n < sweeps &&
 	       (w->now.max > w->target || w->now.sum >= w->net->n_pos)) {
 		if (w->now.max <= w->limit && n > sweeps / 2 &&
@@ -285,8 +267,8 @@ static enum ftr_status full_sweeps(struct work *w, uint64_t over,
 	return st;
 }
 
-/* On very small fabrics, repeat the sweeps, beginning with the low cost.  Flows that the high cost
- * has brought together then move apart again, and the next optimum is often better. */
+/* On very small fabrics, repeat the sweeps from the low cost on.  Flows that the high cost has
+ * brought together then move apart again, and the next optimum is often better. */
 static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 {
 	uint32_t rounds = w->paths < ROUNDS_PATHS ? ROUNDS : 1, before;
@@ -299,10 +281,9 @@ static enum ftr_status full_rounds(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* At a high cost, a full sweep moves an entry only if that reduces the total excess of all links
- * (the flows above the target) or, at equal excess, the load of shifts.  So it cannot remove an
- * excess that needs several moves.  Remove such an excess by load sweeps, without regard to
- * shifts, and then reduce the load of shifts again, at a high cost. */
+/* At a high cost, a full sweep makes no move that raises the total excess (flows above the target).
+ * So it cannot remove an excess that needs several moves.  Remove it with load sweeps, which ignore
+ * shifts, and then reduce the load of shifts again. */
 static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st;
@@ -321,9 +302,8 @@ static enum ftr_status even_out(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Prepare sweeps: the entries by destination, and the log. If w->check is set and the tables do not
- * follow the shape, set net->flows to NULL, because a sweep could then access memory beyond the
- * arrays, or never end. */
+/* Prepare sweeps.  If w->check is set and the tables do not follow the shape, set net->flows to
+ * NULL: a sweep could then access memory beyond the arrays, or never end. */
 static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 {
 	enum ftr_status st = FTR_OK;
@@ -341,8 +321,7 @@ static enum ftr_status prepare(struct work *w, struct ftr_err *err)
 	return st;
 }
 
-/* Count the flows. At depth load, prepare sweeps only if the flows show that a sweep is needed; on
- * a healthy tree no sweep is needed. */
+/* Count the flows.  At depth load, prepare sweeps only if a sweep is needed. */
 static enum ftr_status count(struct work *w, struct ftr_err *err)
 {
 	bool full = w->in->depth == FTR_BALANCE_FULL;
@@ -413,7 +392,6 @@ static bool fits(const struct ftr_balance_input *in, const struct ftr_tables *t)
 		t->max_lid == in->shape->f->max_lid;
 }
 
-/* As balance_run. check: as in struct work. */
 static enum ftr_status run(const struct ftr_balance_input *in,
 			   struct balance_net *net, bool check,
 			   struct ftr_tables *t, struct ftr_team *team,

@@ -2,20 +2,24 @@
 /*
  * A lower bound for all routings, from cuts.
  *
- * An island is a connected component of the fabric. If h of its n hosts are on one side of a cut,
- * h * (n - h) flows cross the cut in each direction, so at least one of the c links of the cut
- * carries h * (n - h) / c flows or more. The cuts examined are those around every switch, and
- * around every set of switches that is connected over switches of ranks up to r (a pod), or of
- * ranks from r on (a plane), for every r. If some links are horizontal, the sets that are connected
- * without these links are examined, too: so two trees that are joined by links between their spines
- * are two sets.
+ * A cut separates the hosts of an island (a connected component of the fabric).  If h of its n
+ * hosts are on one side, h * (n - h) flows cross the cut in each direction.  If c links cross the
+ * cut, at least one of them carries h * (n - h) / c flows or more.
+ *
+ * These cuts are examined, for every rank r:
+ *
+ *	- around every switch
+ *	- around every pod (switches that are connected by switches of ranks up to r)
+ *	- around every plane (switches that are connected by switches of ranks from r on)
+ *
+ * If some links are horizontal, pods and planes without these links are examined, too.  Two trees
+ * with links between their spines are then two sets.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "balance/balance.h"
 
-/* A link between two switches. low, high: the lower and the higher tier of the two. */
 struct cut_link {
 	uint16_t sw, peer;
 	uint8_t low, high;
@@ -23,12 +27,12 @@ struct cut_link {
 
 struct cuts {
 	uint32_t n_sw;
-	const uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
-	uint32_t *all;		/* all[s]: number of hosts of the island of switch s */
-	uint32_t *uf, *set;	/* uf: union-find of switches, [n_sw]. set[s]: representative of the
-				 * set of s */
-	uint32_t *inside, *links;	/* inside[r]: number of hosts in the set with representative
-					 * r. links[r]: number of links that leave the set */
+	const uint32_t *hosts;	/* [n_sw] number of hosts on the switch */
+	uint32_t *all;		/* [n_sw] number of hosts in the island of the switch */
+	/* [n_sw] uf: union-find.  set: the representative of the set of the switch */
+	uint32_t *uf, *set;
+	/* [n_sw] by representative: number of hosts in the set, and of links that leave it */
+	uint32_t *inside, *links;
 	struct cut_link *link;
 	uint32_t n_links;
 	uint32_t bound;
@@ -44,7 +48,6 @@ static void try_cut(struct cuts *c, uint64_t inside, uint64_t all,
 					     (flows + links - 1) / links);
 }
 
-/* Find the set of every switch, and the number of hosts in every set. */
 static void find_sets(struct cuts *c)
 {
 	memset(c->inside, 0, c->n_sw * sizeof(*c->inside));
@@ -54,7 +57,6 @@ static void find_sets(struct cuts *c)
 	}
 }
 
-/* Try the cut around each set of switches in c->uf. */
 static void try_sets(struct cuts *c)
 {
 	find_sets(c);
@@ -72,8 +74,7 @@ static void try_sets(struct cuts *c)
 			try_cut(c, c->inside[s], c->all[s], c->links[s]);
 }
 
-/* Put switches into one set if links between switches of tiers low .. high connect them.
- * horizontal: horizontal links count, too. */
+/* Join the switches that are connected by links between the tiers low .. high. */
 static void join(struct cuts *c, uint32_t low, uint32_t high, bool horizontal)
 {
 	ftr_uf_init(c->uf, c->n_sw);
@@ -94,7 +95,6 @@ void balance_count_hosts(const struct ftr_fabric *f, uint32_t *hosts)
 			hosts[f->ep[e].sw]++;
 }
 
-/* List the links between switches. Returns the highest tier. */
 static uint32_t list_links(struct cuts *c, const struct ftr_shape *sh)
 {
 	const struct ftr_fabric *f = sh->f;
@@ -119,9 +119,8 @@ static uint32_t list_links(struct cuts *c, const struct ftr_shape *sh)
 	return top;
 }
 
-/* Try the pods and planes of every rank. horizontal: switches may be connected over horizontal
- * links. If this is true, the pods up to the highest rank and the planes from rank 0 on are
- * islands, which no flow leaves, so they are not tried. */
+/* Try the pods and planes of every rank.  Sets that are whole islands are left out, because no flow
+ * leaves an island. */
 static void try_ranks(struct cuts *c, uint32_t top, bool horizontal)
 {
 	for (uint32_t r = 0; r <= top; r++) {

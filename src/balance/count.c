@@ -2,32 +2,29 @@
 /*
  * Flows on every link.
  *
- * The paths to one destination form a tree, so the all-to-all flows to this destination are added
- * up from the farthest switch to the nearest in O(n_sw).
+ * The paths to one destination form a tree.  So the all-to-all flows to this destination are added
+ * up from the farthest switch to the nearest, in O(n_sw).
  *
- * Shifts.  The host at position p sends to position d in one shift only,
- * k = (d - p) mod n.  The hosts of a switch have consecutive positions.  If there are m of
- * them, their flows to d belong to m consecutive shifts on every link of their path.  Bins
- * add up `width` consecutive shifts; with width 1 they hold the exact numbers.
+ * Shifts: the host at position p sends to position d only in shift k = (d - p) mod n.  The m hosts
+ * of a switch have consecutive positions.  So their flows to d are in m consecutive shifts, on
+ * every link of their path.  Each bin adds up `width` consecutive shifts.
  */
 #include <string.h>
 
 #include "balance/balance.h"
 
-/* The loops over bins: the compiler must vectorise them at any optimisation level. */
+/* Vectorise the loops over bins at any optimisation level. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
 
 /* ---- all-to-all ------------------------------------------------------------ */
 
-#define AT_ONCE 4	/* Destinations of a column that are counted at the same time. For one
-			 * destination alone, each addition would have to wait for the one
-			 * before. */
+#define AT_ONCE 4	/* Destinations that are counted together.  With one at a time, each
+			 * addition would wait for the last one. */
 
 struct flow_worker {
-	uint16_t *sum;		/* sum[k * (n_sw + 1) + s]: flows to the k-th destination that pass
-				 * s, as in balance_senders */
+	uint16_t *sum;		/* [AT_ONCE][n_sw + 1] flows that pass a switch */
 	struct balance_counter *link;
 };
 
@@ -35,12 +32,11 @@ struct flow_job {
 	const struct balance_net *net;
 	struct flow_worker *worker;
 	const struct balance_counted *out;
-	uint16_t *hosts;	/* hosts[s]: number of hosts on switch s */
+	uint16_t *hosts;
 };
 
-/* Add the flows to n destinations of a column to the links. entry[k][s]: entry of switch s for the
- * k-th destination; sum[k][s]: flows that pass s, which the caller has set to the number of hosts
- * on s. The switches are processed from the farthest to the nearest. */
+/* Add the flows to n destinations of a column to the links.  entry[k][s]: entry of switch s for the
+ * k-th destination.  sum[k][s]: flows that pass s, at first the number of hosts on s. */
 static inline __attribute__((always_inline)) void
 add_flows(const struct balance_net *net, struct flow_worker *w,
 	  const struct balance_order *o, const uint8_t *const *entry,
@@ -62,7 +58,6 @@ add_flows(const struct balance_net *net, struct flow_worker *w,
 	}
 }
 
-/* Set the bit in passed[] of each switch that flows pass. sum[s]: number of flows that pass s. */
 static void mark_passed(const uint16_t *sum, uint32_t n_sw, uint64_t *passed)
 {
 	for (ftr_sw s = 0; s < n_sw; s += 64) {
@@ -75,7 +70,6 @@ static void mark_passed(const uint16_t *sum, uint32_t n_sw, uint64_t *passed)
 	}
 }
 
-/* Count the flows to destinations d .. d + n - 1 of column l, n <= AT_ONCE. */
 static void count_dests(const struct flow_job *j, struct flow_worker *w,
 			uint32_t l, uint32_t d, uint32_t n)
 {
@@ -232,8 +226,6 @@ static void add_bin(struct balance_count *c, uint32_t row, uint32_t bin, int by)
 	c->n_full[row] += is ? 1u : -1u;
 }
 
-/* As add_bin for the shifts `of`, if each bin has one shift; by: 1 or -1. Few bins cross the limit
- * `many`; only the marks of these bins are changed. */
 static void add_single(struct balance_count *c, uint32_t row,
 		       struct balance_shifts of, int by)
 {
@@ -271,7 +263,7 @@ void balance_bins_add(struct balance_count *c, uint32_t link,
 	}
 }
 
-/* Shifts begin .. end - 1, counted from the first shift of the slice. */
+/* Numbers of shifts, counted from the first shift of a slice. */
 struct range {
 	uint32_t begin, end;
 };
@@ -312,8 +304,6 @@ static void count_path(const struct balance_net *net, const uint8_t *entry,
 	}
 }
 
-/* In shifts b->begin .. b->end - 1 the hosts of a source send to consecutive positions. Only the
- * paths to these positions are followed. */
 void balance_count_slice(const struct balance_net *net, uint8_t *entry,
 			 const struct balance_slice *b)
 {
@@ -333,8 +323,6 @@ void balance_count_slice(const struct balance_net *net, uint8_t *entry,
 	}
 }
 
-/* A word with a bit for each of n <= 64 bins, set if the bin contains more than `many` flows.
- * Usually no bit is set. */
 static uint64_t find_word(const uint16_t *bin, uint32_t n, uint32_t many)
 {
 	uint16_t most = 0;

@@ -2,72 +2,65 @@
 /*
  * All-to-all flows on every link, counted from the tables as they are.
  *
- * The search needs these flows to find out whether it has anything to do.  On a healthy tree it has
- * nothing to do, so the count must be fast.  It must do without the copy of the tables by
- * destination and without the order of the switches: making these takes longer than routing.
+ * The search needs these flows to find out whether it must change anything.  On a healthy tree it
+ * changes nothing, so the count must be fast.  The count does not use balance_net.entry and
+ * balance_net.order, because to compute them takes longer than routing.
  *
- * Two sources are alike if they have the same neighbours, with the same number of links to each,
- * and send to every host that is on neither of them over corresponding links (for some i, the i-th
- * link of each source to the same neighbour).  On a healthy tree the leaves of a subtree are alike,
- * whichever of their ports the links are connected to.  Flows from sources that are alike (a group)
- * take the same path after their first link, so they are followed as one.  A source that is like no
- * other is a group of its own.  A healthy tree of 11,664 hosts has 36 groups of 18 leaves.
+ * If two sources have the same number of links to a neighbour, their i-th links to this neighbour
+ * correspond.  Two sources are alike if they have the same neighbours, the same number of links to
+ * each neighbour, and entries that use corresponding links.  (Entries for hosts on the two sources
+ * are not compared.)  On a healthy tree the leaves of a subtree are alike.  Sources that are alike
+ * form a group.  Their flows take the same path after the first link, so they are followed
+ * together.  A healthy tree of 11,664 hosts has 36 groups of 18 leaves.
  *
  *	1. Compare the rows of sources that have the same neighbours:
  *	   O(sources * LIDs) bytes, eight at a time.
- *	2. Follow the flows to each destination, group by group, until they end.  For each
- *	   group, count the destinations to which it sends over each of its links:
- *	   O(destinations * groups * hops).
+ *	2. Follow the flows of each group to each destination, and count the destinations to
+ *	   which the group sends over each of its links: O(destinations * groups * hops).
  *	3. Multiply the counts of step 2 by the number of hosts of each member of the group.
  *
- * The numbers are exact for any tables without loops: sources are in one group only if their
- * entries correspond.  If a member of a group also forwards flows of other sources, these flows
- * are counted in step 2.
+ * The numbers are exact for any tables without loops.  If a member of a group also forwards flows
+ * of other sources, step 2 counts them.
  *
- * Two other designs were considered.  On a complete tree with the tables of the closed form, all
- * loads follow from the numbers of switches, links and hosts.  But this design would rely on the
- * engine to write these tables, and would fail if one leaf is missing.  The other design adds up
- * the flows in the order of the switches, for 64 LIDs at a time, which fit into the cache.  This
- * saves the copy of the tables, but still visits nearly all switches for every destination.
+ * Two other designs were considered.  (1) On a complete tree with the tables of the closed form,
+ * all loads follow from the numbers of switches, links and hosts.  But other tables, or a tree
+ * without one of its leaves, would need another method.  (2) Add up the flows in the order of the
+ * switches, for 64 LIDs at a time, which fit into the cache.  This needs no copy of the tables, but
+ * still visits nearly all switches for every destination.
  */
 #include <string.h>
 
 #include "balance/balance.h"
 #include "core/bytes.h"
 
-/* Sources that are alike, or a single source. */
 struct group {
-	ftr_sw lead;		/* the source with which the others were compared */
+	ftr_sw lead;		/* the member whose entries stand for all */
 	uint32_t hosts;		/* number of hosts on all members */
-	struct balance_ports ports;	/* links of the lead */
-	const uint8_t *row;	/* entries of the lead */
+	struct balance_ports ports;
+	const uint8_t *row;
 };
 
 struct worker {
-	struct balance_counter *link;	/* flows on each link, except the flows of groups that are
-					 * counted in used[] */
-	uint32_t *used;		/* used[x], for link x of a lead: number of destinations, except
-				 * those on the lead, to which it sends over this link. Each other
-				 * member sends to them over the corresponding link, except to those
-				 * on the member itself (see add_source()). */
-	uint32_t *flows;	/* flows[s]: flows that wait at switch s: they have reached s and
-				 * are not forwarded yet. At the destination and at n_sw (no
-				 * switch), where flows end, flows[] is never 0, so that neither
-				 * of them is added to at[]. */
-	uint32_t *at;		/* [n_sw + 1] list of the switches at which flows wait */
-	uint8_t *row;		/* [stride] scratch memory for compare_rows() */
-	bool loop;		/* some path has a loop */
+	struct balance_counter *link;	/* flows on each link, without the first links of groups,
+					 * which used[] counts */
+	uint32_t *used;		/* used[x], for link x of a lead: number of destinations, not
+				 * counting hosts on the lead, to which the lead sends over x */
+	uint32_t *flows;	/* flows[s]: flows that wait at switch s to be forwarded.  The
+				 * destination and n_sw (no switch) have a dummy value above 0, so
+				 * that wait_at() does not list them. */
+	uint32_t *at;		/* [n_sw + 1] the switches at which flows wait */
+	uint8_t *row;		/* [stride] scratch */
+	bool loop;
 };
 
 struct job {
 	const struct balance_net *net;
 	const struct ftr_tables *t;
-	ftr_sw *lead;		/* lead[s]: the lead of the group of source s */
-	ftr_sw *next;		/* next[s]: the next member of the group of s, or FTR_SW_NONE. The
-				 * lead is the first. */
+	ftr_sw *lead;		/* [n_sw] the lead of the group of a source */
+	ftr_sw *next;		/* [n_sw] the next member of the group, or FTR_SW_NONE */
 	struct group *group;
 	uint32_t n_groups;
-	uint32_t *group_of;	/* group_of[s]: index of the group of source s */
+	uint32_t *group_of;	/* [n_sw] index of the group of a source */
 	struct worker *worker;
 };
 
@@ -93,8 +86,8 @@ static bool same_neighbours(const struct job *j, ftr_sw a, ftr_sw b)
 	return true;
 }
 
-/* List the ports in the groups of s; returns their number. Links of two sources with the same
- * neighbours correspond to each other if their ports have the same place in this list. */
+/* List the ports in the groups of s, and return their number.  If two sources have the same
+ * neighbours, ports at the same place in their lists correspond. */
 static uint32_t list_ports(const struct job *j, ftr_sw s, ftr_port *port)
 {
 	const struct ftr_shape *sh = j->net->in->shape;
@@ -107,8 +100,8 @@ static uint32_t list_ports(const struct job *j, ftr_sw s, ftr_port *port)
 	return n;
 }
 
-/* Set lead[s]. first[t]: the last lead found whose first neighbour is t. That lead becomes the lead
- * of s if it has the same neighbours as s; otherwise s is its own lead. */
+/* Set lead[s] to a source with the same neighbours, or else to s.  first[t]: the last lead found
+ * whose first neighbour is t. */
 static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 {
 	struct balance_ports ports = j->net->ports[s];
@@ -119,7 +112,7 @@ static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 	for (uint32_t p = 0; p <= ports.n; p++)
 		n -= j->net->peer[ports.first + p] != FTR_SW_NONE;
 	if (n || !ftr_shape_groups(j->net->in->shape, s))
-		return;		/* the shape does not use all links of s: s is its own lead */
+		return;		/* the shape does not use all links of s */
 	first += groups_of(j, s)->remote;
 	if (*first != FTR_SW_NONE && same_neighbours(j, *first, s))
 		j->lead[s] = *first;
@@ -127,8 +120,7 @@ static void find_lead(struct job *j, ftr_sw s, ftr_sw *first)
 		*first = s;
 }
 
-/* The row of s, with its ports replaced by the corresponding ports of its lead. row: memory for the
- * result. */
+/* The row of s, with the corresponding ports of its lead instead of its own ports. */
 static const uint8_t *row_like_lead(const struct job *j, ftr_sw s, uint8_t *row)
 {
 	ftr_port port[FTR_PORT_MAX + 1], of_lead[FTR_PORT_MAX + 1];
@@ -146,8 +138,8 @@ static const uint8_t *row_like_lead(const struct job *j, ftr_sw s, uint8_t *row)
 	return row;
 }
 
-/* Do rows a and b differ in the block that begins at LID `begin`, in the entry for a host that is
- * neither on s nor on t? */
+/* Do rows a and b differ for a host in the block from LID `begin` on?  Hosts on s or t are
+ * ignored. */
 static bool block_differs(const struct balance_net *net, const uint8_t *a,
 			  const uint8_t *b, uint32_t begin, ftr_sw s, ftr_sw t)
 {
@@ -177,7 +169,6 @@ static bool rows_differ(const struct job *j, const uint8_t *a, const uint8_t *b,
 	return false;
 }
 
-/* If the row of a source differs from that of its lead, make the source a lead. */
 static void compare_rows(void *ctx, unsigned int worker, uint32_t begin,
 			 uint32_t end)
 {
@@ -218,8 +209,7 @@ static void make_groups(struct job *j)
 
 /* ---- following flows ---------------------------------------------------------------- */
 
-/* Add `flows` to the flows that wait at s. n: the number of switches at which flows wait; the
- * result is the new number. */
+/* Let more flows wait at s.  n: number of switches at which flows wait.  Returns the new n. */
 static inline uint32_t wait_at(struct worker *w, uint32_t s, uint32_t flows,
 			       uint32_t n)
 {
@@ -229,8 +219,7 @@ static inline uint32_t wait_at(struct worker *w, uint32_t s, uint32_t flows,
 	return n;
 }
 
-/* Let `hosts` flows of a group to lid wait at the far end of the first link of their path. n, and
- * the result: as in wait_at(). */
+/* Let `hosts` flows of a group wait at the far end of their first link.  n: see wait_at(). */
 static inline uint32_t start_group(struct worker *w, const struct group *g,
 				   ftr_lid lid, uint32_t hosts, uint32_t n)
 {
@@ -242,8 +231,8 @@ static inline uint32_t start_group(struct worker *w, const struct group *g,
 	return wait_at(w, w->link[g->ports.first + port].peer, hosts, n);
 }
 
-/* Let all flows to lid, the LID of a host on switch `to`, wait at the far end of the first link of
- * their path. Returns the number of switches at which flows wait. */
+/* Let all flows to lid wait at the far end of their first link.  `to`: the switch of the
+ * destination.  Returns the number of switches at which flows wait. */
 static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 		      ftr_sw to)
 {
@@ -257,22 +246,21 @@ static uint32_t start(const struct job *j, struct worker *w, ftr_lid lid,
 	if (j->group[own].lead != to)
 		return start_group(w, &j->group[own], lid,
 				   j->group[own].hosts - hosts[to], n);
-	/* the host is on the lead, so the members do not have the entry of the lead: let their
-	 * flows wait at their source */
+	/* the entry of the lead leads to its own host, so let the flows of the other members wait
+	 * at their source */
 	for (ftr_sw s = j->next[to]; s != FTR_SW_NONE; s = j->next[s])
 		n = wait_at(w, s, hosts[s], n);
 	return n;
 }
 
-/* Move all flows from switch to switch until they end. False: some flows never end, because their
- * path has a loop. n: number of switches at which flows wait. */
+/* Move all flows from switch to switch until they end.  Returns false if some path has a loop. */
 static bool follow(const struct job *j, struct worker *w, ftr_lid lid,
 		   uint32_t n)
 {
 	const struct balance_ports *ports = j->net->ports;
 
 	for (uint32_t hops = 0; n && hops < j->net->f->n_sw; hops++) {
-		uint32_t m = 0;	/* m <= i: at[m] has been read when it is overwritten */
+		uint32_t m = 0;
 
 		for (uint32_t i = 0; i < n; i++) {
 			ftr_sw s = w->at[i];
@@ -315,16 +303,15 @@ static void count_lids(void *ctx, unsigned int worker, uint32_t begin,
 
 /* ---- all links -------------------------------------------------------------------- */
 
-/* Add the flows from the hosts on s to the counters of the links of s. used: as in struct worker,
- * added over all workers. */
+/* Add the flows of the hosts on s to the links of s.  used: the sum over all workers. */
 static void add_source(const struct job *j, ftr_sw s, const uint32_t *used)
 {
 	const struct balance_net *net = j->net;
 	const struct group *g = &j->group[j->group_of[s]];
 	ftr_port of_lead[FTR_PORT_MAX + 1], port[FTR_PORT_MAX + 1];
 	uint32_t l = net->in->shape->numbering.col[s], n;
-	uint32_t own[256] = { 0 };	/* own[p]: number of destinations on s to which the lead
-					 * sends through its port p */
+	uint32_t own[256] = { 0 };	/* own[p]: number of hosts on s to which the lead sends
+					 * through its port p */
 
 	used += g->ports.first;
 	if (s == g->lead) {

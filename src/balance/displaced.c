@@ -2,24 +2,23 @@
 /*
  * Place displaced entries by the cost of their whole path.
  *
- * The entries of a LID are placed from the nearest switch to the farthest, so the rest of
- * the path is final when an entry is placed.  The cost of a path is the sum over its
- * links of
+ * The entries of a LID are placed from the nearest switch to the farthest.  So the rest of the path
+ * is final when an entry is placed.  The cost of a path is the sum over its links of
  *
  *	OVER		for each flow above the target
  *	SCALE * ((N + 1)^POWER - N^POWER - 1)
  *			for each shift in which a flow shares the link with N flows
  *			that have also passed a displaced entry
  *
- * The first port with cost 0 is taken, or else the cheapest.  The candidate that is tried first
- * differs between neighbouring destinations and switches.  So entries that no counted flow
- * passes are distributed over the candidates as well.
+ * The first port with cost 0 is taken, or else the cheapest port.  Neighbouring destinations and
+ * switches try different candidates first.  So entries without counted flows also spread over the
+ * candidates.
  *
- * The counters are kept up to date: flows that pass a changed entry are subtracted from the links
- * of their old path after this entry, and added to the links of their new path. All flows that pass
- * an entry take the same links from there on, so they are counted together, as one stream. The work
- * for a changed entry grows with the number of sources whose flows pass it and with the length of
- * the path after it. A flow that reaches a missing entry is counted on the links before that entry.
+ * When an entry changes, its flows are subtracted from the links of their old path, from the entry
+ * on.  Then they are added to the links of their new path.  The flows of an entry take the same
+ * path, so they are counted together, as a stream.  A flow that reaches a missing entry counts on
+ * the links before that entry.  The work for a changed entry grows with the number of sources of
+ * its flows and with the length of the path.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +27,11 @@
 
 #define OVER 65536
 #define POWER 3
-#define SCALE 16		/* prices of shifts are multiplied by SCALE, then rounded down */
-#define DENSE 8			/* if there is more than one displaced entry for every DENSE lines
-				 * of counters (see placing.h), most lines are used */
-#define TARGET_SHARE 50		/* The target is the bound plus 1 / 50 of it, at least plus 1. */
+#define SCALE 16		/* prices of shifts are multiplied by this, then rounded down */
+#define DENSE 8			/* if there is more than one displaced entry for DENSE lines
+				 * (placing.h), most lines are used */
+#define TARGET_SHARE 50		/* target = bound + max(1, bound / 50) */
 
-/* The link that the entry of s for lid uses, or BALANCE_NONE. */
 static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	ftr_port port = z->row ? z->row[s] : ftr_tables_row(z->t, s)[lid];
@@ -41,7 +39,6 @@ static uint32_t link_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 	return balance_link_to(z->net, s, port);
 }
 
-/* The next switch on the path from s to lid; FTR_SW_NONE: the entry leads to no switch. */
 static ftr_sw next_of(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	uint32_t link = link_of(z, s, lid);
@@ -66,7 +63,7 @@ static void set_bit(const struct displaced *z, uint64_t *bits, ftr_sw s,
 	*w = on ? *w | bit : *w & ~bit;
 }
 
-/* Do flows to lid pass s, or end there? May be true if they did so only before an entry changed. */
+/* Do flows to lid visit s?  May still be true after the flows have moved away. */
 static bool is_passed(const struct displaced *z, ftr_sw s, ftr_lid lid)
 {
 	return z->senders ? z->senders[s] : has_bit(z, z->passed, s, lid);
@@ -83,7 +80,6 @@ static void set_entry(struct displaced *z, ftr_sw s, ftr_lid lid, ftr_port port)
 
 /* ---- counting ------------------------------------------------------------- */
 
-/* Add to a stream the shifts in which src sends to position pos. */
 static void add_source(const struct displaced *z, struct stream *to,
 		       const struct balance_source *src, uint32_t pos)
 {
@@ -127,7 +123,6 @@ uint32_t displaced_streams(struct displaced *z, const struct passing *from,
 	return hosts;
 }
 
-/* Add the line with bin b of a link to line[] unless it is there. False: out of memory. */
 static bool use_line(struct displaced *z, uint32_t link, uint32_t b)
 {
 	uint32_t **of = &z->line_of[link], k = b / LINE_BINS;
@@ -219,7 +214,7 @@ void displaced_gather(struct displaced *z, const struct ftr_shape *sh,
 		}
 		if (z->senders && hosts == z->senders[s])
 			return;
-		end = turns ?	/* with extra turns, horizontal links as well */
+		end = turns ?	/* extra turns may use horizontal links */
 			ftr_shape_groups(sh, u.sw) :
 			sh->tree.n_up[u.sw] + sh->tree.n_down[u.sw];
 		for (; k < end && depth < z->net->f->n_sw; k++) {
@@ -238,7 +233,6 @@ void displaced_gather(struct displaced *z, const struct ftr_shape *sh,
 
 /* ---- one entry ------------------------------------------------------------- */
 
-/* The price of a share of a stream (placing.h) whose bin has n flows. */
 static inline uint64_t price_share(const struct displaced *z,
 				   const struct share *share, uint16_t n)
 {
@@ -290,7 +284,7 @@ ftr_port displaced_cheapest(struct displaced *z, const uint8_t *ports,
 }
 
 /* List the ports of the candidates in the order in which they are tried, at most `most` ports.
- * `begin` selects the first candidate and the first port of each candidate. */
+ * `begin` selects the candidate and the port to begin with. */
 static uint32_t ports_to_try(const struct ftr_shape *sh,
 			     const struct ftr_group *const *cand, uint32_t n,
 			     uint32_t begin, uint8_t *ports, uint32_t most)
@@ -318,14 +312,13 @@ static bool all_go_up(const struct ftr_shape *sh, ftr_sw s,
 	return true;
 }
 
-/* Are the sources whose flows pass entry i still those that gather_all() found? */
 static bool same_sources(const struct displaced *z, const struct column *c,
 			 uint32_t i, bool up)
 {
 	return z->known && !c->turns && z->up[i] == up;
 }
 
-/* Choose the port of entry e, the i-th of its LID, and count the flows that pass it. */
+/* Choose the port of entry e, the i-th entry of the LID, and count its flows. */
 static void place(struct displaced *z, const struct column *c, ftr_lid lid,
 		  struct displaced_entry *e, uint32_t i)
 {
@@ -382,20 +375,18 @@ void displaced_sort(struct displaced_entry *e, uint32_t n, struct column *c)
 void displaced_place_lid(struct displaced *z, const struct column *c,
 			 ftr_lid lid, struct displaced_entry *e, uint32_t n)
 {
-	z->now++;		/* from here on, no entry counts as changed */
+	z->now++;
 	for (uint32_t i = 0; i < n; i++)
 		if (e[i].after == DISPLACED_PLACE)
 			place(z, c, lid, &e[i], i);
 }
 
-/* True if the entry has a new port: it is neither removed nor still to be placed. */
 static bool leads_on(const struct displaced_entry *e)
 {
 	return e->after != DISPLACED_PLACE && e->after != FTR_PORT_NONE;
 }
 
-/* Add the flows that pass entry i to the links of their path from there on (by: 1), or subtract
- * them (by: -1). */
+/* Add (by: 1) or subtract (by: -1) the flows of entry i on their path from there on. */
 static void walk_from(struct displaced *z, ftr_lid lid,
 		      const struct displaced_entry *e, uint32_t i, int by)
 {
@@ -406,9 +397,9 @@ static void walk_from(struct displaced *z, ftr_lid lid,
 		     displaced_streams(z, z->source + z->first[i], m, lid), by);
 }
 
-/* Find the sources whose flows pass each of the n entries. z->known is set if every entry is
- * removed or still to be placed. The sources found for an entry are then still right when this
- * entry is placed, because all entries placed before it are at most as far from the destination. */
+/* Find the sources whose flows pass each of the n entries.  z->known is set if every entry is
+ * removed or still to be placed.  The sources then stay valid until the entries are placed, because
+ * entries nearer to the destination are placed first. */
 static void gather_all(struct displaced *z, const struct column *c, ftr_lid lid,
 		       const struct displaced_entry *e, uint32_t n)
 {
@@ -501,7 +492,7 @@ static bool bit_sets_new(struct displaced *z, bool once)
 						sizeof(*z->displaced));
 	if ((passed && !z->passed) || (displaced && !z->displaced))
 		return false;
-	/* LID 0 is not used: its row holds the initial value of the other rows */
+		/* LID 0 is not used: its row is the initial value of the other rows */
 	for (uint32_t k = 0; k < net->n_sources; k++)
 		set_bit(z, z->passed, net->source[k].sw, 0, true);
 	for (uint32_t i = 0; passed && i < net->first[net->f->n_sw]; i++)
@@ -591,7 +582,7 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 	enum ftr_status st;
 
 	if (once) {
-		/* at depth load, the senders show which switches flows pass */
+		/* at depth load, the senders replace z->passed */
 		bool senders = net->in->depth == FTR_BALANCE_LOAD;
 
 		st = balance_count_net(net, senders,
@@ -602,7 +593,7 @@ static enum ftr_status count_flows(struct displaced *z, bool once,
 		};
 
 		st = balance_count_flows(net, team, &out, err);
-		balance_net_free_rows(net);	/* the copy of the entries would become outdated */
+		balance_net_free_rows(net);	/* the copied entries would become outdated */
 	} else {
 		st = nomem(err);
 	}
@@ -679,9 +670,9 @@ void displaced_link(struct displaced *z, ftr_sw s, ftr_port port, ftr_sw t)
 	z->net->peer[balance_link(z->net, s, port)] = t;
 }
 
-/* Set the target: a lower bound of the load, plus 1 / TARGET_SHARE of it.  Each source gives a
- * bound: the flows that leave it, divided by the number of its links in sh.  The greatest of
- * these bounds and the bound by cuts is used. */
+/* The target: a lower bound of the load, plus 1 / TARGET_SHARE of it.  The bound is that of the
+ * cuts or, if greater, that of a source: the flows that leave it, divided by the number of its
+ * links in sh. */
 void displaced_target(struct displaced *z, const struct ftr_shape *sh)
 {
 	uint64_t bound = z->net->bound;

@@ -2,17 +2,15 @@
 /*
  * Place all displaced entries of a routing.
  *
- * The choice of a port depends on the loads that all earlier choices have caused, so the ports
- * are chosen one after the other, in the order of destinations.  The rest of the work depends on
- * the entries of one LID only: find the candidates of an entry, and the sources whose flows reach
- * it.  The entries of a LID are placed from the nearest switch to the farthest, and entries that are
- * nearer to the destination do not change which sources send through a switch.  So, without extra
- * turns, these sources are known before any entry of the LID is placed.  The destinations are
- * divided into blocks.  One thread chooses the ports of a block while the other
- * threads prepare the next block. The tables do not depend on the number of threads.
+ * The choice of a port depends on the loads after all earlier choices.  So one thread chooses all
+ * ports, in the order of destinations.  Meanwhile the other threads prepare the next block of
+ * destinations: they find the candidates of each entry, and the sources whose flows reach it.
+ * Without extra turns, these sources do not depend on the choices: the entries of a LID are placed
+ * from the nearest switch to the farthest.  A nearer entry does not change the sources of a farther
+ * entry.  The tables do not depend on the number of threads.
  *
- * An entry that no counted flow reaches is placed while it is prepared: it gets the port that would
- * be tried first.
+ * An entry that no counted flow reaches is placed while it is prepared.  It gets the first port in
+ * the order in which ports are tried.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,22 +18,20 @@
 #include "balance/placing.h"
 
 #define TASKS 16		/* number of tasks that prepare a block */
-#define TASK_DESTS 8		/* number of destinations of one task */
+#define TASK_DESTS 8		/* number of destinations of a task */
 #define BLOCK_DESTS (TASKS * TASK_DESTS)
-#define AHEAD 8			/* a step of place_slot() is this number of entries behind the
-				 * step before it */
-#define PATH_PORTS 2u		/* number of ports of an entry for which counters are prefetched */
+#define AHEAD 8			/* distance in entries between the steps of place_slot() */
+#define PATH_PORTS 2u		/* number of ports of an entry whose counters are prefetched */
 #define PATH_LINKS 4		/* number of links of each path whose counters are prefetched */
-#define CLEAR_LINES 4096	/* number of lines of bins that a thread clears at a time */
-#define WORDS 8			/* 64-bit words with a bit for each LID, per task of for_lids():
-				 * one cache line */
+#define CLEAR_LINES 4096	/* number of lines that a thread clears at a time */
+#define WORDS 8			/* for_lids(): 64-bit words per task, one cache line */
 
-/* A port group of a switch, upward or downward. The groups of s begin at
- * near[sh->tree.group_first[s]] and are in the order of candidates (by ftr_group.pos). */
+/* An upward or downward port group.  The groups of s begin at near[sh->tree.group_first[s]], sorted
+ * by ftr_group.pos (the order of candidates). */
 struct near {
 	uint32_t first;		/* the ports are tree.group_ports[first .. first + n - 1] */
 	uint16_t remote;
-	uint8_t n;		/* number of links */
+	uint8_t n;
 	bool up;
 };
 
@@ -43,14 +39,13 @@ struct near {
 struct todo {
 	struct displaced_entry *e;
 	uint32_t hosts;		/* number of hosts whose flows reach the entry */
-	uint32_t n_shares;	/* the stream of these flows: n_shares elements of slot.share,
-				 * behind those of the entries before this one */
+	uint32_t n_shares;	/* number of its shares in slot.share */
 	ftr_lid lid;
-	uint8_t n_ports;	/* its ports in the order to be tried: n_ports elements of
-				 * slot.port, behind those of the entries before this one */
+	uint8_t n_ports;	/* number of its ports in slot.port */
 };
 
-/* The result of one task. */
+/* The result of one task.  port[] and share[] have the ports and shares of all entries, one entry
+ * after the other.  The ports are in the order to be tried. */
 struct slot {
 	struct todo *todo;
 	uint8_t *port;
@@ -59,10 +54,10 @@ struct slot {
 	bool nomem;
 };
 
-/* Data of a thread that prepares entries. */
+/* A thread that prepares entries. */
 struct worker {
-	struct displaced z;	/* a copy of *whole.z with scratch memory of its own. Its counters
-				 * are not used. */
+	struct displaced z;	/* copy of *whole.z with its own scratch memory; the counters are
+				 * not used */
 	struct displaced_entry *sorted;	/* [n_sw] */
 	uint8_t cand[FTR_PORT_MAX + 1];
 };
@@ -70,25 +65,23 @@ struct worker {
 struct whole {
 	struct displaced *z;
 	const uint64_t *bits;
-	/* the entries by LID: those of lid are e[first[lid]] .. e[first[lid + 1] - 1] */
+	/* e[first[lid]] .. e[first[lid + 1] - 1]: the entries of lid */
 	struct displaced_entry *e;
 	uint32_t *first;	/* [max_lid + 2] */
-	struct near *near[2];	/* the groups of in.shape and, if it is used, in.full */
+	struct near *near[2];	/* the groups of in.shape and in.full */
 	struct worker *worker;
 	struct slot slot[2][TASKS];	/* slot[b % 2]: the results of block b */
-	uint32_t block;		/* the block whose ports are chosen; block 0 has no entries */
+	uint32_t block;		/* the block whose ports are chosen; block 0 is empty */
 };
 
 /* ---- entries by LID --------------------------------------------------------- */
 
-/* Run fn on tasks of 64 * WORDS consecutive LIDs. No two tasks write to one cache line of a row of
- * the tables. */
+/* Run fn on tasks of 64 * WORDS LIDs.  No two tasks write to the same cache line of the tables. */
 static void for_lids(struct whole *w, struct ftr_team *team, ftr_team_fn fn)
 {
 	ftr_team_run(team, w->z->t->stride / 64, WORDS, fn, w);
 }
 
-/* Call `set` for each set bit of the words begin .. end - 1, by switch and then by LID. */
 static inline __attribute__((always_inline)) void
 each_bit(struct whole *w, uint32_t begin, uint32_t end,
 	 void (*set)(struct whole *w, ftr_sw s, uint32_t lid))
@@ -130,7 +123,6 @@ static void list_lids(void *ctx, unsigned int worker, uint32_t begin,
 	each_bit(ctx, begin, end, list_bit);
 }
 
-/* List the entries whose bit is set, by LID and then by switch. */
 static bool list_entries(struct whole *w, struct ftr_team *team)
 {
 	uint32_t lids = w->z->net->f->max_lid + 1u;
@@ -176,8 +168,8 @@ static void clear_lines(void *ctx, unsigned int worker, uint32_t begin,
 	memset(w->z->line + begin, 0, (end - begin) * sizeof(*w->z->line));
 }
 
-/* If all lines are allocated, all threads clear them, so that the kernel allocates their pages in
- * parallel. calloc() would often clear them in one thread. */
+/* All threads clear the lines, so that the kernel allocates their pages in parallel.  calloc()
+ * would often do this in one thread. */
 static bool get_bins(struct whole *w, struct ftr_team *team)
 {
 	struct displaced *z = w->z;
@@ -224,8 +216,8 @@ static struct near *near_groups(const struct ftr_shape *sh,
 	return near;
 }
 
-/* As ftr_shape_candidates_at. near: the n_near groups of s. cand: set to the indices of the
- * candidates in near[]. *up: all candidates lead up. */
+/* Like ftr_shape_candidates_at().  near: the n_near groups of s.  cand: indices of the candidates
+ * in near[].  *up: all candidates lead up. */
 static uint32_t candidates(const struct near *near, uint32_t n_near, ftr_sw s,
 			   const struct ftr_cost_column *c, uint8_t *cand,
 			   bool *up)
@@ -253,8 +245,6 @@ static uint32_t candidates(const struct near *near, uint32_t n_near, ftr_sw s,
 	return n;
 }
 
-/* List the ports of the candidates in the order in which they are tried. Returns their number, at
- * most `most`. */
 static uint32_t list_ports(const struct ftr_shape *sh, const struct near *near,
 			   const uint8_t *cand, uint32_t n, uint32_t begin,
 			   uint8_t *port, uint32_t most)
@@ -284,7 +274,6 @@ static bool reserve(void **p, uint32_t *cap, uint32_t n, size_t size)
 	return true;
 }
 
-/* Add an entry with its ports and the stream in z->old to the slot. */
 static bool add_todo(struct slot *to, const struct displaced *z,
 		     struct todo todo, const uint8_t *port)
 {
@@ -306,7 +295,6 @@ static bool add_todo(struct slot *to, const struct displaced *z,
 	return true;
 }
 
-/* Sort entries from the nearest switch to the farthest. Entries of equal cost keep their order. */
 static void sort_by_cost(struct displaced_entry *e, uint32_t n,
 			 const struct ftr_cost_column *c,
 			 struct displaced_entry *sorted)
@@ -322,7 +310,7 @@ static void sort_by_cost(struct displaced_entry *e, uint32_t n,
 	memcpy(e, sorted, n * sizeof(*e));
 }
 
-/* Set z->row and z->senders to those of a LID; NULL: unknown. */
+/* Set z->row and z->senders for a LID.  NULL means unknown. */
 static void use_lid(struct displaced *z, ftr_lid lid)
 {
 	struct balance_net *net = z->net;
@@ -347,7 +335,7 @@ static struct column column_of(const struct displaced *z, uint32_t l,
 	};
 }
 
-/* Prepare the entry: add it to the slot or, if no counted flow reaches it, set e->after. */
+/* Add the entry to the slot or, if no counted flow reaches it, set e->after. */
 static bool prepare_entry(const struct whole *w, struct worker *v,
 			  const struct column *c, ftr_lid lid,
 			  struct displaced_entry *e, struct slot *to)
@@ -403,12 +391,10 @@ static bool prepare_dest(const struct whole *w, struct worker *v, uint32_t i,
 
 /* ---- choosing --------------------------------------------------------------- */
 
-/* The first PATH_LINKS links of the paths through the first PATH_PORTS ports of an entry. */
 struct path {
 	uint32_t n, link[PATH_PORTS * PATH_LINKS];
 };
 
-/* Add to path->link the first PATH_LINKS links of the path of an entry through a port. */
 static void first_links(const struct displaced *z, const struct todo *todo,
 		       ftr_port port, struct path *path)
 {
@@ -427,7 +413,7 @@ static void first_links(const struct displaced *z, const struct todo *todo,
 	}
 }
 
-/* Prefetch the bins of the first and the last share (placing.h) on each link in path. */
+/* Prefetch the bins of the first and the last share (see placing.h) on each link of a path. */
 static void load_bins(const struct displaced *z, const struct path *path,
 		      const struct share *share, uint32_t n_shares)
 {
@@ -442,7 +428,6 @@ static void load_bins(const struct displaced *z, const struct path *path,
 	}
 }
 
-/* Position in the arrays of a slot. */
 struct cursor {
 	uint32_t i;
 	const uint8_t *port;
@@ -471,11 +456,10 @@ static void place_one(struct displaced *z, const struct todo *todo,
 	displaced_walk(z, s, todo->lid, todo->hosts, 1);
 }
 
-/* Choose the ports of the entries of a slot. The counters do not fit into the cache; without
- * prefetching, most of the time would be spent waiting for memory. Each entry goes through three
- * steps: find its links (cursor far), prefetch their bins (mid), place it (now). While one entry is
- * placed, bins are prefetched for the entry AHEAD further on, and links are found for the entry
- * 2 * AHEAD further on. */
+/* Choose the ports of the entries of a slot.  The counters do not fit into the cache, so most of
+ * the time would be spent waiting for memory.  Therefore an entry goes through three steps: find
+ * its links (cursor far), prefetch their bins (mid), place it (now).  Each step is AHEAD entries
+ * ahead of the next step. */
 static void place_slot(struct displaced *z, const struct slot *from)
 {
 	struct cursor now = { 0, from->port, from->share }, mid = now, far = now;
@@ -509,8 +493,7 @@ static void place_slot(struct displaced *z, const struct slot *from)
 	z->old.share = own;
 }
 
-/* Item 0 chooses the ports of w->block, which takes longest; the other items prepare the
- * destinations of the next block. */
+/* Item 0 chooses the ports of w->block, which takes longest.  The others prepare the next block. */
 static void block_items(void *ctx, unsigned int worker, uint32_t begin,
 			uint32_t end)
 {
@@ -548,7 +531,7 @@ static bool workers_new(struct whole *w, struct ftr_team *team)
 		struct worker *v = &w->worker[i];
 
 		v->z = *z;
-		v->z.now = 1;	/* no entry counts as changed */
+		v->z.now = 1;
 		v->sorted = ftr_arena_alloc(z->arena, net->f->n_sw,
 					    sizeof(*v->sorted));
 		v->z.source = ftr_arena_alloc(z->arena, net->n_sources + 1u,
@@ -563,7 +546,6 @@ static bool workers_new(struct whole *w, struct ftr_team *team)
 	return true;
 }
 
-/* Place all entries, block by block. */
 static bool place_blocks(struct whole *w, struct ftr_team *team)
 {
 	uint32_t n_dest = w->z->in.shape->numbering.n_dest;
@@ -584,8 +566,8 @@ static bool place_blocks(struct whole *w, struct ftr_team *team)
 	return ok;
 }
 
-/* Place all entries of a routing with extra turns, LID by LID: the sources that send through a
- * switch may depend on entries that were placed earlier. */
+/* Place all entries of a routing with extra turns, LID by LID.  The sources of an entry may depend
+ * on entries that were placed before. */
 static bool place_lids(struct whole *w)
 {
 	const struct ftr_shape *sh = w->z->in.shape;

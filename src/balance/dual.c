@@ -1,41 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A lower bound for all routings, from weights of links, in a given number of rounds.
+ * A lower bound for all routings, from weights of links.
  *
- * Let the links have weights w >= 0, and let the weight of a flow be the sum of w over its
- * path. Under any routing, the total weight of all flows is at least that of their lightest
- * paths, and at most the load of the most loaded link times the sum of w.  So
+ * Give every link a weight w >= 0.  The weight of a path is the sum of w over its links.  Under any
+ * routing, the total weight of the paths of all flows is at least that of their lightest paths.  It
+ * is at most the load of the most loaded link times the sum of w over all links.  So
  *
  *	most loaded link >= sum over pairs of hosts (lightest path) / sum of w
  *
- * (duality of linear programs).  To find good weights, every round routes all flows over
- * lightest paths, one destination switch after the other.  After each of these switches the loaded
- * links become heavier, so that the mean load over all rounds becomes even: the weight of a link
- * grows exponentially with its load so far (Plotkin et al. 1995, see docs/references.md).  The
- * slope of the exponent rises with the square root of the number of the round.
+ * (duality of linear programs).
+ *
+ * Good weights are found in rounds.  Every round routes all flows over their lightest paths, one
+ * destination switch after the other.  After each switch the loaded links become heavier, so that
+ * the mean load over all rounds becomes even.  The weight of a link grows exponentially with its
+ * load so far (Plotkin et al. 1995, see docs/references.md).  The slope of the exponent rises with
+ * the square root of the number of the round.
  */
 #include <math.h>
 
 #include "balance/balance.h"
 
-#define LARGE 100	/* greatest exponent of a weight, so that sums over paths stay finite */
+#define LARGE 100	/* greatest exponent of a weight: sums over paths stay finite */
 #define SHARP 3			/* slope in round 1; any value from 1 to 6 works as well */
 
 struct dual {
 	const struct ftr_fabric *f;
-	const uint32_t *hosts;	/* hosts[s]: number of hosts on switch s */
-	double *w;		/* w[x]: weight of link x */
-	double *load;		/* load[x]: flows on link x, added over all rounds */
-	double even;		/* a link with this load, added over all rounds, has weight 1 */
+	const uint32_t *hosts;	/* [n_sw] number of hosts on the switch */
+	double *w;		/* [n_ports] weight of the link */
+	double *load;		/* [n_ports] flows on the link, added over all rounds */
+	double even;		/* the load, added over all rounds, at which a link has weight 1 */
 	double sharp;		/* slope with which a weight grows with the load */
-	/* lightest paths to the current switch */
-	double *dist;		/* dist[s]: weight of the path from s; INFINITY: not reached */
-	double *flow;		/* flow[s]: flows that pass s */
-	uint32_t *next;		/* next[s]: first link of the path from s */
+	/* lightest paths to the current switch; arrays: [n_sw] */
+	double *dist;		/* weight of the path; INFINITY: not reached */
+	double *flow;		/* flows that pass the switch */
+	uint32_t *next;		/* first link of the path */
 	ftr_sw *order;		/* switches reached, in ascending order of dist */
 	uint32_t n_order;
 	ftr_sw *heap;		/* binary heap of switches by dist */
-	uint32_t *at;		/* at[s]: index of s in heap, or BALANCE_NONE */
+	uint32_t *at;		/* index of the switch in heap, or BALANCE_NONE */
 	uint32_t n_heap;
 };
 
@@ -74,7 +76,7 @@ static ftr_sw take_nearest(struct dual *d)
 	return nearest;
 }
 
-/* Lower the distances of the neighbours of s whose path through s is lighter. */
+/* Lower the distances of the neighbours of s that have a lighter path through s. */
 static void relax(struct dual *d, ftr_sw s)
 {
 	const struct ftr_fabric *f = d->f;
@@ -121,7 +123,6 @@ static void set_weight(struct dual *d, uint32_t link)
 	d->w[link] = exp(fmin(d->sharp * (d->load[link] / d->even - 1), LARGE));
 }
 
-/* Route all flows to the hosts on switch `to` over the lightest paths. */
 static void add_flows(struct dual *d, ftr_sw to)
 {
 	for (uint32_t i = 0; i < d->n_order; i++)
@@ -137,7 +138,6 @@ static void add_flows(struct dual *d, ftr_sw to)
 	}
 }
 
-/* One lightest-path routing; the weights are updated after each destination. */
 static void add_round(struct dual *d)
 {
 	for (ftr_sw s = 0; s < d->f->n_sw; s++)
@@ -147,7 +147,7 @@ static void add_round(struct dual *d)
 		}
 }
 
-/* The lower bound that follows from the present weights. */
+/* The lower bound by the present weights. */
 static double bound_of(struct dual *d)
 {
 	double light = 0, sum = 0;

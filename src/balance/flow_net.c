@@ -2,22 +2,22 @@
 /*
  * Links, sources and destinations of a shape.
  *
- * In all-to-all traffic every host sends to every other. Hosts are the channel adapter ports with a
- * LID on any switch, except Aggregation Nodes. In shifts only the hosts that have a place in
- * the host order send. The positions of the hosts of a switch are consecutive.
+ * In all-to-all traffic every host sends to every other host.  Hosts are the channel adapter ports
+ * with a LID on any switch, except Aggregation Nodes.  Only hosts in the host order take part in
+ * shifts.  The hosts of a switch have consecutive positions.
  *
- * The order of the switches towards a column follows from the costs.  Switches without a cost,
- * whose paths make extra turns, are ordered by the number of hops of their present path; if some
- * paths are longer than the cost (in->longer), all switches are.  The search does not change this
- * number, so the order is computed once.
+ * For each column (destination switch), the switches are ordered from the farthest to the nearest.
+ * The order follows from the costs.  A switch without a cost (its path has extra turns) is ordered
+ * by the number of hops of its path.  If some paths are longer than the cost (in->longer), all
+ * switches are ordered by hops.  The search does not change these numbers, so the order is computed
+ * once.
  */
 #include <string.h>
 
 #include "balance/balance.h"
 #include "core/bytes.h"
 
-#define KEYS 512		/* The keys of the counting sort are hop counts plus costs and are
-				 * below KEYS. A switch without a path has the key KEYS. */
+#define KEYS 512		/* above all sort keys (hop counts plus costs); as a key: no path */
 
 static bool set_links(struct balance_net *net)
 {
@@ -72,9 +72,8 @@ static bool set_sources(struct balance_net *net)
 	return true;
 }
 
-/* Set the destinations: the base LIDs of hosts, by column and, within a column, by class and
- * destination index d. Positions have the same order, which is that of ftr_shape_host_order,
- * because the columns of leaves come first. */
+/* Set the destinations and positions, by column, class and destination index d.  This is the order
+ * of ftr_shape_host_order(). */
 static bool set_dests(struct balance_net *net)
 {
 	const struct ftr_shape *sh = net->in->shape;
@@ -126,8 +125,8 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 	return b ? gcd(b, a % b) : a;
 }
 
-/* Make sweeps visit the columns in a scattered order, because neighbours in the order of hosts
- * compete for the same shifts. */
+/* Sweeps visit the columns in a scattered order, because neighbours in the host order compete for
+ * the same shifts. */
 static bool set_sweep_order(struct balance_net *net)
 {
 	uint32_t n = net->f->n_sw, at = 0;
@@ -151,12 +150,12 @@ static bool set_sweep_order(struct balance_net *net)
 
 struct order_job {
 	struct balance_net *net;
-	uint16_t *key;		/* [workers][n_sw] sort keys of the switches */
+	uint16_t *key;		/* [workers][n_sw] */
 };
 
-/* The number of hops from s to the column by the present entries; KEYS: no path. The path is
- * followed up to the first switch whose entry follows from the costs, or is not placed yet. The
- * cost of that switch is the number of hops that remain. */
+/* The number of hops from s to the column by the present entries; KEYS: no path.  The path is
+ * followed up to the first switch whose entry follows from the costs or is not placed yet.  The
+ * remaining number of hops is the cost of that switch. */
 static uint16_t path_key(const struct balance_net *net, const uint8_t *cost,
 			 const uint8_t *entry, ftr_sw s)
 {
@@ -204,7 +203,6 @@ static void order_column(const struct order_job *j, uint16_t *key, uint32_t l)
 			o->sw[at[key[s]]++] = (uint16_t)s;
 }
 
-/* Copy the costs of sh for those of the columns begin .. end - 1 that are routed by sh. */
 static void copy_costs(const struct balance_net *net,
 		       const struct ftr_shape *sh, uint32_t begin, uint32_t end)
 {
@@ -277,7 +275,7 @@ static bool set_orders(struct balance_net *net, struct ftr_team *team)
 	return true;
 }
 
-/* Set at[s] to the place of switch s in the order of column l, from 1 on; 0: s has no path. */
+/* at[s] = place of switch s in the order of column l, from 1 on.  0: s has no path. */
 static void set_places(const struct balance_net *net, uint32_t l, uint32_t *at)
 {
 	const struct balance_order *o = &net->order[l];
@@ -287,8 +285,9 @@ static void set_places(const struct balance_net *net, uint32_t l, uint32_t *at)
 		at[o->sw[i]] = i + 1;
 }
 
-/* Does the entry of every switch with a path to destination d lead to a switch that comes later in
- * the order, and does the entry of every other source lead to no switch? at: see set_places */
+/* Do the entries for destination d follow the order?  Entries of switches with a path must lead to
+ * a later switch.  Entries of sources without a path must lead to no switch.  at: see
+ * set_places(). */
 static bool follows_order(const struct balance_net *net, uint32_t d,
 			  const uint32_t *at)
 {
@@ -307,9 +306,9 @@ static bool follows_order(const struct balance_net *net, uint32_t d,
 	return true;
 }
 
-/* For each switch, do all candidates that follow from the costs come later in the order of column
- * l? If no path is longer than the cost, they do, because the order is then that of the costs.
- * at: see set_places */
+/* Do the candidates (by cost) of each switch come after the switch in the order of column l?
+ * Always true if no path is longer than the cost: the order is then that of the costs.  at: see
+ * set_places(). */
 static bool candidates_follow(const struct balance_net *net, uint32_t l,
 			      const uint32_t *at)
 {

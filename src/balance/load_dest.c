@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The moves of a sweep for all-to-all traffic alone, for one destination.
+ * The moves of a sweep by all-to-all flows, for one destination.
  *
- * The sweep begins at the links above the target.  It examines only the entries that use these
- * links, and entries whose path leads to one of those entries.  For each destination, the entries
- * nearest to it are tried first: they carry the most flows, so the number of changes is small.
- * Entries through which fewer than w->least hosts send are skipped; later sweeps have a smaller
- * w->least.
+ * The sweep examines the entries that use a link above the target, and the entries whose path leads
+ * through such an entry.  The entries nearest to the destination are tried first: they carry the
+ * most flows, so the number of changes is small.  Entries through which fewer than w->least hosts
+ * send are skipped.  Later sweeps have a smaller w->least.
  *
- * The excess of a link is its load above the target.  An entry moves if the links of its path have
- * more excess in total than those of the path of some candidate, and if the move reduces the
- * sum of the squares of all excesses.  It takes the candidate with the smallest sum of squares; of
- * several such candidates, the one whose path has the fewest flows.
+ * The excess of a link is its load above the target.  An entry moves to another candidate under two
+ * conditions: some candidate has a path with less excess in total than the present path, and the
+ * move reduces the sum of the squares of all excesses.  The entry takes the candidate with the
+ * smallest sum of squares.  Of several such candidates, it takes the one whose path has the fewest
+ * flows.
  */
 #include <string.h>
 
@@ -29,13 +29,13 @@ static inline uint64_t excess_of(const struct share *z, uint32_t link)
 	return above(z, z->link[link].flows);
 }
 
-/* The link of the entry of s; valid only if s has this port. */
+/* The link of the entry of s.  The port must exist. */
 static inline uint32_t link_at(const struct share *z, ftr_sw s)
 {
 	return z->load->ports[s].first + z->entry[s];
 }
 
-/* The link of the entry of s; BALANCE_NONE: the entry leads to no switch. */
+/* The link of the entry of s, or BALANCE_NONE if the entry leads to no switch. */
 static inline uint32_t link_of(const struct share *z, ftr_sw s)
 {
 	uint32_t link = link_at(z, s);
@@ -61,8 +61,8 @@ static void add_ports(struct share *z, ftr_sw s, uint32_t to, uint32_t first,
 			   z->near->sh->tree.group_ports[first + i]);
 }
 
-/* Add the choices that ftr_shape_candidates_at allows. up: consider upward groups, too. False: s
- * must route downward, but an upward choice was added. */
+/* Add the choices that ftr_shape_candidates_at() allows.  up: include upward groups.  Returns false
+ * if s must route downward, but an upward choice was added. */
 static bool add_by_cost(struct share *z, ftr_sw s, bool up)
 {
 	const uint8_t *costs[] = { z->costs.down, z->costs.cost };
@@ -83,8 +83,7 @@ static bool add_by_cost(struct share *z, ftr_sw s, bool up)
 			add_ports(z, s, g->sw, g->first, closer ? g->n : 0);
 			continue;
 		}
-		/* add the choice, then drop it unless it is closer: a branch would often be
-		 * mispredicted */
+		/* no branch, because it would often be mispredicted */
 		add_choice(z, s, g->sw, g->port);
 		z->n_choices -= !closer;
 	}
@@ -122,7 +121,6 @@ static bool cheaper(const struct price *a, const struct price *b)
 		a->flows < b->flows;
 }
 
-/* Add to *p the price of n more flows on a link. */
 static inline void price_link(const struct share *z, uint32_t link, uint32_t n,
 			      struct price *p)
 {
@@ -134,9 +132,9 @@ static inline void price_link(const struct share *z, uint32_t link, uint32_t n,
 }
 
 /*
- * Mark the path from s, which must exist, and return its price: mark[t] becomes first_mark + i for
- * the i-th switch t of the path, part[i] the price of the first i links.  The path of a choice is
- * followed only up to its first marked switch, because the two paths are the same from there on.
+ * Mark the path from s, which must exist, and return its price.  For the i-th switch t of the path,
+ * mark[t] is first_mark + i.  part[i] is the price of the first i links.  The path of a choice is
+ * followed only up to its first marked switch: from there on it is the marked path.
  */
 static struct price mark_path(struct share *z, ftr_sw s, uint32_t n)
 {
@@ -164,8 +162,8 @@ static inline bool is_marked(const struct share *z, ftr_sw s)
 	return z->mark[s] >= z->first_mark;
 }
 
-/* The price of the path from s, which must exist, for n flows that move to it from the marked path.
- * marked: the price of the marked path. Stops when the sum of squares exceeds `limit`. */
+/* The price of the path from s if n flows move to it from the marked path.  Both paths must exist.
+ * marked: the price of the marked path.  Stops when the sum of squares exceeds `limit`. */
 static struct price price_path(const struct share *z, ftr_sw s, uint32_t n,
 			       const struct price *marked, uint64_t limit)
 {
@@ -204,21 +202,21 @@ static uint64_t find_excess(struct share *z, ftr_sw s)
 	return sum;
 }
 
-/* The excess of the path from s, or NO_PATH; computed on first use. */
+/* The excess of the path from s, or NO_PATH.  Computed on first use. */
 static inline uint64_t path_excess(struct share *z, ftr_sw s)
 {
 	return z->path[s].known == z->stamp ? z->path[s].excess :
 		find_excess(z, s);
 }
 
-/* Return the best choice; NULL: none is better than the present one. Marks the path from s. */
+/* Mark the path from s.  Returns the best choice, or NULL if the present choice is the best. */
 static const struct choice *cheapest(struct share *z, ftr_sw s)
 {
 	const struct choice *c = z->choice + z->of[s].first, *best = NULL;
 	const struct choice *end = c + z->of[s].n;
 	uint32_t n = z->hosts[s], known = BALANCE_NONE;
 	struct price now = mark_path(z, s, n), least = now;
-	struct price rest = { 0 };	/* price of the path from switch `known` on */
+	struct price rest = { 0 };	/* price of the path from switch `known` */
 
 	for (; c < end; c++) {
 		struct price p = { 0 };
@@ -244,7 +242,6 @@ static const struct choice *cheapest(struct share *z, ftr_sw s)
 	return best;
 }
 
-/* Is there a choice whose path has less excess than the present path? */
 static bool has_better(struct share *z, ftr_sw s)
 {
 	const struct choice *c = z->choice + z->of[s].first;
@@ -262,7 +259,6 @@ static bool has_better(struct share *z, ftr_sw s)
 
 /* ---- one move ------------------------------------------------------------------- */
 
-/* Make space for one move and its changes; false: out of memory. */
 static bool reserve(struct share *z)
 {
 	struct changes *to = &z->change[z->batch % KEPT];
@@ -283,7 +279,6 @@ static void add_flows(struct share *z, uint32_t link, int32_t n)
 		to->at[to->n++] = (struct change){ link, n };
 }
 
-/* Move the flows of s from the marked path to the path of a choice. */
 static void move_flows(struct share *z, ftr_sw s, const struct choice *to)
 {
 	int32_t n = z->hosts[s];
@@ -343,7 +338,6 @@ static bool try_entry(struct share *z, ftr_sw s)
 
 /* ---- one destination ------------------------------------------------------------- */
 
-/* Does the entry of t, a neighbour of s, lead to s? */
 static inline bool sends_to(const struct share *z, const struct near *t,
 			    ftr_sw s)
 {
@@ -353,13 +347,13 @@ static inline bool sends_to(const struct share *z, const struct near *t,
 		z->link[link_at(z, t->sw)].peer == s;
 }
 
-/* Append to the queue the switches that send to s, through which at least w->least hosts send, and
- * whose entry was not tried yet. n: number of elements in the queue. Returns the new number. */
+/* Append to the queue the switches that send to s.  Skip switches whose entry was tried already,
+ * and switches through which fewer than w->least hosts send.  n: length of the queue.  Returns the
+ * new length. */
 static uint32_t add_senders(struct share *z, ftr_sw s, uint32_t n)
 {
 	const struct near *t = z->near->at + z->near->first[s];
 	const struct near *end = z->near->at + z->near->first[s + 1];
-	/* number of hosts that send to s through switches that were not found yet */
 	uint32_t left = z->hosts[s] - z->load->net->hosts[s];
 
 	for (; left >= z->load->w->least && t < end; t++) {
@@ -375,7 +369,7 @@ static uint32_t add_senders(struct share *z, ftr_sw s, uint32_t n)
 	return n;
 }
 
-/* Try the entry of s. If its path still has an excess, do the same for the switches that send to
+/* Try the entry of s.  If its path still has an excess, continue with the switches that send to
  * s. */
 static bool try_subtree(struct share *z, ftr_sw s)
 {
@@ -397,7 +391,6 @@ static bool try_subtree(struct share *z, ftr_sw s)
 	return true;
 }
 
-/* Set z->over to the switches in load->over, sorted by their cost to the column. */
 static void sort_over(struct share *z)
 {
 	const uint8_t *cost = z->costs.cost;

@@ -1,35 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One sweep of the search for all-to-all traffic alone: shares and threads.  For the moves see
- * load_dest.c.
+ * One sweep of the search by all-to-all flows: shares and threads.  For the moves see load_dest.c.
  *
- * The destinations are divided into w->shares shares, which threads process at the same time.  The
- * order of the sweep is cut into batches, and each share gets w->share_dests destinations of each
- * batch, whatever the number of threads.  A share has its own counters of the flows.  The changes
- * that the other shares made in batch b - BALANCE_LAG are added to these counters before batch b.
- * So the tables do not depend on the number of threads, and a thread seldom waits for another one.
- * A destination belongs to one share, so entries and senders need no lock.  At the end the changes
- * of all shares are added up, so the flows are exact.
+ * The destinations are divided into w->shares shares, which threads process in parallel.  The sweep
+ * consists of batches.  A share has w->share_dests destinations in each batch and its own counters
+ * of the flows.  Before batch b, the changes that the other shares made in batch b - BALANCE_LAG
+ * are added to these counters.  So the tables do not depend on the number of threads, and a thread
+ * seldom waits.  Each destination belongs to one share, so entries and senders need no lock.  At
+ * the end the changes of all shares are added up.
  *
- * Two shares may move flows to the same link, which then carries more flows than either of them
- * expected.  Later sweeps, which have one share only, correct that.
+ * Two shares may move flows to the same link, which then carries more flows than expected.  Later
+ * sweeps, which have one share, correct this.
  *
- * One alternative is to let all threads propose moves, computed from the same flows, and to let one
- * thread test the moves again before it makes them.  But about 40 % of the entries whose price
- * is computed move, so this thread would still do a large part of the work.  Another alternative is
- * to let the shares wait for each other after each batch.  Then a sweep took a third longer,
- * because the work for a destination varies.
+ * Two other designs were considered.  (1) All threads propose moves, computed from the same flows,
+ * and one thread tests the moves again before it makes them.  But about 40 % of the examined
+ * entries move, so this thread would still do a large part of the work.  (2) The shares wait for
+ * each other after each batch.  Such a sweep took a third longer, because the work for a
+ * destination varies.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "balance/load_sweep.h"
 
-#define SHARE_DESTS 32u		/* w->share_dests if the caller does not set it */
+#define SHARE_DESTS 32u		/* default of w->share_dests */
 
 /* ---- shares ------------------------------------------------------------------------- */
 
-/* Add the changes that share y made in a batch to the counters of z. */
 static void add_changes(struct share *z, const struct share *y, uint32_t batch)
 {
 	const struct changes *from = &y->change[batch % KEPT];
@@ -38,7 +35,7 @@ static void add_changes(struct share *z, const struct share *y, uint32_t batch)
 		z->link[from->at[i].link].flows += (uint32_t)from->at[i].n;
 }
 
-/* Mark the entries moved[first ..] in the log. Several threads may write to the same word. */
+/* Set the bits of moved[first ..] in the log.  Several threads may write to the same word. */
 static void mark_moved(struct share *z, uint32_t first)
 {
 	const struct balance_count *c = z->load->c;
@@ -61,17 +58,17 @@ static inline __attribute__((always_inline)) void load_row(const void *row,
 		__builtin_prefetch((const char *)row + i);
 }
 
-/* Prefetch the rows of destination d.  column: the column of the destination before d. */
+/* Prefetch the rows of destination d.  column: that of the destination before d. */
 static void load_dest(const struct load *w, uint32_t d, uint32_t column)
 {
 	const struct balance_net *net = w->net;
 	uint32_t n_sw = net->f->n_sw, l = net->dest[d].col;
 
-	/* Without this, gcc finds that the function has no effect, and removes the calls. */
+	/* Otherwise gcc removes the calls, because the function has no visible effect. */
 	__asm__ volatile ("" ::: "memory");
 	load_row(balance_entries(net, w->c->entry, d), n_sw);
 	if (w->w->least == 1)
-		return;	/* usually a late sweep: few destinations use a link above the target */
+		return;	/* late sweep: few destinations use a link above the target */
 	load_row(balance_senders(net, w->c->senders, d),
 		 n_sw * sizeof(*w->c->senders));
 	if (l != column) {
@@ -101,7 +98,6 @@ static void sweep_batch(struct share *z)
 	mark_moved(z, first);
 }
 
-/* May a thread begin the next batch of z? */
 static bool is_ready(const struct load *w, const struct share *z)
 {
 	bool ready = !z->busy && z->done < w->n_batches;
@@ -111,7 +107,6 @@ static bool is_ready(const struct load *w, const struct share *z)
 	return ready;
 }
 
-/* A share that is ready, if possible the one that this thread worked on last; NULL: none. */
 static struct share *pick(struct load *w, struct share *last)
 {
 	if (last && is_ready(w, last))
@@ -131,7 +126,7 @@ static bool is_over(const struct load *w)
 	return over || w->stop;
 }
 
-/* Work on any share until the sweep is over. w->lock is held, except during a batch. */
+/* Work on any share until the sweep is over.  w->lock is held, but released during a batch. */
 static void work(struct load *w, bool caller)
 {
 	struct share *z = NULL;
@@ -160,9 +155,10 @@ static void work(struct load *w, bool caller)
 	pthread_cond_broadcast(&w->sweep_done);
 }
 
-/* Until the sweep is over, a thread gets only one item.  At most n_shares threads work.  One place
- * is reserved for the calling thread, because only it asks whether to cancel.  The other threads
- * wait: a thread that returned could take the item of the calling thread. */
+/* A thread stays here until the sweep is over, so it gets only one item of ftr_team_run().  At most
+ * n_shares threads work.  The calling thread is one of them, because only this thread may call
+ * balance_cancelled().  The other threads wait: if they returned, they could take the item of the
+ * calling thread. */
 static void sweep_shares(void *ctx, unsigned int worker, uint32_t begin,
 			 uint32_t end)
 {
@@ -178,7 +174,6 @@ static void sweep_shares(void *ctx, unsigned int worker, uint32_t begin,
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Append the moves of a share to the log. If there is no memory, revert them. */
 static bool log_moves(struct load *w, const struct share *z)
 {
 	struct balance_log *log = w->c->log;

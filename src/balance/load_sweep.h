@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by load_sweep.c and load_dest.c: a sweep for all-to-all traffic alone, and its shares.
+ * Shared by load_sweep.c and load_dest.c: one sweep by all-to-all flows.
  */
 #ifndef FTR_BALANCE_LOAD_SWEEP_H
 #define FTR_BALANCE_LOAD_SWEEP_H
@@ -9,25 +9,23 @@
 
 #include "balance/balance.h"
 
-/* Number of batches whose changes are kept. While one share reads the changes of batch
- * b - BALANCE_LAG, other shares may write the changes of batches up to b + BALANCE_LAG - 1. */
+/* Number of batches whose changes are kept.  Before a share works on batch b, it reads the changes
+ * of batch b - BALANCE_LAG.  Other shares may then already write the changes of batches up to
+ * b + BALANCE_LAG - 1. */
 #define KEPT (2 * BALANCE_LAG)
 
-/* A port group of a switch. */
 struct near {
 	uint32_t first;		/* the ports are tree.group_ports[first .. first + n - 1] */
-	uint16_t sw;		/* the neighbour */
-	uint8_t n;		/* number of links; 0: the group is horizontal, so the costs never
-				 * make it a candidate */
+	uint16_t sw;
+	uint8_t n;		/* number of links; 0: horizontal, so never a candidate by cost */
 	bool up;
 	ftr_port port;		/* the first port */
-	ftr_port peer_port;	/* port at the neighbour if there is one link; 0: several links */
+	ftr_port peer_port;	/* port at the neighbour; 0: the group has several links */
 };
 
-/* The port groups of a shape in a compact array, because the array of the shape does not fit into
- * the cache. The groups of switch s are at[first[s]] .. at[first[s + 1] - 1]: first the upward and
- * downward groups by ascending ftr_group.pos (the order of candidates), then the horizontal
- * groups. */
+/* A compact copy of the port groups of a shape, for the cache.  Switch s has the groups
+ * at[first[s]] .. at[first[s + 1] - 1]: upward and downward groups by ftr_group.pos (the order of
+ * candidates), then horizontal groups. */
 struct near_groups {
 	const struct ftr_shape *sh;
 	struct near *at;
@@ -37,28 +35,27 @@ struct near_groups {
 /* A port that an entry may take. */
 struct choice {
 	uint32_t link;
-	uint16_t sw;		/* the neighbour */
+	uint16_t sw;
 	ftr_port port;
 };
 
-/* The number of flows on a link rises by n, which may be negative. */
+/* The number of flows on a link rises by n (or falls, if n < 0). */
 struct change {
 	uint32_t link;
 	int32_t n;
 };
 
-/* The price of a path, or of a part of it, for the flows of an entry. */
+/* The price of a path or of some of its links, for the flows of an entry. */
 struct price {
-	uint64_t square;	/* sum of the squares of the excesses with the flows of the entry,
-				 * minus that sum without them */
-	uint64_t flows;		/* sum of the flows on all links, including those of the entry */
+	uint64_t square;	/* by how much these flows raise the sum of the squares of the
+				 * excesses */
+	uint64_t flows;		/* sum of the flows on the links, including these flows */
 };
 
-/* A share of the destinations, with counters and scratch memory of its own. */
+/* Some of the destinations, with their own counters and scratch memory. */
 struct share {
 	struct load *load;
-	uint32_t batch;		/* the present batch */
-	/* flows and far end of a link, in one array because they are used together */
+	uint32_t batch;
 	struct load_link {
 		uint32_t flows;
 		ftr_sw peer;
@@ -68,11 +65,10 @@ struct share {
 	uint32_t column;
 	const struct near_groups *near;
 	struct ftr_cost_column costs;
-	ftr_sw *over;		/* [n_over] copy of load->over, sorted: nearest switches first */
-	/* of[s]: entries of switch s may take choice[first] .. choice[first + n - 1]. */
+	ftr_sw *over;		/* [n_over] copy of load->over, nearest switches first */
+	/* of[s]: entries of switch s may take choice[first] .. choice[first + n - 1] */
 	struct choices {
-		uint32_t column;	/* first and n are valid if this is the current column; a
-					 * sweep does not return to an earlier column */
+		uint32_t column;	/* first and n are valid only for this column */
 		uint32_t first, n;
 	} *of;			/* [n_sw] */
 	struct choice *choice;	/* [n_links] */
@@ -82,46 +78,43 @@ struct share {
 	/* for the current destination */
 	uint32_t d;		/* its index in net->dest */
 	ftr_sw to;		/* its switch */
-	uint8_t *entry;		/* [n_sw] entry[s]: entry of s */
-	uint16_t *hosts;	/* [n_sw] hosts[s]: number of hosts that send through s */
+	uint8_t *entry;		/* [n_sw] */
+	uint16_t *hosts;	/* [n_sw] number of hosts that send through the switch */
 	struct load_path {
-		uint64_t excess;	/* sum of the excesses of the links on the path from s, or
-					 * NO_PATH; valid if known == stamp */
+		uint64_t excess;	/* sum of the excesses on the path, or NO_PATH; valid if
+					 * known == stamp */
 		uint32_t known;
-		uint32_t tried;		/* The entry was tried if tried == stamp. */
+		uint32_t tried;		/* the entry was tried if tried == stamp */
 	} *path;		/* [n_sw] */
 	uint32_t stamp;		/* number of destinations examined so far */
-	ftr_sw *queue;		/* scratch of try_subtree() */
+	ftr_sw *queue;
 
 	/* for the current entry: see mark_path() */
 	uint64_t *mark;		/* [n_sw] */
 	uint64_t first_mark;
 	struct price *part;	/* [n_sw] */
 
-	struct balance_moved *moved;	/* [n_moved] all moves of this share */
+	struct balance_moved *moved;	/* [n_moved] */
 	uint32_t n_moved, cap_moved;
 	struct changes {
 		struct change *at;
 		uint32_t n, cap;
-	} change[KEPT];		/* change[b % KEPT]: the changes of batch b; empty if there is only
-				 * one share */
+	} change[KEPT];		/* change[b % KEPT]: the changes of batch b; empty with one share */
 	bool nomem;
 
 	/* guarded by load->lock */
-	bool busy;		/* A thread works on the share. */
+	bool busy;		/* a thread works on the share */
 	uint32_t done;		/* number of batches that are done */
-} __attribute__((aligned(64)));	/* A cache line that belongs to two shares would slow down the
-				 * threads that write to them. */
+} __attribute__((aligned(64)));	/* no cache line belongs to two shares */
 
 /* A sweep. While it runs, only the shares and the members guarded by lock change. */
 struct load {
 	struct balance_count *c;
 	const struct balance_net *net;
 	struct balance_sweep *w;
-	const struct balance_ports *ports;	/* ports[s]: the links of switch s */
+	const struct balance_ports *ports;
 	uint32_t target;
-	ftr_sw *over;		/* [n_over] the switches with links above the target at the start of
-				 * the sweep */
+	ftr_sw *over;		/* [n_over] switches with a link above the target at the start */
 	uint32_t n_over;
 	struct near_groups of_shape, of_full;	/* the groups of in->shape and in->full */
 	struct share *share;
@@ -131,12 +124,11 @@ struct load {
 	pthread_mutex_t lock;
 	pthread_cond_t batch_done, sweep_done;
 	/* guarded by lock */
-	uint32_t n_helpers;	/* number of threads that have entered sweep_shares(), not counting
-				 * the calling thread */
-	bool stop;		/* The sweep was cancelled, or memory is exhausted. */
+	uint32_t n_helpers;	/* number of threads in sweep_shares() without the calling thread */
+	bool stop;		/* cancelled, or out of memory */
 };
 
-/* Try the entries for destination d, an index in net->dest. False: out of memory. */
+/* Try the entries for destination d, an index in net->dest.  Returns false if out of memory. */
 bool load_sweep_dest(struct share *z, uint32_t d);
 
 #endif

@@ -2,10 +2,9 @@
 /*
  * One sweep of the search over all entries, with shifts.
  *
- * For each destination, and for each switch from the farthest to the nearest: compute the
- * cost of the path through every candidate, as if the flows that pass through the entry were
- * not there, choose the cheapest candidate, and move the flows.  The search is greedy, in a
- * fixed order, without random numbers.
+ * For each destination, and for each switch from the farthest to the nearest: compute the cost of
+ * the path through every candidate, as if the flows of the entry were removed.  Choose the cheapest
+ * candidate, and move the flows.  The search is greedy, in a fixed order, without random numbers.
  *
  * The cost of a path is the sum over its links of
  *
@@ -16,18 +15,16 @@
  *				all links
  *	flows			with a tiny factor, so that idle links are preferred
  *
- * Flows to one destination are all in different shifts.  So the flows of an entry add one to N
- * in each of their shifts, on every link of its path.  From the point where the path through a
- * candidate meets the present path, both paths have the same cost.
+ * Flows to one destination are all in different shifts.  So the flows of an entry add one to N in
+ * each of their shifts.  Where the path through a candidate meets the present path, both continue
+ * alike and cost the same.
  *
- * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries
- * whose path has no bad link are not examined.  A link is bad if it is above the target, or if it
- * has w->meet or more flows in a shift in which a flow passes the entry.  (If bins have
- * several shifts, the second condition is: in a bin that contains a shift in which a flow passes
- * the entry, the link has on average more than w->meet - 1 flows per shift.)
- * This test reads
- * one bit for each bin, not the bins.  It takes about a third of the time of a sweep, so in a quick
- * sweep several threads test a batch of destinations, before any entry for them moves.
+ * An entry keeps its candidate unless another is cheaper by more than 1 / MARGIN.  Entries whose
+ * path has no bad link are not examined.  A link is bad for an entry if it is above the target.  It
+ * is also bad if it has at least w->meet flows in a shift in which a flow passes the entry.  (If a
+ * bin has several shifts, the mean over the bin must be above w->meet - 1.)  The test reads one bit
+ * for each bin and takes about a third of the time of a sweep.  So in a quick sweep several threads
+ * test a batch of destinations before entries for them move.
  */
 #include <string.h>
 
@@ -36,30 +33,28 @@
 #define MARGIN 10000
 #define POWER 5
 #define PRICES 4096
-#define SCALE 4			/* prices of shifts are multiplied by SCALE, then rounded down */
-#define FEW 16			/* see price_single */
+#define SCALE 4			/* prices of shifts are multiplied by this, then rounded down */
+#define FEW 16			/* see price_single() */
 
 #define BATCH 64		/* number of destinations in a batch of a quick sweep */
 
 #define EMPTY UINT16_MAX
 
-/* The flows that pass through an entry: number of sending hosts, and first and last source of a
- * list linked by search.next. */
+/* The flows that pass an entry.  head, tail: a list of their sources, linked by search.next. */
 struct passing {
 	uint32_t hosts;
 	uint16_t head, tail;	/* EMPTY: no source */
 };
 
-/* Scratch memory of a thread that searches for paths with a bad link. */
+/* Scratch memory of a thread that searches for bad links. */
 struct marker {
 	struct step {		/* step[s]: the entry of switch s */
-		const uint64_t *full;	/* row of its link in balance_count.full; NULL: no bit is
-					 * set, or the destination has no position */
+		const uint64_t *full;	/* row of the link in balance_count.full, or NULL */
 		uint16_t next;		/* switch at the end of the link */
 		bool over;		/* the link is above the target */
 		bool hot;		/* the path from s may have a bad link */
 	} *step;		/* [n_sw] */
-	uint16_t *path;		/* [n_sw] scratch: the path of a source */
+	uint16_t *path;		/* [n_sw] scratch */
 };
 
 struct search {
@@ -69,38 +64,38 @@ struct search {
 	struct ftr_arena *arena;
 	const struct balance_order *order;
 	struct balance_cand cand;
-	struct passing *own_hosts;	/* own_hosts[s]: flows of the hosts on switch s */
-	struct passing *at;	/* at[s]: flows that pass through the entry of s */
+	struct passing *own_hosts;	/* [n_sw] flows of the hosts on the switch */
+	struct passing *at;	/* [n_sw] flows that pass the entry of the switch */
 	uint16_t *next;		/* next[i]: source after source i in its list */
 	uint32_t price[PRICES];	/* price[n]: price of one shift in a bin with n flows */
 	struct marker *marker;	/* [workers] */
-	uint32_t begin;		/* index of the first destination of the batch in
-				 * net->sweep_order */
-	uint8_t *bad;		/* bad[i * n_sw + s]: to the i-th destination of the batch, the path
-				 * of some source has a bad link at s or after s */
-	bool *any;		/* any[i]: bad[i * n_sw + s] may be set for some s */
-	uint16_t *peers;	/* peers[i * n_sw + s]: next switch on the path from s to the i-th
-				 * destination; EMPTY: none */
+	uint32_t begin;		/* index in net->sweep_order of the first destination of the
+				 * batch */
+	uint8_t *bad;		/* bad[i * n_sw + s]: some path to the i-th destination of the batch
+				 * has a bad link at or after s */
+	bool *any;		/* any[i]: some path to the i-th destination may have a bad link */
+	uint16_t *peers;	/* peers[i * n_sw + s]: next switch after s on the path to the i-th
+				 * destination, or EMPTY */
 	/* for the current destination */
 	const struct balance_dest *d;
-	uint32_t index;		/* its index in net->dest */
-	const uint8_t *entry;	/* entry[s]: entry of s */
-	const uint8_t *is_bad;	/* is_bad[s]: see bad */
-	uint16_t *next_sw;	/* next_sw[s]: see peers */
-	bool moved;		/* an entry for the destination was moved */
-	ftr_sw to;		/* switch of the destination */
-	/* the flows that pass through the entry that is being examined */
+	uint32_t index;
+	const uint8_t *entry;	/* [n_sw] */
+	const uint8_t *is_bad;
+	uint16_t *next_sw;
+	bool moved;
+	ftr_sw to;
+	/* the flows that pass the examined entry */
 	uint32_t hosts;
-	struct balance_shifts *shifts;	/* [n_shifts]; there is space for n_sources */
+	struct balance_shifts *shifts;	/* [n_shifts], at most n_sources */
 	uint32_t n_shifts;
-	/* the present path of that entry; sw of the last hop is the switch of the column */
+	/* the present path of the entry; the last hop is the switch of the column */
 	struct hop {
 		ftr_sw sw;
 		uint32_t link;
 		uint64_t before;	/* price of the links before this hop */
 	} *hop;			/* [n_hops + 1] */
 	uint32_t n_hops, n_priced;
-	/* the links from a candidate to the first switch that is also on the present path */
+	/* the links from a candidate to the first switch of the present path */
 	uint32_t *rest;		/* [n_rest] */
 	uint32_t n_rest;
 };
@@ -124,10 +119,10 @@ typedef uint16_t lanes __attribute__((vector_size(2 * BALANCE_LANES)));
 typedef uint32_t pairs __attribute__((vector_size(2 * BALANCE_LANES)));
 typedef uint64_t quads __attribute__((vector_size(2 * BALANCE_LANES)));
 
-/* The price of adding flows to the shifts `of`, each in a bin of its own.  own: the bins contain
- * these flows already.  With fewer than FEW flows in each bin, which is usual, the terms
+/* The price of adding flows to the shifts `of`, if each bin has one shift.  own: the bins contain
+ * these flows already.  Usually all bins have fewer than FEW flows.  Then the terms
  *	(N + 1)^5 - N^5 = 5 m (m + 1) + 1, where m = N (N + 1),
- * are computed for several bins together: m (m + 1) has 16 bits. */
+ * are computed for several bins together, because m (m + 1) has 16 bits. */
 static uint64_t price_single(const struct search *z, const uint16_t *row,
 			     struct balance_shifts of, bool own)
 {
@@ -159,7 +154,7 @@ static uint64_t price_single(const struct search *z, const uint16_t *row,
 	return sum;
 }
 
-/* As price_single, for bins of several shifts. */
+/* Like price_single(), for bins of several shifts. */
 static uint64_t price_wide(const struct search *z, const uint16_t *row,
 			   struct balance_shifts of, bool own)
 {
@@ -183,8 +178,7 @@ static const uint16_t *bins_of(const struct search *z, uint32_t link)
 	return z->c->bins + (size_t)z->net->row[link] * z->c->n_bins;
 }
 
-/* The price of the all-to-all flows of the entry on a link. own: the link carries these flows
- * already. */
+/* The price of the all-to-all flows of the entry on a link.  own: the link carries them already. */
 static uint64_t price_flows(const struct search *z, uint32_t link, bool own)
 {
 	uint32_t target = z->w->target, hosts = z->hosts;
@@ -196,7 +190,8 @@ static uint64_t price_flows(const struct search *z, uint32_t link, bool own)
 	return sum;
 }
 
-/* As price_flows, for the shifts of the entry; stops when the sum reaches limit. */
+/* Like price_flows(), for the shifts in which a flow passes the entry.  Stops when the sum reaches
+ * limit. */
 static uint64_t price_bins(const struct search *z, uint32_t link, bool own,
 			   uint64_t limit)
 {
@@ -217,7 +212,6 @@ static uint32_t link_of(const struct search *z, ftr_sw s)
 	return balance_link(z->net, s, z->entry[s]);
 }
 
-/* Add the flows of the entry to the path from s up to the switch `end`, or remove them. */
 static void add_path(struct search *z, ftr_sw s, ftr_sw end, int by)
 {
 	for (; s != end; s = z->next_sw[s]) {
@@ -229,7 +223,6 @@ static void add_path(struct search *z, ftr_sw s, ftr_sw end, int by)
 	}
 }
 
-/* Set z->hop to the present path from s. */
 static void find_path(struct search *z, ftr_sw s)
 {
 	uint32_t n = 0;
@@ -244,7 +237,6 @@ static void find_path(struct search *z, ftr_sw s)
 	z->hop[0].before = 0;
 }
 
-/* The price of the links of the present path before hop `hop`. */
 static uint64_t price_before(struct search *z, uint32_t hop)
 {
 	for (; z->n_priced < hop; z->n_priced++) {
@@ -256,7 +248,6 @@ static uint64_t price_before(struct search *z, uint32_t hop)
 	return z->hop[hop].before;
 }
 
-/* The index of switch s in z->hop; n_hops + 1: the present path does not visit s. */
 static uint32_t hop_at(const struct search *z, ftr_sw s)
 {
 	uint32_t i = 0;
@@ -266,9 +257,8 @@ static uint32_t hop_at(const struct search *z, ftr_sw s)
 	return i;
 }
 
-/* Find the path from a candidate's switch s to the first switch that is also on the present path.
- * Returns the index of that switch in z->hop. *sum: the price of the all-to-all flows on this
- * path. */
+/* z->rest: the path from the candidate s to the first switch of the present path.  Returns the
+ * index of this switch in z->hop.  *sum: the price of the all-to-all flows on z->rest. */
 static uint32_t find_rest(struct search *z, ftr_sw s, uint64_t *sum)
 {
 	uint32_t hop;
@@ -285,7 +275,6 @@ static uint32_t find_rest(struct search *z, ftr_sw s, uint64_t *sum)
 	return hop;
 }
 
-/* The price of the shifts on the path in z->rest; stops when the sum reaches limit. */
 static uint64_t price_rest(const struct search *z, uint64_t limit)
 {
 	uint64_t sum = 0;
@@ -295,8 +284,9 @@ static uint64_t price_rest(const struct search *z, uint64_t limit)
 	return sum;
 }
 
-/* The port of the cheapest link of a group, without the present link of the entry, if its price is
- * below *least; *least is then set to this price. 0: no such link is below *least. */
+/* The port of the cheapest link of a group, except the present link of the entry.  Only prices
+ * below *least count.  Sets *least to the price of the result.  Returns 0 if there is no such
+ * link. */
 static ftr_port cheapest_link(const struct search *z, ftr_sw s,
 			      const struct ftr_group *g, uint64_t *least)
 {
@@ -320,10 +310,8 @@ static ftr_port cheapest_link(const struct search *z, ftr_sw s,
 	return best;
 }
 
-/* The cheapest port. *meet: the switch at which the path through this port meets the present path.
- * Only the prices before that switch differ. The prices of all-to-all flows are computed first, and
- * the bins of the links after this port are not read if these prices alone reach the price of the
- * best port so far. */
+/* The cheapest port.  *meet: the switch at which its path meets the present path.  All-to-all
+ * prices are computed first, because they are often enough to rule out a port. */
 static ftr_port cheapest(struct search *z, ftr_sw s, ftr_sw *meet)
 {
 	ftr_port now = z->entry[s], best = now;
@@ -355,7 +343,6 @@ static ftr_port cheapest(struct search *z, ftr_sw s, ftr_sw *meet)
 		now;
 }
 
-/* Is one of the bits begin .. end - 1 set?  Usually they are in one word. */
 static bool any_bit(const uint64_t *bits, uint32_t begin, uint32_t end)
 {
 	uint32_t i = begin / 64, last = (end - 1) / 64;
@@ -366,7 +353,6 @@ static bool any_bit(const uint64_t *bits, uint32_t begin, uint32_t end)
 	return i < last || word & ~UINT64_C(0) >> (63 - (end - 1) % 64);
 }
 
-/* The bins that contain the shifts. */
 static struct balance_shifts bins_for(const struct search *z,
 				      struct balance_shifts of)
 {
@@ -377,8 +363,6 @@ static struct balance_shifts bins_for(const struct search *z,
 	};
 }
 
-/* The row of the link in balance_count.full: bits of the bins with more than w->meet - 1 flows per
- * shift, as the mean over the bin. NULL: no bit is set. */
 static const uint64_t *full_bins(const struct search *z, uint32_t link)
 {
 	uint32_t row = z->net->row[link];
@@ -387,8 +371,6 @@ static const uint64_t *full_bins(const struct search *z, uint32_t link)
 		NULL;
 }
 
-/* True if the link is not bad for the current entry: it is not above the target, and no shift of
- * the entry is in a full bin of the link. */
 static bool is_fine(const struct search *z, uint32_t link)
 {
 	const uint64_t *full = full_bins(z, link);
@@ -411,9 +393,8 @@ static bool path_fine(const struct search *z, ftr_sw s)
 	return s == z->to;
 }
 
-/* Set z->hosts and z->shifts to the flows of an entry. If each bin has one shift, neighbouring
- * ranges of shifts are joined. Otherwise they stay separate, because price_wide() needs the number
- * of flows of each source. */
+/* Set z->hosts and z->shifts to the flows of an entry.  With one shift per bin, adjacent ranges are
+ * joined.  Otherwise price_wide() needs one range for each source. */
 static void set_flows(struct search *z, const struct passing *p)
 {
 	uint32_t n = 0;
@@ -465,9 +446,8 @@ static bool choose(struct search *z, ftr_sw s, const struct passing *p)
 
 /* ---- bad paths ---------------------------------------------------------------- */
 
-/* Set m->step and next_sw[] for destination d. step.hot: the path from the switch may have a bad
- * link, because a link is above the target or has a full bin for any shift. False: no path has a
- * bad link, and mark_path() is not needed. */
+/* Set m->step and next_sw[] for destination d.  Returns false if no path can have a bad link.
+ * step.hot: a link of the path is above the target or has a full bin. */
 static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
 		       uint16_t *next_sw)
 {
@@ -498,7 +478,6 @@ static bool find_steps(const struct search *z, struct marker *m, uint32_t d,
 	return any;
 }
 
-/* On the path from a source, mark all switches before the last bad link. */
 static void mark_path(const struct search *z, const struct marker *m,
 		      const struct balance_source *src, uint32_t pos,
 		      uint8_t *bad)
@@ -546,7 +525,6 @@ static void mark(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 
 /* ---- destinations --------------------------------------------------------------- */
 
-/* Append the sources in `from` to the list of switch `to`. */
 static void pass_on(struct search *z, const struct passing *from, ftr_sw to)
 {
 	struct passing *p = &z->at[to];

@@ -2,8 +2,8 @@
 /*
  * Candidates of entries, and the log of changes.
  *
- * The search remembers the best tables so far by the length of the log at that moment;
- * later moves are reverted at the end.
+ * The search notes the length of the log when it finds the best tables.  At the end, it reverts all
+ * later moves.
  */
 #include <stdlib.h>
 #include <string.h>

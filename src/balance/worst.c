@@ -2,46 +2,46 @@
 /*
  * The exact load of the most loaded link of every shift, by which the search compares tables.
  *
- * Shifts are processed in slices, which usually fit into the cache.  For each slice the flows of
- * all links are counted, and the maximum of every shift is added to the sum.  The bins of the
- * search are filled in the same pass.
+ * Shifts are processed in slices that usually fit into the cache.  For each slice, the flows of all
+ * links are counted, and the maxima of its shifts are added to the sum.  The same pass fills the
+ * bins of the search.
  */
 #include <stdatomic.h>
 #include <string.h>
 
 #include "balance/balance.h"
 
-/* The loops over shifts: the compiler must vectorise them at any optimisation level. */
+/* Vectorise the loops over shifts at any optimisation level. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
 
-#define SLICE_BYTES ((size_t)2 << 20)	/* a larger slice does not fit into the cache of a core */
+#define SLICE_BYTES ((size_t)2 << 20)	/* fits into the cache of a core */
 #define MOST_BYTES ((size_t)8 << 20)
-#define SLICE_SOURCES 16		/* A slice has at least SLICE_SOURCES * (mean number of
-					 * hosts of a source) shifts, unless it would exceed
-					 * MOST_BYTES or leave workers without a slice. In smaller
-					 * slices the time for following paths, each once per slice,
-					 * would be too long. */
-#define BLOCK 256u		/* number of shifts whose maxima are computed together */
+#define SLICE_SOURCES 16		/* A slice has at least this number of shifts, times the
+					 * mean number of hosts of a source.  Each slice follows all
+					 * paths again, so small slices would take too long.
+					 * MOST_BYTES and the number of workers limit the size of a
+					 * slice. */
+#define BLOCK 256u		/* number of shifts in one call of sum_of_most() */
 
 struct slice_worker {
 	uint16_t *n;		/* [rows][shifts of a slice] number of flows */
-	uint64_t sum;		/* flows on the most loaded link of each shift, added up */
+	uint64_t sum;		/* load of the most loaded link of each shift, added up */
 };
 
 struct slices {
 	const struct balance_net *net;
 	uint8_t *entry;
-	struct balance_count *fill;	/* fill the bins of this count; NULL: none */
-	uint32_t shifts;	/* number of shifts in a slice */
+	struct balance_count *fill;	/* fill the bins of this count, or NULL */
+	uint32_t shifts;
 	struct slice_worker *worker;
-	atomic_bool stop;	/* the search was cancelled */
+	atomic_bool stop;	/* cancelled */
 };
 
-/* For each of the shifts begin .. end - 1, at most BLOCK, counted from the first shift of the
- * slice, find the most loaded link, and add up the flows of these links. A link has one row of
- * b->n. All these shifts are processed together, so that the rows are read in order. */
+/* Add up the load of the most loaded link of each shift begin .. end - 1 (at most BLOCK), counted
+ * from the start of the slice.  All these shifts are processed together, so that rows are read in
+ * order. */
 static uint64_t sum_of_most(const struct balance_net *net,
 			    const struct balance_slice *b, uint32_t begin,
 			    uint32_t end)
@@ -60,8 +60,7 @@ static uint64_t sum_of_most(const struct balance_net *net,
 	return sum;
 }
 
-/* all: the bins, as one slice of all shifts. sum[i]: sum_of_most() of block i, which are the BLOCK
- * shifts from i * BLOCK on. */
+/* all: the bins, as one slice.  sum[i]: sum_of_most() of the BLOCK shifts from i * BLOCK on. */
 struct blocks {
 	const struct balance_net *net;
 	struct balance_slice all;
@@ -95,7 +94,7 @@ uint64_t balance_bins_worst(const struct balance_count *c,
 	return sum;
 }
 
-/* Store the flows of the slice in the bins. The slice must begin at the first shift of a bin. */
+/* Store the flows of the slice in the bins.  The slice must begin at the first shift of a bin. */
 static void fill_bins(struct balance_count *c, const struct balance_slice *b)
 {
 	for (uint32_t x = 0; x < c->net->n_rows; x++) {
@@ -158,8 +157,8 @@ static uint32_t shifts_in(const struct balance_net *net, size_t bytes)
 	return (uint32_t)(bytes / sizeof(uint16_t) / (net->n_rows + 1u));
 }
 
-/* The number of shifts in a slice: a multiple of the width of a bin and, unless a bin has more
- * shifts, at most n_pos / workers + 1, so that nearly all workers get a slice. */
+/* The number of shifts in a slice: a multiple of the width of a bin, and usually at most n_pos /
+ * workers + 1, so that nearly all workers get a slice. */
 static uint32_t slice_shifts(const struct slices *z, uint32_t workers)
 {
 	const struct balance_net *net = z->net;

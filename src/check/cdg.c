@@ -2,30 +2,31 @@
 /*
  * The channel dependency graph, filled LID by LID.
  *
- * The graph has an edge from link a to link b if a packet may hold a and wait for b. Routing is
- * free of deadlocks if the graph has no cycle; for deterministic tables the converse is true as
- * well (Dally and Seitz 1987). A packet that arrived at switch s over link a waits for one link
- * only: the next hop that s has for the packet's LID. For one LID it is therefore enough to know
- * which switches are on a path from a source. Each path is followed until it reaches a switch of an
- * earlier path, so that a LID costs O(n_sw). Paths that do not arrive count up to their end,
- * because their packets hold links until they are dropped. A forwarding loop is a cycle of the
- * graph.
+ * The graph has an edge from link a to link b if a packet may hold a and wait for b.  If the graph
+ * has no cycle, routing is free of deadlocks.  For deterministic tables the converse is true as
+ * well (Dally and Seitz 1987).
  *
- * All workers set bits of the same graph. A bit is set by an atomic OR, and only if it is not set
- * yet; the result does not depend on the order of the workers.
+ * A packet at switch s waits for one link only: the next hop of s for its LID.  So for one LID it
+ * is enough to know which switches are on a path from a source.  Each path is followed until it
+ * reaches a switch of an earlier path: O(n_sw) per LID.  A path that does not arrive has
+ * dependencies up to its end, because its packets hold links until they are dropped.  A forwarding
+ * loop is a cycle of the graph.
  *
- * The proof by ranks is tested along the same paths. Without claimed turns, every hop must go
- * strictly up or down, and after a hop down no hop may go up. With claimed turns, each turn must
- * be up-then-down or claimed (chk_legal() in claims.h).
+ * All workers set bits in the same graph, by atomic OR.  The result does not depend on the order
+ * of the workers.
  *
- * If VLs are checked, only the proof by ranks is tested here, and vl_cdg.c fills the graph.
+ * The proof by ranks is tested along the same paths.  Without claimed turns, every hop must lead
+ * up or down, and no hop up may follow a hop down.  With claimed turns, each turn must be
+ * up-then-down or claimed (chk_legal() in claims.h).
+ *
+ * If VLs are checked, this file only tests the proof by ranks, and vl_cdg.c fills the graph.
  */
 #include <string.h>
 
 #include "check/claims.h"
 
-/* Add the dependency between hop x -> s and the next hop of s, and test whether both hops satisfy
- * the proof by ranks. */
+/* Add the dependency between hop x -> s and the next hop of s. Test the proof by ranks for both
+ * hops. */
 static void add_hop(const struct chk *c, struct chk_part *w, ftr_sw x, ftr_sw s)
 {
 	const uint8_t *rank = c->rank;

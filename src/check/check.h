@@ -15,30 +15,18 @@
  *	dyn*.c		<ftr/cdg.h>, see dyn.h
  *	load*.c		<ftr/load.h>, see link_load.h
  *
- * The walks of updown.c and walk.c read the fabric from hop[], except horizontal links and the
- * ports of LIDs. hop[] has an element for each switch s and each of the 256 values p that an entry
- * can have, so that any byte of a table is a valid index. The element is the row to which the entry
- * leads. Rows 0 .. n_sw-1 are the switches; the END_ values below follow them:
+ * The walks of updown.c and walk.c read the fabric mainly from hop[].  hop[] has one element for
+ * each switch s and each of the 256 values p of an entry, so any byte of a table is a valid index.
+ * The element shows the row to which the entry leads:
  *
- *	hop[s * 256 + p] = CHK_BATCH * (peer switch | n_sw + END_...)
+ *	hop[s * 256 + p] = CHK_BATCH * row
  *
- * The factor CHK_BATCH makes the value an index in chk_part.state.
+ * Rows 0 .. n_sw-1 are the switches.  The rows after them are for the END_ values (see below).  The
+ * factor CHK_BATCH makes the element an index in chk_part.state.
  *
- * Several parts of the program follow paths through tables, each with a function of its
- * own. The checker shares none of these functions with the code that it checks. The other
- * parts have their own functions because they need different data from the path:
- *
- *	updown.c, walk.c	the result of the walk for every (switch, LID), by hop[]
- *	delta.c			the same for changed entries, with links that went down or came up
- *	dyn*.c, vl_cdg.c	the links and VLs of the path instead of its switches
- *	loadtree.c		all sources of one destination at once
- *	balance/displaced.c	also counts flows, and follows paths backwards to their sources
- *	incremental/write_steps.c	the next changed entry on a path over the new entries
- *	ddlr/plan.c		the current entries for one LID, and the steps of their writes
- *	ddlr/lid_transition.c	old and new entries for one LID, depending on their steps
- *	ddlr/table_transition.c	entries as they were before any repair
- *	cli/transition.c	any mixture of two tables, with two next hops at each switch
- *	sim/function.c		one hop of one packet
+ * Several parts of the program follow paths through tables, each with a function of its own.  The
+ * checker must share no code with what it checks.  The other parts need different data about a
+ * path: the links or VLs, the sources, the flows, or the order of writes.
  */
 #ifndef FTR_CHECK_CHECK_H
 #define FTR_CHECK_CHECK_H
@@ -46,8 +34,8 @@
 #include "core/core.h"
 #include <ftr/check.h>
 
-/* Result of a walk. In updown.c, a value below ST_PENDING means that the path arrives; the value is
- * its number of hops. In walk.c and delta.c only ST_GOOD means this; hops[] has the number. */
+/* Result of a walk. In walk.c and delta.c, ST_GOOD means that the path arrives; hops[] has the
+ * number of hops. In updown.c, any value below ST_PENDING means this, and is the number of hops. */
 enum {
 	ST_GOOD = 0,
 	ST_PENDING = 0x80,	/* the result is not known yet */
@@ -58,13 +46,13 @@ enum {
 	ST_ON_PATH
 };
 
-/* Rows n_sw + END_...: entries that lead to no switch, or to a switch of equal claimed rank. */
+/* Rows n_sw + END_...: the entry leads to no switch, or to a switch of equal claimed rank. */
 enum {
-	END_SIDE = 0,	/* a switch of equal claimed rank; its index is in ports[] */
+	END_SIDE = 0,	/* a switch of equal claimed rank; ftr_fabric.ports shows which one */
 	END_MISSING,
 	END_DEAD,
-	END_WRONG,	/* a host port; wrong, except for the LIDs of that port */
-	END_GOOD,	/* the exit of the LID (struct chk_exit); set in walk.c only */
+	END_WRONG,	/* a host port; wrong for all LIDs except those of that port */
+	END_GOOD,	/* the exit of the LID (struct chk_exit); only in walk.c */
 	N_ENDS
 };
 
@@ -72,17 +60,16 @@ enum {
 #define CHK_BATCH 128		/* number of LIDs per block of work */
 #define CHK_SW_MAX (UINT16_MAX - N_ENDS)
 
-/* The port by which packets to a LID must leave their last switch. */
+/* The port by which packets to a LID leave their last switch. */
 struct chk_exit {
-	ftr_sw sw;		/* switch of the owner; FTR_SW_NONE: there is no owner, or it has no
-				 * link */
+	ftr_sw sw;		/* FTR_SW_NONE: the LID has no owner, or its owner has no link */
 	ftr_port port;
 };
 
-/* The dependency graph. A vertex is a VL of a directed link. Its number is port * n_vl + VL, where
- * port is the index of the sending port in ftr_fabric.ports. Edges are stored at the switch
- * between the two links: bit out * n_vl + vl_out of row (switch, in, vl_in) is set if some packet
- * enters the switch by port `in` on VL vl_in, and leaves it by port `out` on VL vl_out. */
+/* The dependency graph.  A vertex is a VL of a directed link, with number port * n_vl + VL; port is
+ * the index of the sending port in ftr_fabric.ports.  Edges are stored at the switch between their
+ * two links.  Bit out * n_vl + vl_out of row (switch, in, vl_in) is set if some packet enters the
+ * switch by port `in` on VL vl_in, and leaves it by port `out` on VL vl_out. */
 struct chk_cdg {
 	uint64_t *dep;
 	uint64_t *first;	/* first[s]: index in dep[] of row (s, 0, 0) */
@@ -91,12 +78,12 @@ struct chk_cdg {
 /* Findings and scratch of one worker. */
 struct chk_part {
 	struct ftr_check_report r;
-	bool unproved;		/* an entry on a path violates the proof by ranks (cdg.c) */
-	uint8_t *state;		/* state[row * CHK_BATCH + i]: result of the walk from this row to
-				 * the i-th LID of the block */
-	uint8_t *head;		/* head[s]: 1 + index in the block of the last LID whose owner is s
-				 * or is connected to s; 0: there is none. The other LIDs of s
-				 * are in batch.next (updown.c) */
+	bool unproved;		/* true: an entry on a path violates the proof by ranks (cdg.c) */
+	uint8_t *state;		/* state[row * CHK_BATCH + i]: result of the walk from row to the
+				 * i-th LID of the block */
+	uint8_t *head;		/* head[s]: 1 + index in the block of the last LID of switch s or of
+				 * its hosts; 0: there is none; the other LIDs follow by batch.next
+				 * (updown.c) */
 	/* for one LID, [n_sw] each */
 	uint8_t *col;		/* col[s]: entry of s */
 	uint16_t *nxt;		/* nxt[s]: row of the next hop of s */
@@ -104,7 +91,7 @@ struct chk_part {
 	uint8_t *mark;
 	uint32_t *hops;		/* hops[s]: number of hops from s, if the path arrives */
 	uint32_t *stack;
-	uint32_t *seen;		/* [n_ports * FTR_N_SL] see vl_cdg.c */
+	uint32_t *seen;		/* [n_ports * FTR_N_SL], see vl_cdg.c */
 };
 
 struct chk_claims;
@@ -115,18 +102,18 @@ struct chk {
 	const uint8_t *rank;	/* claimed ranks; NULL: none */
 	const struct chk_claims *claims;	/* claimed turns; NULL: none */
 	bool no_cdg;
-	bool switches;		/* true: not only hosts but also switches send packets */
-	bool vls;		/* VLs are checked */
+	bool switches;		/* true: switches send packets too, not only hosts */
+	bool vls;		/* true: VLs are checked */
 	uint32_t n_vl;		/* number of VLs; 1 if VLs are not checked */
 	const struct ftr_sl2vl *sl2vl;	/* SL2VL tables; NULL: VL = SL */
 	const struct ftr_path_sl *path_sl;	/* SLs of paths; NULL: all paths use SL 0 */
 	uint32_t *hop;
-	uint32_t *hosts;	/* hosts[s]: number of host ports that send from s */
+	uint32_t *hosts;	/* hosts[s]: number of host ports on s that send */
 	uint8_t *source;	/* source[s]: 1: packets start at s */
-	uint32_t *order;	/* [n_sw] switches by ascending rank, then by index */
+	uint32_t *order;	/* [n_sw] switches by ascending rank */
 	uint32_t n_lowest;	/* number of switches of the lowest rank */
-	uint32_t n_hosts;	/* sum of hosts[] */
-	uint8_t *in_cdg;	/* in_cdg[lid]: 1: the dependencies of the LID are in the graph */
+	uint32_t n_hosts;
+	uint8_t *in_cdg;	/* in_cdg[lid]: 1: the graph has the dependencies of lid */
 	struct chk_cdg cdg;
 	struct chk_part *part;	/* [workers] */
 };
@@ -148,7 +135,7 @@ static inline size_t chk_dep_row(const struct chk *c, ftr_sw s, ftr_port in,
 		((size_t)in * c->n_vl + vl) * chk_dep_words(c, s);
 }
 
-/* The row to which entry p of s leads. Horizontal links are looked up in ports[]. */
+/* The row to which entry p of s leads. */
 static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
 {
 	uint32_t row = c->hop[(size_t)s * CHK_HOPS + p] / CHK_BATCH;
@@ -158,8 +145,8 @@ static inline uint32_t chk_row_of(const struct chk *c, ftr_sw s, ftr_port p)
 	return row;
 }
 
-/* The VL on which packets of this SL leave s by port `out` if they entered it by port `in`.
- * m == NULL: VL = SL. */
+/* The VL on which packets of this SL leave s by port `out` if they entered by port `in`.
+ * m: SL2VL tables; NULL: VL = SL. */
 static inline unsigned int chk_vl(const struct ftr_sl2vl *m, ftr_sw s, ftr_port in,
 				  ftr_port out, unsigned int sl)
 {
@@ -171,58 +158,56 @@ struct chk_exit chk_exit_of(const struct ftr_fabric *f, ftr_lid lid);
 enum ftr_status chk_same_size(const struct ftr_fabric *f,
 			      const struct ftr_tables *t,
 			      struct ftr_err *err) FTR_MUST_USE;
-/* Record that the path from s to lid ends in state st, which is a finding. */
+/* Record the finding st (ST_...) for the path from s to lid. */
 void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 	     uint8_t st);
-/* Copy sample s to *to if it is the first sample, or if its (LID, switch) is less than that of
- * *to. */
+/* Replace *to by s if s is the first sample, or if its (LID, switch) is less than that of *to. */
 void chk_sample(struct ftr_check_sample *to, bool first,
 		struct ftr_check_sample s);
-/* The finding that corresponds to state st, ST_... */
+/* The finding for state st, ST_... */
 enum ftr_finding chk_finding(uint8_t st);
-/* True if the bit of a port is set in `dead`; port: index in ftr_fabric.ports; dead == NULL: no bit
+/* True if the bit of a port is set in `dead`. port: index in ftr_fabric.ports. dead: NULL: no bit
  * is set. */
 static inline bool chk_is_dead(const uint64_t *dead, uint32_t port)
 {
 	return dead && dead[port / 64] >> port % 64 & 1;
 }
 
-/* The next switch after s on the path to lid; s itself if the path ends at s. */
+/* The next switch after s on the path to lid. Returns s if the path ends at s. */
 typedef ftr_sw (*chk_next_fn)(const void *ctx, ftr_sw s, ftr_lid lid);
-/* The switch with the faulty entry on the path from s. For a loop this is the switch at which the
- * path enters the loop. */
+/* The switch with the faulty entry on the path from s. For a loop: the switch at which the path
+ * enters the loop. */
 ftr_sw chk_faulty_switch(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
 		   ftr_lid lid, bool loop);
 void chk_found(struct chk_part *w, enum ftr_finding what, ftr_sw from,
 	       ftr_sw at, ftr_lid lid);
 
-/* updown.c: check LIDs base .. base + CHK_BATCH - 1, with claimed ranks. */
+/* Check LIDs base .. base + CHK_BATCH - 1, with claimed ranks (updown.c). */
 void chk_block(const struct chk *c, struct chk_part *w, uint32_t base);
 
 /* check_tables.c */
 /* FTR_INVAL or FTR_LIMIT if the tables cannot be checked. */
 enum ftr_status chk_refuse(const struct ftr_fabric *f, const struct ftr_tables *t,
 			   struct ftr_err *err) FTR_MUST_USE;
-/* Allocate and set the members of c, except claims, and except the options, which are set already.
- * False: out of memory. */
+/* Allocate and set the members of c except claims. The options in c must be set. Returns false if
+ * out of memory. */
 bool chk_set_up(struct chk *c, struct ftr_arena *a, unsigned int workers);
 
 /* walk.c */
 extern const uint8_t chk_end_state[N_ENDS];
 /* Follow the paths from all switches to lid: set end[] and hops[]. */
 void chk_follow_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
-/* Like chk_follow_lid(), and also record findings and dependencies. */
+/* Like chk_follow_lid(). Also record findings and dependencies. */
 void chk_walk_lid(const struct chk *c, struct chk_part *w, ftr_lid lid);
 /* Set col[] and nxt[] for lid. */
 void chk_column(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
-/* cdg.c: add the dependencies of packets from sources to lid. col[] and nxt[] must be set. */
+/* cdg.c: add the dependencies of packets to lid. col[] and nxt[] must be set. */
 void chk_cdg_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
 
-/* vl_cdg.c: add the dependencies over (link, VL) of packets to lid, following the path of every
- * source. */
+/* vl_cdg.c: add the dependencies of packets to lid over (link, VL). */
 void chk_vls_add(const struct chk *c, struct chk_part *w, ftr_lid lid);
-/* Set the bit of one dependency; several workers may do so at the same time. */
+/* Set the bit of one dependency. Several workers may do so at the same time. */
 void chk_set_dep(const struct chk *c, ftr_sw s, ftr_port in, unsigned int vl_in,
 		 ftr_port out, unsigned int vl_out);
 enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
@@ -230,7 +215,7 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 			    struct ftr_err *err) FTR_MUST_USE;
 uint32_t chk_vls_count(const struct chk *c);
 
-/* cycle.c: set r->cdg to ACYCLIC or CYCLE; if it is CYCLE, also r->cycle and r->cycle_len. */
+/* cycle.c: set r->cdg to ACYCLIC or CYCLE. For CYCLE, also set r->cycle and r->cycle_len. */
 enum ftr_status chk_cycle(const struct chk *c, struct ftr_arena *a,
 			  struct ftr_check_report *r, struct ftr_err *err);
 

@@ -2,27 +2,28 @@
 /*
  * ftr_check_tables: set-up, division among the threads of the team, sum of the results.
  *
- * The set-up derives three things from the fabric: hop[] (the meaning of each value of an entry at
- * each switch), the number of hosts of each switch and, with claimed ranks, the switches in the
- * order of their ranks. Blocks of 128 LIDs are then divided among the threads. With claimed
- * ranks, updown.c walks a block first, and only the LIDs that it cannot decide take the general
- * walk (walk.c). Without ranks, every LID takes the general walk.
+ * The set-up derives from the fabric: hop[] (the meaning of each entry at each switch) and the
+ * number of hosts of each switch.  If ranks are claimed, it also sorts the switches by rank.
+ *
+ * Then blocks of 128 LIDs are divided among the threads.  If ranks are claimed, updown.c walks a
+ * block first, and only LIDs that it cannot decide take the general walk (walk.c).  Otherwise
+ * every LID takes the general walk.
  *
  *	part[0]  part[1] ...	counts, samples, scratch: one per worker
  *	    \     /
  *	     sum		sums, maxima, first samples
  *
- * A first sample is the one with the least (LID, switch). Sums and first samples do not depend on
- * the assignment of blocks to workers, so the report is the same for any number of threads. All
- * memory is allocated before the workers run; workers allocate nothing.
+ * A first sample is the one with the least (LID, switch).  Sums and first samples do not depend on
+ * which worker checks which block.  So the report is the same for any number of threads.  All
+ * memory is allocated before the workers run.
  *
- * The tables are proved free of credit loops if every LID passed updown.c or the test in
- * the general walk. Otherwise the LIDs whose dependencies are not yet in the graph are
- * added, and the graph is searched (cdg.c, cycle.c).
+ * The tables are proved free of credit loops if every LID passes updown.c or the test of the
+ * general walk.  Otherwise the dependencies of all LIDs are put into a graph, and the graph
+ * is searched for a cycle (cdg.c, cycle.c).
  *
- * Time: O(n_sw * LIDs). Memory: 1 KB per switch, about 150 bytes per switch and
- * worker, and per switch a square bit matrix of its ports. If VLs are checked, the matrix is one of
- * the pairs (port, VL), and each worker needs 64 more bytes per port.
+ * Time: O(n_sw * LIDs).  Memory: 1 KB per switch, about 150 bytes per switch and worker, and per
+ * switch a square bit matrix of its ports.  If VLs are checked, this matrix has a row and a column
+ * for each (port, VL).  Each worker then needs 64 more bytes per port.
  */
 #include <string.h>
 
@@ -61,8 +62,7 @@ static void merge(struct ftr_check_report *sum,
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
 }
 
-/* Add the counts of vl_cdg.c. This function is separate from merge(), because vl_cdg.c may also
- * run after the walk. */
+/* Add the counts of vl_cdg.c. They are not part of merge(), because vl_cdg.c may also run later. */
 static void merge_vls(struct ftr_check_report *sum,
 		      const struct ftr_check_report *r)
 {
@@ -203,7 +203,7 @@ static void check_blocks(void *ctx, unsigned int worker, uint32_t begin, uint32_
 			chk_walk_lid(c, w, (ftr_lid)lid);
 }
 
-/* Add the dependencies of the LIDs that the walk did not put into the graph. */
+/* Add the dependencies of all LIDs that are not yet in the graph. */
 static void add_blocks_to_cdg(void *ctx, unsigned int worker, uint32_t begin,
 			      uint32_t end)
 {

@@ -2,10 +2,9 @@
 /*
  * Test of the claimed turns.
  *
- * The graph has one vertex for each ordered pair of neighbouring switches
- * (parallel links together) and one edge for each turn of the relation (claims.h).
- * Vertices without a predecessor are removed as long as there are any (Kahn 1962). If
- * vertices remain at the end, there is a cycle.
+ * A vertex of the graph is an ordered pair of neighbouring switches.  An edge is a turn that
+ * belongs to the relation of claims.h.  Vertices without a predecessor are removed repeatedly (Kahn
+ * 1962).  If vertices remain, there is a cycle.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +19,11 @@ struct graph {
 	const struct ftr_link *extra;
 	uint32_t n_extra;
 	uint32_t *first;	/* first[s]: index in nbr[] of the first neighbour of s */
-	ftr_sw *nbr;		/* neighbours of all switches, without duplicates; the index in
-				 * nbr[] is the number of the vertex */
-	uint32_t *in;		/* in[v]: number of predecessors of vertex v that remain */
+	ftr_sw *nbr;		/* neighbours of all switches, without duplicates; the index is the
+				 * number of the vertex */
+	uint32_t *in;		/* in[v]: number of remaining predecessors of vertex v */
 	uint32_t *queue;
-	ftr_sw *own;		/* own[v]: switch from which vertex v leads */
+	ftr_sw *own;		/* own[v]: first switch of the pair of vertex v */
 };
 
 static int turn_cmp(const void *x, const void *y)
@@ -81,7 +80,7 @@ static void find_neighbours(struct graph *g, uint32_t *mark)
 	g->first[f->n_sw] = n;
 }
 
-/* The vertex of the pair (from, to); UINT32_MAX if the two are not neighbours. */
+/* The vertex (from, to), or UINT32_MAX if the two are not neighbours. */
 static uint32_t vertex(const struct graph *g, ftr_sw from, ftr_sw to)
 {
 	for (uint32_t v = g->first[from]; v < g->first[from + 1]; v++)
@@ -120,7 +119,7 @@ static void remove_vertex(struct graph *g, uint32_t v, uint32_t *n)
 	for (uint32_t w = g->first[at]; w < g->first[at + 1]; w++)
 		if (by_rank(g, from, at, g->nbr[w]) && --g->in[w] == 0)
 			g->queue[(*n)++] = w;
-	/* find the first claimed turn that begins with from, at */
+	/* the first claimed turn that begins with from, at */
 	FTR_LOWER_BOUND(i, g->c->n, turn[i].from < from ||
 			(turn[i].from == from && turn[i].at < at));
 	for (; i < g->c->n && turn[i].from == from && turn[i].at == at; i++) {
@@ -144,8 +143,8 @@ static bool acyclic(struct graph *g)
 	return n == all;
 }
 
-/* Sort the claims; remove duplicates, turns that are allowed without a claim, and turns over links
- * that are not up. */
+/* Sort the claims. Remove duplicates, turns that need no claim, and turns over links that are
+ * down. */
 static void sort_claims(const struct graph *g, struct chk_claims *c)
 {
 	uint32_t kept = 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Claimed turns: turns that are not up-then-down, but that tables may make.
+ * Claimed turns.  A turn is two successive hops of a path: from switch `from` over `at` to `to`.
+ * Tables may make a claimed turn even if the turn is not up-then-down by rank.
  *
- * The relation consists of the claimed turns and of all turns that are
- * up-then-down by rank, except turns back to the previous switch. It must have
- * no cycle; otherwise the claims are not used. A routing that makes only turns of
- * an acyclic relation has no credit loop (Dally and Seitz 1987).
+ * The relation has two parts: the claimed turns, and the turns that up/down routing by rank
+ * allows.  The second part has no turns back to the previous switch.  If the relation has a cycle,
+ * the claims are not used.  A routing that makes only turns of an acyclic relation has no credit
+ * loop (Dally and Seitz 1987).
  */
 #ifndef FTR_CHECK_CLAIMS_H
 #define FTR_CHECK_CLAIMS_H
@@ -15,12 +16,12 @@
 struct chk_claims {
 	const uint8_t *rank;
 	struct ftr_turn *turn;	/* sorted, without duplicates */
-	uint32_t n;		/* 0: there are none, or they are not used */
+	uint32_t n;		/* 0: no claims, or they are not used */
 };
 
-/* Set the claims, if their relation has no cycle over the links that are up: the links of f except
- * the dead ones, and the links in extra. dead: bits as in struct ftr_check_delta; NULL: none.
- * Error: FTR_NOMEM. */
+/* Set the claims if the relation has no cycle over the links that are up.  These are the links of f
+ * without the dead ones, and the links in extra.  dead: bits as in struct ftr_check_delta; NULL:
+ * none.  Error: FTR_NOMEM. */
 enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 			       const uint8_t *rank,
 			       const struct ftr_turn *turn, uint32_t n,
@@ -31,8 +32,8 @@ enum ftr_status chk_claims_set(struct chk_claims *c, const struct ftr_fabric *f,
 
 bool chk_claimed(const struct chk_claims *c, ftr_sw from, ftr_sw at, ftr_sw to);
 
-/* True if up/down routing by rank allows these two hops (not back to `from`, no horizontal hop), or
- * if the turn is claimed. */
+/* True if the turn is claimed, or if up/down routing by rank allows it: no horizontal hop, and not
+ * back to `from`. */
 static inline bool chk_legal(const struct chk_claims *c, ftr_sw from, ftr_sw at,
 			     ftr_sw to)
 {

@@ -2,45 +2,44 @@
 /*
  * The search for a cycle in the dependency graph.
  *
- * A vertex without a predecessor or without a successor is on no cycle. Such vertices are removed
- * repeatedly ("peeled"). If nothing is left, the graph is acyclic (Kahn 1962). Otherwise every
- * remaining vertex has a remaining successor, so that a walk must visit a vertex twice. The part of
- * the walk between the two visits is a first cycle.
+ * A vertex without a predecessor or without a successor is on no cycle.  Such vertices are removed
+ * repeatedly; this is called peeling.  If nothing is left, the graph is acyclic (Kahn 1962).
+ * Otherwise every remaining vertex has a remaining successor.  A walk then must visit some vertex
+ * twice, and the part between the two visits is a first cycle.
  *
- * A shortest cycle is found as follows. From the remaining vertex with the lowest number,
- * a breadth-first search looks for a path back to this vertex that is shorter than the
- * best cycle so far. Then this vertex is deleted, because all cycles through it
- * have been examined, and the graph is peeled again. At the end the cycle is
+ * A shortest cycle is found as follows.  A breadth-first search starts at the remaining vertex
+ * with the lowest number.  It looks for a path back to this vertex that is shorter than the best
+ * cycle so far.  Then the vertex is removed, because all cycles through it have been examined, and
+ * the graph is peeled again.  This is repeated with the next vertex.  At the end the cycle is
  * rotated so that the channel with the lowest number comes first.
  *
- * Peeling is O(vertices + edges). The search is O(vertices * edges) at worst,
- * in practice far less because of its bounded depth. When it has visited BUDGET edges, no further
- * breadth-first search begins, and the best cycle found so far is returned. All of this runs in one
- * thread.
+ * Peeling is O(vertices + edges).  The search is O(vertices * edges) at worst, in practice far
+ * less, because its depth is bounded.  After BUDGET visited edges, no further breadth-first search
+ * begins, and the best cycle so far is the result.  All of this runs in one thread.
  */
 #include <string.h>
 
 #include "check/check.h"
 
-#define BUDGET (UINT64_C(1) << 27)	/* no breadth-first search begins after this number of
-					 * visited edges */
+#define BUDGET (UINT64_C(1) << 27)	/* number of visited edges after which no breadth-first
+					 * search begins */
 
 struct search {
 	const struct chk *c;
 	uint32_t n;		/* number of vertices: ports of the fabric * VLs */
-	uint32_t *in, *out;	/* in[v], out[v]: number of predecessors and successors of v that
-				 * remain */
-	uint8_t *alive;		/* alive[v]: v has not been removed */
-	uint32_t *queue;	/* [n + 1] queue[n]: length of the queue */
+	uint32_t *in, *out;	/* numbers of remaining predecessors and successors of each
+				 * vertex */
+	uint8_t *alive;		/* 1: the vertex has not been removed */
+	uint32_t *queue;	/* [n + 1] queue[n] is the length of the queue */
 	uint32_t root;
-	uint32_t *dist, *via;	/* breadth-first search. dist[v]: number of channels from root to v;
-				 * via[v]: vertex before v (in first_cycle(): after v) */
+	uint32_t *dist, *via;	/* dist[v]: number of channels from root to v; via[v]: vertex before
+				 * v (in first_cycle(): after v) */
 	uint32_t *best;		/* [best_len] the shortest cycle so far */
 	uint32_t best_len;
 	uint64_t edges;		/* number of edges that breadth-first searches have visited */
 };
 
-/* The function is called for each successor or predecessor w of v, even if w has been removed. */
+/* Called for each successor or predecessor w of v, even if w has been removed. */
 typedef void (*visit_fn)(struct search *z, uint32_t v, uint32_t w);
 
 static void successors(struct search *z, uint32_t v, visit_fn fn)
@@ -59,8 +58,8 @@ static void successors(struct search *z, uint32_t v, visit_fn fn)
 		}
 }
 
-/* Visit the predecessors of v. At the switch that sends on v, these are the pairs (in port, VL)
- * whose row has the bit of v set. */
+/* Visit the predecessors of v: all pairs (in port, VL), at the switch that sends on v, whose row
+ * has the bit of v set. */
 static void predecessors(struct search *z, uint32_t v, visit_fn fn)
 {
 	const struct ftr_fabric *f = z->c->f;
@@ -115,8 +114,7 @@ static void lose_succ(struct search *z, uint32_t v, uint32_t w)
 		queue_removal(z, w);
 }
 
-/* Remove the queued vertices, and then repeatedly all that have no predecessor or no successor
- * left. */
+/* Remove the queued vertices, then all vertices that lose their last predecessor or successor. */
 static void peel(struct search *z)
 {
 	for (uint32_t i = 0; i < z->queue[z->n]; i++) {
@@ -151,7 +149,7 @@ static void take_first(struct search *z, uint32_t v, uint32_t w)
 		z->via[v] = w;
 }
 
-/* Walk from v until a vertex repeats, and store the cycle in best[]. */
+/* Walk from v until a vertex repeats. Store the cycle in best[]. */
 static void first_cycle(struct search *z, uint32_t v)
 {
 	memset(z->via, 0xff, (size_t)z->n * sizeof(*z->via));
@@ -176,8 +174,8 @@ static void reach(struct search *z, uint32_t v, uint32_t w)
 	z->queue[z->queue[z->n]++] = w;
 }
 
-/* Search for a path from root back to root with fewer than best_len channels. The root
- * gets a distance only when the search reaches it again. */
+/* Search for a path from root back to root with fewer than best_len channels. root gets a distance
+ * when the search comes back to it. */
 static void shorter_through(struct search *z, uint32_t root)
 {
 	uint32_t len = 0, i = 0;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ftr_check_changes: check of the changed entries only.
+ * ftr_check_changes: checks the changed entries only.
  *
- * The changes are sorted by LID, and the LIDs are divided among the threads. For
- * one LID the paths from all changed entries are followed as in walk.c; visited
- * switches are remembered, so that none is visited twice. Then the changed entries are
- * compared with those of neighbouring switches, by claimed rank, to find these faults
- * (x and y are neighbouring switches):
+ * The changes are sorted by LID, and the LIDs are divided among the threads.  For each LID the
+ * paths from all changed entries are followed as in walk.c; no switch is visited twice.  Then
+ * changed entries are compared with the entries of neighbouring switches, by claimed rank.  This
+ * finds the following faults, where x and y are neighbouring switches:
  *
- *	new tables	The entry of x leads down to y, and the entry of y leads up. If the
- *			entry of x changed, the walk finds this. Otherwise the entry of y
- *			changed, and the switches above y are examined.
- *	old and new	In one of the tables the entry of x leads down to y, in the other the
- *			entry of y leads up. Only pairs in which both entries changed are
- *			compared: if only one changed, one of the tables contains the same turn.
- *	missing entry	Entries that still lead to a switch whose new entry is missing are
- *			counted (stranded).
+ *	new tables	The entry of x leads down to y, and the entry of y leads up.  If the
+ *			entry of x changed, the walk finds this fault.  Otherwise the entry of
+ *			y changed, and the switches above y are examined.
+ *	old and new	The entry of x leads down to y in one table, and the entry of y leads up
+ *			in the other table.  Only pairs in which both entries changed are
+ *			compared: if one of the entries did not change, the turn is in the
+ *			old or in the new table itself.
+ *	missing entry	The new entry of a switch is missing.  The entries that still lead to
+ *			this switch are counted (stranded).
  *
  * Old entries that lead over a dead link do not count, because no packet passes a dead link.
  */
@@ -27,14 +27,14 @@
 
 struct worker_state {
 	struct ftr_delta_report r;
-	bool horizontal;	/* an entry uses a horizontal link, which the claims exclude (see
-				 * ftr_check_delta.horizontal) */
+	bool horizontal;	/* true: an entry uses a horizontal link, which the claims exclude
+				 * (ftr_check_delta.horizontal) */
 	uint32_t *at;		/* at[s]: index of the change of s for the current LID, or NONE */
-	uint32_t *seen;		/* seen[s] == stamp: the fate and the hops of s are known */
+	uint32_t *seen;		/* seen[s] == stamp: fate and hops of s are known */
 	uint32_t stamp;
-	/* The elements of these three arrays are valid if seen[s] == stamp. */
+	/* These arrays are valid for s if seen[s] == stamp. */
 	uint8_t *fate;		/* fate[s]: result of the path from s, ST_... */
-	uint8_t *turned;	/* turned[s] 1: a turn at s was counted */
+	uint8_t *turned;	/* turned[s]: 1: a turn at s was counted */
 	uint32_t *ahead;	/* ahead[s]: index of the next change on the path from s, or NONE */
 	uint32_t *hops, *stack;
 };
@@ -46,8 +46,8 @@ struct delta_check {
 	struct chk_claims claims;
 	uint32_t *by_lid;	/* The changes of lid are d->change[by_lid[i]], lid_first[lid] <= i
 				 * < lid_first[lid + 1]. */
-	uint32_t *lid_first;	/* [max_lid + 2] see by_lid */
-	ftr_lid *lid;		/* [n_lids] LIDs with changes */
+	uint32_t *lid_first;	/* [max_lid + 2] */
+	ftr_lid *lid;		/* [n_lids] LIDs that have changes */
 	uint32_t n_lids;
 	struct worker_state *worker_state;
 };
@@ -59,7 +59,7 @@ static bool is_dead(const struct delta_check *c, ftr_sw s, ftr_port p)
 	return chk_is_dead(c->d->dead, c->f->sw[s].first_port + p);
 }
 
-/* Find the other end of a link in extra[]; either end may be given. */
+/* Find the other end of a link in extra[]. Either end may be given. */
 static bool extra_peer(const struct delta_check *c, ftr_sw s, ftr_port p,
 		       ftr_sw *peer, ftr_port *peer_port)
 {
@@ -80,8 +80,8 @@ static bool extra_peer(const struct delta_check *c, ftr_sw s, ftr_port p,
 	return false;
 }
 
-/* Find the switch at the far end of port p of s. False: the port has no link to a switch, or this
- * link is down. */
+/* Find the switch at the far end of port p of s. Returns false if the port has no link to a switch,
+ * or if the link is down. */
 static bool peer_of(const struct delta_check *c, ftr_sw s, ftr_port p, ftr_sw *peer,
 		    ftr_port *peer_port)
 {
@@ -102,8 +102,8 @@ static ftr_port entry(const struct delta_check *c, ftr_sw s, ftr_lid lid)
 	return ftr_tables_get(c->t, s, lid);
 }
 
-/* Find what happens to a packet at s, by the entry of s: returns ST_PENDING if the packet goes on
- * to switch *next; otherwise the result of the packet's walk, and *next is not set. */
+/* Find where the entry of s leads a packet. Returns ST_PENDING if it leads to a switch, and sets
+ * *next to this switch. Otherwise returns the result of the packet's walk. */
 static uint8_t step(const struct delta_check *c, ftr_sw s, ftr_lid lid,
 		    struct chk_exit x, ftr_sw *next)
 {
@@ -148,19 +148,23 @@ static bool goes_up(const struct delta_check *c, ftr_sw s, ftr_port p)
 	return peer_of(c, s, p, &y, &q) && c->d->rank[y] > c->d->rank[s];
 }
 
-/* True if every turn that is not up-then-down must be claimed, also turns over horizontal links. */
+/* True if every turn that is not up-then-down must be claimed. This includes turns over horizontal
+ * links. */
 static bool is_strict(const struct delta_check *c)
 {
 	return c->claims.n || c->d->horizontal;
 }
 
 /*
- * True if the two hops of a packet that came from x and leaves s by port p are not allowed
- * together.  If is_strict(), the pairs of hops of up/down routing by rank are allowed (up-up,
- * up-down, down-down; not back to x, no horizontal hop), and claimed turns.  Otherwise only a hop
- * up after a hop down is forbidden: a hop up and then down again to x cannot close a cycle, and
- * horizontal hops are reported in worker_state.horizontal.
- * False if port p has no link to a switch, or this link is down.
+ * True if a packet that came from x may not leave s by port p.
+ *
+ * If is_strict(), the packet may make claimed turns, and the turns of up/down routing by rank:
+ * up-up, up-down and down-down, but not back to x, and not over a horizontal link.
+ *
+ * If is_strict() is false, only a hop up after a hop down is forbidden.  (A hop up and
+ * down again to x cannot close a cycle.  Horizontal hops are reported in worker_state.horizontal.)
+ *
+ * Returns false if port p has no link to a switch, or if the link is down.
  */
 static bool illegal(const struct delta_check *c, ftr_sw x, ftr_sw s, ftr_port p)
 {
@@ -175,7 +179,7 @@ static bool illegal(const struct delta_check *c, ftr_sw x, ftr_sw s, ftr_port p)
 	return rank[s] < rank[x] && rank[y] > rank[s];
 }
 
-/* Follow the path from s and set fate[], ahead[] and hops[] for all switches on the path. */
+/* Follow the path from s. Set fate[], ahead[] and hops[] of all switches on it. */
 static uint8_t follow(const struct delta_check *c, struct worker_state *j, ftr_sw s,
 		      ftr_lid lid)
 {
@@ -202,7 +206,7 @@ static uint8_t follow(const struct delta_check *c, struct worker_state *j, ftr_s
 		j->horizontal |= rank[next] == rank[y] && !is_strict(c);
 		y = next;
 	}
-	if (fate == ST_PENDING) {	/* the fate of y is known, or y is on this path */
+	if (fate == ST_PENDING) {	/* either the fate of y is known, or y is on this path */
 		if (depth &&
 		    illegal(c, j->stack[depth - 1], y, entry(c, y, lid)))
 			turn(j, j->stack[depth - 1], y, lid);
@@ -246,8 +250,8 @@ static void walk(const struct delta_check *c, struct worker_state *j, ftr_sw s, 
 
 /* ---- neighbours ------------------------------------------------------ */
 
-/* True if change k is written before change i, and the packets that followed the old
- * entry of k have left the fabric when change i is written. */
+/* True if change k is written before change i, with a drain between them: packets that followed
+ * the old entry of k have left the fabric. */
 static bool drained_before(const struct delta_check *c, uint32_t k, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -262,8 +266,8 @@ static void mixed(struct worker_state *j, ftr_sw from, ftr_sw at, ftr_lid lid)
 		   (struct ftr_check_sample){ from, at, lid });
 }
 
-/* Compare change i with the change of the switch to which its old or new entry leads, to find turns
- * that only a mixture of both tables has. Also find out if change i is written too early. */
+/* Compare change i with the changes at the switches to which its old and its new entry lead. Find
+ * turns that only a mixture of both tables has. Count change i if it is written too early. */
 static void check_below(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -292,9 +296,9 @@ static void check_below(const struct delta_check *c, struct worker_state *j, uin
 		mixed(j, x->sw, s, x->lid);
 }
 
-/* Examine the neighbours whose unchanged entry leads to the switch of change i, to find stranded
- * entries and turns. This is needed only if the new entry of change i is missing, if it leads up
- * and the old one did not, or if is_strict(). */
+/* Examine the neighbours whose unchanged entry leads to the switch of change i. Find stranded
+ * entries and turns. This is necessary in three cases: the new entry of change i is missing; the
+ * new entry leads up and the old entry did not; or is_strict(). */
 static void check_above(const struct delta_check *c, struct worker_state *j, uint32_t i)
 {
 	const struct ftr_check_delta *d = c->d;
@@ -361,7 +365,7 @@ static uint64_t count_named(const struct delta_check *c, ftr_sw s, ftr_port p)
 	return n;
 }
 
-/* Count the entries that still use a port of a link that went down. */
+/* Count the entries that still use a link that went down. */
 static uint64_t count_missed(const struct delta_check *c)
 {
 	uint64_t n = 0;
@@ -400,8 +404,8 @@ static enum ftr_status validate(const struct delta_check *c, struct ftr_err *err
 
 static void sort_by_lid(struct delta_check *c)
 {
-	uint32_t *first = c->lid_first + 1;	/* at the end of this function: first[lid] is the
-						 * end of the changes of lid */
+	uint32_t *first = c->lid_first + 1;	/* in the end, first[lid] is the end of the changes
+						 * of lid */
 
 	for (uint32_t i = 0; i < c->d->n_changes; i++)
 		first[c->d->change[i].lid]++;
@@ -459,7 +463,7 @@ static void add(struct ftr_delta_report *sum, const struct ftr_delta_report *r)
 	sum->max_hops = FTR_MAX(sum->max_hops, r->max_hops);
 }
 
-/* Fewer changes than this are checked sooner by one thread than a second thread wakes up. */
+/* One thread checks fewer changes than this before a second thread would wake up. */
 #define TEAM_CHANGES 256
 
 enum ftr_status ftr_check_changes(const struct ftr_fabric *f,

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges of all LIDs under tables that do not change, used when a graph is built.
+ * The edges of all LIDs under tables that do not change; used when a graph is built.
  *
- * This is the walk of dynwalk.c for all LIDs at once. Each VL out of a switch has the set of LIDs
- * whose packets have reached it. In each round, every VL passes on to the neighbours of its switch
- * the LIDs that first reached it in the previous round. Several threads share a round; each has its
- * own sets of the LIDs that it passed on. All threads then merge these sets. At each neighbour,
- * the LIDs are counted by the outgoing port of their entries. Only these counts are converted
- * into edges, because the VL of a packet depends on its ports and its SL, not on its LID. Each SL
- * is processed on its own.
+ * This is the walk of dynwalk.c for all LIDs at once, for one SL after the other.  It runs in
+ * rounds.  Each VL out of a switch has the set of LIDs whose packets have reached this VL.  In a
+ * round, every VL passes on its new LIDs to the neighbours of its switch.  (LIDs that first reached
+ * the VL in the previous round are new.)  Each neighbour counts these LIDs by the outgoing port of
+ * their entries.  The counts become edges: the VL of a packet depends on its ports and its SL, not
+ * on its LID.
  *
- * A walk LID by LID would access scattered memory. This walk reads the
- * rows of a switch and of its neighbours, and little else.
+ * Several threads share a round.  Each thread has its own sets of the LIDs that it passed on.
+ * After the round all threads merge these sets.
+ *
+ * A walk LID by LID would access scattered memory.  This walk reads little else than the rows of
+ * a switch and of its neighbours.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -19,8 +21,7 @@
 #include "check/dyn.h"
 #include "core/bytes.h"
 
-/* Loops over the words of a set: the compiler must vectorise them at any
- * optimisation level. */
+/* Loops over the words of a set must be vectorised at any optimisation level. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -35,11 +36,11 @@ struct all {
 	uint32_t sl;
 	uint32_t words;		/* number of 64-bit words of a set of LIDs */
 	uint64_t *owned;	/* set of the LIDs with an owner */
-	/* One set of LIDs for each VL out of a switch, at s * n_vl + VL. todo: LIDs to be passed on
-	 * in this round. met: all LIDs that reached the VL before this round; this is base_set[] of
-	 * this SL */
+	/* One set of LIDs for each VL out of a switch, with index s * n_vl + VL. todo: LIDs to pass
+	 * on in this round. met: all LIDs that reached the VL before this round; it is base_set[]
+	 * of this SL. */
 	uint64_t *todo, *met;
-	uint8_t *passes;	/* passes[s * n_vl + VL] 1: the VL passes on LIDs in this round */
+	uint8_t *passes;	/* passes[s * n_vl + VL], 1: the VL passes on LIDs in this round */
 	uint32_t *list, n_list;	/* the VLs with passes[] == 1 */
 	atomic_bool stopped;
 	struct part *part;	/* [n_parts] */
@@ -49,23 +50,23 @@ struct all {
 /* The state of one thread. */
 struct part {
 	struct all *a;
-	uint64_t *reached;	/* for each VL: set of the LIDs that this thread passed on to it in
-				 * this round */
-	uint8_t *any;		/* any[s * n_vl + VL] 0: this thread passed on nothing to the VL in
-				 * this round, and its set in reached is not initialised */
+	uint64_t *reached;	/* for each VL: the LIDs that this thread passed on to it in this
+				 * round */
+	uint8_t *any;		/* any[s * n_vl + VL], 0: this thread passed on nothing to the VL,
+				 * and the set in reached is not initialised */
 	uint64_t *set;		/* scratch: a set of LIDs */
-	uint16_t *lid;		/* scratch: [PORTS][FEW] lists of LIDs by port */
-	/* last: for each switch, the set of LIDs that count_entries() last counted there; count:
-	 * for each port, the number of LIDs of this set whose entry is that port; counted[s] 0:
-	 * nothing was counted at s yet */
+	uint16_t *lid;		/* scratch: [PORTS][FEW] LIDs by port */
+	/* The previous result of count_entries() for each switch. last: its set of LIDs; count: for
+	 * each port, the number of these LIDs whose entry is that port; counted: 0: there is no
+	 * previous result. */
 	uint64_t *last;
 	uint8_t *counted;
 	uint32_t *count;	/* [n_sw][PORTS] */
-	uint32_t few[PORTS];	/* few[p]: number of LIDs whose entry is port p; scratch of
-				 * forward_list(), all 0 between two uses */
+	uint32_t few[PORTS];	/* scratch of forward_list(): number of LIDs by port; all 0 between
+				 * two uses */
 };
 
-/* Fewer LIDs than this number are passed on as lists, otherwise as sets. */
+/* Fewer LIDs than FEW are passed on as lists, others as sets. */
 #define FEW(a) (4 * (size_t)(a)->words)
 
 static uint32_t size_of(const struct all *a)
@@ -78,7 +79,8 @@ static uint64_t *set_at(const struct all *a, uint64_t *sets, uint32_t at)
 	return sets + (size_t)at * a->words;
 }
 
-/* The set of reached[] for the VL with index `at`; the set is initialised if necessary. */
+/* The set of reached[] for the VL with index `at`. The function initialises the set if
+ * necessary. */
 static uint64_t *reached_set(struct part *w, uint32_t at)
 {
 	uint64_t *reached = set_at(w->a, w->reached, at);
@@ -89,8 +91,7 @@ static uint64_t *reached_set(struct part *w, uint32_t at)
 	return reached;
 }
 
-/* Add to reached[] the LIDs of set that have not reached this VL before, so that they are passed
- * on. */
+/* Add to reached[] the LIDs of set that have not reached this VL before. */
 static void reach_all(struct part *w, uint32_t at, const uint64_t *set)
 {
 	const uint64_t *met = set_at(w->a, w->a->met, at);
@@ -100,7 +101,7 @@ static void reach_all(struct part *w, uint32_t at, const uint64_t *set)
 		reached[k] |= set[k] & ~met[k];
 }
 
-/* Begin with the LIDs of packets that enter at s: add them to the sets of the VLs out of s. */
+/* Let the LIDs of packets that enter at s reach the VLs out of s. */
 static void start(struct part *w, ftr_sw s)
 {
 	const struct all *a = w->a;
@@ -122,8 +123,8 @@ static void start(struct part *w, ftr_sw s)
 		}
 		if (!any)
 			continue;
-		/* the set may contain LIDs whose packets do not leave s over a link; pass_on()
-		 * drops them */
+		/* The set may contain LIDs whose packets do not leave s over a link.  pass_on()
+		 * drops them. */
 		memcpy(set, a->owned, a->words * sizeof(*set));
 		for (uint32_t lid = 0; !all && lid <= g->f->max_lid; lid++)
 			if (!takes[row[lid]])
@@ -132,9 +133,9 @@ static void start(struct part *w, ftr_sw s)
 	}
 }
 
-/* Add the edges of packets for n LIDs that arrive on VL link_vl of link `in` and leave the next
- * switch by port p. Returns the index (switch * n_vl + VL) of the VL on which they leave; DROPPED:
- * they are dropped; NOWHERE: the port has no link to a switch. */
+/* Add the edges of packets for n LIDs. The packets arrive on VL link_vl of link `in` and leave the
+ * next switch by port p. Returns the index (switch * n_vl + VL) of the VL on which they leave.
+ * DROPPED: the switch drops them. NOWHERE: p has no link to a switch. */
 static uint32_t add_edges(const struct all *a, const struct dyn_link *in,
 			  unsigned int link_vl, unsigned int p, uint32_t n)
 {
@@ -167,11 +168,12 @@ static void reach_one(struct part *w, uint32_t at, uint32_t lid)
 	reached_set(w, at)[lid / 64] |= bit;
 }
 
-/* For each port of switch t, count the LIDs in w->set whose entry is that port. In a regular
- * tree, all switches below t pass on nearly the same LIDs to t. So the counts of the
- * previous set at t (last) are updated if that is less work than counting again. The work of
- * updating is estimated by the number of words in which the two sets differ, that of counting again
- * by the number of words of the new set that are not 0. */
+/* For each port of switch t, count the LIDs in w->set whose entry is that port.
+ *
+ * In a regular tree, all switches below t pass on nearly the same LIDs to t.  So the counts of the
+ * previous set (last) are updated if this is less work than counting again.  The work is estimated
+ * by numbers of words: for an update, the words that differ; for counting again, the words of the
+ * new set that are not 0. */
 static const uint32_t *count_entries(struct part *w, ftr_sw t)
 {
 	const struct all *a = w->a;
@@ -202,9 +204,9 @@ static const uint32_t *count_entries(struct part *w, ftr_sw t)
 }
 
 /* Add the edges from VL link_vl of a link to the links of the next switch. count[p]: number of LIDs
- * whose packets leave by port p; to[p]: result of add_edges() for port p. Returns the VL on which
- * all these packets leave, except those that leave by no link; NOWHERE: they leave on different
- * VLs, some are dropped, or none leaves by a link. */
+ * whose packets leave by port p. Sets to[p] to the result of add_edges() for port p. Returns the
+ * index of the VL on which these packets leave; packets that leave by no link are ignored.
+ * NOWHERE: there are several such VLs or none, or some packets are dropped. */
 static uint32_t add_all_edges(const struct all *a, uint32_t link,
 			      unsigned int link_vl, const uint32_t *count,
 			      uint32_t *to)
@@ -225,7 +227,6 @@ static uint32_t add_all_edges(const struct all *a, uint32_t link,
 	return one && only != DROPPED ? only : NOWHERE;
 }
 
-/* Pass the LIDs of w->set from VL link_vl of a link to the next switch. */
 static void forward_set(struct part *w, uint32_t link, unsigned int link_vl)
 {
 	const struct all *a = w->a;
@@ -235,7 +236,7 @@ static void forward_set(struct part *w, uint32_t link, unsigned int link_vl)
 
 	only = add_all_edges(a, link, link_vl, count_entries(w, t), to);
 	if (only != NOWHERE) {
-		/* the set may contain LIDs for which t has no next hop; pass_on() drops them */
+		/* The set may contain LIDs for which t has no next hop.  pass_on() drops them. */
 		reach_all(w, only, w->set);
 		return;
 	}
@@ -247,7 +248,7 @@ static void forward_set(struct part *w, uint32_t link, unsigned int link_vl)
 		}
 }
 
-/* As forward_set(), but for a list of n LIDs. */
+/* Like forward_set(), but for a list of n LIDs. */
 static void forward_list(struct part *w, uint32_t link, unsigned int link_vl,
 			 const uint16_t *lid, uint32_t n)
 {
@@ -267,8 +268,8 @@ static void forward_list(struct part *w, uint32_t link, unsigned int link_vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s as one set for each link. For many LIDs this is faster than
- * pass_list(). */
+/* Pass on the LIDs in todo from s, as one set for each link. Faster than pass_list() for many
+ * LIDs. */
 static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 		     const uint64_t *todo)
 {
@@ -287,8 +288,8 @@ static void pass_set(struct part *w, ftr_sw s, unsigned int vl,
 	}
 }
 
-/* Pass on the LIDs in todo from s as one list for each port. For few LIDs this is faster than
- * pass_set(). */
+/* Pass on the LIDs in todo from s, as one list for each port. Faster than pass_set() for few
+ * LIDs. */
 static void pass_list(struct part *w, ftr_sw s, unsigned int vl,
 		      const uint64_t *todo)
 {
@@ -342,8 +343,8 @@ static void pass_some(void *ctx, unsigned int worker, uint32_t begin,
 	}
 }
 
-/* Set todo of this VL to the LIDs that the threads passed on to it, and add these LIDs to met. True
- * if there are such LIDs. */
+/* Set todo of this VL to the LIDs that all threads passed on to it. Add these LIDs to met. Returns
+ * false if there are no such LIDs. */
 static bool merge(struct all *a, uint32_t at)
 {
 	uint64_t *todo = set_at(a, a->todo, at), *met = set_at(a, a->met, at), any = 0;

@@ -2,19 +2,19 @@
 /*
  * <ftr/cdg.h>: set-up, drains, links that go down and come up.
  *
- * The column of a LID is the entries of all switches for it; its base column is its column
- * at the last drain. Invariant, for every LID: count[] holds the edges of the base column,
- * plus the edges that changes added since the last drain (struct dyn_lid). The edges of the
- * base column are those that dyn_walk() finds with the links that were up when the column
- * was counted (epoch_of). A drain makes the current column the base column: it counts the
- * edges of the current column, then subtracts those of the old base column and those that
- * the changes added. A drain adds no edge to the graph: every edge of the current column is
- * already among those of the old base column and those that the changes added.
+ * The column of a LID is the entries of all switches for this LID.  The base column is the column
+ * at the last drain.  Invariant, for every LID: count[] holds the edges of the base column, and
+ * the edges that changes added since the last drain (struct dyn_lid).  dyn_walk() finds the edges
+ * of a column over the links that were up when the column was counted (epoch_of).
  *
- * When a link goes down, all LIDs whose entries lead onto it are opened
- * (dyn_open), so that a drain counts their edges again without the link. A link may come
- * up only when no LID is open. So when the edges of a column are subtracted, epoch_of
- * still shows which links were up when these edges were counted.
+ * A drain makes the current column the base column.  The drain counts the edges of the current
+ * column.  Then it subtracts the edges of the old base column, and the edges that changes added.  A
+ * drain adds no edge to the graph: every edge of the current column is already there.
+ *
+ * When a link goes down, all LIDs with an entry that leads onto it are opened (dyn_open).  So the
+ * next drain of these LIDs counts their edges without the link.  A link may come up only when no
+ * LID is open.  So when the edges of a column are subtracted, epoch_of still shows which links were
+ * up when these edges were counted.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -63,8 +63,8 @@ static bool number_links(struct ftr_cdg *g)
 	return true;
 }
 
-/* The set that contains only this VL; for FTR_VL_DROP the empty set. The function also updates
- * n_vl, plain and drops for this VL. */
+/* The set that contains this VL only; the empty set for FTR_VL_DROP. Updates n_vl, plain and
+ * drops. */
 static uint16_t vl_bit(struct ftr_cdg *g, unsigned int vl)
 {
 	if (vl == FTR_VL_DROP) {
@@ -85,7 +85,7 @@ static bool is_source(const struct ftr_cdg *g, ftr_sw s, ftr_port p)
 	return port->peer_kind == FTR_PEER_EP && g->f->ep[port->peer].lid;
 }
 
-/* Set the VLs on which packets of one SL leave s over its links. sl: index in g->sl[]. */
+/* Set the VLs on which packets of g->sl[sl] leave s over its links. */
 static void set_vls_of(struct ftr_cdg *g, const struct ftr_cdg_opts *o,
 		       ftr_sw s, uint32_t sl)
 {
@@ -156,9 +156,8 @@ static bool set_sources(struct ftr_cdg *g)
 	return g->source != NULL;
 }
 
-/* Assign to each switch its part of count[], and allocate count[]. *n: the number of elements. If
- * *n exceeds UINT32_MAX, count[] is not allocated, and the caller returns FTR_LIMIT. False: out of
- * memory. */
+/* Assign to each switch its part of count[], and allocate count[]. *n: number of elements. If *n
+ * exceeds UINT32_MAX, count[] is not allocated. Returns false if out of memory. */
 static bool set_counts(struct ftr_cdg *g, uint64_t *n)
 {
 	*n = 0;
@@ -206,14 +205,13 @@ static bool set_rest(struct ftr_cdg *g)
 	return true;
 }
 
-/* The large arrays are initialised by all threads, because most of the time for this is spent on
- * page faults. */
+/* All threads initialise the large arrays together, because page faults take most of the time. */
 struct init {
 	struct ftr_cdg *g;
 	const struct ftr_tables *t;
 };
 
-/* Copy the entries of some switches, and set their parts of count[] and base_set[] to 0. */
+/* Copy the entries of some switches. Set their parts of count[] and base_set[] to 0. */
 static void init_some(void *ctx, unsigned int worker, uint32_t begin, uint32_t end)
 {
 	const struct init *i = ctx;
@@ -327,7 +325,7 @@ uint32_t ftr_cdg_undrained(const struct ftr_cdg *g)
 
 /* ---- drains ------------------------------------------------------------ */
 
-/* Copy the current entries of a LID to col[]. */
+/* Copy the current entries of lid to col[]. */
 static const uint8_t *gather(struct ftr_cdg *g, ftr_lid lid)
 {
 	for (ftr_sw s = 0; s < g->f->n_sw; s++)
@@ -362,7 +360,7 @@ void ftr_cdg_drain_all(struct ftr_cdg *g)
 
 /* ---- links ------------------------------------------------------------- */
 
-/* Set down_since of both directions of the link. */
+/* Set down_since of the link in both directions. */
 static void set_down(struct ftr_cdg *g, uint32_t link, uint32_t since)
 {
 	struct dyn_link *l = &g->link[link];
@@ -403,8 +401,8 @@ enum ftr_status ftr_cdg_link_down(struct ftr_cdg *g, ftr_sw s, ftr_port port,
 	return FTR_OK;
 }
 
-/* Count an edge that may be new, and add it to undo[]. False: out of memory, or the edge closes a
- * cycle. */
+/* Count an edge that may be new, and record it in undo[]. Returns false if out of memory, or if
+ * the edge closes a cycle. */
 static bool count_checked(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			  uint32_t w)
 {
@@ -416,8 +414,7 @@ static bool count_checked(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 	return true;
 }
 
-/* Count an edge that the graph had before. It cannot close a cycle, but the order of the
- * vertices may have to change. */
+/* Count an edge that the graph had before. It closes no cycle, but the order may have to change. */
 static bool count_again(struct ftr_cdg *g, uint32_t edge, uint32_t v,
 			uint32_t w)
 {

@@ -2,25 +2,25 @@
 /*
  * The order of the vertices: every edge leads from a lower to a higher label.
  *
- * After D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm
- * for directed acyclic graphs", ACM JEA 11, 2006. An edge v -> w with v before
- * w needs no work. Otherwise only vertices between the two are affected: those
- * that w reaches, and those that reach v. If the two sets meet, the edge closes
- * a cycle.
+ * After D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic
+ * graphs", ACM JEA 11, 2006.  A new edge v -> w needs no work if v comes before w.  Otherwise only
+ * vertices between w and v are affected: those that w reaches, and those that reach v.  If a
+ * vertex is in both sets, the edge closes a cycle.
  *
- * deviation: the paper finds both sets and redistributes their positions. Here the searches for
- * both sets alternate until one of them is complete. Only this set is moved: the vertices that w
- * reaches are moved behind v, or those that reach v are moved before w. One set is often very
- * small: a VL that no packet used before reaches no vertex, although many vertices may reach v. The
- * vertices are a list whose labels have gaps (Dietz and Sleator 1987), so that moving a vertex
- * changes no other label. All labels are assigned again when a gap is exhausted.
+ * deviation: the paper finds both sets and reassigns the positions of their vertices.  Here the
+ * searches for the two sets alternate until one set is complete, and only this set is moved: the
+ * vertices that w reaches move behind v, or those that reach v move before w.  One set is often
+ * very small: a VL that no packet used before reaches no vertex, although many vertices may reach
+ * v.
  *
- * The order stays valid when an edge is removed, so removal needs no work. Vertices of
- * links that are down are treated as if they had no edges.
+ * The vertices are a list whose labels have gaps (Dietz and Sleator 1987), so moving a vertex
+ * changes no other label.  When a gap is exhausted, all labels are assigned again.
  *
- * Only a few of the pairs of VLs that meet in a switch are edges. Present and
- * former edges are kept as sets of bits; if the count of an edge is found to be 0, its
- * bit is cleared.
+ * The removal of an edge needs no work, because the order stays valid.  Vertices of links that are
+ * down are treated as if they had no edges.
+ *
+ * Only a few of the pairs of VLs that meet in a switch are edges.  Present and former edges are
+ * kept as sets of bits.  If a search finds a bit whose edge has the count 0, it clears the bit.
  */
 #include <stdlib.h>
 
@@ -41,8 +41,8 @@ bool dyn_order_new(struct ftr_cdg *g)
 	       FTR_NEW(g->arena, g->fwd, n) && FTR_NEW(g->arena, g->back, n);
 }
 
-/* The counts of all possible edges from v; a count of 0 means that there is no edge. *first: the
- * vertex to which the first possible edge leads; *n: number of possible edges. */
+/* The counts of all possible edges from v; a count of 0 means no edge.  *first: the vertex to which
+ * the first possible edge leads.  *n: number of possible edges. */
 static const uint32_t *row_of(const struct ftr_cdg *g, uint32_t v,
 			      uint32_t *first, uint32_t *n)
 {
@@ -66,7 +66,7 @@ static void note(struct ftr_cdg *g, uint32_t v, uint32_t w)
 	note_in(g, v, w);
 }
 
-/* Assign labels with gaps between them, in the order of the list. */
+/* Assign labels in the order of the list, with gaps between them. */
 static void give_labels(struct ftr_cdg *g)
 {
 	uint64_t i = 0;
@@ -85,8 +85,8 @@ static void make_list(struct ftr_cdg *g, const uint32_t *v, uint32_t n)
 	give_labels(g);
 }
 
-/* Set w[] to the vertices to which edges from v were noted; returns their number. w[] must have
- * room for 64 * g->words vertices. */
+/* Set w[], which has room for 64 * g->words vertices, to the vertices to which edges from v were
+ * noted. Returns their number. */
 static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 {
 	uint32_t first = g->first_link[g->link[v / g->n_vl].to] * g->n_vl;
@@ -100,8 +100,8 @@ static uint32_t noted(const struct ftr_cdg *g, uint32_t v, uint32_t *w)
 	return n;
 }
 
-/* Set list[] to the vertices in topological order. in[] is scratch and must be all 0. Returns the
- * number of vertices in the list, which is less than n_vertices if there is a cycle. */
+/* Set list[] to the vertices in topological order. in[]: scratch, all 0. Returns the length of the
+ * list, which is less than n_vertices if there is a cycle. */
 static uint32_t sort(struct ftr_cdg *g, uint32_t *in, uint32_t *list,
 		     uint32_t *w)
 {
@@ -152,9 +152,9 @@ bool dyn_order_all(struct ftr_cdg *g, bool *acyclic)
 enum { FORWARD = 1, BACKWARD = 2 };
 
 struct search {
-	uint64_t low, top;	/* the new edge is v -> w; low: label of w, top: label of v */
+	uint64_t low, top;	/* low, top: labels of w and v for the new edge v -> w */
 	uint32_t n_fwd, n_back;	/* number of vertices found */
-	uint32_t at_fwd, at_back;	/* number of found vertices that are already expanded */
+	uint32_t at_fwd, at_back;	/* number of found vertices that have been expanded */
 	bool meet;
 };
 
@@ -170,8 +170,8 @@ static void find(struct ftr_cdg *g, struct search *z, uint32_t v, uint8_t direct
 	g->mark[v] |= direction;
 }
 
-/* Expand the next vertex of the forward search: find its successors whose label is at most top and
- * whose link is up. */
+/* Expand the next vertex of the forward search: find its successors with labels up to top. Vertices
+ * of links that are down are left out. */
 static void go_forward(struct ftr_cdg *g, struct search *z)
 {
 	uint32_t v = g->fwd[z->at_fwd++].v, first, n;
@@ -188,13 +188,13 @@ static void go_forward(struct ftr_cdg *g, struct search *z)
 				continue;
 			if (row[i])
 				find(g, z, w, FORWARD);
-			else	/* the count is 0, so the edge no longer exists */
+			else	/* the edge no longer exists */
 				bits[k] &= ~(left & -left);
 		}
 }
 
-/* Expand the next vertex of the backward search: find its predecessors whose label is at least
- * `low` and whose link is up. */
+/* Expand the next vertex of the backward search: find its predecessors whose labels are at least
+ * z->low. Vertices of links that are down are left out. */
 static void go_back(struct ftr_cdg *g, struct search *z)
 {
 	uint32_t w = g->back[z->at_back++].v;
@@ -204,7 +204,8 @@ static void go_back(struct ftr_cdg *g, struct search *z)
 	for (uint32_t k = 0; k < g->words; k++)
 		for (uint64_t left = bits[k]; left; left &= left - 1) {
 			uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
-			/* l: link i / n_vl out of out->from; in: the reverse of l */
+			/* l: link number i / n_vl from switch out->from; in: l in the other
+			 * direction */
 			const struct dyn_link *l =
 				&g->link[g->first_link[out->from] +
 					 i / g->n_vl];
@@ -242,7 +243,7 @@ static void take_out(struct ftr_cdg *g, uint32_t v)
 		g->prev[g->next[v]] = g->prev[v];
 }
 
-/* Insert v after vertex `after`; DYN_NONE: insert it at the head of the list. */
+/* Insert v after vertex `after`; DYN_NONE: at the head of the list. */
 static void put_in(struct ftr_cdg *g, uint32_t v, uint32_t after)
 {
 	uint32_t next = after == DYN_NONE ? g->first : g->next[after];
@@ -257,8 +258,7 @@ static void put_in(struct ftr_cdg *g, uint32_t v, uint32_t after)
 		g->prev[next] = v;
 }
 
-/* Remove the vertices of f[] from the list and insert them again next to
- * `where`: before that vertex if `before` is set, otherwise after it. */
+/* Move the n vertices of f[] in the list to the place next to `where`, before or after it. */
 static void move(struct ftr_cdg *g, struct dyn_found *f, uint32_t n,
 		 uint32_t where, bool before)
 {
@@ -270,7 +270,7 @@ static void move(struct ftr_cdg *g, struct dyn_found *f, uint32_t n,
 		take_out(g, f[i].v);
 	after = before ? g->prev[where] : where;
 	next = before ? where : g->next[where];
-	/* the first label may be 0; then there is no room before it */
+	/* The first label may be 0. Then there is no room before it. */
 	low = after == DYN_NONE ? 0 : g->label[after];
 	room = next == DYN_NONE ? (uint64_t)(n + UINT64_C(1)) << 32 :
 		g->label[next] - low;

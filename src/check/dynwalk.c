@@ -2,14 +2,13 @@
 /*
  * The edges of one LID under tables that do not change.
  *
- * Every switch has one entry for the LID, so all packets leave a switch s on one link,
- * and the VLs visited on this link are one small set: seen[s]. From each source the
- * path is followed until it ends or reaches a VL that was visited before. Each visited VL
- * has at most one successor and so at most one edge. O(n_sw * n_vl) per LID and SL; only
- * switches that packets pass are visited.
+ * Every switch s has one entry for the LID, so all packets leave s on one link.  seen[s] is the set
+ * of VLs visited on this link.  From each source the path is followed until it ends or reaches a
+ * VL that was visited before.  Each visited VL has at most one successor, so at most one
+ * edge.  O(n_sw * n_vl) per LID and SL.
  *
- * Counting is most of the work of a drain, so a separate version of the walk is compiled for
- * it (by != 0; with by == 0, fn is called instead). A third version is for graphs in which all
+ * Counting is most of the work of a drain.  So there is a version of the walk only for counting
+ * (by != 0).  A second version calls fn (by == 0).  A third version is for graphs in which all
  * packets are on VL 0 (plain).
  */
 #include <string.h>
@@ -26,8 +25,8 @@ struct walk {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The link onto which the entry of s leads; DYN_NONE: there is none, or it was down in the epoch of
- * the walk. */
+/* The link onto which the entry of s leads. DYN_NONE: no link, or it was down in the epoch of the
+ * walk. */
 INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
 {
 	uint32_t link = dyn_link_of(w->g, s, w->col[s]);
@@ -36,7 +35,8 @@ INLINE uint32_t link_out(const struct walk *w, ftr_sw s)
 		link : DYN_NONE;
 }
 
-/* Follow packets from VL link_vl of the link, which is visited for the first time. */
+/* Follow packets from VL link_vl of the link, which is visited for the first time. by: added to the
+ * count of each edge; 0: call fn. */
 INLINE bool follow(const struct walk *w, uint32_t link, unsigned int link_vl,
 		   uint32_t by, bool plain)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Findings: their counts, their samples, and the faulty entry. The walks of
- * ftr_check_tables report here.
+ * Findings of ftr_check_tables: their counts, their samples, and the faulty entry.
  */
 #include "check/check.h"
 
@@ -53,7 +52,7 @@ void chk_sample(struct ftr_check_sample *to, bool first,
 {
 	if (!first && !before(&s, to))
 		return;
-	/* do not copy the padding, because reports are compared byte by byte */
+	/* Do not copy the padding: reports are compared byte by byte. */
 	to->from = s.from;
 	to->at = s.at;
 	to->lid = s.lid;
@@ -78,8 +77,8 @@ enum ftr_finding chk_finding(uint8_t st)
 	return finding[st - ST_MISSING];
 }
 
-/* To find the switch at which the path enters a loop, two pointers start on the path, one loop
- * length apart, and advance together. They meet at this switch. */
+/* Two pointers start on the path, one loop length apart, and advance together.  They meet at the
+ * switch at which the path enters the loop. */
 ftr_sw chk_faulty_switch(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_sw s,
 		   ftr_lid lid, bool loop)
 {
@@ -91,7 +90,7 @@ ftr_sw chk_faulty_switch(const void *ctx, chk_next_fn next, uint32_t n_sw, ftr_s
 		return x;
 	}
 	for (uint32_t i = 0; i < n_sw; i++)
-		x = next(ctx, x, lid);	/* after n_sw hops x is in the loop */
+		x = next(ctx, x, lid);	/* after n_sw hops, x is in the loop */
 	y = next(ctx, s, lid);
 	for (ftr_sw z = next(ctx, x, lid); z != x; z = next(ctx, z, lid))
 		y = next(ctx, y, lid);
@@ -125,7 +124,7 @@ void chk_bad(const struct chk *c, struct chk_part *w, ftr_sw s, ftr_lid lid,
 		w->r.bad[FTR_CHECK_SW_SW] += o->idx != s;
 	}
 	w->r.harmful += what != FTR_FIND_MISSING;
-	/* search for the faulty switch only if this becomes the sample */
+	/* The faulty switch is needed only for the sample. */
 	if (!w->r.found[what] || before(&here, &w->r.sample[what]))
 		here.at = chk_faulty_switch(c, next_of, c->f->n_sw, s, lid,
 				      st == ST_LOOP);

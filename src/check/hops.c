@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Single paths: a histogram of their lengths, the unreachable pairs, and the
- * switches that are physically connected.  The paths are those of walk.c.
+ * A histogram of path lengths, the unreachable pairs, and the physically connected switches.
+ * The paths are those of walk.c.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Computes how jobs share links: the demand of each job on each link, then the shared links of each
- * pair of jobs.
+ * How jobs share links: the demand of each job on each link, and the shared links of each pair of
+ * jobs.
  */
 
 #include "check/check.h"
@@ -10,8 +10,8 @@
 struct jobs {
 	const struct ftr_fabric *f;
 	uint32_t n, n_links;
-	uint32_t *link_port;	/* link_port[l]: index of the sending port in f->ports */
-	ftr_sw *link_sw;	/* link_sw[l]: switch that sends on link l */
+	uint32_t *link_port;	/* index in f->ports of the sending port of each link */
+	ftr_sw *link_sw;	/* switch that sends on each link */
 	float *demand;		/* demand[l * n + i]: flows of job i on link l in all-to-all
 				 * traffic, divided by (hosts of the job - 1) */
 	uint64_t *by_port;	/* [f->n_ports] flows of the current job, by sending port */

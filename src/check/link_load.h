@@ -8,11 +8,13 @@
  *	loadsum.c	from link loads to a report
  *	job_load.c	load of several jobs that share links
  *
- * Links are numbered 0 .. n_links-1, by ascending index of the sending port. A stored path
- * is an array of link numbers; all stored paths have the same length. Three pseudo links
- * follow the links, so that the loop that adds a path to the loads needs no branch:
+ * A place is a position in the order of host ports.  A place without a host port is a gap.
  *
- *	n_links + LOAD_FILL	fills up paths that are shorter than the longest path
+ * Links are numbered 0 .. n_links-1, by ascending index of the sending port.  A stored path is an
+ * array of link numbers; all stored paths have the same length.  Three pseudo links have the next
+ * numbers, so that the loop that adds a path to the loads needs no branch:
+ *
+ *	n_links + LOAD_FILL	fills up short paths
  *	n_links + LOAD_LOST	first element of a path that does not arrive
  *	n_links + LOAD_GAP	first element of a path to a gap in the order
  */
@@ -25,19 +27,19 @@
 #define LOAD_NONE UINT32_MAX	/* no link, no leaf, no path */
 enum { LOAD_FILL = 0, LOAD_LOST, LOAD_GAP, LOAD_PSEUDO };
 
-/* The link at a port and the switch at its far end; both LOAD_NONE if the port leads to no
+/* The link at a port and the switch at its far end; both are LOAD_NONE if there is no such
  * switch. */
 struct load_hop {
-	uint32_t link;		/* number of the link, or LOAD_NONE */
+	uint32_t link;
 	ftr_sw next;
 };
 
-/* All-to-all load, added up over the destinations that have been processed. */
+/* All-to-all load of the destinations processed so far. */
 struct load_sum {
-	uint64_t *load;		/* load[l]: flows on link l */
-	uint32_t *arrive;	/* arrive[s]: number of destinations that s reaches */
-	uint32_t *sources;	/* sources[s]: number of sources whose path to the current
-				 * destination passes s */
+	uint64_t *load;		/* flows on each link */
+	uint32_t *arrive;	/* number of destinations that each switch reaches */
+	uint32_t *sources;	/* number of sources whose path to the current destination passes
+				 * the switch */
 	uint64_t flows;		/* number of flows that arrive */
 	uint64_t host_max;	/* greatest number of flows into one host port */
 };
@@ -47,22 +49,21 @@ struct ftr_load {
 	const struct ftr_tables *t;
 	struct ftr_arena *arena;
 	uint32_t n;		/* number of places in the order */
-	ftr_ep *order;		/* order[i]: host port at place i; FTR_EP_NONE: a gap */
+	ftr_ep *order;		/* host port at each place; FTR_EP_NONE: a gap */
 	uint32_t n_filled;
 	uint32_t *filled;	/* [n_filled] places that are not gaps */
-	uint8_t *entry;		/* entry[s * n_filled + i]: entry of switch s for place filled[i],
-				 * copied from the tables: here the entries are in the order in
-				 * which they are read */
+	uint8_t *entry;		/* entry[s * n_filled + i]: entry of s for place filled[i], copied
+				 * from the tables */
 	uint32_t n_leaf;	/* number of switches with a filled place */
-	uint32_t *leaf;		/* leaf[s]: index of s in leaf_sw[], or LOAD_NONE */
+	uint32_t *leaf;		/* index of a switch in leaf_sw[], or LOAD_NONE */
 	ftr_sw *leaf_sw;	/* [n_leaf] */
-	uint32_t *hosts;	/* hosts[s]: number of filled places on s */
+	uint32_t *hosts;	/* number of filled places on each switch */
 	uint32_t n_links;
-	struct load_hop *hop;	/* hop[p]: link and far end of port p, an index in f->ports */
-	uint32_t *link_port;	/* link_port[l]: index of the sending port in f->ports */
+	struct load_hop *hop;	/* link and far end of each port; index as in f->ports */
+	uint32_t *link_port;	/* index in f->ports of the sending port of each link */
 	uint32_t hops;		/* number of elements of a stored path, >= 1 */
-	/* The path from leaf l to place j begins at path + (l * n + j) * hops, so the paths to
-	 * consecutive places are consecutive. NULL: paths are not stored. */
+	/* The path from leaf l to place j begins at path + (l * n + j) * hops. NULL: paths are not
+	 * stored. */
 	uint32_t *path;		/* from malloc() */
 	struct load_sum all;	/* all-to-all load */
 };
@@ -73,7 +74,6 @@ static inline const uint32_t *load_path(const struct ftr_load *ld, ftr_sw s,
 	return ld->path + ((size_t)ld->leaf[s] * ld->n + place) * ld->hops;
 }
 
-/* The link at port p of s, and the switch at its far end. */
 static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
 					ftr_port p)
 {
@@ -89,45 +89,44 @@ static inline struct load_hop load_next(const struct ftr_load *ld, ftr_sw s,
 struct load_tree {
 	struct load_hop *batch;	/* batch[i * n_sw + s]: next hop of s to destination filled[first +
 				 * i] */
-	uint32_t first, end;	/* batch has the destinations filled[first .. end-1] */
-	const struct load_hop *to;	/* to[s]: next hop of s to the current destination */
-	uint32_t *open;		/* open[s]: number of predecessors of s (switches whose next hop is
-				 * s) that have not been taken from the queue */
-	uint32_t *hops;		/* hops[s]: number of links from s to the destination; LOAD_NONE:
-				 * the path does not arrive */
-	ftr_sw *queue;		/* [n_sw] the switches, each after its predecessors */
-	uint32_t n;		/* length of queue; switches not in the queue are in a loop */
+	uint32_t first, end;	/* batch has destinations filled[first .. end-1] */
+	const struct load_hop *to;	/* next hop of each switch to the current destination */
+	uint32_t *open;		/* open[s]: number of switches with next hop s that are still to be
+				 * taken from the queue */
+	uint32_t *hops;		/* number of links from each switch to the destination, or
+				 * LOAD_NONE */
+	ftr_sw *queue;		/* [n_sw] the switches; each comes before its next hop */
+	uint32_t n;		/* length of queue; switches that are not in queue are in a loop */
 };
 
 bool load_tree_new(struct ftr_arena *a, uint32_t n_sw, struct load_tree *out);
-/* Compute the paths to the destination filled[i]. The function is faster if i ascends from
- * call to call, because the entries are read for LOAD_BATCH destinations at a time. */
+/* Compute the paths to destination filled[i]. Fastest if i ascends from call to call: entries are
+ * read for LOAD_BATCH destinations at a time. */
 void load_tree_make(const struct ftr_load *ld, struct load_tree *w, uint32_t i);
 
 bool load_sum_new(struct ftr_arena *a, const struct ftr_load *ld,
 		  struct load_sum *out);
-/* Add to w the flows to the destination filled[i]; t has the paths. */
+/* Add to w the flows to destination filled[i]. t: the paths. */
 void load_sum_add(const struct ftr_load *ld, const struct load_tree *t,
 		  uint32_t i, struct load_sum *w);
-/* Add the flows of part to sum. */
 void load_sum_merge(const struct ftr_load *ld, const struct load_sum *part,
 		    struct load_sum *sum);
 
-/* Write the links from s to lid into buf[n_sw]. Returns their number, or
- * LOAD_NONE if the path does not arrive. */
+/* Write the links from s to lid into buf[n_sw]. Returns their number, or LOAD_NONE if the path does
+ * not arrive. */
 uint32_t load_walk(const struct ftr_load *ld, ftr_sw s, ftr_lid lid,
 		   uint32_t *buf);
 
 /* ---- loadsum.c ----------------------------------------------------------- */
 
 void load_bin(struct ftr_load_bins *b, uint64_t max, uint64_t value);
-/* Set the members of the report that concern links, from load[n_links]. */
+/* Set the link members of the report from load[n_links]. */
 void load_report_links(const struct ftr_load *ld, const uint64_t *load,
 		       struct ftr_load_report *r);
-/* Set by_port[f->n_ports] from load[n_links]; 0 for ports without a link to a switch. */
+/* Set by_port[f->n_ports] from load[n_links]. Ports without a link to a switch get 0. */
 void load_by_port(const struct ftr_load *ld, const uint64_t *load, uint64_t *by_port);
-/* Set the members of the report that concern links and maxima, for a single pattern. The caller
- * sets hosts, patterns, flows, lost and host_max. */
+/* Set the members of r for links and maxima, for a single pattern. The caller sets hosts,
+ * patterns, flows, lost and host_max. */
 void load_report_one(const struct ftr_load *ld, const uint64_t *load,
 		     struct ftr_load_report *r);
 

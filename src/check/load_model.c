@@ -2,20 +2,19 @@
 /*
  * struct ftr_load of <ftr/load.h>: the data that all patterns share.
  *
- * Flows from the host ports of one switch to one destination share their path,
- * so there are far fewer paths than flows: 7.6 million instead of 136 million
- * for 11,664 hosts on 648 leaves. The paths are computed once, destination by
- * destination (loadtree.c), together with the all-to-all load, and stored as link
- * numbers, all of one length:
+ * Flows from the host ports of one switch to one destination share their path.  So there are far
+ * fewer paths than flows: 7.6 million instead of 136 million for 11,664 hosts on 648 leaves.  All
+ * paths are computed once, destination by destination (loadtree.c), together with the all-to-all
+ * load.  They are stored as link numbers, all of one length:
  *
  *	          place 0     place 1     place 2 ...
  *	leaf 0    a b c d     a e f .     (gap) . .
  *	leaf 1    g h i d     . . . .     (gap) . .
  *
- * The loads of a pattern are then a sum over parts of this array (loadrun.c).
- * The length of the longest path is first estimated from the paths to some destinations;
- * if a path to another destination is longer, the array is written again. If the array is
- * larger than the caller allows, path stays NULL and flows are followed through the tables.
+ * The loads of a pattern are then a sum over parts of this array (loadrun.c).  The length of the
+ * longest path is first estimated from the paths to some destinations.  If another path is longer,
+ * the array is written again.  If the array would be larger than the caller allows, it is not
+ * made.  Flows are then followed through the tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +22,16 @@
 #include "check/link_load.h"
 
 #define TABLE_MAX (UINT64_C(2) << 30)
-#define CHUNK 32		/* number of destinations that a worker takes at a time: their
+#define CHUNK 32		/* number of destinations that a worker takes at a time; their
 				 * entries share cache lines */
-#define SAMPLE 16		/* greatest number of destinations from which the length of the
-				 * longest path is first estimated */
+#define SAMPLE 16		/* greatest number of destinations for the first estimate of the
+				 * longest path */
 
 struct build {
 	struct ftr_load *ld;
-	struct load_tree *tree;	/* one per worker */
-	struct load_sum *sum;	/* one per worker */
-	uint32_t *longest;	/* number of hops of the longest path; one per worker */
+	struct load_tree *tree;
+	struct load_sum *sum;
+	uint32_t *longest;	/* per worker: number of hops of the longest path */
 };
 
 /* ---- the order ----------------------------------------------------------- */
@@ -66,8 +65,8 @@ static enum ftr_status refuse(const struct ftr_fabric *f,
 	return st;
 }
 
-/* Copy the entries for the places, in the order of the places. If the LIDs are in another order,
- * every read of an entry would miss the cache without the copy. */
+/* Copy the entries in the order of the places, in which they are read. Reads in another order would
+ * miss the cache. */
 static bool set_entries(struct ftr_load *ld)
 {
 	const uint32_t n = ld->n_filled;
@@ -138,7 +137,7 @@ static bool set_links(struct ftr_load *ld)
 
 /* ---- the paths ----------------------------------------------------------- */
 
-/* Compute in w the paths to the destination filled[i]. Returns the number of hops of the longest
+/* Compute in w the paths to destination filled[i]. Returns the number of hops of the longest
  * path. */
 static uint32_t longest_to(const struct ftr_load *ld, struct load_tree *w,
 			   uint32_t i)
@@ -225,7 +224,8 @@ static bool new_trees(struct build *b, unsigned int workers, struct ftr_arena *t
 	return true;
 }
 
-/* Compute all paths and the all-to-all load. Store the paths if they fit in table_max bytes. */
+/* Compute all paths and the all-to-all load. Store the paths if they take at most table_max
+ * bytes. */
 static bool compute_paths(struct ftr_load *ld, uint64_t table_max,
 			  struct ftr_team *team, struct ftr_arena *tmp)
 {

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The load of families of patterns (shifts, random permutations or bisections), which are divided
- * among the threads of a team; and the load of pairs given by the caller.
+ * The load of families of patterns, computed by the threads of a team.  Also the load of a list of
+ * pairs of host ports.  A family is a number of shifts, random permutations or bisections.
  *
- * For each pattern, a worker clears its array of loads, adds up the flows of the pattern in this
- * array, and stores the maximum in max[number of the pattern]:
+ * For each pattern, a worker clears its array of loads and adds up the flows of the pattern in it.
+ * Then the worker stores the maximum in max[number of the pattern]:
  *
  *	max[0] max[1] ... max[patterns-1]	each is set by one worker
  *	part[worker].load			[n_links + LOAD_PSEUDO]
  *
- * Sums over patterns do not depend on the assignment of patterns to workers. The worst
- * pattern is the first of those with the greatest maximum. At the end, the loads of the worst
- * pattern are computed once more, to find its most loaded links.
+ * Sums over patterns do not depend on which worker has which pattern.  The worst pattern is the
+ * first one with the greatest maximum.  Its loads are computed once more at the end, to find its
+ * most loaded links.
  *
- * In a pattern every host port receives at most one flow. So no link carries more flows
- * than there are LIDs, and 16 bits suffice: the loads of 46,656 links
- * take 91 KB and stay in the L2 cache. In a shift, consecutive sources on one
- * leaf send to consecutive places, so their paths are adjacent in the array of
- * paths and are read sequentially.
+ * In a pattern every host port receives at most one flow.  So no link carries more flows than
+ * there are LIDs, and a load fits 16 bits.  The loads of 46,656 links take 91 KB and stay in the
+ * L2 cache.  In a shift, consecutive sources on one leaf send to consecutive places.  Their paths
+ * are adjacent in memory and are read sequentially.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,7 @@ struct part {
 	uint64_t flows, lost, sum_load, sum_used;
 };
 
-struct run {			/* a run: consecutive places on one switch */
+struct run {			/* consecutive places on one switch */
 	uint32_t first, n;
 	ftr_sw sw;
 };
@@ -44,10 +43,10 @@ struct family {
 	const struct ftr_load *ld;
 	enum kind kind;
 	uint32_t n;		/* number of patterns */
-	uint32_t *k;		/* k[i]: shift of pattern i */
-	uint64_t *seed;		/* seed[i]: seed of random pattern i */
-	uint32_t *max;		/* max[i]: load of the most loaded link in pattern i */
-	struct run *run;	/* all runs; used for shifts */
+	uint32_t *k;		/* shift of each pattern */
+	uint64_t *seed;		/* seed of each random pattern */
+	uint32_t *max;		/* load of the most loaded link in each pattern */
+	struct run *run;	/* shifts: all runs */
 	uint32_t n_runs;
 	struct part *part;
 };
@@ -60,7 +59,7 @@ static void add_words(uint16_t *load, const uint32_t *word, size_t n)
 		load[word[i]]++;
 }
 
-/* Add one flow, from the host port in place i to that in place j. */
+/* Add one flow, from the host port in place i to the host port in place j. */
 static void add_flow(const struct ftr_load *ld, struct part *w, uint32_t i,
 		     uint32_t j)
 {
@@ -103,7 +102,7 @@ static uint64_t add_shift(const struct family *y, struct part *w, uint32_t k)
 	return ld->n_filled - w->load[ld->n_links + LOAD_GAP];
 }
 
-/* Add the flows of a pattern; returns their number. */
+/* Add the flows of a pattern. Returns their number. */
 static uint64_t add_pattern(const struct family *y, struct part *w, uint32_t at)
 {
 	const struct ftr_load *ld = y->ld;
@@ -271,7 +270,7 @@ static bool set_runs(struct family *y, struct ftr_arena *a)
 	return true;
 }
 
-/* Choose the shifts: 1 .. all; if y->n < all, y->n of them at random, sorted. */
+/* Choose the shifts 1 .. all. If y->n < all, choose y->n of them at random, sorted. */
 static bool set_shifts(struct family *y, struct ftr_arena *a, uint32_t all,
 		       uint64_t seed)
 {

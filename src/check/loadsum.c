@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Makes a report from the load of every link: maximum, sums, histogram, and the most loaded links.
+ * Makes a report from the load of every link: maximum, sums, histogram and most loaded links.
  *
- * The FTR_LOAD_BINS bins have the least width with which they cover 0 .. maximum.
- * The list of the most loaded links is short and is kept sorted by insertion. Of links with
- * equal load the one with the lower number comes first.
+ * All bins have the same width: the least width at which FTR_LOAD_BINS bins cover 0 .. maximum.
+ * The list of the most loaded links is sorted by load; links with equal load are sorted by number.
  */
 #include <string.h>
 

@@ -2,21 +2,22 @@
 /*
  * All paths to one destination, and the all-to-all load.
  *
- * Towards one LID every switch has one next switch or none. Switches without a
- * predecessor are queued first; then a switch is queued when its last
- * predecessor has been taken from the queue (Kahn 1962). The queue then holds
- * every switch after all its predecessors; switches that are never queued are in
- * a loop. A backward pass along the queue, from the destination, gives the number of
- * hops from each switch. A forward pass sums up the sources whose paths pass each
- * switch; the sum is the number of flows on the link to its next switch.
+ * Towards one LID every switch has at most one next switch.  Switch p is a predecessor of switch s
+ * if s is the next switch of p.  Switches without a predecessor are queued first.  A further
+ * switch is queued when its last predecessor has been taken from the queue (Kahn 1962).  So each
+ * switch comes after all its predecessors.  Switches that are never queued are in a loop.
+ *
+ * A backward pass along the queue, from the destination, gives the number of hops from each
+ * switch.  A forward pass sums up, for each switch, the sources whose paths pass it.  This sum is
+ * the number of flows on the link to the next switch.
  *
  *	queue:  leaf leaf leaf ... middle ... top ... middle, own leaf
  *	        sources add up  ------------------------------------->
  *	        <-------------------------------------  hops add up
  *
- * All-to-all load therefore costs O(n_sw) per destination, whatever the number
- * of hosts.  It is summed up while all paths are computed (load_model.c).  Entries of a
- * switch for several destinations are read together, because they share cache lines.
+ * So all-to-all load costs O(n_sw) per destination, whatever the number of hosts.  This load is
+ * summed up while all paths are computed (load_model.c).  The entries of a switch for several
+ * destinations are read together, because they share cache lines.
  */
 #include <string.h>
 
@@ -138,7 +139,7 @@ void load_sum_add(const struct ftr_load *ld, const struct load_tree *t,
 		w->sources[t->to[s].next] += w->sources[s];
 	}
 	if (t->hops[own] != LOAD_NONE)
-		in--;		/* the destination does not send to itself */
+		in--;
 	w->flows += in;
 	w->host_max = FTR_MAX(w->host_max, in);
 }
@@ -155,7 +156,7 @@ void load_sum_merge(const struct ftr_load *ld, const struct load_sum *w,
 }
 
 /* The greatest number of flows out of one host port: the destinations that its switch reaches,
- * except the port itself. */
+ * without the port itself. */
 static uint64_t most_sent(const struct ftr_load *ld, const uint32_t *arrive)
 {
 	uint64_t max = 0;

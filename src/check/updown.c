@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast walk, from all switches to 128 LIDs at once. The 128 entries of a switch are in two
- * adjacent cache lines, nearly always of one page, so one lookup in the page table serves both.
+ * The fast walk, from all switches to 128 LIDs at once.  The 128 entries of a switch are in two
+ * adjacent cache lines, nearly always of one page.
  *
  * There is one byte of state per (switch, LID of the block), initially PENDING:
  *
@@ -11,49 +11,48 @@
  *	END_SIDE            PENDING, never changed
  *	END_MISSING, ...    MISSING, DEAD, WRONG
  *
- * Pass 1 visits the switches by ascending claimed rank, pass 2 by descending rank. Each pass
- * sets the state of a switch to the state of its next hop plus one hop; if the next hop is
- * PENDING, the switch stays PENDING. Ranks only give this order, and exclude next hops of equal
- * rank (END_SIDE). A switch is decided when its state is no longer PENDING. The states are
- * correct, because:
+ * Pass 1 visits the switches by ascending claimed rank, pass 2 by descending rank.  Each pass sets
+ * the state of a switch to the state of its next hop, plus one hop.  If the next hop is PENDING or
+ * has the same rank (END_SIDE), the switch stays PENDING.  A switch is decided when its state is
+ * no longer PENDING.  The decisions are correct:
  *
- *  - A state other than PENDING is correct whatever the ranks are, because it
- *    was derived, hop by hop, from the end of the path.
- *  - Pass 1 decides a switch s only after its next hop, which then has a lower rank.
- *    So from s the path only goes down, to its end.
- *  - Pass 2 decides s only if its next hop has a higher rank. (If the next hop has a lower
- *    rank, either pass 1 has decided both, or pass 2 has not visited the next hop yet.)
- *    So from s the path goes up, and continues as an up-then-down path. (At the lowest rank,
- *    pass 2 also decides s if the path ends at s.)
- *  - A next hop of equal rank never decides a switch (END_SIDE).
+ *  - A state other than PENDING was derived, hop by hop, from the end of the path.  So it is
+ *    correct whatever the ranks are.
+ *  - If pass 1 decides a switch, pass 1 has decided the next hop before.  So the next hop has a
+ *    lower rank, and the path only goes down.
+ *  - If pass 2 decides a switch, the next hop has a higher rank.  (Suppose the next hop had
+ *    a lower rank.  If pass 1 decided the next hop, it also decided the switch.  Otherwise
+ *    the next hop is still PENDING, because pass 2 visits it later.)  So the path first goes up,
+ *    and continues as an up-then-down path.
+ *  - At the lowest rank, pass 2 also decides switches at which the path ends.
  *
- * If no state of a LID is PENDING, its paths from all switches are
- * up-then-down, and its dependencies cannot close a cycle (Gliksberg et al.
- * 2020, section 4.1). Any other LID takes the general walk (walk.c).
+ * If no state of a LID is PENDING, its paths from all switches are up-then-down, and its
+ * dependencies cannot close a cycle (Gliksberg et al. 2020, section 4.1).  Any other LID takes
+ * the general walk (walk.c).
  *
- * At switches of the lowest rank, pass 1 does not look at next hops; it only decides
- * the LIDs whose owner is the switch or is connected to it. If a path goes down to a switch
- * of the lowest rank and does not arrive there, its LID takes the general walk.
+ * At switches of the lowest rank, pass 1 does not look at next hops.  It only decides the LIDs of
+ * the switch and of its hosts.  If a path to a LID leads down to such a switch and does not arrive
+ * there, the LID takes the general walk.
  */
 #include <string.h>
 
 #include "check/check.h"
 
 #define BATCH CHK_BATCH
-#define AHEAD 8			/* number of switches by which prefetching is ahead of reading */
+#define AHEAD 8			/* number of switches by which prefetching is ahead */
 
 struct batch {
 	uint32_t base;		/* first LID of the block */
-	uint32_t n;		/* number of entries of each switch that are in the block */
-	uint8_t own[BATCH];	/* own[i]: 0xff: the i-th LID has an owner */
-	uint8_t next[BATCH];	/* next[i]: 1 + index of the next lower LID whose owner is the same
-				 * switch, or is connected to it; 0: none */
-	ftr_port port[BATCH];	/* port[i]: port to the owner, at the owner's switch */
-	bool any;		/* some LID has an owner */
+	uint32_t n;		/* number of entries of a switch in the block */
+	uint8_t own[BATCH];	/* own[i]: 0xff: the i-th LID of the block has an owner */
+	uint8_t next[BATCH];	/* next[i]: 1 + index of the next lower LID of the same switch or
+				 * its hosts; 0: none */
+	ftr_port port[BATCH];	/* port[i]: port to the owner of the i-th LID, at its switch */
+	bool any;		/* true: some LID has an owner */
 };
 
-/* Set out[] to the states of all LIDs of the block at s, from the states of the next hops. The last
- * block may have fewer than CHK_BATCH LIDs; the further elements of out[] are then meaningless. */
+/* Set out[] to the states of all LIDs of the block at s, from the states of the next hops.  In the
+ * last block, elements beyond the last LID are meaningless. */
 static inline void look(const struct chk *c, const uint8_t *state,
 			const struct batch *l, ftr_sw s, uint8_t *restrict out)
 {
@@ -63,14 +62,13 @@ static inline void look(const struct chk *c, const uint8_t *state,
 #pragma GCC unroll 16
 	for (uint32_t j = 0; j < l->n; j++)
 		out[j] = state[hop[row[j]] + j];
-	/* add one hop: 0x7f + 1 is PENDING, and values from PENDING on do not
-	 * change */
+	/* Add one hop: 0x7f + 1 is PENDING, and values from PENDING on do not change. */
 	for (uint32_t j = 0; j < BATCH; j++)
 		out[j] = (uint8_t)(out[j] + 1 - (out[j] >> 7));
 }
 
-/* Set the state at s of the LIDs whose owner is s or is connected to s, if the entry of s is the
- * port to the owner: the path arrives. Other states do not change. */
+/* For each LID of s and of its hosts: set the state at s to ST_GOOD if the entry of s is the port
+ * to the owner. */
 static void settle_own(const struct chk *c, struct chk_part *w,
 			     const struct batch *l, ftr_sw s)
 {
@@ -171,8 +169,8 @@ static void clear_batch(const struct chk *c, struct chk_part *w, uint32_t base)
 	}
 }
 
-/* Combine the states of all switches for each LID. any[]: OR of the states. longest[]: greatest
- * number of hops of a path that arrives. open[]: 0xff if a state is PENDING, otherwise 0. */
+/* Combine the states of all switches for each LID.  any[]: OR of the states.  longest[]: number of
+ * hops of the longest path that arrives.  open[]: 0xff if a state is PENDING, otherwise 0. */
 static void reduce(const struct chk *c, const struct chk_part *w,
 		   uint8_t *restrict any, uint8_t *restrict longest,
 		   uint8_t *restrict open)
@@ -193,7 +191,7 @@ static void reduce(const struct chk *c, const struct chk_part *w,
 	}
 }
 
-/* Record the findings of the LIDs in mask, from their states. */
+/* Record the findings of the LIDs in mask. */
 static void enter_bad(const struct chk *c, struct chk_part *w,
 		      const uint8_t *mask, uint32_t base)
 {

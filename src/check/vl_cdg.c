@@ -2,20 +2,21 @@
 /*
  * The channel dependency graph over (link, VL), filled LID by LID.
  *
- * Here a channel is a virtual channel: a VL of a link (Dally and Seitz 1987).
- * The VL that a packet takes out of a switch depends on (in, out, SL), so paths
- * that share links may differ in VLs. But for a given SL and a given link into a
- * switch, the rest of the path to the LID, with all its VLs, does not depend on the VL
- * on which the packet arrived. The path of every source is therefore followed until it
- * uses a link that another source used before with the same SL. If it uses this link on
- * another VL, the dependency from that VL is added.
+ * Here a channel is a virtual channel: a VL of a link (Dally and Seitz 1987).  The VL on which a
+ * packet leaves a switch depends on (in, out, SL).  So paths that share links may differ in VLs.
+ * But take all packets of one SL and one LID that come over one link: the rest of their path, with
+ * all its VLs, is the same, whatever the VL on which they arrived.
+ *
+ * The path of every source is therefore followed up to a link that another source used before
+ * with the same SL.  If the two sources use different VLs of this link, the dependency from the
+ * new VL is added.
  *
  *	seen[in link * 16 + SL] = LID << 16 | set of visited VLs
  *
- * The LID is stored so that the array need not be cleared for each LID. Time per LID:
+ * The elements contain the LID, so the array need not be cleared for each LID.  Time per LID:
  * O(sources + links used * SLs).
  *
- * A cycle over (link, VL) is also a cycle over links. So if the proof by ranks holds (cdg.c), VLs
+ * A cycle over (link, VL) is also a cycle over links.  So if the proof by ranks holds (cdg.c), VLs
  * need not be examined.
  */
 #include "check/check.h"
@@ -41,7 +42,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,
 		   ftr_port in, unsigned int sl, ftr_lid lid)
 {
 	const uint32_t n = c->f->n_sw;
-	unsigned int vl = FTR_VL_DROP;	/* this value means that the packet is not on a link yet */
+	unsigned int vl = FTR_VL_DROP;	/* means here: not on a link yet */
 	bool again = false;
 
 	while (w->nxt[s] < n) {
@@ -68,7 +69,7 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s,
 		again = (*seen & UINT16_MAX) != 0;
 		*seen |= UINT32_C(1) << vl;
 	}
-	/* the link to the host (col[s] is 0 if s owns the LID) */
+	/* The link to the host. (col[s] is 0 if s owns the LID.) */
 	if (!again && w->nxt[s] == n + END_GOOD && w->col[s] &&
 	    chk_vl(c->sl2vl, s, in, w->col[s], sl) == FTR_VL_DROP)
 		drop(w, s, lid);
@@ -129,10 +130,10 @@ enum ftr_status chk_vls_fit(const struct ftr_fabric *f,
 	return FTR_OK;
 }
 
-/* The set of SLs that packets use, as bits. */
+/* The SLs that packets use, as a set of bits. */
 static uint32_t sls(const struct ftr_path_sl *p)
 {
-	uint32_t set = 1;	/* SL 0 is used where no path SL is given */
+	uint32_t set = 1;	/* SL 0: for paths without a path SL */
 
 	for (uint32_t i = 0; p && i < p->n_ep + p->n_sw; i++)
 		for (uint32_t lid = 0; p->row[i] && lid <= p->max_lid; lid++)
@@ -141,7 +142,7 @@ static uint32_t sls(const struct ftr_path_sl *p)
 	return set;
 }
 
-/* 1 + the highest VL on which s sends packets of these SLs to another switch. */
+/* 1 + the highest VL on which s sends packets of these SLs to other switches. */
 static uint32_t vls_of(const struct chk *c, ftr_sw s, uint32_t set)
 {
 	uint32_t n = 1;

@@ -2,15 +2,13 @@
 /*
  * The general walk: one LID, tables of any kind.
  *
- * Towards one LID every switch has one next hop. From each switch without a result the path is
- * followed, and each visited switch is pushed onto a stack. The walk stops where the path ends, at
- * a switch with a result, or at one that is on the stack (then all switches on the stack lead into
- * a loop).
- * Then the results of all switches on the stack are set, from the top down. Each switch is pushed
- * once: O(n_sw) per LID.
+ * Towards one LID every switch has one next hop.  From each switch without a result the path is
+ * followed, and the visited switches are pushed onto a stack.  The walk stops where the path ends,
+ * or at a switch that has a result or is on the stack.  If it stops at a switch on the stack, all
+ * switches on the stack lead into a loop.  Then the results of all switches on the stack are set.
+ * Each switch is pushed once: O(n_sw) per LID.
  *
- * Turns are counted and dependencies are added here as well, because col and nxt
- * are filled at this point.
+ * Turns are counted and dependencies are added here as well, because col and nxt are set.
  */
 #include <string.h>
 
@@ -34,8 +32,7 @@ const uint8_t chk_end_state[N_ENDS] = {
 	[END_WRONG] = ST_WRONG, [END_GOOD] = ST_GOOD,
 };
 
-/* Follow the path from s, which has no result yet, and set the result of all switches on
- * it. */
+/* Follow the path from s, which has no result yet. Set the results of all switches on it. */
 static void follow(const struct chk *c, struct chk_part *w, ftr_sw s)
 {
 	uint32_t depth = 0, x = s, hops = 0;
@@ -61,8 +58,8 @@ static void follow(const struct chk *c, struct chk_part *w, ftr_sw s)
 	}
 }
 
-/* Count the switches that make a turn: their entry leads up, and the entry of another switch leads
- * down to them. Claimed turns are not counted. */
+/* Count the switches that make a turn: their entry leads up, and the entry of a switch above leads
+ * down to them. Claimed turns do not count. */
 static void count_turns(const struct chk *c, struct chk_part *w, ftr_lid lid)
 {
 	const uint8_t *rank = c->rank;

@@ -42,7 +42,6 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-/* Input of the checker. */
 struct subject {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
@@ -95,7 +94,7 @@ static void save(const struct check *c, const struct subject *s)
 	cli_write_end();
 }
 
-/* The shape whose ranks the checker verifies.  NULL: the fabric has no ranks, which is an
+/* Returns the shape, whose ranks the checker uses.  NULL: the fabric has no ranks, which is an
  * error only if the roots are given. */
 static struct ftr_shape *find_ranks(const struct check *c, const struct subject *s,
 				    struct ftr_team *team)
@@ -112,9 +111,9 @@ static struct ftr_shape *find_ranks(const struct check *c, const struct subject 
 }
 
 /*
- * If the ranks already prove the tables free of credit loops, the checker does not build
- * the channel dependency graph.  With SL2VL tables or path SLs it is built here anyway,
- * to count dropped packets and paths without an SL.
+ * The checker builds the channel dependency graph only if the ranks do not prove the tables free
+ * of credit loops.  With SL2VL tables or path SLs, the graph is needed in any case, to count
+ * dropped packets and paths without an SL.
  */
 static void count_drops(const struct subject *s,
 			const struct ftr_check_opts *opts,

@@ -4,15 +4,15 @@
  * else is done by functions of the public headers.
  *
  * Each command is one struct cli_cmd with one table of options.  The parser, the
- * defaults, --help and the bash completion all use that table, and tests compare
+ * defaults, --help and the bash completion all use that table.  Tests compare
  * the manual pages with it.
  *
  * Results go to stdout, as text or, with --json, as one JSON object.  Errors and
  * notes go to stderr as "ibfattree: message".  Exit status: 0 clean, 1 findings,
  * 2 bad input or a failure of the command itself.
  *
- * A command that cannot continue ends the program: cli_die, cli_must.  Only code that
- * has something else to do after an error (doctor, for instance) returns a status.
+ * A command that cannot continue ends the program with cli_die or cli_must.  A function returns
+ * a status only if its caller can continue after an error, for example doctor.
  */
 #ifndef FTR_CLI_CLI_H
 #define FTR_CLI_CLI_H
@@ -35,13 +35,13 @@ enum cli_exit {
 enum cli_kind {
 	CLI_FLAG,		/* bool */
 	CLI_STRING,		/* const char * */
-	CLI_FILE,		/* like CLI_STRING; bash completes names of files */
+	CLI_FILE,		/* like CLI_STRING; bash completes file names */
 	CLI_UINT,		/* unsigned int, min .. max */
 	CLI_U64,		/* uint64_t, decimal or 0x... */
 	CLI_WORD,		/* unsigned int: index of the given word in arg ("one|two") */
 	CLI_ENGINE,		/* const struct ftr_engine_ops * */
 	CLI_LIST,		/* struct cli_list; may be given more than once */
-	CLI_FILES		/* like CLI_LIST; bash completes names of files */
+	CLI_FILES		/* like CLI_LIST; bash completes file names */
 };
 
 #define CLI_LIST_MAX 64
@@ -57,7 +57,7 @@ struct cli_opt {
 	size_t at;		/* offset of the value in the command's struct */
 	const char *arg;	/* placeholder for the value in --help */
 	const char *help;
-	const char *def;	/* default, parsed like a given value, or NULL */
+	const char *def;	/* default, parsed like a value given by the user, or NULL */
 	unsigned int min, max;	/* CLI_UINT */
 };
 
@@ -79,9 +79,9 @@ extern const struct cli_cmd cli_html, cli_slurm, cli_ranks, cli_top;
 extern const struct cli_cmd *const *cli_completed;
 
 /*
- * Stores the defaults and then the given options in the struct conf; moves the
- * arguments to argv[0 .. n - 1] and returns n.  --help, bad options and a wrong number of
- * arguments end the program.
+ * Stores the defaults, and then the given options, in the struct conf.  Moves the
+ * arguments to argv[0 .. n - 1] and returns n.  --help, a bad option, or a wrong number of
+ * arguments ends the program.
  */
 int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv);
 
@@ -91,17 +91,17 @@ int cli_parse(const struct cli_cmd *cmd, void *conf, int argc, char **argv);
 int cli_error(const char *fmt, ...) FTR_PRINTF(1, 2);
 /* Prints an error and ends the program with CLI_BAD. */
 _Noreturn void cli_die(const char *fmt, ...) FTR_PRINTF(1, 2);
-/* Makes cli_die call fn before it prints the error.  Further calls with the same fn have no
- * effect. */
+/* Makes cli_die call fn before it prints the error.  A second call with the same fn does
+ * nothing. */
 void cli_before_death(void (*fn)(void));
-/* The error of a library call whose status is passed to cli_must. */
+/* Error argument for library calls whose status goes to cli_must. */
 extern struct ftr_err cli_err;
-/* Calls cli_die with the message in cli_err unless st is FTR_OK. */
+/* If st is not FTR_OK, dies with the message in cli_err. */
 void cli_must(enum ftr_status st);
-/* Returns n zeroed elements of size bytes, never NULL.  If there is no memory, calls cli_die
- * with "out of memory for ", followed by the text. */
+/* Returns n zeroed elements of size bytes, never NULL.  fmt names the purpose: without memory, the
+ * function dies with "out of memory for PURPOSE". */
 void *cli_calloc(size_t n, size_t size, const char *fmt, ...) FTR_PRINTF(3, 4);
-/* Ends the program.  The status becomes CLI_BAD if stdout could not be written. */
+/* Ends the program, with status CLI_BAD if stdout could not be written. */
 _Noreturn void cli_exit(int status);
 
 /* Options that several commands share; s: the command's struct. */
@@ -181,7 +181,7 @@ struct cli_engine {
 	uint64_t sm_switch;	/* node GUID; 0: not given */
 };
 
-/* Options for a damaged fabric: sm_switch is ignored if f does not contain it. */
+/* Options for routing a damaged fabric: an sm_switch that is not in f is ignored. */
 struct ftr_route_opts cli_damaged_opts(const struct cli_engine *e,
 				       const struct ftr_fabric *f);
 /* Like cli_damaged_opts, but dies if sm_switch is not a switch of f. */
@@ -192,8 +192,8 @@ struct cli_guid_files {
 	const char *roots, *cn, *io;
 };
 
-/* Like ftr_read_fabric, but dies after an error.  With tolerant, links that only one end reports
- * are left out, with a note on stderr. */
+/* Like ftr_read_fabric, but dies after an error.  With tolerant, a link that only one end reports
+ * is left out, with a note on stderr. */
 struct ftr_fabric *cli_read_fabric(const char *path, unsigned int lmc, bool tolerant);
 
 /* Reads the files into opts->roots, cn and io.  Free these lists with cli_free_guids. */
@@ -204,47 +204,46 @@ void cli_free_guids(struct ftr_shape_opts *opts);
 
 /*
  * Makes the nominal fabric for opts->nominal: the union of f and the file at path (a state
- * file of the plugin, or any fabric file).  Prints a note on stderr if f has parts that the
- * file lacks, or if the file belongs to another fabric and is not used.  With path NULL, the
- * nominal fabric is f itself if the caller will apply faults to f (faults is true); otherwise
- * *out is NULL.  *out is also NULL with opts->no_slots.
+ * file of the plugin, or any fabric file).  Prints a note on stderr if the file lacks parts of f,
+ * or if it belongs to another fabric and is not used.  With path NULL, the nominal fabric is f if
+ * faults is true (the caller will apply faults to f); otherwise *out is NULL.  *out is also
+ * NULL with opts->no_slots.
  */
 enum ftr_status cli_nominal(const char *path, const struct ftr_fabric *f,
 			    bool faults, const struct ftr_shape_opts *opts,
 			    struct ftr_team *team, struct ftr_nominal **out,
 			    struct ftr_err *err) FTR_MUST_USE;
-/* Makes the shape of f.  Its nominal fabric is made from path by cli_nominal, with faults
- * false. */
+/* Makes the shape of f, with the nominal fabric of cli_nominal (path, f, faults false). */
 enum ftr_status cli_shape(const char *path, const struct ftr_fabric *f,
 			  const struct ftr_shape_opts *opts,
 			  struct ftr_team *team, struct ftr_shape **out,
 			  struct ftr_err *err) FTR_MUST_USE;
 
-/* Like cli_shape, with the GUIDs read from the files, the given order of leaves, and
- * defaults for all other options. */
+/* Like cli_shape, with GUIDs read from the files, the given order of leaves, and defaults for all
+ * other options. */
 enum ftr_status cli_shape_with(const struct cli_guid_files *files,
 			       const char *path, const struct ftr_fabric *f,
 			       enum ftr_leaf_order order,
 			       struct ftr_team *team, struct ftr_shape **out,
 			       struct ftr_err *err) FTR_MUST_USE;
 
-/* Prints a note on stderr for each of --roots, --cn and --io that names nothing in the fabric, and
- * for each root switch that --roots lacks. */
+/* Prints a note on stderr for each option of --roots, --cn and --io whose file names nothing in
+ * the fabric, and for each root switch that is not in the file of --roots. */
 void cli_note_files(const struct ftr_shape *sh);
 
-/* The host order of sh, malloc()ed: [*n] host ports; FTR_EP_NONE: a gap. */
+/* The host order of sh, malloc()ed, with *n places; FTR_EP_NONE: a gap. */
 ftr_ep *cli_host_order(const struct ftr_shape *sh, uint32_t *n);
-/* The host order as port GUIDs, which identify the ports in a damaged fabric, too; 0: a gap.
- * with_gaps false: gaps are removed, as by cli_drop_gaps. */
+/* The host order as port GUIDs, which are valid in a damaged fabric, too; 0: a gap.  With with_gaps
+ * false, gaps are removed as by cli_drop_gaps. */
 uint64_t *cli_host_guids(const struct ftr_shape *sh, bool with_gaps, uint32_t *n);
-/* Removes gaps, and host ports without a LID or a link, from the order, since the MPI ranks
- * of a job are numbered without them.  Returns the number of removed places. */
+/* Removes gaps, and host ports without a LID or a link, from the order: the MPI ranks of a job are
+ * numbered without them.  Returns the number of removed places. */
 uint32_t cli_drop_gaps(const struct ftr_fabric *f, ftr_ep *order, uint32_t *n);
-/* Computes a lower bound, valid for any routing that connects these host ports within each island,
- * for the number of flows on the most loaded link if all host ports of `order` send to each other;
- * gaps, and host ports without a LID or a link, are ignored.  With rounds 0, the bound is computed
- * from cuts; otherwise from link weights, with that number of rounds.  *bound is 0 if no bound is
- * known. */
+/* Computes a lower bound for the number of flows on the most loaded link, if all host ports of
+ * `order` send to each other.  The bound holds for any routing that connects these ports within
+ * each island.  Gaps, and host ports without a LID or a link, are ignored.  With rounds 0 the bound
+ * is computed from cuts; otherwise from link weights, with that number of rounds.  *bound is 0 if
+ * no bound is known. */
 enum ftr_status cli_bound(const struct ftr_shape *sh, const ftr_ep *order,
 			  uint32_t n, uint32_t rounds, double *bound,
 			  struct ftr_err *err) FTR_MUST_USE;
@@ -270,14 +269,14 @@ void cli_write_end(void);
 void cli_check_inputs(const char *cmd, const char *const *out,
 		      unsigned int n_out, const char *const *in,
 		      unsigned int n_in);
-/* Dies if two of these n output files are the same; entries may be NULL.  reported: true if a
- * report goes to stdout as well. */
+/* Dies if two of these n output files are the same; entries may be NULL.  reported: stdout is also
+ * an output, because a report goes there. */
 void cli_check_outputs(const char *cmd, bool reported, const char *const *path,
 		       unsigned int n);
 
-/* Like ftr_read_lfts, with a note on stderr if the file has switches that are not in
- * f, or lacks switches of f.  If missing is not NULL, the number of switches that the file
- * lacks is stored there, and no note about them is printed. */
+/* Like ftr_read_lfts.  Notes on stderr report switches of the file that are not in f, and switches
+ * of f without a table.  If missing is not NULL, *missing is set to the number of switches without
+ * a table, and no note reports them. */
 enum ftr_status cli_read_lfts(const char *path, const struct ftr_fabric *f,
 			      struct ftr_tables **out, uint32_t *missing,
 			      struct ftr_err *err) FTR_MUST_USE;
@@ -332,8 +331,8 @@ const char *cli_link_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 const char *cli_ends_name(char *buf, const struct ftr_fabric *f, ftr_sw s,
 			  unsigned int port);
 
-/* Finds a switch (find.c) by its name, its GUID, or a part of its name that occurs in no other
- * switch's name.  *part: true if word is only a part of the name. */
+/* Finds a switch (find.c) by its name, its GUID, or a part of its name that no other switch name
+ * contains.  *part: true if word is only a part of the name. */
 enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
 				ftr_sw *out, bool *part,
 				struct ftr_err *err) FTR_MUST_USE;
@@ -342,14 +341,14 @@ enum ftr_status cli_find_switch(const struct ftr_fabric *f, const char *word,
 
 enum cli_colour { CLI_PLAIN = 0, CLI_GOOD, CLI_WRONG, CLI_DOUBT };
 
-/* Escape sequence that starts the colour, "" unless stdout is a terminal with
- * colours; CLI_PLAIN ends any colour. */
+/* Escape sequence that starts the colour; "" if stdout is not a terminal with
+ * colours.  CLI_PLAIN ends any colour. */
 const char *cli_colour(enum cli_colour c);
 
 /*
  * Progress line on stderr: current step, elapsed time, fraction done.  It appears after two
  * seconds, and only if stderr is a terminal.  `what` must be a constant string.
- * cli_progress_end removes the line; it may also be called if there is no line.
+ * cli_progress_end removes the line, if there is one.
  */
 void cli_progress(const char *what);
 void cli_progress_step(unsigned int done, unsigned int of);
@@ -373,14 +372,13 @@ struct cli_report_opts {
 /* Content of a report, computed once for text and JSON. */
 struct cli_verdict {
 	struct cli_reach reach;	/* unreachable pairs */
-	bool class_bad[FTR_N_CHECK_CLASSES];	/* the class has unreachable pairs that are a
-						 * finding */
-	bool found;		/* there is at least one finding */
+	bool class_bad[FTR_N_CHECK_CLASSES];	/* unreachable pairs of the class are a finding */
+	bool found;		/* at least one finding */
 };
 
 extern const char *const cli_finding_key[FTR_N_FINDINGS];
 
-/* sh may be NULL.  Free v with cli_reach_free(&v->reach), also after an error. */
+/* sh may be NULL.  Free the result with cli_reach_free(&v->reach), also after an error. */
 enum ftr_status cli_judge(const struct ftr_fabric *f,
 			  const struct ftr_shape *sh,
 			  const struct ftr_tables *t,

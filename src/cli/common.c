@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Functions that several commands share: GUID lists, nominal fabrics, host orders,
- * number formatting.
+ * Functions that several commands share.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -119,7 +118,7 @@ enum ftr_status cli_read_guids(const struct cli_guid_files *files,
 
 static void free_one(struct ftr_guids *g)
 {
-	/* allocated by ftr_read_guids; const only because no user of the list changes it */
+	/* allocated by ftr_read_guids, so it may be freed in spite of const */
 	free((void *)(uintptr_t)g->guid);
 	g->guid = NULL;
 	g->n = 0;
@@ -132,7 +131,7 @@ void cli_free_guids(struct ftr_shape_opts *opts)
 	free_one(&opts->io);
 }
 
-/* Reads the file as a nominal fabric.  Its host ports without a LID get the LMC of f. */
+/* Host ports without a LID in the file get the LMC of f. */
 static enum ftr_status read_nominal(const char *path,
 				    const struct ftr_fabric *f,
 				    const struct ftr_shape_opts *opts,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * ibfattree completion: bash completion, generated from the tables of options.  "make
- * install" installs the copy in src/cli/completion/ibfattree; a test compares it
+ * install" installs the copy src/cli/completion/ibfattree.  A test compares the copy
  * with the output of this command.
  */
 #include <string.h>
@@ -26,7 +26,6 @@ static void put_engines(void)
 		printf("%s%s", i ? " " : "", e->name);
 }
 
-/* One branch per option that has a value. */
 static void put_value(const struct cli_cmd *cmd, const struct cli_opt *o)
 {
 	if (o->kind == CLI_FLAG)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * ddlr_repair: tables after a local repair, for route and whatif, and the number of faults
- * that are guaranteed to be repaired locally.
+ * Local repair (ddlr) for the commands route and whatif.
  */
 #ifndef FTR_CLI_DDLR_REPAIR_H
 #define FTR_CLI_DDLR_REPAIR_H
@@ -13,8 +12,8 @@
 	  "operational VLs; with 2 or more, ddlr uses two", "1", 1, 15 }
 
 /* Converts t, the tables of fa, to tables of fb.  Switches are matched by GUID, LIDs by number.
- * Unlike ftr_tables_carry, keeps the entries for LIDs that have another owner in fb, or none,
- * because a switch keeps them, too. */
+ * Entries are kept even if their LID has another owner in fb, or none.  A switch keeps them, too;
+ * ftr_tables_carry does not. */
 struct ftr_tables *cli_carry_tables(const struct ftr_fabric *fa,
 				    const struct ftr_tables *t,
 				    const struct ftr_fabric *fb);
@@ -24,15 +23,14 @@ struct ftr_sl2vl *cli_carry_vls(const struct ftr_fabric *fa,
 				const struct ftr_fabric *fb);
 
 /* Returns the SL2VL tables of ddlr: VL 1 on the link after a change of direction, VL 0 on all
- * others.  Returns NULL if vls is 1. */
+ * other links.  NULL if vls is 1. */
 struct ftr_sl2vl *cli_vls(const struct ftr_shape *sh, unsigned int vls);
 
 /*
  * Repairs t, the tables of sh's fabric, locally.  The faults are the switches and links that
  * are missing in the damaged fabric nf.  m comes from cli_vls.  Returns the repaired tables,
- * for nf.  plan->write is freed; the counts in plan stay valid.  Stores the numbers of changed
- * entries, blocks and switches in d, and the guarantee for further faults in g; d and g may be
- * NULL.
+ * for nf.  plan->write is NULL; the counts in plan are valid.  *d gets the numbers of changed
+ * entries, blocks and switches, *g the guarantee for further faults.  d and g may be NULL.
  */
 struct ftr_tables *cli_ddlr_repair(const struct ftr_shape *sh,
 				   const struct ftr_tables *t,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree diff: compares two sets of tables for one fabric, in the units that
- * determine the time of an update: entries, 64-entry blocks (one SMP each), switches.
- * It also lists the destinations whose entries differ on the most switches (--top), with the
- * number of these switches.
+ * ibfattree diff: compares two sets of tables for one fabric.  Counts the units that determine
+ * the time of an update: entries, 64-entry blocks (one SMP each), switches.  Lists the
+ * destinations whose entries differ on the most switches (--top).
  */
 #include <stdlib.h>
 
@@ -47,7 +46,7 @@ struct result {
 	struct ftr_tables *a, *b;
 	struct ftr_tables_diff d;
 	double ms_per_block;		/* with --live: mean time to read a block */
-	struct cli_transition x;	/* set with --transition only */
+	struct cli_transition x;	/* only with --transition */
 	struct moved *lid, *sw;	/* sorted by n (descending), then by idx */
 	uint32_t n_lid, n_sw;	/* number of LIDs and of switches with changed entries */
 };
@@ -61,7 +60,7 @@ static int by_count(const void *va, const void *vb)
 	return a->idx < b->idx ? -1 : a->idx > b->idx;
 }
 
-/* Sorts m by n, descending; returns the number of elements with n > 0. */
+/* Returns the number of elements with n > 0. */
 static uint32_t rank(struct moved *m, uint32_t n)
 {
 	uint32_t k = 0;

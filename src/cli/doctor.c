@@ -3,9 +3,9 @@
  * ibfattree doctor: examines this node, the fabric and the tables in use, before a
  * change of the routing engine.
  *
- * The checks are a table: id, prerequisites, function.  If a prerequisite is missing,
- * the verdict is "not checked", with the reason.  Checks are independent: none uses
- * the verdict of another.
+ * A table lists the checks: id, prerequisites, function.  If a prerequisite is missing,
+ * the verdict is "not checked", with the reason.  No check uses the verdict of
+ * another.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -386,7 +386,7 @@ static int run_doctor(int argc, char **argv)
 	if (!d.fabric)
 		doc_read_conf(&d);
 	run_checks(&d, r);
-	/* Unreadable dumps are bad input; an unreadable live fabric is a finding. */
+	/* unreadable dumps are bad input; an unreadable live fabric is a finding */
 	if (d.fabric && d.net.err.status)
 		cli_die("%s", d.net.err.msg);
 	status = report(&d, r);

@@ -9,8 +9,8 @@
  *	doctor_links.c	links, switches and subnet managers
  *	doctor_paths.c	forwarding tables: unreachable pairs, loops, balance
  *
- * A check reads struct doctor and fills one struct doc_result.  It changes neither the fabric
- * nor any file.
+ * A check reads struct doctor and fills one struct doc_result.  It does not change
+ * the fabric or any file.
  */
 #ifndef FTR_CLI_DOCTOR_H
 #define FTR_CLI_DOCTOR_H
@@ -33,8 +33,8 @@ enum doc_verdict {
 
 #define DOC_DETAILS 10
 
-/* Location of a detail: a port of a switch (node GUID; port 0: the switch itself), or a host port
- * (port GUID, port 0); GUID 0: none. */
+/* The place where a detail was found.  guid: node GUID of a switch, port GUID of a host port, or 0
+ * (none).  port: port of the switch; 0: the switch itself, or a host port. */
 struct doc_location {
 	uint64_t guid;
 	unsigned int port;
@@ -47,20 +47,20 @@ struct doc_result {
 	char remedy[512];	/* recommended action, "" if there is none */
 	char *detail[DOC_DETAILS];	/* malloc()ed lines, at most DOC_DETAILS */
 	struct doc_location location[DOC_DETAILS];
-	uint32_t n_details;	/* number of details found, may exceed DOC_DETAILS */
+	uint32_t n_details;	/* number of details found; may exceed DOC_DETAILS */
 };
 
 /* doctor_result.c */
 void doc_say(struct doc_result *r, enum doc_verdict v, const char *fmt, ...)
 	FTR_PRINTF(3, 4);
 void doc_remedy(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
-/* Adds a line for one affected object.  Every object is counted, but only the first DOC_DETAILS
+/* Adds a line for one affected object.  All objects are counted, but only the first DOC_DETAILS
  * lines are kept. */
 void doc_detail(struct doc_result *r, const char *fmt, ...) FTR_PRINTF(2, 3);
 /* Sets the location of the last detail.  guid: node GUID of a switch, or port GUID. */
 void doc_at(struct doc_result *r, uint64_t guid, unsigned int port);
 
-/* PortInfo of a switch port and of the port at the far end; 0: not known. */
+/* Values from PortInfo of a switch port, and of the port at the far end; 0: not known. */
 struct doc_port {
 	uint8_t state;		/* 1 Down, 2 Init, 3 Armed, 4 Active */
 	uint8_t max_width;	/* greatest number of lanes that both ends support */
@@ -78,17 +78,16 @@ struct doc_switch {
 struct doc_sm {
 	uint64_t guid;		/* port GUID */
 	ftr_lid lid;
-	bool answered;		/* the port has answered a Get of SMInfo; if not, only guid, lid
-				 * and name are set */
-	uint8_t state;		/* 0 not active, 1 discovering, 2 standby,
-				 * 3 master */
+	bool answered;		/* the port answered a Get of SMInfo; if not, state and priority
+				 * are not set */
+	uint8_t state;		/* 0 not active, 1 discovering, 2 standby, 3 master */
 	uint8_t priority;
 	char name[FTR_NAME_MAX + 1];
 };
 
 #define DOC_SM_MAX 32
 
-/* A link whose far end does not answer: the switch port at its near end. */
+/* A link whose far end does not answer, identified by the switch port at its near end. */
 struct doc_silent {
 	uint64_t guid;
 	unsigned int port;
@@ -99,7 +98,7 @@ struct doc_silent {
 struct doc_fabric {
 	bool tried;		/* reading was attempted */
 	bool live;		/* read from the switches, not from dumps */
-	struct ftr_err err;	/* the error of reading; its status is FTR_OK if there was none */
+	struct ftr_err err;	/* error of reading; status FTR_OK: none */
 	double seconds;		/* time to read the fabric */
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
@@ -111,7 +110,7 @@ struct doc_fabric {
 	struct doc_silent silent[DOC_DETAILS];
 	uint32_t n_silent;
 	uint32_t no_counters;	/* number of switches whose counters were not read */
-	uint64_t m_key;		/* M_Key of the local port; 0: it has none or does not show it */
+	uint64_t m_key;		/* M_Key of the local port; 0: no M_Key, or hidden by the port */
 	bool m_key_known;	/* m_key was read */
 };
 
@@ -123,7 +122,7 @@ struct doc_column {
 };
 #define DOC_COLUMNS 8
 
-/* Values of the keys of opensm.conf that the checks use; strings are malloc()ed or NULL. */
+/* Values from opensm.conf; strings are malloc()ed or NULL. */
 struct doc_conf {
 	char *path;		/* NULL: no file found */
 	char *plugins, *engines, *roots, *cn, *io;
@@ -170,7 +169,7 @@ enum doc_need {			/* prerequisites of a check; bit mask */
 struct doc_check {
 	const char *id;
 	unsigned int needs;	/* enum doc_need */
-	doc_fn run;		/* NULL: ibfattree was built without the libraries it needs */
+	doc_fn run;		/* NULL: built without the libraries that it needs */
 };
 
 #define DOC_N_CHECKS 28
@@ -181,7 +180,7 @@ extern const struct doc_check doc_checks[DOC_N_CHECKS];
 /* doctor_local.c */
 #define DOC_VERSION_MAX 32
 /* Finds the first NUL-terminated string "OpenSM <digits and dots>" in the file.  Returns
- * false if there is none; errno is then 0 or says why the file cannot be read. */
+ * false if there is none; errno is then 0, or the reason why the file cannot be read. */
 bool doc_file_version(const char *path, char version[DOC_VERSION_MAX]);
 /* Path of the program opensm, malloc()ed; NULL: not found. */
 char *doc_find_opensm(void);

@@ -88,9 +88,7 @@ void doc_sm_version(struct doctor *d, struct doc_result *r)
 
 /* ---- links ------------------------------------------------------------- */
 
-/* True for one end of each link: for a link between switches, the end whose switch has the lower
- * index (of two ports of one switch, the lower port); for a link to a host port, the switch
- * port. */
+/* True for one end of each link, so that each link is examined once. */
 static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 {
 	return x->peer_kind == FTR_PEER_EP ||
@@ -98,8 +96,7 @@ static bool is_first_end(const struct ftr_swport *x, ftr_sw s, unsigned int p)
 		(s < x->peer || (s == x->peer && p < x->peer_port)));
 }
 
-/* Called for one end of each link.  Returns true if the link is bad, and stores in `what` the
- * text that is printed after the link. */
+/* True if the link is bad; `what` is then the text to print after the link. */
 typedef bool (*bad_fn)(const struct doctor *d, ftr_sw s, unsigned int p,
 		       char *what, size_t size);
 
@@ -169,8 +166,7 @@ void doc_link_state(struct doctor *d, struct doc_result *r)
 	doc_remedy(r, "if this persists, the subnet manager cannot configure these ports: look for their GUIDs in its log");
 }
 
-/* Greatest width (if width is true) or greatest speed among the links of s to nodes of the given
- * kind. */
+/* The greatest speed among the links of s to nodes of this kind; with width, the greatest width. */
 static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
 			      unsigned int kind, bool width)
 {
@@ -187,10 +183,9 @@ static unsigned int best_near(const struct ftr_fabric *f, ftr_sw s,
 }
 
 /*
- * True if the link is slower (with width: narrower) than both of its ends support, and slower
- * than another link to the same kind of node (switch or host) at one of its switches.
- * Dumps do not contain the supported values (supported is 0); then only links
- * between switches are compared.
+ * True if both ends of the link support a higher speed, and one of its switches has a faster link
+ * to the same kind of node (switch or host).  With width, widths are compared.  Dumps do not
+ * contain the supported values (supported is 0); then only links between switches are compared.
  */
 static bool is_slow(const struct doctor *d, ftr_sw s, unsigned int p, bool width)
 {

@@ -3,10 +3,10 @@
  * doctor: checks of this node: its adapters and ports (as libibumad and libibverbs report
  * them), the installed opensm and plugin, and opensm.conf.
  *
- * The versions of opensm and of the plugin are read from their files; neither is run.
- * OpenSM compares the same two strings when it loads a plugin.  Only the plugin, inside
- * opensm, can check that the data structures agree as well; if they do not, the plugin
- * refuses to load (IBF220).
+ * The versions of opensm and of the plugin are read from their files, without
+ * running them.  OpenSM compares the same two strings when it loads a plugin.  Equal versions do
+ * not prove that the data structures agree.  Only the plugin checks this, inside opensm.  If the
+ * structures differ, the plugin refuses to load (IBF220).
  */
 #include "config.h"
 
@@ -30,8 +30,8 @@
 
 #define CAS_MAX 32
 
-/* If the kernel has no adapter, libibumad may return a made-up name.  So only adapters that can
- * be queried are counted. */
+/* Counts only adapters that can be queried: without any adapter, libibumad may return a made-up
+ * name. */
 static int adapters(char names[CAS_MAX][UMAD_CA_NAME_LEN])
 {
 	int n = umad_get_cas_names(names, CAS_MAX), found = 0;
@@ -79,7 +79,7 @@ void doc_adapter(struct doctor *d, struct doc_result *r)
 		doc_remedy(r, "give the name of one of the listed adapters with --ca");
 }
 
-/* True if this node has no adapter; the verdict is then "not checked". */
+/* If this node has no adapter, sets the verdict "not checked" and returns true. */
 static bool no_adapter(struct doc_result *r)
 {
 	char names[CAS_MAX][UMAD_CA_NAME_LEN];
@@ -263,7 +263,7 @@ bool doc_file_version(const char *path, char version[DOC_VERSION_MAX])
 	return found;
 }
 
-/* Finds the file in the first of the colon-separated directories that contains it. */
+/* Searches the colon-separated directories; returns the path of the first match. */
 static char *find_file(const char *dirs, const char *name)
 {
 	while (dirs && *dirs) {
@@ -279,7 +279,7 @@ static char *find_file(const char *dirs, const char *name)
 	return NULL;
 }
 
-/* Finds the file of the plugin by an approximation of the dynamic linker's search path. */
+/* Approximates the search path of the dynamic linker. */
 static char *find_plugin(void)
 {
 	static const char name[] = "libibfattree.so";
@@ -375,7 +375,7 @@ static void keep_options(struct doc_conf *c, const char *value)
 	}
 }
 
-/* Handles one line "key value"; if a key is repeated, its last value counts, as in OpenSM. */
+/* Handles one line "key value".  If a key is repeated, the last value is used, as in OpenSM. */
 static void take_line(struct doc_conf *c, const char *key, const char *value)
 {
 	if (!strcmp(key, "event_plugin_name"))
@@ -428,7 +428,7 @@ void doc_read_conf(struct doctor *d)
 		take_line(&d->conf, key, value);
 	}
 	fclose(f);
-	/* the GUID files of opensm.conf are used unless others are given */
+	/* options take precedence over opensm.conf */
 	if (!d->o.files.roots)
 		d->o.files.roots = d->conf.roots;
 	if (!d->o.files.cn)
@@ -462,8 +462,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Returns the name of an engine of ibfattree that the list contains; with second_vl, of an
- * engine that uses a second VL.  NULL if there is none. */
+/* Returns the name of the first engine of ibfattree that is in the list; NULL: none.  With
+ * second_vl, only engines that use a second VL are considered. */
 static const char *our_engine(const char *list, bool second_vl)
 {
 	const struct ftr_engine_ops *e;

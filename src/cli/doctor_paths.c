@@ -3,8 +3,8 @@
  * doctor: forwarding tables in use, and those that each engine would compute.
  *
  * Ranks are computed once, from the GUID files that the options or opensm.conf name, and from the
- * nominal fabric of --nominal.  The tables are checked once.  The checks of doctor in this file
- * share these ranks and the report of the checker.
+ * nominal fabric of --nominal.  The tables are checked once.  All checks in this file use these
+ * results.
  */
 #include <glob.h>
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 
 #include "cli/doctor.h"
 
-/* Check "balance" warns if the load with the tables in use is more than this number times the load
- * with the best engine.  Both are loads of the most loaded link, as a mean over the shifts. */
+/* Check "balance" warns if the tables in use have more than this number times the load of the best
+ * engine.  Load: flows on the most loaded link, mean over the shifts. */
 #define BALANCE_TOLERANCE 1.1
 
 /* ---- computed once ----------------------------------------------------- */
@@ -137,8 +137,7 @@ static bool is_state_of(const struct doctor *d, const char *path,
 /*
  * Examines the plugin's state files: the file of --nominal, or all files ibfattree-nominal* in
  * OpenSM's cache directory on this node.  Adds a detail if none of these files belongs to this
- * fabric.  (A node can run subnet managers of several fabrics.)  Returns the number of files: 0
- * also if --nominal names another kind of file, or if dumps are examined without --nominal.
+ * fabric.  (A node can run subnet managers of several fabrics.)  Returns the number of state files.
  */
 static unsigned int state_files(const struct doctor *d, struct doc_result *r)
 {
@@ -240,8 +239,8 @@ static void absent_links(const struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Without a nominal fabric: lists the switches that have fewer upward neighbours than the shape
- * infers for them (n_slots, see <ftr/shape.h>); returns the number of missing neighbours. */
+/* Lists the switches that have fewer upward neighbours than the shape infers for them (n_slots).
+ * Returns the number of missing neighbours. */
 static uint32_t free_slots(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_shape *sh = d->sh;
@@ -292,7 +291,6 @@ void doc_links_missing(struct doctor *d, struct doc_result *r)
 
 /* ---- paths ------------------------------------------------------------- */
 
-/* True if a packet for lid that starts at switch s arrives at the owner of lid. */
 static bool arrives(const struct ftr_fabric *f, const struct ftr_tables *t,
 		    ftr_sw s, ftr_lid lid)
 {
@@ -350,8 +348,7 @@ void doc_sm_reach(struct doctor *d, struct doc_result *r)
 	}
 }
 
-/* Lists each host port that one or more other host ports do not reach, with the number of these
- * other ports. */
+/* Lists each unreachable host port, with the number of host ports that do not reach it. */
 static void name_hosts(const struct doctor *d, struct doc_result *r)
 {
 	const struct ftr_fabric *f = d->net.f;
@@ -488,9 +485,9 @@ static enum ftr_status engine_column(struct doctor *d,
 	return st;
 }
 
-/* Returns the column of the engine to recommend.  Criteria, in this order: the fewest unreachable
- * pairs of host ports; the lowest load of the most loaded link, as a mean over the shifts (a
- * difference below 0.005 does not count); the first column. */
+/* Returns the column of the engine to recommend.  Criteria, in this order: fewest unreachable pairs
+ * of host ports; lowest load of the most loaded link (mean over the shifts; differences below 0.005
+ * do not count); first column. */
 static const struct doc_column *best_engine(const struct doctor *d)
 {
 	const struct doc_column *best = NULL;

@@ -2,14 +2,14 @@
 /*
  * doctor: reads the fabric from dumps or from the switches.
  *
- * A live fabric is read once, with Gets only: discovery by libibnetdisc (with PortInfo
- * and SwitchInfo), SMInfo of every port with the IsSM capability, the error counters
- * of every switch, and the forwarding tables.
+ * A live fabric is read once, with Gets only.  Discovery by libibnetdisc yields PortInfo and
+ * SwitchInfo.  Then follow SMInfo of every port with the IsSM capability, the error counters of
+ * every switch, and the forwarding tables.
  *
  * SMInfo is read over directed routes, because the ports may have no LIDs yet.  Counters are
- * read by LID: one Get with AllPortSelect per switch, which returns the sum over all ports.
- * Single ports are read only if this sum shows link failures, or if this Get is not answered (the
- * switch may not support AllPortSelect).
+ * read by LID.  One Get with AllPortSelect per switch returns the sum over all ports.  If the sum
+ * shows link failures, or the switch does not answer this Get, the ports of the switch are read one
+ * by one.  (A switch may not support AllPortSelect.)
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
 #define SM_TIMEOUT_MS	500
 #define PMA_TIMEOUT_MS	200
 #define PMA_ALL_PORTS	255
-/* After this number of switches that have no LID or do not answer, no more counters are read. */
+/* No more counters are read after this number of switches without a LID or an answer. */
 #define PMA_GIVE_UP	3
 #define CAP_IS_SM	(1u << 1)
 

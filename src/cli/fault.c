@@ -10,9 +10,9 @@
  *			random faults: links between switches, or switches without
  *			hosts; drawn after the named faults are applied
  *
- * find.c has the rules for names.  A host whose link or switch fails stays in the
+ * The rules for names are in find.c.  A host whose link or switch fails stays in the
  * fabric without a link, so that the checker counts its unreachable pairs.  An
- * Aggregation Node is part of its switch and is removed with it.
+ * Aggregation Node is removed with its switch.
  */
 #include <errno.h>
 #include <math.h>
@@ -31,8 +31,7 @@ static bool is_plural(const char *s, const char *one)
 	       (!s[n] || !strcmp(s + n, "s") || !strcmp(s + n, "es"));
 }
 
-/* Number of switches that random faults may remove: those without hosts, by the same rule as
- * in ftr_gen_damage. */
+/* Number of switches without hosts: the same that ftr_gen_damage may remove. */
 static uint32_t count_removable(const struct ftr_fabric *f)
 {
 	uint8_t *host = calloc((size_t)f->n_sw + 1, 1);
@@ -48,8 +47,8 @@ static uint32_t count_removable(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Parses "5links", "2.5%links", "3switches", "10%switches"; returns -1 if the word has
- * none of these forms.  A percentage above 0 selects at least one link or switch. */
+/* Parses "5links", "2.5%links", "3switches", "10%switches"; returns -1 if spec has another form.
+ * A percentage above 0 selects at least one link or switch. */
 static int parse_random(const struct ftr_fabric *f, const char *spec,
 			struct cli_faults *z, struct ftr_err *err)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Finds the switch that the user names: by its whole name, by its GUID, or by a part
- * of its name that occurs in no other switch's name.
+ * of its name that no other switch name contains.
  *
- * Nothing is guessed.  A word that matches several switches, or none, is an error
- * that lists the likely ones: the switches whose names contain the word, or those
- * whose names are a few letters away (edit distance after Levenshtein 1966).
+ * Nothing is guessed.  A word that matches several switches, or none, is an error.  The message
+ * lists switches whose names contain the word, or whose names are similar (edit distance after
+ * Levenshtein 1966).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -43,7 +43,7 @@ static bool contains(const char *name, const char *word)
 	return false;
 }
 
-/* Edit distance: the number of letters to insert, delete or replace, ignoring case.  a and b
+/* Edit distance: number of letters to insert, delete or replace; case is ignored.  a and b
  * have at most FTR_NAME_MAX letters. */
 static unsigned int distance(const char *a, const char *b)
 {
@@ -71,8 +71,8 @@ static unsigned int distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* Writes the names of the n switches in sw to buf, and "and N more" if all > n.  Example:
- * "a", "b" and 4 more.  buf should have room for LISTED + 1 names. */
+/* Writes the names of n switches to buf.  If all > n, adds "and N more", for example: "a", "b" and
+ * 4 more.  buf should have room for LISTED + 1 names. */
 static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
 		       const ftr_sw *sw, unsigned int n, unsigned int all)
 {
@@ -89,8 +89,8 @@ static void list_names(char *buf, size_t size, const struct ftr_fabric *f,
 }
 
 /* Finds the switches whose names have the least edit distance from the word.  Stores at most
- * LISTED of them in sw and returns the number stored: 0 if the least distance is more than one
- * plus a quarter of the word's length. */
+ * LISTED of them in sw and returns their number.  Names at a distance of more than one plus a
+ * quarter of the word's length are ignored. */
 static unsigned int closest(const struct ftr_fabric *f, const char *word,
 			    ftr_sw *sw)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree gen: writes a PGFT or a torus, with faults if requested, as a netfile, and a
+ * ibfattree gen: writes a PGFT or a torus as a netfile, with faults if requested, and a
  * schedule of faults for ibsim.
  */
 #include <stdlib.h>

@@ -6,10 +6,10 @@
  * Sets of tables, in this order:
  *
  *	each engine		its tables for FABRIC
- *	each file of --lfts	as given
+ *	each file of --lfts	the tables in the file
  *	with --fail		the first engine's tables on the damaged fabric,
  *				before and after rerouting
- *	with --diff		only these two: the engine's tables for OLD and for
+ *	with --diff		only two sets: the engine's tables for OLD and for
  *				FABRIC, or the tables in the two files of --lfts
  */
 #include <stdlib.h>
@@ -112,9 +112,12 @@ static void shape_of(const struct job *j, struct state *s)
 	cli_must(ftr_picture_new(s->sh, &s->pic, &cli_err));
 }
 
-/* Reads the fabrics and makes their shapes.  The nominal fabric is the union of FABRIC and of OLD
- * (--diff) or of the file of --nominal.  With faults and without --nominal it is FABRIC before the
- * faults.  In all other cases there is none. */
+/* Reads the fabrics and makes their shapes.  The nominal fabric is:
+ *
+ *	with --diff			the union of FABRIC and OLD
+ *	with --nominal			the union of FABRIC and the fabric in the file
+ *	with --fail, no --nominal	FABRIC before the faults
+ *	in other cases			none */
 static void read_fabrics(struct job *j, const char *old, const char *now)
 {
 	const struct report *o = j->o;
@@ -153,8 +156,8 @@ static struct html_set *add_set(struct job *j, const struct state *s,
 }
 
 /* Adds the tables of an engine for s.  prefer: the tables of the undamaged fabric, or NULL.  As in
- * the plugin, an entry of prefer is kept while its port still leads to the destination, unless
- * --balance is off. */
+ * the plugin, entries of prefer are kept while their ports still lead to the destination.  With
+ * --balance off, no entry is kept. */
 static void add_engine(struct job *j, const char *name, const struct state *s,
 		       const char *when, const struct ftr_tables *prefer)
 {

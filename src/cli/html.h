@@ -21,8 +21,7 @@
 
 /* ---- the map (html_map.c) ---------------------------------------------- */
 
-enum html_state {		/* of a switch, host port or link; 0: in both fabrics, or only one
-				 * fabric is shown */
+enum html_state {		/* of a switch, host port or link; 0: in every fabric shown */
 	HTML_OLD = 1,		/* only in the old fabric */
 	HTML_NEW = 2		/* only in the new fabric */
 };
@@ -36,8 +35,9 @@ struct html_link {
 };
 
 /*
- * Switches and host ports of f, numbered by their index in f, followed by those that only old
- * has.  The links of f and of old are in one list, sorted by their ends (html_map.c).  Link i is
+ * Switches and host ports of f have the same numbers as in f.  Switches and host ports that are
+ * only in old follow.
+ * The links of f and of old are in one list, sorted by their ends (html_map.c).  Link i is
  * drawn once; its two directions are numbered 2 i (from a to b) and 2 i + 1 (from b to a).
  */
 struct html_map {
@@ -45,8 +45,8 @@ struct html_map {
 	const struct ftr_shape *sh, *old_sh;
 	const struct ftr_picture *pic, *old_pic;
 	uint32_t n_sw, n_ep, n_links;
-	ftr_sw *old_sw;		/* [n_sw - f->n_sw] index in old */
-	ftr_ep *old_ep;		/* [n_ep - f->n_ep] index in old */
+	ftr_sw *old_sw;		/* [n_sw - f->n_sw] indices in old */
+	ftr_ep *old_ep;		/* [n_ep - f->n_ep] indices in old */
 	uint8_t *sw_state, *ep_state;	/* [n_sw], [n_ep] */
 	struct html_link *link;
 };
@@ -56,7 +56,7 @@ struct html_map {
 /* The caller sets m->f, sh and pic and, for two fabrics, old, old_sh and old_pic. */
 void html_map_init(struct html_map *m);
 void html_map_fini(struct html_map *m);
-/* The number that switch s of any fabric g has on the page, found by GUID; HTML_NONE if the
+/* The number on the page of switch s of any fabric g, found by GUID; HTML_NONE if the
  * switch is not on the page. */
 uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 		     ftr_sw s);
@@ -73,7 +73,7 @@ enum html_pattern { HTML_ALL = 0, HTML_SHIFT, HTML_PAIRS, HTML_PATTERNS };
 struct html_load {
 	bool done;
 	uint64_t *load;		/* [2 * n_links] number of flows on each directed link */
-	uint64_t *out, *in;	/* [pic->n_pods] numbers of flows that must leave, enter each pod */
+	uint64_t *out, *in;	/* [pic->n_pods] flows that must leave, or enter, each pod */
 	uint64_t flows, lost, max;
 };
 
@@ -83,7 +83,7 @@ struct html_set {
 	const struct ftr_fabric *f;
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;
-	/* tables with which t is compared to count changes, and their fabric; or NULL */
+	/* changes are counted relative to these tables, of this fabric; or NULL */
 	const struct ftr_tables *before;
 	const struct ftr_fabric *before_f;
 	uint32_t missing;	/* number of switches without a table */
@@ -92,8 +92,8 @@ struct html_set {
 	struct cli_verdict verdict;
 	struct ftr_tables_diff diff;
 	struct html_load load[HTML_PATTERNS];
-	uint32_t shift;		/* k of the shift permutation with the highest load on a link, of
-				 * those that are counted (CLI_SHIFTS_MAX) */
+	uint32_t shift;		/* k of the shift with the highest load on a link, of the shifts
+				 * that are counted (CLI_SHIFTS_MAX) */
 	double shift_mean;
 	uint64_t shift_max;
 };
@@ -128,8 +128,8 @@ enum ftr_status html_write(FILE *out, const void *page, struct ftr_err *err);
 
 /* ---- tables (html_tables.c) ---------------------------------------------- */
 
-/* Writes the tables of s as a JSON string.  If the string would be longer than *room bytes, it is
- * empty; otherwise *room is reduced by its length. */
+/* Writes the tables of s as a JSON string and reduces *room by its length.  The string is empty if
+ * it would be longer than *room bytes. */
 void html_put_tables(FILE *out, const struct html_map *m,
 		     const struct html_set *s, size_t *room);
 

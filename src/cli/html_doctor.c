@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Reads the output of "ibfattree doctor --json" from a file and writes it in the format of the
- * page's data.  Locations are GUIDs and ports, which the page looks up in its map.  If the map
- * does not contain the location of a detail, the detail is shown as plain text.
+ * page's data.  Locations are GUIDs and ports; the page looks them up in its map.  A detail
+ * whose location is not on the map is shown as plain text.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -45,8 +45,8 @@ static void put_value(FILE *out, struct cli_jval v)
 			putc(*s, out);
 }
 
-/* Writes an array [text, GUID, port] for each detail, from the lists of details and of their
- * locations ("places"). */
+/* Writes an array [text, GUID, port] for each detail.  GUID and port come from the member
+ * "places". */
 static void put_details(FILE *out, struct cli_jval check)
 {
 	struct cli_jval texts = cli_j_member(check, "details"), text, place;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The map: one numbering of switches, host ports and links for the whole page,
- * independent of the fabric that a set of tables belongs to.
+ * The map: one numbering of switches, host ports and links for the whole page, for all
+ * fabrics on it.
  *
- * Links are sorted by (switch, port) of the end whose switch has the lower number,
- * so a link of any fabric is found by binary search.
+ * Links are sorted by (switch, port) of the end with the lower switch number, so a
+ * link of any fabric is found by binary search.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ const struct ftr_endport *html_endport(const struct html_map *m, uint32_t i)
 		&m->old->ep[m->old_ep[i - m->f->n_ep]];
 }
 
-/* Switches of f come first, then those that only old has; both parts are sorted by GUID. */
+/* Switches of f come first, then switches that are only in old.  Both parts are sorted by GUID. */
 uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 		     ftr_sw s)
 {
@@ -48,8 +48,8 @@ uint32_t html_map_sw(const struct html_map *m, const struct ftr_fabric *g,
 
 /* ---- links --------------------------------------------------------------- */
 
-/* Compares two links by their ends.  Their state is ignored, because a link between the same ports
- * is the same link in both fabrics. */
+/* Compares two links by their ends only: a link between the same ports is the same link in both
+ * fabrics. */
 static int by_ends(const void *x, const void *y)
 {
 	const struct html_link *a = x, *b = y;
@@ -63,9 +63,9 @@ static int by_ends(const void *x, const void *y)
 	return (a->pb > b->pb) - (a->pb < b->pb);
 }
 
-/* Stores the link at port p of switch s of g in *out.  The end whose switch has the lower number on
- * the map comes first; *swapped: this is not the end at s.  Returns false if the port has no link
- * to a switch, or if an end is not on the map. */
+/* Stores the link at port p of switch s of g in *out.  The end with the lower switch number on the
+ * map becomes end a; *swapped: the end at s is b.  Returns false if the port has no link to a
+ * switch, or if an end is not on the map. */
 static bool link_at(const struct html_map *m, const struct ftr_fabric *g,
 		    ftr_sw s, ftr_port p, struct html_link *out, bool *swapped)
 {

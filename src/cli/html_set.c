@@ -45,7 +45,6 @@ static void new_load(struct html_load *l, const struct html_map *m)
 	l->in = cli_calloc(m->pic->n_pods, sizeof(*l->in), "loads");
 }
 
-/* State of one load computation. */
 struct load_run {
 	struct html_set *s;
 	const struct html_map *m;
@@ -57,8 +56,8 @@ struct load_run {
 	struct ftr_load_report *r;
 };
 
-/* Host port of the map's fabric at place i.  FTR_EP_NONE: a gap, or the host port is not
- * in this state of the fabric, or has no link there. */
+/* Host port of the map's fabric at place i.  FTR_EP_NONE: a gap, or the host port is missing
+ * or without a link in this state of the fabric. */
 static ftr_ep placed(const struct load_run *w, uint32_t i)
 {
 	ftr_ep here = w->order[i];

@@ -9,10 +9,9 @@
  *		sorted by their switch and its port
  *
  * Codes and ports are written as their XOR with the earlier row.  Most entries are equal
- * to those of another switch of the same pod or plane, so nearly all bytes are 0.  The
- * search for even load changes single entries.  Without the XOR, each of these would
- * interrupt a repetition that the compression uses, and the tables of a large fabric would
- * not fit into the page.
+ * to those of another switch of the same pod or plane, so nearly all bytes are 0.  Without the XOR,
+ * each entry that the search for even load has changed would interrupt a repetition, on which the
+ * compression relies.  The tables of a large fabric would then not fit into the page.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,8 @@
 #define REF 2			/* bytes of a row for the number of an earlier row */
 #define CODES 256		/* bytes of a row for the ports of the codes */
 
-/* Position of switch s inside its block (a group of switches in the picture, see <ftr/picture.h>),
- * from 0; 0 for a switch that only the old fabric has. */
+/* Position of switch s in its block (a group of switches in the picture, see <ftr/picture.h>), from
+ * 0; 0 for a switch that only the old fabric has. */
 static unsigned int place_of(const struct html_map *m, uint32_t s)
 {
 	const struct ftr_picture_block *b;
@@ -37,12 +36,16 @@ static unsigned int place_of(const struct html_map *m, uint32_t s)
 }
 
 /*
- * Assigns a code to each port of a switch, so that switches with the same routing have
- * similar rows even if they are cabled differently; such rows compress well.  The preferred code
- * of an upward port is the position of the switch at its far end (place_of), modulo 64; that of
- * any other port to a switch is this value plus 64; that of a port without a switch behind it is
- * 253.  If the preferred code is taken, the port gets the next free code; 0 follows 254.  Port 0
- * has code 254.  port_of[code] is the port.
+ * Assigns a code to each port of a switch, such that switches with the same routing have
+ * similar rows even if they are cabled differently.  Similar rows compress well.  Preferred codes:
+ *
+ *	upward port		position of the switch at the far end (place_of), modulo 64
+ *	other port to a switch	the same position modulo 64, plus 64
+ *	port without a switch	253
+ *	port 0			254
+ *
+ * If the preferred code is taken, the port gets the next free code; 0 follows 254.  port_of[code]
+ * is the port.
  */
 static void make_codes(const struct html_map *m, const struct ftr_fabric *f,
 		       const uint8_t *rank, ftr_sw s, uint8_t *code,
@@ -87,7 +90,7 @@ static int by_switch(const void *x, const void *y)
 }
 
 /* The columns of a row are the host ports, sorted by switch and port.  Returns their LIDs in s->f;
- * 0: the host port has no LID there. */
+ * 0: none. */
 static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 {
 	struct column *c = cli_calloc(m->n_ep, sizeof(*c), "a report");
@@ -111,7 +114,7 @@ static ftr_lid *columns(const struct html_map *m, const struct html_set *s)
 	return lid;
 }
 
-/* Writes one row per switch, without a reference to an earlier row. */
+/* Writes one row per switch; none refers to an earlier row yet. */
 static void fill_rows(const struct html_map *m, const struct html_set *s,
 		      uint8_t *to, size_t width)
 {
@@ -141,11 +144,10 @@ static void fill_rows(const struct html_map *m, const struct html_set *s,
 
 #define PLACES 64
 
-/* The latest row of each block, and the latest row at each position within the blocks of a rank:
- * number of the row + 1, or 0 if there is none yet. */
+/* Latest rows, as number of the row + 1; 0: none yet. */
 struct recent {
 	uint16_t *block;	/* [n_blocks] latest row of each block */
-	uint16_t (*place)[PLACES];	/* [n_ranks] latest row at each position */
+	uint16_t (*place)[PLACES];	/* [n_ranks] latest row at each position in a block */
 };
 
 static uint32_t count_differences(const uint8_t *a, const uint8_t *b, size_t n)
@@ -157,8 +159,9 @@ static uint32_t count_differences(const uint8_t *a, const uint8_t *b, size_t n)
 	return bytes;
 }
 
-/* Stores in row i the number + 1 of an earlier row: the latest of its block or the latest at its
- * position in this rank, whichever is more similar.  If there is no such row, 0 is kept. */
+/* Stores in row i a reference to an earlier row.  Candidates are the latest row of its block and
+ * the latest row at its position in this rank; the more similar one is taken.  If there are no
+ * candidates, the reference stays 0. */
 static void choose(const struct html_map *m, struct recent *r, uint8_t *rows,
 		   size_t width, uint32_t i)
 {
@@ -187,8 +190,8 @@ static void choose(const struct html_map *m, struct recent *r, uint8_t *rows,
 		*seen[k] = (uint16_t)(i + 1);
 }
 
-/* Replaces every row by its XOR with the row that it refers to, from the last row to the first:
- * a row must not change before the rows that refer to it. */
+/* Replaces every row by its XOR with the row that it refers to.  Starts at the last row, because a
+ * row must not change before the rows that refer to it. */
 static void subtract(uint8_t *rows, size_t width, uint32_t n)
 {
 	for (uint32_t i = n; i-- > 0; ) {

@@ -3,13 +3,13 @@
  * Writes the page: head, CSS and program unchanged, and between them the data.
  *
  * Names come from the fabric and are not trusted.  They enter the page only as JSON
- * strings in which every <, > and & is written as \u00NN, so no name can end the
- * element that holds the data.  The program shows them as text, never as HTML, and
- * the page's security policy admits only the program and the CSS whose hashes it
- * lists.
+ * strings in which every <, > and & is written as \u00NN.  So no name can end the
+ * element that holds the data.  The program shows names as text, never as HTML.  The
+ * page's security policy lists the hashes of the program and of the CSS, and admits nothing
+ * else.
  *
- * Tables follow the other data (html_tables.c).  They are left out if the page would
- * otherwise be too large to mail; the page says so.
+ * The tables follow the other data (html_tables.c).  If the page would be too large to mail,
+ * the tables are left out, and the page says so.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -104,8 +104,8 @@ static void put_blocks(FILE *out, const struct ftr_picture *pic)
 }
 
 /* Writes an array for each switch: [name, guid, rank, x, block, pod, number of ports, odd, number
- * of upward links, mode_up, state, leaf].  odd and mode_up: see <ftr/picture.h>.  block and pod
- * are -1 for a switch that only the old fabric has. */
+ * of upward links, mode_up, state, leaf].  odd and mode_up: see <ftr/picture.h>.  block and pod:
+ * -1 if only the old fabric has the switch. */
 static void put_switches(FILE *out, const struct html_map *m)
 {
 	fputs("\"sw\":[", out);
@@ -158,8 +158,8 @@ static void put_ends(FILE *out, const struct html_map *m)
 }
 
 /* Writes an array for each link: [switch a, its port, switch b, its port, Gbit/s, slow, state].
- * Then writes one for each pair of switches with missing links: [lower switch, upper switch, number
- * of missing links, inferred]. */
+ * Then writes an array for each pair of switches with missing links: [lower switch, upper switch,
+ * number of missing links, inferred]. */
 static void put_links(FILE *out, const struct html_map *m)
 {
 	fputs("\"links\":[", out);
@@ -220,9 +220,8 @@ static void put_cycle(FILE *out, const struct html_map *m,
 	fputs("],", out);
 }
 
-/* Writes, for each kind of finding, {kind: [count, from, at, to]}.  The last three describe the
- * first finding: its source switch, the switch with the faulty entry, and the name of the
- * destination. */
+/* Writes, for each kind of finding, {kind: [count, from, at, to]}.  from, at and to describe the
+ * first finding: source switch, switch with the faulty entry, name of the destination. */
 static void put_found(FILE *out, const struct html_map *m,
 		      const struct html_set *s)
 {

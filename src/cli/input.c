@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reads the fabric of a command from a file or, with --live, from the switches.  With
- * --live the tables in use are read as well.
+ * Reads the fabric of a command from a file, or with --live from the switches.  --live also
+ * reads the tables in use.
  */
 #include "cli/cli.h"
 #include "cli/live.h"

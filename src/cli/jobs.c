@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree load --jobs: the links that jobs share, and the factor by which one job
+ * ibfattree load --jobs: the links that several jobs share, and the factor by which one job
  * slows another down.
  */
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* jobs: "ibfattree load --jobs" shows which links the jobs of a cluster share. */
+/* jobs: "ibfattree load --jobs" shows which links several jobs share. */
 #ifndef FTR_CLI_JOBS_H
 #define FTR_CLI_JOBS_H
 
 #include <ftr/ftr.h>
 
-/* Reads the jobs from path, and prints the links that they share; returns the exit status. */
+/* Reads the jobs from path and prints the links that they share; returns the exit status. */
 int cli_load_jobs(const char *path, const struct ftr_fabric *f,
 		  const struct ftr_tables *t, const char *tables, bool json,
 		  struct ftr_team *team);

@@ -2,12 +2,12 @@
 /*
  * Builds and prints JSON.
  *
- * json-c returns NULL when memory is exhausted.  The functions here accept a NULL object, but
- * record the failure; cli_json_end then prints an error instead of an incomplete object.
- * Callers therefore need not check for NULL.
+ * json-c returns NULL when memory is exhausted.  The functions here accept a NULL object, and
+ * record the failure.  cli_json_end then prints an error instead of an incomplete object.
+ * So callers need not check for NULL.
  *
- * Names of nodes and files may contain any bytes, but JSON text is UTF-8, so every string is
- * sanitised when it is added.
+ * JSON text is UTF-8, but names of nodes and files may contain any bytes.  So every string is
+ * cleaned when it is added.
  */
 #include "config.h"
 
@@ -94,7 +94,7 @@ void cli_json_num(struct json_object *o, const char *key, uint64_t n)
 	put(o, key, json_object_new_uint64(n));
 }
 
-/* Writes six significant digits. */
+/* Six significant digits. */
 void cli_json_real(struct json_object *o, const char *key, double x)
 {
 	char text[64];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * json: output of --json, built with json-c.  One object per command; members appear
- * in the order of the calls.  ibfattree-json(5) is the schema: a new member must be
- * added there, too.
+ * in the order of the calls.  Describe a new member in ibfattree-json(5), which is the schema.
  */
 #ifndef FTR_CLI_JSON_H
 #define FTR_CLI_JSON_H
@@ -18,7 +17,7 @@ struct json_object *cli_json_new(const char *command);
 /* Adds the exit status, prints and frees o; returns status, or CLI_BAD on failure. */
 int cli_json_end(struct json_object *o, int status);
 
-/* Each of these functions adds a member to o.  o may be NULL (no memory); cli_json_end then
+/* Each of these functions adds a member to o.  If o is NULL (no memory), cli_json_end
  * reports the error. */
 struct json_object *cli_json_object(struct json_object *o, const char *key);
 struct json_object *cli_json_array(struct json_object *o, const char *key);
@@ -29,22 +28,22 @@ void cli_json_text(struct json_object *a, const char *text);
 void cli_json_num(struct json_object *o, const char *key, uint64_t n);
 void cli_json_real(struct json_object *o, const char *key, double x);
 void cli_json_bool(struct json_object *o, const char *key, bool b);
-/* text NULL: the value null.  Characters that ftr_text_clean replaces (control characters and bytes
- * that are not UTF-8, for instance) become '?'. */
+/* text NULL: the value null.  Characters that ftr_text_clean replaces, such as control characters,
+ * become '?'. */
 void cli_json_str(struct json_object *o, const char *key, const char *text);
 void cli_json_guid(struct json_object *o, const char *key, uint64_t guid);
 /* Adds an object with "guid" and "name" of a switch. */
 void cli_json_switch(struct json_object *o, const char *key,
 		     const struct ftr_fabric *f, ftr_sw s);
-/* Adds "from", "from_port", "to" and "to_port" to o: the link at that port of s, which leads to
- * another switch. */
+/* Adds "from", "from_port", "to" and "to_port" to o: the link from that port of s to another
+ * switch. */
 void cli_json_link(struct json_object *o, const struct ftr_fabric *f, ftr_sw s,
 		   ftr_port port);
 /* Adds "lid", "kind", "guid" and "name" of a destination to o. */
 void cli_json_lid(struct json_object *o, const struct ftr_fabric *f,
 		  ftr_lid lid);
-/* Adds "fabric": the numbers of switches, host ports, end nodes and links of f, its highest LID
- * and, unless sh is NULL, the numbers of ranks, leaves, planes, pods and missing parts. */
+/* Adds "fabric": the numbers of switches, host ports, end nodes and links of f, and the highest
+ * LID.  If sh is not NULL, also the numbers of ranks, leaves, planes, pods and missing parts. */
 void cli_json_fabric(struct json_object *o, const struct ftr_fabric *f,
 		     const struct ftr_shape *sh);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reads JSON in place.  cli_j_parse checks the whole text once, strictly.  After that
- * every value is known to be well-formed, and lookups only skip values.
+ * Reads JSON in place.  cli_j_parse checks the whole text once, strictly.  Lookups then rely on
+ * well-formed text.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static bool word(struct cur *c, const char *w)
 
 static bool value(struct cur *c, unsigned int depth);
 
-/* Parses elements up to the closing bracket; those of an object have keys. */
+/* Parses the elements of an array, or the members of an object, up to the closing bracket. */
 static bool elements(struct cur *c, char close, unsigned int depth)
 {
 	if (depth == CLI_J_DEPTH_MAX)

@@ -3,9 +3,9 @@
  * jsonread: reads JSON in place.
  *
  * Values are slices of the caller's text.  Nothing is copied or allocated, so lookups
- * cannot run out of memory and the text may have any length.  (json-c, which writes
- * the JSON of this command, dereferences NULL or drops text if an allocation fails
- * while it parses.)
+ * cannot run out of memory, and the text may have any length.  (json-c, which writes
+ * the JSON of this command, is not used: if an allocation fails while it parses, it dereferences
+ * NULL or drops text.)
  */
 #ifndef FTR_CLI_JSONREAD_H
 #define FTR_CLI_JSONREAD_H
@@ -29,12 +29,12 @@ struct cli_jval {
 #define CLI_J_DEPTH_MAX 16
 
 /* Parses the text as one value surrounded by white space (RFC 8259).  Returns false if
- * it is not JSON, nested too deeply, or followed by anything else; *v then has type
+ * the text is not JSON, is nested too deeply, or goes on after the value; *v then has type
  * CLI_J_NONE.  All other functions take *v, or a value inside it. */
 bool cli_j_parse(const char *text, size_t len, struct cli_jval *v);
 enum cli_jtype cli_j_type(struct cli_jval v);
-/* The first member of that name (without escapes); type CLI_J_NONE if o has no such member or
- * is not an object. */
+/* The first member of that name (without escapes).  Type CLI_J_NONE: o has no such member, or is
+ * not an object. */
 struct cli_jval cli_j_member(struct cli_jval o, const char *key);
 /* Iterates over an array: *at is NULL at the start; returns false at the end. */
 bool cli_j_next(struct cli_jval array, const char **at, struct cli_jval *v);
@@ -43,8 +43,8 @@ bool cli_j_real(struct cli_jval v, double *out);
 /* Returns false if v is not an integer from 0 to max, written without point or
  * exponent. */
 bool cli_j_uint(struct cli_jval v, uint64_t max, uint64_t *out);
-/* Copies the bytes between the quotes of string v to buf, escapes unchanged, truncated to fit;
- * "" if v is not a string.  Returns buf. */
+/* Copies the bytes between the quotes of string v to buf, with escapes unchanged.  The text is
+ * truncated to fit; "" if v is not a string.  Returns buf. */
 const char *cli_j_text(struct cli_jval v, char *buf, size_t size);
 /* Copies the text of value v to buf, truncated to fit.  Returns buf. */
 const char *cli_j_raw(struct cli_jval v, char *buf, size_t size);

@@ -3,16 +3,15 @@
  * Reads a running fabric.
  *
  * libibnetdisc discovers nodes, LIDs and links over directed routes.  The forwarding
- * tables are then read with SMPs over the directed routes that it found, so neither
- * step depends on correct tables.
+ * tables are then read with SMPs over the same directed routes.  So both
+ * steps work with any tables.
  *
  * Several Gets are in flight at once, one per slot (struct slot).  The lower half of the
- * transaction ID holds the number of the slot and the number of Gets that this slot has sent.
+ * transaction ID holds the number of the slot, and the number of Gets that this slot has sent.
  * The response repeats the ID, so a late answer to an earlier Get of the slot is recognised and
- * dropped.  Block 0 is read from all switches, then block 1, and so on, so that the Gets to one
- * switch are spread over time.
- * A Get without an answer is repeated.  If a switch still does not answer, it is
- * reported and skipped.
+ * dropped.  Block 0 is read from all switches, then block 1, and so on, which spreads the Gets to
+ * one switch over time.  A Get without an answer is repeated.  If a switch still does not answer,
+ * it is reported and skipped.
  *
  *	slot 0  [switch 17 block 3] --Get-->   <--GetResp-- tid = Gets sent << 8 | 0
  *	slot 1  [switch 18 block 3] --Get-->   ...
@@ -43,8 +42,8 @@ enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
 
-/* The sockets of ibsim hold about ten messages per direction.  With more Gets in
- * flight, ibsim and its client can block each other forever. */
+/* The sockets of ibsim hold about ten messages per direction.  More Gets in flight could block
+ * ibsim and its client forever. */
 #define IN_FLIGHT_MAX	8
 #define TIMEOUT_MS	500
 #define TRIES		4
@@ -209,7 +208,7 @@ static bool send_get(struct reader *r, struct slot *s)
 			 0) >= 0;
 }
 
-/* The directed route as text: "0,1,5" means by port 1, then by port 5. */
+/* The directed route as text: "0,1,5" means out of port 1, then out of port 5. */
 static const char *route_text(const ib_dr_path_t *dr, char *buf, size_t size)
 {
 	int n = snprintf(buf, size, "0");
@@ -232,7 +231,7 @@ static void give_up(struct reader *r, ftr_sw sw, const char *why)
 	r->missing++;
 }
 
-/* Sends the next Get; returns false if none is left. */
+/* Sends the next Get.  Returns false if none is left. */
 static bool start_next(struct reader *r, struct slot *s)
 {
 	for (; r->next_block < r->max_blocks; r->next_block++, r->next_sw = 0)
@@ -254,7 +253,7 @@ static bool start_next(struct reader *r, struct slot *s)
 	return false;
 }
 
-/* Called if no answer came in time: sends the Get again, or skips the switch from now on. */
+/* Called if no answer came in time: sends the Get again, or skips the switch. */
 static void try_again(struct reader *r, struct slot *s)
 {
 	if (!r->node[s->sw]) {		/* the switch is already skipped */
@@ -286,7 +285,6 @@ static void take_answer(struct reader *r, struct slot *s, uint8_t *mad)
 	       mad + IB_SMP_DATA_OFFS, FTR_LFT_BLOCK);
 }
 
-/* Waits briefly for one message and handles it. */
 static void receive(struct reader *r)
 {
 	int len = IB_MAD_SIZE;
@@ -333,7 +331,7 @@ static void read_all(struct reader *r)
 	}
 }
 
-/* Clears the entries above LinearFDBTop, because the switch does not use them. */
+/* A switch does not use its entries above LinearFDBTop. */
 static void cut_at_top(struct reader *r, const uint32_t *top)
 {
 	for (ftr_sw s = 0; s < r->f->n_sw; s++)

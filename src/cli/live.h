@@ -15,8 +15,8 @@ struct cli_live_opts {
 	const char *ca;		/* local adapter; NULL: the first with a port that is up */
 	unsigned int port;	/* port of that adapter; 0: the first that is up */
 	uint64_t m_key;
-	/* If not NULL, called after the discovery and before tables are read.  net: the
-	 * libibnetdisc fabric from which f was built; f may have no LIDs. */
+	/* If not NULL, called after the discovery, before tables are read.  net: the
+	 * libibnetdisc fabric from which f was built.  f may have no LIDs. */
 	enum ftr_status (*look)(void *ctx, struct ibnd_fabric *net,
 				const struct ftr_fabric *f,
 				struct ftr_err *err);
@@ -27,14 +27,14 @@ struct cli_live {
 	struct ftr_fabric *f;
 	struct ftr_tables *t;
 	uint32_t missing;	/* number of switches whose table could not be read */
-	uint32_t silent;	/* number of ports with a link whose far end does not answer */
-	uint32_t blocks;	/* number of blocks to read, including those of switches that did
+	uint32_t silent;	/* number of links whose far end does not answer */
+	uint32_t blocks;	/* number of blocks to read, including those of switches that do
 				 * not answer */
 	double table_seconds;	/* time spent on reading these blocks */
 };
 
-/* Entries for a command's table of options (struct cli_opt).  s: the command's struct, whose member
- * "from" is a struct cli_live_opts. */
+/* Entries for a command's table of options.  s: the command's struct; its member "from" is a struct
+ * cli_live_opts. */
 #define CLI_OPTS_LIVE(s) \
 	{ "live", CLI_FLAG, offsetof(s, from.on), NULL, \
 	  "read fabric and tables from the switches", NULL, 0, 0 }, \
@@ -49,12 +49,12 @@ struct cli_live {
 	{ "m-key", CLI_U64, offsetof(s, from.m_key), "KEY", \
 	  when "M_Key of the switches", "0", 0, 0 }
 
-/* Dies if --ca, --port or --m-key is given without --live, or if there are fewer than `least`
- * arguments without --live. */
+/* Without --live, dies if --ca, --port or --m-key is given, or if there are fewer than `least`
+ * arguments. */
 void cli_live_args(const char *cmd, const struct cli_live_opts *from,
 		   int n_args, int least);
-/* With --live, reads the fabric and the tables in use from the switches; otherwise reads only the
- * fabric, from the file at path. */
+/* Reads the fabric from the file at path; with --live, the fabric and the tables in use from the
+ * switches. */
 struct cli_live cli_input(const struct cli_live_opts *from, const char *path,
 			  unsigned int lmc, bool tolerant);
 /* Mean time to read one block, in milliseconds; 0: unknown. */
@@ -65,8 +65,8 @@ double cli_live_ms_per_block(const struct cli_live *l);
 struct ibmad_port *cli_live_open(const struct cli_live_opts *opts,
 				 struct ftr_err *err) FTR_MUST_USE;
 
-/* Reads fabric and tables from the switches; names on stderr each switch or link that did
- * not answer.  Needs libibmad. */
+/* Reads fabric and tables from the switches.  Names each switch or link that did not answer on
+ * stderr.  Needs libibmad. */
 enum ftr_status cli_live_read(const struct cli_live_opts *opts,
 			      struct cli_live *out,
 			      struct ftr_err *err) FTR_MUST_USE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree load: the number of flows on the most loaded link, for the traffic
- * patterns of the literature and for patterns of the user.
+ * ibfattree load: the number of flows on the most loaded link, for traffic
+ * patterns of the literature and of the user.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -78,8 +78,8 @@ static const struct cli_opt options[] = {
 
 /* ---- the patterns --------------------------------------------------------- */
 
-/* Sets in->bound to a lower bound computed from cuts or, with --bound-rounds, to the higher of this
- * bound and one computed from link weights (see cli_bound). */
+/* Sets in->bound to the lower bound computed from cuts.  With --bound-rounds, the bound from link
+ * weights is computed, too, and the higher one is taken (see cli_bound). */
 static void find_bound(const struct load *l, struct input *in,
 		       const struct ftr_shape *sh)
 {
@@ -252,8 +252,8 @@ static void print_all(const struct load *l, const struct input *in,
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-/* The JSON output holds the figures of the text output; for the worst pattern, the sum of the loads
- * and the number of used links instead of their quotient, the mean. */
+/* JSON has the same figures as the text.  Only the mean load of the worst pattern is given as the
+ * sum of the loads and the number of used links. */
 static void json_bins(struct json_object *o, const char *key,
 		     const struct ftr_load_bins *b)
 {

@@ -3,10 +3,9 @@
  * Options: one table per command, used by the parser, by --help and by the bash
  * completion.
  *
- * Syntax: "--name value", "--name=value" and, for --output, "-o value".  "--" ends the
- * options.  A word that is not an option is an argument; options and arguments may be
- * mixed.  Defaults are parsed by the same code as given values.  If an option is given
- * twice, the last one counts; options of the kinds CLI_LIST and CLI_FILES collect all values.
+ * Syntax: "--name value", "--name=value" and, for --output, "-o value".  Options and arguments
+ * may be mixed.  "--" ends the options.  Defaults are parsed by the same code as given values.  If
+ * an option is given twice, the last one counts; CLI_LIST and CLI_FILES collect all values.
  */
 #include <errno.h>
 #include <stdlib.h>

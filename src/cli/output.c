@@ -2,12 +2,12 @@
 /*
  * Output files that appear complete or not at all.
  *
- * A file is written under a temporary name in the same directory.  It is renamed when
- * all of it is on disk; files that belong together are renamed when all of them are on
- * disk.  A signal that ends the program removes the unfinished files.  Dangling symbolic
- * links, devices and pipes are written directly.  Any other symbolic link is followed and
- * the file that it points to is replaced.  The new file gets owner and mode of the replaced one.
- * If the owner cannot be set, group and others get no more rights than the umask allows.
+ * A file is written under a temporary name in the same directory, and renamed when all of it is on
+ * disk.  Files that belong together are renamed when all of them are on disk.  A signal that ends
+ * the program removes the unfinished files.  Dangling symbolic links, devices and pipes are
+ * written directly.  Any other symbolic link is followed, and the file that it points to is
+ * replaced.  The new file gets owner and mode of the replaced one.  If the owner cannot be set,
+ * group and others get no more rights than the umask allows.
  */
 #include <errno.h>
 #include <limits.h>
@@ -26,8 +26,7 @@ static enum ftr_status sys_fail(struct ftr_err *err, const char *path,
 			strerror(errno));
 }
 
-/* Writes the content by calling fn.  If fn returns FTR_IO, its message does not contain the name of
- * the output file, so the name is added here. */
+/* Calls fn.  The message of FTR_IO from fn lacks the name of the file, which is added here. */
 static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 			    const void *ctx, struct ftr_err *err)
 {
@@ -45,7 +44,7 @@ static enum ftr_status fill(FILE *out, const char *path, cli_write_fn fn,
 
 /* ---- the unfinished file and signals ------------------------------------ */
 
-/* Greatest number of files that are written, but not yet renamed. */
+/* Maximum number of files that are written, but not yet renamed. */
 #define STAGED_MAX 8
 
 static struct {
@@ -58,8 +57,7 @@ static const int ending[] = { SIGHUP, SIGINT, SIGTERM, SIGXFSZ, SIGXCPU };
 #define N_ENDING (sizeof(ending) / sizeof(ending[0]))
 static struct sigaction before[N_ENDING];
 
-/* Signal handler.  Also removes a file that mkstemp has just created, but that n_staged does not
- * include yet. */
+/* Signal handler.  The loop includes staged[n_staged]: mkstemp may just have created this file. */
 static void remove_staged(int sig)
 {
 	for (int i = 0; i <= n_staged && i < STAGED_MAX; i++)
@@ -131,8 +129,8 @@ static enum ftr_status write_beside(int fd, const char *path,
 	return st;
 }
 
-/* Removes the staged files from index `first` on.  Then no file is staged, and signals have their
- * previous handlers. */
+/* Removes the staged files from index `first` on.  Afterwards no file is staged, and signals have
+ * their previous handlers. */
 static void remove_from(int first)
 {
 	for (int i = first; i < n_staged; i++)
@@ -147,7 +145,6 @@ static void abandon(void)
 	remove_from(0);
 }
 
-/* Renames all staged files. */
 static void commit(void)
 {
 	for (int i = 0; i < n_staged; i++)
@@ -227,8 +224,8 @@ void cli_write(const char *path, cli_write_fn fn, const void *ctx)
 
 /* ---- conflicts between files ------------------------------------------- */
 
-/* A unique name for a file that may not exist yet: the canonical path of its directory,
- * and its base name.  False: no such directory, or the path is too long. */
+/* A unique name for a file that may not exist: the canonical path of its directory, and its base
+ * name.  Returns false if there is no such directory, or if the path is too long. */
 static bool canonical(const char *path, char out[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');

@@ -69,8 +69,7 @@ static void read_order(struct job *j)
 	ftr_shape_free(sh);
 }
 
-/* Returns an array [h->n]: for each host, the first of the places of its ports in the
- * host order; UINT32_MAX: none. */
+/* [h->n] the first place of each host in the host order; UINT32_MAX: none. */
 static uint32_t *places(const struct job *j)
 {
 	uint32_t *at = cli_calloc(j->f->n_ep, sizeof(*at), "%u hosts", j->h->n);

@@ -3,9 +3,9 @@
  * Unreachable pairs, their causes, and the nodes that they affect: see reach.h.
  *
  * The checker reports every (switch, LID) whose packets do not arrive, in ascending order of
- * LIDs.  Each of them is classified, and counted once for the switch and once for every host
- * port of the switch.  The LIDs of one owner are consecutive, so all sources of one destination
- * are collected before the next destination begins.
+ * LIDs.  Each of these pairs is classified.  It is counted once for the switch, and once for every
+ * host port of the switch.  The LIDs of one owner are consecutive, so all sources of one
+ * destination are collected before the next destination begins.
  */
 #include <stdlib.h>
 
@@ -19,13 +19,13 @@ struct build {
 	struct cli_reach *r;
 	uint32_t *part;		/* [n_sw] connected component, see ftr_check_parts */
 	uint32_t *hosts;	/* [n_sw] number of host ports that are sources */
-	uint32_t *seen;		/* [n_sw] last destination (see dest) for which the switch was
-				 * counted; 0: none */
-	/* [n_sw] numbers of host ports and of switches that are destinations of due pairs (see
-	 * reach.h), but unreachable from the switch */
+	uint32_t *seen;		/* [n_sw] number (dest) of the last destination for which the
+				 * switch was counted; 0: none */
+	/* [n_sw] numbers of host ports and of switches that are unreachable from the switch.
+	 * Only due pairs (reach.h) count. */
 	uint32_t *to_ep, *to_sw;
 	uint32_t dest;		/* number of the current destination, from 1 */
-	struct ftr_lid_owner last;	/* the current destination */
+	struct ftr_lid_owner last;	/* owner of the current destination */
 };
 
 #define PAIRS "the pairs that do not arrive"	/* argument of cli_calloc */
@@ -62,7 +62,6 @@ static bool has_updown(const struct ftr_shape *sh, ftr_sw s, ftr_sw t)
 				FTR_COST_INF;
 }
 
-/* Records that n_ep host ports of switch s do not reach o; with n_sw 1, nor does s itself. */
 static void enter(struct build *b, const struct ftr_lid_owner *o, ftr_sw s,
 		  uint32_t n_ep, uint32_t n_sw)
 {
@@ -123,8 +122,8 @@ static void list_sources(struct build *b)
 			};
 }
 
-/* Lists the nodes outside the component with the most host ports.  count: temporary array
- * [n_sw], all zeros. */
+/* Lists the nodes outside the component with the most host ports.  count: scratch [n_sw], all
+ * zeros. */
 static void list_cut(struct build *b, uint32_t *count)
 {
 	const struct ftr_fabric *f = b->f;

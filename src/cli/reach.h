@@ -2,19 +2,18 @@
 /*
  * reach: unreachable pairs, their causes, and the nodes that they affect.
  *
- * A pair belongs to one of four classes (enum ftr_check_class), because its source and its
- * destination can each be a host port or a switch.  An unreachable pair (source, LID) is of one
- * of three kinds:
+ * The source and the destination of a pair can each be a host port or a switch.  So a pair belongs
+ * to one of four classes (enum ftr_check_class).  An unreachable pair (source, LID) is of one of
+ * three kinds:
  *
  *	cut		no physical path connects source and destination; not a fault
  *			of the tables
  *	no up/down	source and destination are physically connected, but have no
- *			up/down path; an engine that uses up/down paths only has no
- *			entry.  Known only if the fabric has ranks
+ *			up/down path.  Known only if the fabric has ranks
  *	missed		an up/down path exists, or the ranks are not known
  *
  * A pair is due if the tables have to route it.  Unreachable pairs of host ports are due if
- * they are physically connected; those of the other classes are due if they are "missed".
+ * they are physically connected.  Other unreachable pairs are due if they are "missed".
  */
 #ifndef FTR_CLI_REACH_H
 #define FTR_CLI_REACH_H
@@ -26,38 +25,36 @@
 /* An affected node. */
 struct cli_affected {
 	uint32_t idx;		/* ftr_ep or ftr_sw, depending on the list */
-	ftr_sw first;		/* the switch with the lowest index from which a destination is
-				 * unreachable; in other lists, the switch of the node, or
-				 * FTR_SW_NONE */
-	uint32_t n_ep, n_sw;	/* struct cli_reach states what each list counts here */
+	ftr_sw first;		/* list of destinations: the switch with the lowest index from
+				 * which the node is unreachable; other lists: the switch of the
+				 * node, or FTR_SW_NONE */
+	uint32_t n_ep, n_sw;	/* counts, see struct cli_reach */
 };
 
 struct cli_affected_list {
-	struct cli_affected *v;	/* sorted by LID in a list of destinations, else by idx */
+	struct cli_affected *v;	/* destinations: sorted by LID; other lists: by idx */
 	uint32_t n;
 	uint32_t of;		/* number of host ports, or of switches, in the fabric */
 };
 
 struct cli_reach {
-	/* numbers of unreachable pairs by class; one array for each kind, see the top */
+	/* numbers of unreachable pairs of each kind, by class */
 	uint64_t cut[FTR_N_CHECK_CLASSES];
 	uint64_t no_updown[FTR_N_CHECK_CLASSES];
 	uint64_t missed[FTR_N_CHECK_CLASSES];
 	bool ranked;		/* the ranks are known, so no_updown is valid */
-	/* destinations of unreachable pairs that are due; n_ep, n_sw: the numbers of host
+	/* destinations of unreachable, due pairs; n_ep, n_sw: numbers of host
 	 * ports and switches from which the destination is unreachable */
 	struct cli_affected_list ep, sw;
-	/* source switches of unreachable pairs that are due: the source is the switch or one of
-	 * its host ports; n_ep, n_sw: the numbers of host ports and switches that are unreachable
-	 * from there */
+	/* source switches of unreachable, due pairs: the source is the switch or one of its host
+	 * ports; n_ep, n_sw: numbers of host ports and switches that are unreachable from there */
 	struct cli_affected_list from;
 	/* nodes outside the component with the most host ports; n_ep: the number of host
 	 * ports in the component of the node */
 	struct cli_affected_list cut_ep, cut_sw;
 };
 
-/* sh may be NULL: no ranks.  report: the checker's report on t.  Free r also after an
- * error. */
+/* sh NULL: no ranks.  report: the checker's report on t.  Free r also after an error. */
 enum ftr_status cli_reach(const struct ftr_fabric *f,
 			  const struct ftr_shape *sh,
 			  const struct ftr_tables *t,
@@ -66,19 +63,19 @@ enum ftr_status cli_reach(const struct ftr_fabric *f,
 			  struct ftr_err *err) FTR_MUST_USE;
 void cli_reach_free(struct cli_reach *r);
 
-/* Returns the number of due, unreachable pairs of class cls. */
+/* Returns the number of unreachable, due pairs of class cls. */
 uint64_t cli_reach_due(const struct cli_reach *r, int cls);
 
 /* Renumbers the nodes of r from f to g; g must contain all of them. */
 void cli_reach_move(struct cli_reach *r, const struct ftr_fabric *f,
 		    const struct ftr_fabric *g);
 
-/* Prints the lists as text, one node per line: all nodes, or the first CLI_REACH_SHORT of each
- * list. */
+/* Prints the lists as text, one node per line.  With all false, only the first CLI_REACH_SHORT of
+ * each list. */
 #define CLI_REACH_SHORT 10
 void cli_reach_text(const struct ftr_fabric *f, const struct cli_reach *r,
 		    bool all);
-/* Adds the lists to o as members. */
+/* Adds the lists to o. */
 void cli_reach_json(struct json_object *o, const struct ftr_fabric *f,
 		    const struct cli_reach *r, bool all);
 

@@ -2,9 +2,9 @@
 /*
  * The report of a check: the verdict, and its output as text and as JSON.
  *
- * Not every unreachable pair is a fault of the tables; reach.h defines the three
- * kinds.  A pair of physically connected host ports must be reachable, whatever the
- * ranks.  Any other pair must be reachable if it has an up/down path.
+ * Not every unreachable pair is a fault of the tables; reach.h defines three
+ * kinds.  A pair of physically connected host ports must be reachable.
+ * Any other pair must be reachable if it has an up/down path.
  */
 #include "cli/cli.h"
 #include "cli/json.h"
@@ -183,7 +183,7 @@ static void put_cdg(const struct ftr_fabric *f,
 	}
 }
 
-/* Prints the assumptions that replace SL2VL tables and path SLs that are not given. */
+/* Prints what is assumed for SL2VL tables and path SLs that are not given. */
 static void put_vls(const struct cli_report_opts *o,
 		    const struct ftr_check_report *r)
 {
@@ -224,8 +224,8 @@ static void put_not_checked(const struct cli_report_opts *o,
 		       cli_count(a, o->silent, "link", "links"));
 }
 
-/* Prints the number of cases (switch, input port, SL, LID) in which the SL2VL tables map packets to
- * VL 15, so that they are dropped. */
+/* Prints the number of cases (switch, input port, SL, LID) that the SL2VL tables map to VL 15.
+ * Such packets are dropped. */
 static void put_drops(const struct ftr_fabric *f,
 		      const struct ftr_check_report *r)
 {

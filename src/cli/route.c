@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree route: reads a fabric and writes forwarding tables, computed by any engine
- * of the library.
+ * ibfattree route: reads a fabric, computes forwarding tables by an engine of the library, and
+ * writes them.
  */
 #include <string.h>
 
@@ -50,7 +50,7 @@ struct result {
 	struct ftr_shape *sh;		/* shape of the fabric that is routed */
 	struct ftr_tables *t;
 	const struct ftr_fabric *of;	/* fabric that t belongs to */
-	struct ftr_sl2vl *vl_map;	/* SL2VL tables for fabric `of`, or NULL */
+	struct ftr_sl2vl *vl_map;	/* SL2VL tables of the fabric `of`, or NULL */
 	bool local;			/* t is the result of a local repair, see plan */
 	struct ftr_ddlr_plan plan;
 	struct ftr_route_stats stats;
@@ -200,7 +200,7 @@ static int summary_json(const struct route *r, const struct result *x)
 	return cli_json_end(o, CLI_CLEAN);
 }
 
-/* All engines of the library use SL 0 only, for every source. */
+/* All engines of the library use SL 0 only. */
 static enum ftr_status write_psl(FILE *out, const void *fabric,
 				 struct ftr_err *err)
 {
@@ -235,7 +235,7 @@ static void write_all(const struct route *r, const struct result *x)
 	cli_write_end();
 }
 
-/* Replaces the tables of the undamaged fabric by those after a local repair. */
+/* Replaces the tables of the undamaged fabric by the locally repaired ones. */
 static void repair(struct result *x)
 {
 	struct ftr_sl2vl *vl_map = x->vl_map;

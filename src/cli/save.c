@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree save and restore: saves the state of a running fabric in files, and converts
- * it back into a form that OpenSM's engine "file" reads.
+ * ibfattree save: saves the state of a running fabric in files.  ibfattree restore: converts
+ * the saved tables for OpenSM's engine "file".
  *
  *	DIR/fabric.net		the fabric, with LIDs
  *	DIR/opensm-lfts.dump	the forwarding tables
@@ -10,8 +10,8 @@
  *				the plugin's option file
  *	DIR/versions		versions of the programs, and the time
  *
- * Tables identify destinations by LID, and LIDs may change between save and restore.
- * restore therefore finds the owner of every present LID in the saved fabric by GUID,
+ * Tables identify destinations by LID, but LIDs may change between save and restore.
+ * So restore finds the owner of every present LID in the saved fabric by GUID,
  * and uses the entries that were saved for this owner.
  */
 #include "config.h"
@@ -66,8 +66,8 @@ static const struct cli_opt restore_options[] = {
 
 #define SL2VL_TIMEOUT_MS 500
 
-/* Reads the SL2VL table of every pair (input port, output port).  Ports without a link are left
- * out; the input port may be port 0. */
+/* Reads the SL2VL table of every pair (input port, output port).  The input port may be port 0.
+ * Ports without a link are left out. */
 static void read_switch(struct ftr_sl2vl *m, const struct ftr_fabric *f, ftr_sw s,
 			const ibnd_node_t *node, struct ibmad_port *via)
 {
@@ -167,8 +167,8 @@ static void keep(const char *dir, const char *name, cli_write_fn fn,
 	free(path);
 }
 
-/* Copies a file that opensm.conf names, under its own name.  If it cannot be read, only a
- * note is printed, since opensm could not read it either. */
+/* Copies a file that opensm.conf names, under its own name.  If it cannot be read, there is only a
+ * note: opensm could not read the file either. */
 static void keep_copy(const char *dir, const char *file)
 {
 	const char *name = file ? strrchr(file, '/') : NULL;
@@ -181,7 +181,7 @@ static void keep_copy(const char *dir, const char *file)
 		keep(dir, name ? name + 1 : file, write_copy, file);
 }
 
-/* Copies opensm.conf, and the GUID files and the option file of the plugin that it names. */
+/* Copies opensm.conf, and the GUID files and the plugin's option file that it names. */
 static void keep_options(const char *dir, const char *conf)
 {
 	struct doctor d = { .o.conf = conf };
@@ -260,7 +260,7 @@ const struct cli_cmd cli_save = {
 
 /* ---- restore ----------------------------------------------------------- */
 
-/* The LID that the owner of lid (in f) has in old; 0: none. */
+/* The LID in old of the node or port that owns lid in f; 0: none. */
 static ftr_lid old_lid(const struct ftr_fabric *f, ftr_lid lid,
 		       const struct ftr_fabric *old)
 {
@@ -320,7 +320,6 @@ static void read_saved(const char *dir, struct ftr_fabric **f,
 	free(lfts);
 }
 
-/* Checks the restored tables on the present fabric. */
 static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
 		 struct ftr_team *team)
 {
@@ -330,8 +329,7 @@ static int judge(const struct ftr_fabric *f, const struct ftr_tables *t,
 	char a[CLI_NUM_MAX], b[CLI_NUM_MAX];
 
 	cli_must(ftr_check_tables(f, t, &opts, team, r, &cli_err));
-	/* many valid tables do not connect switches of one rank, so only pairs of host ports need
-	 * a path */
+	/* many valid tables do not connect switches of one rank, so only host ports need paths */
 	found = r->harmful || r->cdg == FTR_CDG_CYCLE ||
 		r->bad[FTR_CHECK_HOST_HOST];
 	printf("tables    pairs of host ports without a path: %s of %s; credit loops: %s\n",

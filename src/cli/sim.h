@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * sim: options and input of the command (sim.c, sim_input.c), its schedule
- * (sim_schedule.c, sim_events.c), and its output (sim_show.c, sim_json.c, sim_svg.c).
+ * sim: the command (sim.c), its input (sim_input.c), the schedule of faults and tables
+ * (sim_schedule.c, sim_events.c), and the output (sim_show.c, sim_json.c, sim_svg.c).
  */
 #ifndef FTR_CLI_SIM_H
 #define FTR_CLI_SIM_H
@@ -26,15 +26,13 @@ struct cli_sim {
 	bool stop, json;
 };
 
-/* State of the command. */
 struct cli_sim_job {
 	const struct cli_sim *o;
 	const char *fabric;	/* path of the fabric's file, or of a directory of dumps */
 	const char *source;	/* origin of the tables, as text */
 	struct ftr_team *team;
 	struct ftr_fabric *f;
-	struct ftr_shape *sh;	/* shape of f; NULL if f has no ranks, or if neither tables nor
-				 * order are computed */
+	struct ftr_shape *sh;	/* shape of f; NULL: f has no ranks, or no shape is needed */
 	struct ftr_shape_opts shape_opts;
 	struct ftr_tables *t;
 	struct ftr_sl2vl *sl2vl;
@@ -46,8 +44,8 @@ struct cli_sim_job {
 	ftr_ep hot[CLI_LIST_MAX];
 	struct ftr_sim_change *change;
 	uint32_t n_changes, cap_changes;
-	uint32_t n_links_down, n_links_up;	/* numbers of changes in change[] by
-						 * which a link fails, returns */
+	uint32_t n_links_down, n_links_up;	/* numbers of failures and returns of links in
+						 * change[] */
 	struct ftr_tables *later[2 * CLI_LIST_MAX];	/* tables of --tables and --reroute */
 	unsigned int n_later;
 	struct ftr_sim_conf conf;
@@ -56,7 +54,7 @@ struct cli_sim_job {
 };
 
 /* Converts a time ("1.5ms", "20us", "300ns", "10ps") to picoseconds.  If text is not a time, dies
- * and names the option. */
+ * with an error that names the option. */
 uint64_t cli_sim_time(const char *option, const char *text);
 /* Splits "WHAT@TIME" at the last '@'.  Returns WHAT, malloc()ed, and stores TIME in *ps. */
 char *cli_sim_at(const char *option, const char *text, uint64_t *ps);
@@ -88,7 +86,7 @@ struct cli_sim_class_sum {
 	struct cli_sim_mean mbps;	/* accepted Mbit/s per source */
 	double total_gbps;
 	double latency_ns[5];	/* mean; 50th, 95th and 99th percentile; maximum */
-	double network_ns;	/* mean latency since the packet entered its first channel */
+	double network_ns;	/* mean latency from the entry into the first channel */
 };
 
 struct cli_sim_sum {
@@ -96,7 +94,7 @@ struct cli_sim_sum {
 	uint64_t injected, delivered, in_flight, lost[FTR_SIM_N_LOSSES];
 	uint64_t all_lost, hops, events, memory;
 	uint32_t deadlocks;	/* number of runs with a deadlock */
-	uint32_t first_deadlock;	/* index of the first of these runs; UINT32_MAX: none */
+	uint32_t first_deadlock;	/* index of the first such run; UINT32_MAX: none */
 	uint32_t max_hops;
 	double max_use, mean_use;	/* utilisation of links between switches, 0 to 1 */
 };
@@ -107,7 +105,7 @@ struct cli_sim_use {
 	double use;		/* fraction of the time in which c was busy, mean over runs */
 };
 
-/* Simulated seconds that were measured in a run; fewer than configured if the run was stopped. */
+/* Number of simulated seconds that were measured; fewer than configured if the run was stopped. */
 double cli_sim_seconds(const struct cli_sim_job *j, const struct ftr_sim_result *r);
 bool cli_sim_between_switches(const struct cli_sim_job *j,
 			      const struct ftr_sim_channel_use *c);
@@ -120,8 +118,8 @@ extern const char *const cli_sim_loss_key[FTR_SIM_N_LOSSES];
 void cli_sim_show(const struct cli_sim_job *j, const struct cli_sim_sum *s);
 int cli_sim_json(const struct cli_sim_job *j, const struct cli_sim_sum *s,
 		 int status);
-/* Writes PREFIX-series.svg (with --series only), PREFIX-latency.svg and PREFIX-links.svg; o.svg is
- * the prefix. */
+/* Writes PREFIX-latency.svg, PREFIX-links.svg and, with --series, PREFIX-series.svg.  PREFIX is
+ * o.svg. */
 void cli_sim_svg(const struct cli_sim_job *j);
 
 #endif

@@ -7,13 +7,14 @@
  *		     "peer_port": 3}],
  *	 "sets": [{"ms": 2.75, "guid": "0x..", "lids": [[12, 4], [13, 4]]}]}
  *
- * The links in "cables" fail or return at the time of the event: each returns if its member "up" is
- * true, and fails if it is false.  If a link has no such member, the end of the event's name, "-down"
- * or "-up", decides; a link of an event with another name is then ignored.  The entries in "sets"
- * change "ms" milliseconds after the event.  Other members, and lines without "time", are ignored.
+ * The links in "cables" fail or return at the time of the event.  The member "up" of a link shows
+ * which: true if it returns, false if it fails.  Links without this member return if the event's
+ * name ends in "-up", fail if it ends in "-down", and are otherwise ignored.  The entries in
+ * "sets" change "ms" milliseconds after the event.  Other members, and lines without "time", are
+ * ignored.
  *
- * The lines may be in any order: the plugin writes the record of a local repair at once, and that of
- * another repair only when it is confirmed.  Times count from the earliest event of the file, which
+ * The lines may be in any order.  (The plugin writes the record of a local repair at once, others
+ * only when the repair is confirmed.)  Times count from the earliest event of the file, which
  * occurs at the simulated time --events-at.
  */
 #include <errno.h>
@@ -33,13 +34,13 @@ struct reader {
 	uint64_t earliest;	/* earliest time of an event, as event_time() returns it */
 };
 
-/* Maximum distance of a time from that in the first line, in seconds and picoseconds.
- * cli_sim_time() limits --warmup and --duration to 1e6 s each, so no simulation lasts this long. */
+/* Maximum distance of a time from that in the first line, in seconds and picoseconds.  A simulation
+ * is shorter: cli_sim_time() limits --warmup and --duration to 1e6 s each. */
 #define SPAN_S 4000000
 #define SPAN_PS (SPAN_S * UINT64_C(1000000000000))
 
-/* The time t of an event, in picoseconds after SPAN_S before the first line.  If t is more than
- * SPAN_S after the first line, the result is that of SPAN_S: no simulation reaches the event. */
+/* Converts the time t to picoseconds, counted from SPAN_S before the time in the first line.  Times
+ * more than SPAN_S after the first line count as SPAN_S after it: no simulation reaches them. */
 static uint64_t event_time(const struct reader *r, double t)
 {
 	double after = t - r->first;
@@ -47,7 +48,7 @@ static uint64_t event_time(const struct reader *r, double t)
 	return after < SPAN_S ? SPAN_PS + (uint64_t)(int64_t)(after * 1e12) : 2 * SPAN_PS;
 }
 
-/* Maximum number of changes; far more than any simulation needs. */
+/* Maximum number of changes; no simulation needs that many. */
 #define CHANGES_MAX (4u << 20)
 
 enum ftr_status cli_sim_add(struct cli_sim_job *j,
@@ -94,7 +95,7 @@ static enum ftr_status wrong(const struct reader *r, const char *what,
 			what, cli_j_raw(v, text, sizeof(text)));
 }
 
-/* Stores the array that is member `key` of o in *list.  If there is no such member, *list has type
+/* Stores the array that is member `key` of o in *list; without this member, *list has type
  * CLI_J_NONE. */
 static enum ftr_status read_list(const struct reader *r, struct cli_jval o,
 				 const char *key, struct cli_jval *list,
@@ -105,7 +106,7 @@ static enum ftr_status read_list(const struct reader *r, struct cli_jval o,
 	       wrong(r, key, *list, err);
 }
 
-/* Finds the switch whose GUID is the member `key` of o; FTR_SW_NONE if it is not in the
+/* Finds the switch whose GUID is member `key` of o; FTR_SW_NONE: not in the
  * fabric. */
 static enum ftr_status read_switch(const struct reader *r, struct cli_jval o,
 				   const char *key, ftr_sw *s,
@@ -138,8 +139,8 @@ static bool ends_in(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* Finds out whether the link fails or returns; *ignored: neither its member "up" nor the event's
- * name says so. */
+/* Finds out whether the link fails or returns.  *ignored: the link has no member "up", and the name
+ * of the event does not end in "-up" or "-down". */
 static enum ftr_status read_kind(const struct reader *r, struct cli_jval o,
 				 const char *event, enum ftr_sim_change_kind *kind,
 				 bool *ignored, struct ftr_err *err)
@@ -274,11 +275,11 @@ static enum ftr_status read_event(struct reader *r, struct cli_jval o,
 	return st;
 }
 
-/* Maximum length of a line.  The plugin writes lines of at most 16 KiB; older versions wrote lines
- * of several hundred KiB. */
+/* Maximum length of a line.  The plugin writes at most 16 KiB per line; older versions wrote
+ * several hundred KiB. */
 #define LINE_MAX_BYTES (4u << 20)
 
-/* Reads the next line into buf, which holds LINE_MAX_BYTES; *len excludes the newline.
+/* Reads the next line into buf, which has room for LINE_MAX_BYTES; *len excludes the newline.
  * *end: no line is left. */
 static enum ftr_status read_line(struct reader *r, FILE *in, char *buf,
 				 size_t *len, bool *end, struct ftr_err *err)
@@ -347,7 +348,7 @@ enum ftr_status cli_sim_events(struct cli_sim_job *j, const char *path,
 			      path);
 	else
 		st = read_lines(&r, in, buf, err);
-	/* event_time() to simulated time */
+	/* convert the results of event_time() to simulated times */
 	for (uint32_t i = first; !st && i < j->n_changes; i++)
 		j->change[i].at += at - r.earliest;
 	if (in)

@@ -28,7 +28,7 @@ uint64_t cli_sim_time(const char *option, const char *text)
 	cli_die("sim: --%s expects a time like 20us, not '%s'", option, text);
 }
 
-/* Parses a percentage: "93.5" is 0.935. */
+/* Parses a percentage: "93.5" becomes 0.935. */
 static double percent(const char *option, const char *text)
 {
 	char *end;
@@ -90,7 +90,6 @@ static void read_fabric(struct cli_sim_job *j)
 	free(path);
 }
 
-/* Reads forwarding and SL2VL tables from a directory of dumps. */
 static void read_dumps(struct cli_sim_job *j, const char *dir)
 {
 	char *lfts = cli_path(dir, "opensm-lfts.dump");
@@ -159,8 +158,8 @@ static ftr_ep find_host(const struct ftr_fabric *f, const char *name)
 	return found;
 }
 
-/* Reads the order of host ports from --order.  Without --order, it is the host order of the shape
- * (ftr_shape_host_order).  If the fabric has no shape, no order is set. */
+/* Reads the order of host ports from --order.  The default is the host order of the shape
+ * (ftr_shape_host_order); without a shape, no order is set. */
 static void read_order(struct cli_sim_job *j)
 {
 	enum ftr_status st = FTR_OK;

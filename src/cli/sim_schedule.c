@@ -4,9 +4,10 @@
  * tables are recomputed.
  *
  * The options are sorted by time (at equal times: --fail, --recover, --tables,
- * --reroute) and applied in that order.  Random faults are therefore drawn from the links and
- * switches that are up at the time of the fault, and --reroute routes the fabric as it is at
- * that time.  Neither considers the faults in events files (--events).
+ * --reroute) and applied in that order.  So random faults are drawn from the links and
+ * switches that are up at that time, and --reroute routes the fabric as it is at
+ * that time.  The draws and --reroute ignore the faults in
+ * events files (--events).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static void put_link(struct play *y, const struct step *p, ftr_sw s,
 	cli_must(cli_sim_add(y->j, &g, &cli_err));
 }
 
-/* Takes down every link and switch that is marked in z, or restores it if down is false. */
+/* Takes down the links and switches that are marked in z; with down false, restores them. */
 static void put_marked(struct play *y, const struct step *p,
 		       const struct cli_faults *z, bool down)
 {
@@ -79,7 +80,7 @@ static void put_marked(struct play *y, const struct step *p,
 	}
 }
 
-/* Takes down every switch, and every link between switches, of the fabric `whole` that is missing
+/* Takes down the switches, and the links between switches, that are in the fabric `whole` but not
  * in the fabric `less`. */
 static void put_missing(struct play *y, const struct step *p,
 			const struct ftr_fabric *whole,

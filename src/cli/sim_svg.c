@@ -101,7 +101,7 @@ static void save(const struct cli_sim_job *j, const char *suffix,
 	free(path);
 }
 
-/* Plots the Gbit/s delivered and lost over time, as means over the runs. */
+/* Plots Gbit/s delivered and lost over time, as means over the runs. */
 static void series(const struct cli_sim_job *j, double *x)
 {
 	uint32_t n = j->conf.n_series;

@@ -76,8 +76,8 @@ static enum ftr_status write_fn(FILE *out, const void *ctx, struct ftr_err *err)
 	return st;
 }
 
-/* Reports hosts in --hosts that are not in the fabric, and hosts of the fabric that are not in
- * --hosts. */
+/* Reports hosts that are in --hosts but not in the fabric, and hosts that are in the fabric but not
+ * in --hosts. */
 static int report_slurm(const struct job *j)
 {
 	uint32_t unlisted = 0;

@@ -2,8 +2,8 @@
 /*
  * Colours, and the progress line.
  *
- * The library does not report progress, so a separate thread shows the current step:
- * it waits two seconds, then rewrites one line on stderr twice a second until
+ * The library does not report progress, so a separate thread shows the current step.
+ * It waits two seconds, and then rewrites one line on stderr twice a second, until
  * cli_progress_end stops it.  It is started only if stderr is a terminal.  One mutex
  * guards all data that both threads use.
  */

@@ -2,8 +2,8 @@
 /*
  * ibfattree top: shows the status of the plugin and its repairs in a terminal.
  *
- * It reads two files and sends nothing to the subnet manager, so it needs read access to
- * these files only and may run for any length of time.  Without a terminal, or with one that
+ * It reads two files and sends nothing to the subnet manager.  So it needs only read access to
+ * these files, and may run for any length of time.  Without a terminal, or with one that
  * ncurses does not support, it prints the status and the newest repairs (--events) once.
  */
 #include <curses.h>
@@ -114,7 +114,7 @@ static void put_at(int y, const struct top_line *l)
 	attroff(a);
 }
 
-/* Number of screen rows that n lines of status leave for repairs. */
+/* Number of screen rows left for repairs below n lines of status. */
 static int room_for_events(size_t n)
 {
 	int room = LINES - (int)n - 3;
@@ -146,7 +146,7 @@ static void put_bars(const struct top_data *d)
 }
 
 /* Draws the screen.  *first: index of the repair in the first row of the list; it is reduced
- * if rows below the last repair would be empty.  Returns true if a line needs attention. */
+ * if rows below the last repair would be empty.  Returns true if the status reports a problem. */
 static bool draw(struct top_data *d, size_t *first)
 {
 	struct top_line line[TOP_LINES_MAX], title;

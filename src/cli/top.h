@@ -24,7 +24,7 @@ struct top_line {
 	enum cli_colour colour;
 };
 
-/* Identifies the state of a file: the file is read again if one of these values has changed. */
+/* State of a file; the file is read again if one of these values has changed. */
 struct top_stamp {
 	dev_t dev;
 	ino_t ino;
@@ -36,8 +36,7 @@ struct top_data {
 	const char *dir;
 	/* the status as of the last successful read */
 	struct top_stamp status_stamp;
-	char *text;		/* content of the file, malloc()ed; NULL: no valid status was read
-				 * yet */
+	char *text;		/* content of the file, malloc()ed; NULL: no valid status yet */
 	struct cli_jval status;	/* points into text */
 	char status_error[TOP_TEXT_MAX];	/* error of the last read, or "" */
 	/* events, newest first */
@@ -54,8 +53,7 @@ void top_free(struct top_data *d);
 
 #define TOP_LINES_MAX 24
 
-/* Formats the status; returns the number of lines.  *attention: true if a line reports a
- * problem. */
+/* Formats the status; returns the number of lines.  *attention: a line reports a problem. */
 size_t top_show(const struct top_data *d, double now,
 		struct top_line line[TOP_LINES_MAX], bool *attention);
 

@@ -4,7 +4,7 @@
  *
  * The plugin replaces the status file as a whole.  If the file is incomplete anyway (a
  * copy, for instance), the previous status is kept and the error is shown.  The events
- * file grows: only its end is read, and a last line without a newline is left for the
+ * file grows; only its end is read.  A last line without a newline is left for the
  * next read.
  */
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define STATUS_MAX (1 << 20)	/* bytes; a longer file is not a status file */
 #define EVENTS_TAIL (1 << 20)	/* bytes read from the end of the events file */
 
-/* Names come from the fabric: every character that is not printable ASCII becomes one
+/* Names come from the fabric.  Every character that is not printable ASCII becomes one
  * '?', even if it has several bytes. */
 static void clean(char *s)
 {
@@ -63,9 +63,9 @@ static bool same(const struct top_stamp *a, struct top_stamp b)
 }
 
 /* Returns the last max bytes of dir/name, NUL-terminated and malloc()ed; *whole: they are the
- * whole file.  Returns NULL after an error, and stores the reason in error; also returns NULL if
- * the file has not changed, and stores "".  *stamp must be the stamp of the file when it was last
- * read.  It becomes the present stamp, or all zeros after an error. */
+ * whole file.  *stamp: the state of the file at the last read; it is updated, and zeroed after an
+ * error.  Returns NULL if the file has not changed (error is then ""), or after an error (error is
+ * then the reason). */
 static char *tail(const char *dir, const char *name, off_t max,
 		  struct top_stamp *stamp, size_t *len, bool *whole,
 		  char *error)
@@ -216,7 +216,7 @@ static struct top_line *new_event(struct top_data *d)
 	return &d->event[d->n_events];
 }
 
-/* Adds the event of one line.  A long record is split into several lines, which repeat its first
+/* Adds the event of one line.  A long record is split into several lines that repeat its first
  * members; only the first line counts. */
 static void take_line(struct top_data *d, const char *s, size_t len)
 {

@@ -163,8 +163,8 @@ static void put_balance(struct show *w)
 		    cli_num(a, max));
 }
 
-/* Writes the times (ms) of the phases that were reached: "known 1.71, computed 1.79".  key: the names
- * of all phases, terminated by NULL. */
+/* Writes the times (ms) of the phases that were reached: "known 1.71, computed 1.79".  key: the
+ * names of all phases, terminated by NULL. */
 static void phases(struct cli_jval ms, const char *const *key, char *out,
 		   size_t size)
 {

@@ -3,23 +3,24 @@
  * Transition from the tables in use to new ones: can a credit loop close, or an entry be
  * missing, while the switches change their tables?
  *
- * OpenSM writes the 64-entry blocks of all switches without waiting for one write to be
- * acknowledged before it sends the next.  The writes for one LID may therefore take effect
- * in any order, while packets that followed older entries are still in flight.  Possible
- * effects are found LID by LID:
+ * OpenSM writes the 64-entry blocks of all switches without waiting for acknowledgements.  So
+ * the writes for one LID may take effect in any order, while packets that followed older
+ * entries are still in flight.  Possible effects are found LID by LID:
  *
  *	credit loops	<ftr/cdg.h>: the writes of each LID are one step, and packets
  *			are not drained.  The graph then holds all dependencies that
  *			packets may cause.  A LID that closes a cycle is counted and
  *			keeps its old entries in the graph.
- *	missing entries	a packet that follows old and new entries may reach a switch that
- *			has no entry for its LID in the old or in the new tables.  Only
+ *	missing entries	a packet that follows old and new entries may reach a switch without
+ *			an entry for its LID in the old or in the new tables.  Only
  *			sources with a path before and after count.
  *
- * All orders of writes are considered.  So if no effect is found, none is possible; but some of
- * the effects found may not occur in a real run.  The repair planner (ftr_ddlr_transition) looks
- * for an order that avoids both effects.  This order consists of rounds, between which packets
- * drain, and a round consists of steps, each of which begins when the previous one is acknowledged.
+ * All orders of writes are considered.  If no effect is found, none is possible; but an effect that
+ * is found may not occur in a real run.
+ *
+ * The repair planner (ftr_ddlr_transition) looks for an order that avoids both effects.  The order
+ * consists of rounds; packets drain between two rounds.  A round consists of steps; each step
+ * begins when the previous one is acknowledged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,21 +79,20 @@ static void change_all(const struct ftr_fabric *f, struct ftr_cdg *g,
 
 /* ---- any order: missing entries ---------------------------------------- */
 
-/* State for one LID: the switches that reach this LID, and those that its packets may reach. */
 struct walk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *a, *b;
 	ftr_lid lid;
 	uint8_t *source;	/* [n_sw] the switch has a host port */
-	uint8_t *known[2];	/* [n_sw] with tables a and b: 0 unknown,
+	uint8_t *known[2];	/* [n_sw] result of arrives() with tables a and b: 0 unknown,
 				 * 1 arrives, 2 does not, 3 being walked */
-	uint8_t *met;		/* [n_sw] a packet that follows old and new entries may reach it */
+	uint8_t *met;		/* [n_sw] a packet that follows old and new entries may come here */
 	ftr_sw *queue;		/* [n_sw] the switches that are marked in met */
 	ftr_sw *path;		/* [n_sw] the path that is being walked */
 };
 
-/* The switch at the far end of port p of s.  FTR_SW_NONE: a packet that leaves by this port
- * reaches a host port or port 0 (*out_of_switches is true), or is dropped. */
+/* The switch at the far end of port p of s.  FTR_SW_NONE: the packet is dropped, or it reaches a
+ * host port or port 0 (*out_of_switches is then true). */
 static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 		   bool *out_of_switches)
 {
@@ -111,8 +111,8 @@ static ftr_sw next(const struct ftr_fabric *f, ftr_sw s, ftr_port p,
 }
 
 /* True if packets for w->lid from s reach a host port, or port 0 of a switch, with the tables t.
- * Whether this port owns the LID is not checked.  known: the results for t so far, which are
- * used and extended, so that each switch is visited once per LID. */
+ * The owner of the LID is not checked.  known: the results for t so far; they are extended, so
+ * that each switch is visited once per LID. */
 static bool arrives(struct walk *w, const struct ftr_tables *t,
 		    uint8_t *known, ftr_sw s)
 {

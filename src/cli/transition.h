@@ -12,20 +12,20 @@ struct json_object;
 struct cli_transition {
 	struct ftr_tables_diff d;
 	uint32_t lids;		/* number of LIDs that have an owner and a changed entry */
-	/* the old tables (before_cycle) or the new ones (after_cycle) have a credit loop or a
-	 * forwarding loop if all traffic uses one VL, so that no order of writes is safe */
+	/* with all traffic on one VL, the old tables (before_cycle) or the new ones (after_cycle)
+	 * have a credit loop or a forwarding loop; then no order of writes is safe */
 	bool before_cycle, after_cycle;
-	/* If the writes take effect in any order, as those of OpenSM: */
-	uint32_t closes;	/* number of LIDs whose change may close a credit loop, alone
-				 * or together with changes of lower LIDs that are not counted
-				 * here; 0 if before_cycle is true */
+	/* if the writes take effect in any order, as with OpenSM: */
+	uint32_t closes;	/* number of LIDs whose change may close a credit loop, with the
+				 * changes of lower LIDs that close none in effect; 0 if
+				 * before_cycle is true */
 	ftr_lid first_closing;	/* the lowest of these LIDs */
-	uint64_t gaps;		/* number of pairs (switch, LID) for which a packet with a path
-				 * before and after may find no entry at the switch */
+	uint64_t gaps;		/* number of pairs (switch, LID): a packet with a path before and
+				 * after may find no entry for the LID at the switch */
 	ftr_sw gap_sw;		/* the first of these pairs, in the order of LIDs */
 	ftr_lid gap_lid;
-	/* If the writes take effect in the order that ddlr's planner found: */
-	bool ordered;		/* the planner found an order; if not, the next four are invalid */
+	/* if the writes take effect in the order that ddlr's planner found: */
+	bool ordered;		/* the planner found an order; if not, ignore the next four */
 	uint32_t rounds;	/* number of rounds; packets must drain between two rounds */
 	uint32_t steps, writes;
 	uint32_t held;		/* number of LIDs that keep old entries */
@@ -34,8 +34,8 @@ struct cli_transition {
 
 /*
  * Examines the transition from tables a to b, both of the fabric of sh.  ms_per_block:
- * time of one MAD in milliseconds, 0 if unknown.  O(LIDs * switches), plus the operations on
- * the channel dependency graph (<ftr/cdg.h>).
+ * time of one MAD in milliseconds, 0 if unknown.  O(LIDs * switches), plus the time for the
+ * channel dependency graph (<ftr/cdg.h>).
  */
 void cli_transition(const struct ftr_shape *sh, const struct ftr_tables *a,
 		    const struct ftr_tables *b, double ms_per_block,

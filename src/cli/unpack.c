@@ -15,7 +15,7 @@
 #define GZIP "\x1f\x8b"
 #define XZ "\xfd" "7zXZ"	/* the NUL is part of the magic */
 
-/* bytes; a file that was compressed by "xz -9" needs 65 MiB */
+/* bytes; a file compressed by "xz -9" needs 65 MiB */
 #define XZ_MEMORY (128u << 20)
 
 struct stream {

@@ -10,9 +10,9 @@
  *			subnet manager has rerouted
  *	local		(--local) the tables after ddlr's local repair
  *	after		the engine's tables for the damaged fabric; changes are
- *			counted relative to "before".  As in the plugin, extra turns of
- *			"before" are kept as far as they are valid, and so are entries, except
- *			with --balance off and with the literal placements
+ *			counted relative to "before".  As in the plugin, entries and valid
+ *			extra turns of "before" are kept.  (Entries are not kept with
+ *			--balance off or a literal placement.)
  *	FILE		given tables (--compare) on the damaged fabric
  *
  * Without faults there are only "after", titled with the engine's name, and the given
@@ -63,17 +63,15 @@ static const struct cli_opt options[] = {
 	CLI_OPT_END
 };
 
-/* State of the command. */
 struct job {
 	const struct whatif *w;
 	struct ftr_shape_opts opts;
 	struct ftr_team *team;
 	struct ftr_fabric *f;		/* the undamaged fabric */
 	struct cli_faults faults;
-	struct ftr_nominal *nominal;	/* includes f; NULL: no faults and no --nominal, or a
-					 * literal placement */
+	struct ftr_nominal *nominal;	/* includes f; NULL: none, see cli_nominal */
 	struct ftr_shape *sh;		/* shape of f */
-	struct ftr_tables *before;	/* tables of f; NULL: neither --fail nor --guarantee */
+	struct ftr_tables *before;	/* tables of f; NULL without --fail and --guarantee */
 	struct ftr_turn *turn;		/* extra turns of these tables */
 	uint32_t n_turns;
 	struct ftr_sl2vl *vl_map;	/* SL2VL tables with the turn bit for f, or NULL */
@@ -84,7 +82,7 @@ struct job {
 	unsigned int n_col;
 };
 
-/* Routes f as the plugin would: with --balance off, displaced entries are placed by formula.
+/* Routes f as the plugin would.  With --balance off, displaced entries are placed by formula.
  * stats may be NULL.  Returns the time in milliseconds. */
 static double route(const struct job *j, const struct ftr_fabric *f,
 		    struct ftr_route_opts *ro, struct ftr_shape **sh,
@@ -101,7 +99,7 @@ static double route(const struct job *j, const struct ftr_fabric *f,
 }
 
 /* Routes the damaged fabric f.  As in the plugin, entries of "before" are kept with --balance
- * load and full (except with the literal placements), and shifts are then not balanced, because
+ * load or full, but not with a literal placement.  Shifts are then not balanced, because
  * the fabric is incomplete. */
 static double reroute(const struct job *j, const struct ftr_fabric *f,
 		      struct ftr_shape **sh, struct ftr_tables **t)
@@ -144,7 +142,6 @@ static void keep_worst(const struct job *j, struct cli_column *c,
 	c->worst_run = i;
 }
 
-/* Measures run i of column c. */
 static void measure(const struct job *j, const struct ftr_shape *sh,
 		    const struct ftr_tables *t, struct cli_column *c,
 		    unsigned int i)
@@ -173,7 +170,6 @@ static void measure_old(const struct job *j, const struct ftr_tables *t,
 	ftr_tables_free(here);
 }
 
-/* Measures the tables after ddlr's local repair. */
 static void measure_ddlr(const struct job *j, const struct ftr_shape *sh,
 			 struct cli_column *c, unsigned int i)
 {
@@ -191,7 +187,7 @@ static void measure_ddlr(const struct job *j, const struct ftr_shape *sh,
 	ftr_tables_free(t);
 }
 
-/* Measures run i, which has a seed of its own, in every column of the damaged fabric. */
+/* Measures run i, with its own seed, in every column of the damaged fabric. */
 static void one_run(struct job *j, unsigned int i)
 {
 	struct ftr_fabric *f = cli_faults_apply(j->f, &j->faults, j->w->seed + i);
@@ -329,8 +325,8 @@ static int report_whatif(const struct job *j)
 	return cli_whatif_table(&v, status);
 }
 
-/* Prints the number of faults that ddlr is guaranteed to repair locally in the damaged fabric
- * (without --fail: in the fabric itself). */
+/* Prints the number of further faults that ddlr is guaranteed to repair locally.  With --fail, the
+ * faults of --fail are applied first. */
 static int report_guarantee(const struct job *j)
 {
 	struct ftr_fabric *nf = cli_faults_apply(j->f, &j->faults, j->w->seed);
@@ -347,7 +343,6 @@ static int report_guarantee(const struct job *j)
 	return CLI_CLEAN;
 }
 
-/* Runs all seeds. */
 static void all_runs(struct job *j)
 {
 	const struct whatif *w = j->w;
@@ -376,7 +371,7 @@ static int run_whatif(int argc, char **argv)
 		cli_die("whatif: --guarantee cannot be combined with --compare, --repeat or --local");
 	if (w.local && !w.fail.n)
 		cli_die("whatif: --local needs --fail SPEC");
-	/* the tables in use, if any, come first */
+	/* the tables in use come first */
 	if (w.from.on && !w.guarantee) {
 		memmove(&w.compare.v[1], &w.compare.v[0],
 			w.compare.n * sizeof(w.compare.v[0]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * whatif: faults (fault.c), measurements of tables on a fabric (measure.c), and their
+ * whatif: faults (fault.c), measurements of tables on a fabric (measure.c), and
  * output (whatif_show.c).
  */
 #ifndef FTR_CLI_WHATIF_H
@@ -12,22 +12,21 @@
 
 /* ---- faults ------------------------------------------------------------ */
 
-/* Faults given by the user: named switches and links, and numbers of random ones. */
+/* Faults given by the user: named switches and links, and numbers of random faults. */
 struct cli_faults {
 	uint8_t *dead_sw;	/* [n_sw] 1: the switch fails */
 	uint8_t *dead_port;	/* [n_ports] 1: the link at this port fails; set for both ends */
-	uint32_t links, switches;	/* numbers of random faults; the seed decides which links
-					 * and switches fail */
+	uint32_t links, switches;	/* numbers of random faults, drawn with the seed */
 };
 
-/* Parses the faults in specs; dies if one is not valid.  option: name of the option whose values
- * they are, for error messages. */
+/* Parses the faults in specs; dies if one is not valid.  option: the option that gave them, for
+ * error messages. */
 struct cli_faults cli_faults_parse(const struct ftr_fabric *f,
 				   const char *option,
 				   const struct cli_list *specs);
 void cli_faults_free(struct cli_faults *z);
 
-/* A copy of f with the faults.  Hosts that lose their link stay in the fabric;
+/* A copy of f with the faults.  Hosts that lose their link stay in the fabric.
  * Aggregation Nodes are removed with their switch. */
 struct ftr_fabric *cli_faults_apply(const struct ftr_fabric *f,
 				    const struct cli_faults *z, uint64_t seed);
@@ -68,12 +67,11 @@ enum ftr_status cli_measure(const struct ftr_fabric *f,
 			    struct cli_measure *out, struct cli_reach *reach,
 			    struct ftr_err *err) FTR_MUST_USE;
 /* Maximum number of shifts to count.  With 11,664 hosts, 1000 shifts take well below a second per
- * set of tables.  If there are more shifts, a random sample of this size is drawn with a fixed
- * seed. */
+ * set of tables.  If there are more, a random sample is drawn with a fixed seed. */
 #define CLI_SHIFTS_MAX 1000
 
-/* Counts the load of all-to-all traffic and of shifts in the host order place[n] (port GUIDs; 0: a
- * gap).  Host ports that are not in the fabric of sh are gaps, too. */
+/* Counts the load of all-to-all traffic and of shifts.  place[n]: the host order, as port GUIDs.  A
+ * place is a gap if its GUID is 0 or not in the fabric of sh. */
 enum ftr_status cli_measure_load(const struct ftr_shape *sh,
 				 const struct ftr_tables *t,
 				 const uint64_t *place, uint32_t n,
@@ -89,9 +87,8 @@ struct cli_column {
 	const char *kind;	/* "before", "not_rerouted", ... for JSON */
 	unsigned int n;		/* number of runs: 1, or one per seed */
 	struct cli_measure *run;
-	/* The unreachable pairs in worst_run, the run with the most unreachable pairs
-	 * of host ports (if several, the first).  Nodes are numbered as in the undamaged
-	 * fabric. */
+	/* Unreachable pairs in worst_run: the run with the most unreachable pairs of host ports,
+	 * the first if there are several.  Nodes are numbered as in the undamaged fabric. */
 	struct cli_reach worst;
 	unsigned int worst_run;
 };

@@ -2,8 +2,8 @@
 /*
  * The columns of whatif, as a text table and as JSON.
  *
- * With several runs a cell shows minimum/median/maximum (for an even number of runs, the lower
- * median), or one number if minimum and maximum are printed alike; JSON contains every run.
+ * With several runs a cell shows minimum/median/maximum, or one number if minimum and maximum are
+ * printed alike.  With an even number of runs, the lower median is shown.  JSON contains every run.
  * A value that was not measured is "-" or null.
  */
 #include <math.h>
@@ -69,7 +69,7 @@ static const struct {
 	[CLI_M_ROUTE_MS] = { "ms to route", "route_ms", REAL, false },
 };
 
-/* True if at least one column has a value for metric m.  The table omits all other metrics. */
+/* True if at least one column has a value for metric m.  Other metrics are not in the table. */
 static bool shown(const struct cli_whatif_view *v, int m)
 {
 	for (unsigned int c = 0; metric[m].text && c < v->n_col; c++)

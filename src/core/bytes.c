@@ -2,16 +2,15 @@
 /*
  * Kernels over rows of bytes.
  *
- * Most kernels are one inline function.  On x86-64 it is compiled twice, for the base
- * instruction set and for AVX2, and each call selects one version.  Rows are kilobytes
- * long, so the cost of the selection is negligible.  (Function multi-versioning by the
- * dynamic linker would do the same, but runs before a sanitizer is initialised.)
+ * Most kernels are one inline function.  On x86-64 it is compiled twice: for the base
+ * instruction set and for AVX2.  Each call selects one of the two versions.  (Function
+ * multi-versioning by the dynamic linker would do the same, but it runs before a sanitizer is
+ * initialised.)
  *
- * bytes_lookup() and bytes_equal() have an AVX2 version of their own.  That of bytes_lookup()
- * uses a byte shuffle instruction, which looks up many bytes at once, but only in a map of 16
- * entries.  A map of up to MAX_PLANES * 16 entries is divided into planes of 16 entries; plane
- * k is used for the indices whose high four bits are k.  With a longer map, or without AVX2,
- * each byte is looked up separately.
+ * bytes_lookup() and bytes_equal() have hand-written AVX2 versions.  The AVX2 byte shuffle looks
+ * up many bytes at once, but only in a map of 16 entries.  So bytes_lookup() divides a map into
+ * planes of 16 entries; plane k serves the indices whose high four bits are k.  With more than
+ * MAX_PLANES planes, or without AVX2, each byte is looked up separately.
  */
 #include <endian.h>
 
@@ -266,8 +265,7 @@ void bytes_equal(uint64_t *bits, const uint8_t *row, uint8_t value, size_t n)
 
 /* ---- columns -------------------------------------------------------------- */
 
-/* Exchange the bytes of b that `mask` selects with the bytes of a that `mask << shift`
- * selects. */
+/* Exchange the bytes of b selected by `mask` with the bytes of a selected by `mask << shift`. */
 INLINE void exchange(uint64_t *a, uint64_t *b, int shift, uint64_t mask)
 {
 	uint64_t t = ((*a >> shift) ^ *b) & mask;
@@ -287,7 +285,7 @@ INLINE void transpose(uint64_t *x)
 		exchange(&x[i], &x[i + 4], 32, UINT64_C(0x00000000ffffffff));
 }
 
-/* Copy rows r .. r + 7 of all columns; from: row r. */
+/* Copy rows r .. r + 7 of all columns; `from` points to row r. */
 static void eight_rows(uint8_t *const *to, const uint8_t *from, size_t stride,
 		       size_t r)
 {

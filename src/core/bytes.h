@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Kernels, that is, inner loops over rows of bytes, for example rows of costs.  Except in
- * bytes_columns(), all rows start at a multiple of 64 bytes, and n is a multiple of 64.
- * FTR_BYTE_INF stands for infinity; adding 1 to it gives FTR_BYTE_INF again.
+ * Kernels: inner loops over rows of bytes, for example rows of costs.  Rows start at a multiple
+ * of 64 bytes, and n is a multiple of 64; bytes_columns() needs neither.  FTR_BYTE_INF stands for
+ * infinity: FTR_BYTE_INF + 1 gives FTR_BYTE_INF again.
  *
- * GCC vectorises the kernels at any optimisation level.  On x86-64 each of them, except
- * bytes_columns(), has a second version for AVX2; the version is selected at run time.
+ * GCC vectorises the kernels at any optimisation level.  On x86-64 all kernels but bytes_columns()
+ * have a second version for AVX2, selected at run time.
  */
 #ifndef FTR_CORE_BYTES_H
 #define FTR_CORE_BYTES_H
@@ -16,8 +16,7 @@
 
 #define FTR_BYTE_INF 255
 
-/* Eight elements of a row can be read as one word, so that eight equal elements can be skipped at
- * once.  BYTES_WORD_INF: all eight elements are infinite. */
+/* One word holds eight elements of a row.  BYTES_WORD_INF: all eight elements are infinite. */
 #define BYTES_WORD 8
 #define BYTES_WORD_INF UINT64_MAX
 
@@ -60,16 +59,14 @@ void bytes_count_flag(uint8_t *count, uint8_t *last, uint8_t *flag, uint8_t k,
 void bytes_clear(uint8_t *to, const uint8_t *flag, size_t n);
 
 /*
- * to[i] = map[from[i]].  map has 256 entries, of which the first n_map are used; each
- * from[i] is < n_map or 255, and map[255] is 255.  If all entries of map from n_map on are
- * 255, from[i] may have any value.
+ * to[i] = map[from[i]].  map has 256 entries.  Either all entries from n_map on are 255, or
+ * map[255] is 255 and each from[i] is 255 or less than n_map.
  */
 void bytes_lookup(uint8_t *to, const uint8_t *from, size_t n,
 		  const uint8_t *map, unsigned int n_map);
 
-/* Copy the columns of a matrix of bytes. The matrix has BYTES_COLUMNS columns, and row r begins at
- * from + r * stride. Sets to[c][r] = from[r * stride + c] for all r < rows; a column c with
- * to[c] == NULL is skipped. Rows and columns need no alignment. */
+/* Copy the columns of a matrix of bytes: to[c][r] = from[r * stride + c] for all r < rows.  The
+ * matrix has BYTES_COLUMNS columns.  A column c with to[c] == NULL is skipped. */
 #define BYTES_COLUMNS 64
 void bytes_columns(uint8_t *const *to, const uint8_t *from, size_t stride,
 		   size_t rows);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cleaning of text from outside: decode UTF-8 strictly, replace the characters that <ftr/text.h>
- * lists, and keep all others.  A replaced character is never shorter than the '?' that
- * replaces it, so this works in place.
+ * Cleaning of text from outside.  UTF-8 is decoded strictly, and the characters listed in
+ * <ftr/text.h> are replaced by '?'.  No replaced character is shorter than '?', so the text is
+ * cleaned in place.
  */
 #include <stdbool.h>
 

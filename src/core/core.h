@@ -2,10 +2,10 @@
 /*
  * core: memory, growing arrays, seeded random numbers, hashing, natural order, union-find.
  *
- * This module knows nothing about fabrics.  The library and the plugin get memory from two
- * places only: arenas (freed as a whole), and ftr_malloc() and the functions like it.
- * Both use one hook through which a test can make the n-th allocation fail; an allocation in an
- * arena counts only if it needs a new chunk.
+ * This module knows nothing about fabrics.  The library and the plugin allocate memory in two
+ * ways: in arenas, which are freed as a whole, and with ftr_malloc() and similar functions.  A
+ * test can make the n-th allocation fail.  An allocation in an arena counts only if it needs a
+ * new chunk.
  */
 #ifndef FTR_CORE_CORE_H
 #define FTR_CORE_CORE_H
@@ -23,9 +23,8 @@
 
 /* ---- memory ------------------------------------------------------------ */
 
-/* Like the functions of the C library, but tests can make them fail, see ftr_alloc_fail_at().
- * ftr_reallocarray fails if n * size overflows.  The result is NULL if there is no memory, but not
- * because a size is 0.  Free with free(). */
+/* Like the functions of the C library, but tests can make them fail (ftr_alloc_fail_at()).  A
+ * size of 0 is allowed.  NULL: out of memory, or n * size overflows.  Free with free(). */
 void *ftr_malloc(size_t size);
 void *ftr_calloc(size_t n, size_t size);
 void *ftr_reallocarray(void *p, size_t n, size_t size);
@@ -38,19 +37,19 @@ FILE *ftr_fdopen(int fd, const char *mode);
 DIR *ftr_opendir(const char *path);
 /* Like open_memstream(); NULL: out of memory. */
 FILE *ftr_memstream(char **text, size_t *len);
-/* Close the stream.  False: memory was exhausted; *text is then freed and NULL. */
+/* Close the stream.  Returns false if memory was exhausted: *text is then freed and NULL. */
 bool ftr_memstream_end(FILE *out, char **text);
 
-/* For tests: make the n-th allocation from now on (n = 1: the next one) and all later allocations
- * fail.  n = 0: no allocation fails.  Not thread safe. */
+/* For tests: the n-th allocation after this call, and all later ones, fail.  n = 0: no allocation
+ * fails.  Not thread safe. */
 void ftr_alloc_fail_at(unsigned long n);
-/* For tests: make only the n-th allocation from now on fail; later ones succeed. */
+/* For tests: only the n-th allocation after this call fails. */
 void ftr_alloc_fail_once(unsigned long n);
 /* Number of allocations since the last call of ftr_alloc_fail_at() or ftr_alloc_fail_once(). */
 unsigned long ftr_alloc_count(void);
 
-/* Chunked bump allocator. Blocks of 64 bytes or more are aligned to 64 bytes, smaller
- * ones to 16. ftr_arena_zalloc() zeroes the memory, ftr_arena_alloc() does not. NULL: no memory. */
+/* Chunked bump allocator.  Blocks of 64 bytes or more are aligned to 64 bytes, smaller blocks to
+ * 16.  ftr_arena_zalloc() zeroes the memory, ftr_arena_alloc() does not.  NULL: no memory. */
 struct ftr_arena;
 struct ftr_arena *ftr_arena_new(void);
 void ftr_arena_free(struct ftr_arena *a);	/* NULL is accepted */
@@ -64,8 +63,8 @@ void *ftr_arena_zalloc(struct ftr_arena *a, size_t n, size_t size);
 char *ftr_arena_strndup(struct ftr_arena *a, const char *s, size_t max);
 size_t ftr_arena_bytes(const struct ftr_arena *a);	/* size of all chunks */
 
-/* Make space for one more element in a growing array that has n elements and space for
- * cap; false: out of memory. */
+/* Ensure that a growing array of n elements with space for cap elements can take one more.
+ * Returns false if out of memory. */
 #define FTR_GROW(ptr, n, cap)						\
 	((n) < (cap) || ftr_grow((void **)&(ptr), &(cap), sizeof(*(ptr))))
 bool ftr_grow(void **ptr, uint32_t *cap, size_t size);

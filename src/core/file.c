@@ -2,7 +2,7 @@
 /*
  * Files in directories that others may write to: see file.h for the rules.
  *
- * The open descriptor is checked, so the file cannot be exchanged between check and
+ * The checks are made on the open descriptor, so the file cannot be exchanged between check and
  * use.  O_NONBLOCK keeps open() from waiting for the other end of a FIFO; it has no
  * effect on regular files.
  */
@@ -36,9 +36,8 @@ static enum ftr_status refuse(struct ftr_err *err, const char *path,
 	return ftr_fail(err, FTR_IO, "%s: refused: %s", path, reason);
 }
 
-/* Check that the open file is a regular file of root or of the caller.  append: a file with a
- * second name is rejected, because another user may have made a hard link to any file of root
- * on the same file system. */
+/* Check that the open file is a regular file of root or of the caller.  append: also refuse a file
+ * with a second name, because another user may have made a hard link to a file of root. */
 static enum ftr_status check(int fd, const char *path, bool append,
 			     struct stat *sb, struct ftr_err *err)
 {
@@ -83,9 +82,9 @@ enum ftr_status ftr_file_open(const char *path, int *fd, struct ftr_err *err)
 /* Upper limit for the length of an incomplete last line, in bytes. */
 #define TORN_MAX (4u << 20)
 
-/* Set *size to the end of the last complete line in the first *size bytes, 0 if there is none.
- * False: the last TORN_MAX of more than TORN_MAX bytes contain no newline, or the file cannot be
- * read. */
+/* Set *size, initially the file size, to the end of the last complete line, or to 0 if there is
+ * none.  Returns false if a read fails, or if a file longer than TORN_MAX has no newline in its
+ * last TORN_MAX bytes. */
 static bool find_end(int fd, off_t *size)
 {
 	off_t end = *size, stop = FTR_MAX(end - (off_t)TORN_MAX, 0);
@@ -108,7 +107,7 @@ static bool find_end(int fd, off_t *size)
 	return !end;
 }
 
-/* Remove an incomplete last line.  *size: in: size of the file; out: size after the removal. */
+/* Remove an incomplete last line.  *size is the file size, before and after. */
 static enum ftr_status cut_torn_line(int fd, const char *path, off_t *size,
 				     struct ftr_err *err)
 {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Memory.  An arena is a list of chunks.  An allocation takes its bytes from the first
- * chunk, or from a new one of at least CHUNK bytes with its header.  Usually it only advances an
- * offset.
- * One call frees all chunks.
+ * Memory.  An arena is a list of chunks.  Most allocations only advance an offset in the first
+ * chunk.  If the first chunk has too little space, a new chunk of at least CHUNK bytes is
+ * allocated.  One call frees all chunks.
  *
- * The chunks grow with the arena, up to 2 MB.  They are not huge pages (madvise): if no huge page
- * is free, the kernel moves memory to make one; routing 11,664 hosts then took up to twice as
- * long.
+ * The chunks grow with the arena, up to 2 MB.  Huge pages (madvise) are not used: if none is free,
+ * the kernel moves memory to make one.  Routing 11,664 hosts then took up to twice as long.
  *
  *	arena -> chunk -> chunk -> ...
  *	         [header|used......|free....]
@@ -22,11 +20,11 @@
 #include "core/core.h"
 
 #define CHUNK (64u * 1024)
-#define LARGE ((size_t)2 << 20)	/* greatest size of a chunk, unless one allocation needs more */
+#define LARGE ((size_t)2 << 20)	/* a chunk is larger only if one allocation needs more */
 
 static atomic_ulong fail_at;
 static atomic_ulong count;
-static atomic_bool only;	/* true: only allocation number fail_at fails, not the later ones */
+static atomic_bool only;	/* true: only allocation fail_at fails; later ones succeed */
 
 static bool fails(void)
 {
@@ -124,9 +122,6 @@ FILE *ftr_memstream(char **text, size_t *len)
 	return fails() ? NULL : open_memstream(text, len);
 }
 
-/* The error flag of the stream is set if the stream could not grow.  A test cannot make this
- * happen: a failure that it requests (ftr_alloc_fail_at) happens when the stream is opened or
- * closed. */
 bool ftr_memstream_end(FILE *out, char **text)
 {
 	bool bad = ferror(out) || fails();
@@ -208,7 +203,7 @@ static struct chunk *chunk_new(struct ftr_arena *a, size_t bytes)
 	c->size = size - sizeof(*c);
 	c->used = 0;
 	a->bytes += size;
-	/* of the new chunk and the first one, the one with more free space comes first */
+	/* the chunk with more free space comes first */
 	if (a->head && a->head->size - a->head->used > c->size - bytes) {
 		c->next = a->head->next;
 		a->head->next = c;

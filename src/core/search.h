@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Binary search.  Sets i, a uint32_t variable, to the first of the numbers 0 .. n - 1 for which
- * the expression `before`, which uses i, is false.  If there is none, i becomes n.  If `before`
- * is false for a number, it must be false for all greater ones, too.
+ * Binary search.  Sets i, a uint32_t variable, to the least number in 0 .. n - 1 for which the
+ * expression `before` is false, or to n if there is none.  `before` uses i.  As i grows, `before`
+ * may change only from true to false.
  */
 #ifndef FTR_CORE_SEARCH_H
 #define FTR_CORE_SEARCH_H

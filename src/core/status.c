@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Status codes and the error text.  ftr_fail formats the text where the error is detected;
- * functions that pass the error on add a prefix, if anything.
+ * Status codes and the error text.  ftr_fail() formats the text where the error is detected;
+ * callers may add a prefix with ftr_err_prefix().
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The team: the caller and size-1 sleeping threads.
+ * A team of threads: the caller, and size - 1 helpers, which sleep between runs.
  *
  * A run publishes (fn, ctx, n, chunk) under the mutex with a new generation number
- * and wakes all threads.  Every member then takes chunks from one atomic counter until
- * no chunk is left.  The caller works as well, and returns when all helpers have finished,
- * so no thread works on a run that has ended.
+ * and wakes all helpers.  Every member, including the caller, then takes chunks from one atomic
+ * counter until no chunk is left.  The caller returns when all helpers have finished,
+ * so no helper works on a run that has ended.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 
 struct ftr_team {
 	unsigned int size;	/* number of members, including the caller */
-	unsigned int started;	/* number of threads that were started */
+	unsigned int started;
 	pthread_mutex_t lock;
 	pthread_cond_t go, done;
 	unsigned long generation;	/* guarded by lock */

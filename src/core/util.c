@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Seeded random numbers, numeric and natural order.  The generator is xoshiro256** by Blackman
- * and Vigna, seeded with splitmix64, written from its published recurrence.  It gives
- * the same sequence on every machine, so a printed seed reproduces a run.
+ * and Vigna, seeded with splitmix64.  It gives the same sequence on every machine, so a printed
+ * seed reproduces a run.
  */
 #include <string.h>
 
@@ -76,7 +76,7 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Compare the runs of digits at *a and *b as numbers, and step over them. */
+/* Compare the numbers at *a and *b, and step over them. */
 static int number_cmp(const char **a, const char **b)
 {
 	const char *x = *a, *y = *b;

@@ -20,9 +20,10 @@ static bool is_delivered(const struct ftr_ddlr *r, ftr_sw s, ftr_port p)
 	return s == r->exit_sw && p == r->exit_port;
 }
 
-/* For struct write_order: the next change on the path of change i. A change that got its
- * step from one_alone() is not returned: its step is included in *base, and the path is followed
- * further over its new entry, because changes there may have got later steps since then. */
+/* For struct write_order: the next change on the path of change i. A change that got its step from
+ * one_alone() is not returned. Its step is included in *base, and the path is followed further over
+ * its new entry: changes on the rest of the path may have got greater steps after one_alone() gave
+ * this one. */
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 {
 	const struct ftr_ddlr *r = ctx;
@@ -80,7 +81,7 @@ static uint32_t step_alone(const struct ftr_ddlr *r, const uint32_t *step,
 	return WRITE_NEVER;
 }
 
-/* Give a step to one more change. False: no further change can have a step. */
+/* Give a step to one more change. Returns false if no further change can have a step. */
 static bool one_alone(struct ftr_ddlr *r, uint32_t *step, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {

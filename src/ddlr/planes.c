@@ -99,7 +99,7 @@ static bool comes_down(const struct ftr_ddlr *r, const struct ftr_group *g,
 }
 
 /* Call unclean_turn() for the turns that packets make at the i-th switch of the detour on their way
- * up to switch next. True if one of them is unclean. */
+ * up to switch next. Returns true if one of them is unclean. */
 static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 		     uint32_t i, ftr_sw next, enum arcs what)
 {
@@ -119,7 +119,7 @@ static bool turns_at(const struct ftr_ddlr *r, const struct detour *d,
 }
 
 /* Call unclean_turn() for the turns that packets from the detour make at its end and on their
- * further path to the LID. True if one of them is unclean. */
+ * further path to the LID. Returns true if one of them is unclean. */
 static bool turns_behind(const struct ftr_ddlr *r, const struct detour *d,
 			 enum arcs what)
 {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Turns over the horizontal links that join trees, for example a compute tree and a
- * storage tree whose spines are linked.
+ * Turns over the horizontal links that join trees, for example a compute tree and a storage tree
+ * whose spines are linked.
  *
- * A tree is a set of switches that are connected by links between different ranks. Each tree gets
- * a level. Of trees that are linked, the one with the most switches has the highest level. The
- * trees linked to it are one level lower: all their ranks count as lower than its ranks. Trees
- * linked to those are another level lower, and so on. A horizontal link between trees of different
- * levels then leads up from the lower tree to the higher one. Up/down routing by level and rank
+ * A tree is a set of switches that are connected by links between different ranks.  Each tree gets
+ * a level.  The tree with the most switches gets the highest level.  Trees linked to it get the
+ * next lower level, their neighbours the level below, and so on.  All ranks of a tree count as
+ * lower than all ranks of a tree with a higher level.  So a horizontal link between trees of
+ * different levels leads up to the tree with the higher level.  Up/down routing by level and rank
  * allows all turns of up/down routing by rank, and more.
  *
- * Links inside a tree or between trees of equal level remain horizontal. A path may cross one of
- * them between its upward and its downward part. All these turns together form no cycle: in every
- * path upward channels come first, by rising level and rank, then at most one horizontal channel,
- * then downward channels, by falling level and rank.
+ * Links inside a tree, or between trees of equal level, remain horizontal.  A path may cross one
+ * such link between its upward and its downward part.  All these turns together form no cycle.
+ * Every path begins with upward channels, by rising level and rank.  Then it may have one
+ * horizontal channel.  Then it has downward channels, by falling level and rank.
  */
 #include <string.h>
 
@@ -21,11 +21,10 @@
 
 struct trees {
 	const struct turns *tn;
-	uint32_t *tree;		/* union-find of switches, [n_sw]; a tree is identified by its
-				 * representative */
+	uint32_t *tree;		/* [n_sw] union-find; tree r has the representative r */
 	uint32_t *size;		/* size[r]: number of switches of tree r */
-	/* below[r]: number of levels by which tree r is below the highest tree of its island;
-	 * UINT16_MAX: tree r has no level yet */
+	/* below[r]: number of levels from the highest tree of the island down to tree r;
+	 * UINT16_MAX: no level yet */
 	uint16_t *below;
 };
 
@@ -42,7 +41,6 @@ static void find_trees(struct trees *z)
 		z->size[ftr_uf_find(z->tree, s)]++;
 }
 
-/* The largest tree without a level; UINT32_MAX: there is none. */
 static uint32_t largest(const struct trees *z)
 {
 	uint32_t best = UINT32_MAX;
@@ -54,8 +52,8 @@ static uint32_t largest(const struct trees *z)
 	return best;
 }
 
-/* Set below[] to depth + 1 for each tree without a level that is linked to a tree whose below[] is
- * `depth`. False: there is no such tree. */
+/* Set below[] to depth + 1 for each tree that has no level and is linked to a tree whose below[] is
+ * `depth`.  Returns false if there is none. */
 static bool lower_neighbours(struct trees *z, uint16_t depth)
 {
 	bool any = false;
@@ -98,7 +96,6 @@ static bool may_follow(const struct trees *z, uint32_t in, uint32_t out)
 		(a != CHANNEL_DOWN || b == CHANNEL_DOWN);
 }
 
-/* Allow the turns to and from horizontal channel h, as described at the top of this file. */
 static bool add_turns(struct turns *tn, const struct trees *z, uint32_t h)
 {
 	for_each_channel(tn, tn->channel[h].from, c)

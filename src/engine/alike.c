@@ -2,16 +2,20 @@
 /*
  * Finds columns that can be connected in the same way as an earlier column (connect.c).
  *
- * If the paths of a column need no new turn, they depend on four things only: the switches that
- * need a path, the switches without a path by rank, the turns that are allowed, and the possible
- * first steps (see connect.c) with their hop counts. If all four are the same as for an earlier
- * column, the search makes the same decisions, and the paths are the same. This is also true if
- * all hop counts differ by one constant. For example, the columns of all leaf switches of a chassis
- * behind one gateway are alike.
+ * If the paths of a column need no new turn, they depend on four things only:
  *
- * The next hops that a gateway may use are found separately for each column. A first step may
- * restrict the next hops of its gateway, which affects the other first steps to that gateway. So
- * the paths of a column are copied only if all of its first steps lead to different switches.
+ *	- the switches that need a path
+ *	- the switches without a path by rank
+ *	- the allowed turns
+ *	- the first steps (see connect.c) with their hop counts
+ *
+ * If all four are the same as for an earlier column, the paths are the same.  (All hop counts may
+ * differ by one constant.)  For example, the columns of all leaf switches of a chassis behind one
+ * gateway are alike.
+ *
+ * The next hops of gateways are computed for each column.  A first step may restrict the next hops
+ * of its gateway.  This affects other first steps to the same gateway.  So paths are copied only if
+ * all first steps lead to different switches.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,44 +2,48 @@
 /*
  * Dmodc: closed-form routes on complete, damaged and irregular fat-trees.
  *
- * Source: Gliksberg et al. 2020, section 3.4.  For switch s and destination d behind
- * leaf switch l, with Pi_s, the divider of s:
+ * Source: Gliksberg et al. 2020, section 3.4.  For switch s and destination d behind leaf switch l:
  *
+ *	Pi_s = divider of s
  *	C = groups of s that lead closer to l			(1)
  *	group g = C[floor(d / Pi_s) mod #C]			(3)
  *	port = g[floor(d / (Pi_s * #C)) mod #g]			(4)
  *
- * A group above leads closer if the cost of its remote switch is smaller, a group below
- * if the down-cost of its remote switch is smaller (section 3.4). If s must go down,
- * because a switch above routes to l downward through s, only groups below are
- * candidates (deviation: see <ftr/shape.h>). So every path goes up and then down, on any
- * graph: there is no loop, and the channel dependency graph has no cycle (section 4.1).
+ * A group above leads closer if the cost of its remote switch is smaller.  A group below leads
+ * closer if the down-cost of its remote switch is smaller (section 3.4).  If a switch above routes
+ * to l downward through s, s must go down: only groups below are candidates (deviation: see
+ * <ftr/shape.h>).  So every path goes up and then down, on any graph: there is no loop, and the
+ * channel dependency graph has no cycle (section 4.1).
  *
- * The placement (place.c) decides how many groups are counted and which group has which
- * number.  The literal placements count the present groups and links, as published.  The other
- * placements count the nominal ones, so that only displaced destinations change their link.
- * If the shape has upward paths, the other placements use another number in place of floor(d / Pi)
- * for hosts: the number of the host among the hosts whose upward paths use the same switch on the
- * tier of s (up_path in <ftr/shape.h>).
+ * The placement (place.c) decides how groups are counted and numbered.  The literal placements
+ * count the present groups and links, as published.  The other placements count the nominal groups
+ * and links, so that only displaced destinations change their link.  If the shape has upward paths,
+ * the other placements replace floor(d / Pi) for hosts.  Consider the hosts whose upward paths use
+ * the same switch on the tier of s (up_path in <ftr/shape.h>).  The number of the destination among
+ * these hosts is used instead.
  *
- * Patterns. On a tree with few faults, C is all groups above s for nearly every (s, l).
- * Then the port depends on d only through the pair
+ * Patterns.  On a tree with few faults, C is all groups above s for nearly every (s, l).  Then the
+ * port depends on d only through the pair
  *
  *	floor(d / Pi) mod W,  floor(d / (Pi * W)) mod p
  *
- * for W groups of p links each.  All switches with the same (Pi, W, p), a "pattern",
- * share these numbers. A pattern holds one byte for each LID, the place of the LID:
- * i * p + j stands for link j of group i. The row of a switch is made by looking up each of
- * these bytes in a list of the ports of the switch; a missing link has no port in the
- * list. Then the entries of s are corrected for the columns below s, for its own column, for
- * columns to which some group above does not lead closer, and for displaced destinations. These
- * columns are found by comparing whole rows of costs, many columns per instruction.
+ * for W groups of p links each.  All switches with the same (Pi, W, p) share these numbers.  They
+ * are stored as a pattern.  A pattern has one byte for each LID, the place of the LID: i * p + j
+ * stands for link j of group i.  The row of a switch is made by looking up each of these bytes in a
+ * list of the ports of the switch.  A missing link has no port in the list.  Then the entries of s
+ * are corrected for
+ *
+ *	- the columns below s, and its own column
+ *	- columns to which some group above s does not lead closer
+ *	- displaced destinations
+ *
+ * These columns are found by comparing whole rows of costs, many columns per instruction.
  *
  *	row of s = lookup(pattern(Pi_s, W_s, p_s), ports of s)
  *	           with these corrections
  *
- * Every row has one writer, so the rows are divided among the team.
- * Work: n_sw * (LIDs + groups of a switch * n_sw) byte operations, vectorised.
+ * Every row is written by one thread.  Work: n_sw * (LIDs + groups of a switch * n_sw) byte
+ * operations, vectorised.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,27 +53,26 @@
 #include "engine/engine.h"
 #include "engine/place.h"
 
-/* Greatest number of patterns. If there are more (on a badly damaged fabric), the remaining
- * switches are routed column by column. */
+/* Greatest number of patterns.  If there are more, the remaining switches are routed column by
+ * column. */
 #define MAX_PATTERNS 32
 #define NO_PATTERN 255
 
 struct pattern {
 	uint64_t pi;
-	const struct ftr_up_path *up_path;	/* [n_d] upward paths that replace d / pi; NULL:
-						 * none */
-	uint32_t w;		/* number of nominal groups above; with the literal placements, of
-				 * present groups above */
+	const struct ftr_up_path *up_path;	/* [n_d] replaces d / pi; NULL: unused */
+	uint32_t w;		/* number of groups above: nominal groups, or present groups with
+				 * the literal placements */
 	uint32_t p;		/* number of places of a group: the least common multiple of the
-				 * numbers of links of the groups */
-	uint8_t *place;		/* place[lid]: i * p + j; 255: the LID is no destination */
+				 * numbers of links */
+	uint8_t *place;		/* place[lid]: i * p + j; 255: no destination */
 };
 
 /* Scratch of a thread: arrays with one byte per column. */
 struct per_worker {
-	uint8_t *n_cand;	/* number of candidates, above or below */
-	uint8_t *n_above;	/* number of candidates above; 0 if s must route downward */
-	uint8_t *one;		/* index, among all groups of s, of the last candidate */
+	uint8_t *n_cand;	/* number of candidates */
+	uint8_t *n_above;	/* number of candidates above; 0: s must route downward */
+	uint8_t *one;		/* index of the last candidate among all groups of s */
 	uint8_t *must;		/* not 0: s must route downward */
 	uint64_t no_path;	/* number of entries without a port */
 };
@@ -82,9 +85,8 @@ struct job {
 	struct pattern pattern[MAX_PATTERNS];
 	unsigned int n_patterns;
 	uint8_t *pattern_of;	/* pattern_of[s]: index in pattern[], or NO_PATTERN */
-	uint64_t *displaced;	/* see dmodc_tables() (engine.h) */
-	uint32_t *d;		/* d[i], lid[i]: index d and LID of the i-th destination, copied to
-				 * be close together in memory */
+	uint64_t *displaced;	/* see dmodc_tables() */
+	uint32_t *d;		/* copies of index d and LID of each destination */
 	ftr_lid *lid;
 	struct per_worker per_worker[FTR_TEAM_MAX];
 };
@@ -100,8 +102,8 @@ static uint32_t common_multiple(uint32_t a, uint32_t b)
 	return m;
 }
 
-/* Set *t to the pattern of s by its slots. False: there is no group above s, such a group has no
- * slot, or the pattern would have more than FTR_PORT_MAX places. */
+/* Set *t to the pattern of s by its slots.  Returns false if a group above has no slot, if there is
+ * no group above, or if the pattern would be too large. */
 static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 			 struct pattern *t)
 {
@@ -119,8 +121,8 @@ static bool slot_pattern(const struct ftr_shape *sh, ftr_sw s,
 	return sh->tree.n_up[s] > 0;
 }
 
-/* Set *t to the pattern of s by the present groups above s. False: there are none, or they differ
- * in their numbers of links. */
+/* Set *t to the pattern of s by the present groups above s.  Returns false if there are none, or if
+ * their numbers of links differ. */
 static bool group_pattern(const struct ftr_shape *sh, ftr_sw s,
 			  struct pattern *t)
 {
@@ -236,15 +238,13 @@ static void count_candidates(const struct ftr_shape *sh, struct per_worker *w,
 
 /* ---- columns ----------------------------------------------------------- */
 
-/* The switch whose row is being computed. */
 struct row {
 	const struct job *j;
 	const struct per_worker *w;
 	ftr_sw s;
 	uint8_t *lft;
-	const struct pattern *t;	/* pattern of s; NULL: none */
-	bool lost;		/* true: at least one place of the pattern has no port, because its
-				 * link is missing */
+	const struct pattern *t;	/* pattern of s, or NULL */
+	bool lost;		/* some place of the pattern has no port */
 	struct port_choice place;
 };
 
@@ -263,9 +263,8 @@ static void fill_column(uint8_t *restrict row, const ftr_lid *restrict lid,
 		row[lid[i]] = port;
 }
 
-/* Fill ports[] with the port of each place of the pattern. The number i of a group is its position
- * among the groups above with the literal placements, and its slot with the others. False: some
- * place has no port. */
+/* Fill ports[] with the port of each place.  Groups are numbered by slot, or by position with the
+ * literal placements.  Returns false if some place has no port. */
 static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 		       uint32_t n, ftr_port *ports)
 {
@@ -290,7 +289,7 @@ static bool list_ports(const struct row *r, const struct ftr_group *const *g,
 	return found == r->t->w * p;
 }
 
-/* Compute the entry for destination i. place_column() must have been called for its column. */
+/* Compute the entry for destination i, after place_column() for its column. */
 static void place_entry(struct row *r, uint32_t i)
 {
 	const struct job *j = r->j;
@@ -302,8 +301,8 @@ static void place_entry(struct row *r, uint32_t i)
 			UINT64_C(1) << lid % 64;
 }
 
-/* In column l, compute again the entries whose place belongs to no candidate (gone[place] is 1), or
- * whose place has no port. */
+/* Compute the entries of column l again if their place belongs to no candidate (gone[place] is 1)
+ * or has no port. */
 static void patch_displaced(struct row *r, uint32_t l, const uint8_t *gone)
 {
 	const struct ftr_shape *sh = r->j->sh;
@@ -337,8 +336,7 @@ static void patch(struct row *r, uint32_t l)
 	patch_displaced(r, l, gone);
 }
 
-/* Set only[k] to the port of group k of s if the group has exactly one link; otherwise to
- * FTR_PORT_NONE. */
+/* only[k]: the port of group k of s, if the group has exactly one link. */
 static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
@@ -350,7 +348,7 @@ static void only_ports(const struct ftr_shape *sh, ftr_sw s, ftr_port *only)
 }
 
 /* Route the columns to which the pattern does not apply, and correct displaced entries in the other
- * columns. up: the groups above s, which are the candidates where the pattern applies. */
+ * columns.  up: the groups above s. */
 static void patch_columns(struct row *r, struct per_worker *w,
 			  const struct ftr_group *const *up)
 {
@@ -362,7 +360,7 @@ static void patch_columns(struct row *r, struct per_worker *w,
 	uint32_t n_served = r->t ? sh->tree.n_up[r->s] : 0;
 	const ftr_lid *lid = r->j->lid;
 	bool skip = n_served && !r->lost;
-	uint64_t served;	/* 8 bytes, each with the value n_served */
+	uint64_t served;	/* n_served in each byte */
 	const uint8_t none_gone[256] = { 0 };
 	ftr_port only[FTR_PORT_MAX + 1];
 
@@ -434,8 +432,6 @@ static void route_some(void *ctx, unsigned int worker, uint32_t begin,
 		route_switch(j, &j->per_worker[worker], s);
 }
 
-/* Set the entries for extra turns; the costs do not include such turns. Returns the number of
- * entries that had no port before. */
 static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 {
 	const struct ftr_shape *sh = j->sh;
@@ -456,7 +452,7 @@ static uint64_t fill_extra(const struct job *j, const struct connect *extra)
 
 			filled += row[lid] == FTR_PORT_NONE;
 			row[lid] = place_port(&pl, &sh->numbering.dest[k]);
-			if (j->displaced)	/* an entry for extra turns is not displaced */
+			if (j->displaced)
 				j->displaced[(size_t)e->sw *
 					     (j->out->stride / 64) + lid / 64] &=
 					~(UINT64_C(1) << lid % 64);

@@ -2,62 +2,62 @@
 /*
  * Connect the pairs that up/down routing by rank does not connect.
  *
- * Real fabrics contain pairs of host ports without an up/down path: Aggregation Nodes or
- * hosts on spines, leaf switches that have no common spine after faults, two core chassis
- * that are joined only by racks.  Two solutions were compared.  Another order of the
- * switches, in which every pair has an up/down path (engine sftree), moves the paths of
- * all other pairs; the most loaded link then carries 10 to 41 % more flows.  The solution here
- * keeps the entries of the routing by rank, except some entries of gateways, and allows a few
- * extra turns (turns.h): a packet that came down to a switch, the gateway, may leave it upward
- * again.  Only paths that need a gateway use one.
+ * Some fabrics have pairs of host ports without an up/down path: Aggregation Nodes or hosts on
+ * spines, leaf switches without a common spine after faults, two core chassis that are joined only
+ * by racks.  Two solutions were compared.  The first is another order of the switches, in which
+ * every pair has an up/down path (engine sftree).  It moves the paths of all other pairs, and the
+ * most loaded link carries 10 to 41 % more flows.  The second solution is used here.  It keeps the
+ * entries of the routing by rank, except some entries of gateways, and allows a few extra turns
+ * (turns.h).  A gateway is a switch at which a packet that came down may go up again.  Only paths
+ * that need a gateway pass a gateway.
  *
- * A pair (s, l) of a switch and a column is needed if links connect the two, but the cost
- * from s to l is infinite. In addition, both must have host ports, or column l must have the
- * port of a subnet manager. Column by column, paths grow from the switches that have an
- * up/down path to l to those that need one; a step to a switch with an up/down path is a
- * first step. A step from s to a neighbour t is usable if a packet that came from s may
- * turn to every next hop of t towards l, because s cannot choose among them:
+ * A pair (s, l) is a switch and a column (a destination switch).  It is needed if links connect s
+ * and l, but the cost from s to l is infinite.  In addition, both must have host ports, or l must
+ * have the port of a subnet manager.  The columns are connected one by one.  Paths grow from the
+ * switches that have an up/down path to l to the switches that need a path.  A step to a switch
+ * with an up/down path is a first step.  A step from s to a neighbour t is usable if a packet from
+ * s may turn to every next hop of t towards l.  (s cannot choose among them.)
  *
  *	s --> t --> u1, u2	turns (s,t,u1) and (s,t,u2) must be allowed
  *
- * The path that needs the fewest new turns is taken; on a tie the one with the fewest
- * hops; then the one that turns at the leaf switch with the most switches above it (the
- * hub).  So there are few gateways, and later columns can use turns that are allowed already.
+ * The best path has the fewest new turns.  On a tie, it has the fewest hops.  On a further tie, it
+ * turns at the leaf switch with the most switches above it (the hub).  So there are few gateways,
+ * and later columns can use turns that are allowed already.
  *
- * The turns that can be admitted depend on those admitted before. If only gateways join two groups
- * of switches, a turn from one group to the other at one gateway may exclude the opposite
- * direction at all other gateways (see the example below). So a column is connected in stages. A
- * stage may use:
+ * Turns that are admitted early may exclude other turns.  Suppose that only gateways join two
+ * groups of switches.  Then a turn from the first group to the second at one gateway may exclude
+ * the opposite direction at all other gateways (see the example below).  So a column is connected
+ * in stages.  A stage may use:
  *
  *	ALLOWED | ALL		turns that are allowed already, to all next hops of the gateway
- *	ALLOWED			such turns, to some of its next hops: in this column the gateway
- *				then uses only these
+ *	ALLOWED			turns that are allowed already, to some next hops of the gateway.
+ *				In this column the gateway then uses only these next hops
  *	NEW | ALL | BOTH	new turns, to all next hops of the gateway, in both directions
- *	NEW | BOTH		such turns, to some of its next hops: in this column the gateway
- *				then uses only these, and its paths do not become longer
- *	LONGER			a gateway without switches below uses a next hop above that
- *				is not on a shortest path, so that its own hosts have a
- *				longer path.  This helps if every gateway is connected to
- *				several switches of each group
+ *	NEW | BOTH		new turns, to some next hops of the gateway, in both directions.  In
+ *				this column the gateway then uses only these next hops, and its
+ *				paths do not become longer
+ *	LONGER			a next hop above the gateway that is not on a shortest path.  The
+ *				gateway must have no switches below.  Its own hosts then have a
+ *				longer path.  This helps if every gateway is connected to several
+ *				switches of each group
  *	NEW | ALL		new turns in one direction, to all next hops
- *	NEW			such turns, to some of its next hops, as with NEW | BOTH
+ *	NEW			new turns in one direction, otherwise like NEW | BOTH
  *
- * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns of across.c are
- * allowed before the first column. Switches without a path by rank may then get several next hops
- * whose paths are equally short and use allowed turns only (spread.c). Placement and the search
- * divide the flows among these links.
+ * If horizontal links join trees of the fabric (CONNECT_ACROSS), the turns of across.c are allowed
+ * before the first column.  Switches without a path by rank may then get several next hops
+ * (spread.c).  Placement and the search divide the flows among them.
  *
- * If pairs still have no path after the last stage, dmodc makes a new plan with horizontal links
- * (enum connect_links). If that fails as well, or there are no such links, dmodc uses another order
- * for the whole fabric (ORDER_GATEWAYS in inverted_order.c). For some fabrics there are no suitable
- * extra turns, for example if two chassis A and B are joined only by gateways. Let a packet turn at
- * gateway g from A to B (a -> g -> b), and another one at gateway h from B to A (c -> h -> d). If
- * up/down paths lead from b to c and from d to a, the turns close a cycle:
+ * If some pairs still have no path, dmodc makes a new plan with horizontal links (enum
+ * connect_links).  If this fails as well, or if there are no horizontal links, dmodc uses another
+ * order for the whole fabric (ORDER_GATEWAYS in inverted_order.c).  Some fabrics have no suitable
+ * extra turns, for example two chassis A and B that are joined only by gateways.  Let a packet turn
+ * from A to B at gateway g (a -> g -> b).  Let another packet turn from B to A at gateway h
+ * (c -> h -> d).  If up/down paths lead from b to c and from d to a, the turns close a cycle:
  *
  *	a -> g -> b ... c -> h -> d ... a
  *
- * Inside a chassis these paths nearly always exist. Then either no turns suffice, or all traffic of
- * at least one direction crosses one link of one gateway.
+ * Inside a chassis these paths nearly always exist.  Then either extra turns cannot connect all
+ * pairs, or they lead all traffic of at least one direction over one link of one gateway.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,10 +65,10 @@
 #include "engine/place.h"
 #include "engine/plan.h"
 
-/* tries, all_tries: the number of times that grow() may fail because a turn is refused, in one
- * column, and in all columns and passes together. Refused turns are not tried again. The second
- * stage is skipped in the first pass, because a new turn is better than a gateway that may use only
- * some of its next hops. */
+/* tries: the number of times that grow() may fail in one column because a turn is refused.
+ * all_tries: the same for all columns and passes together.  Refused turns are not tried again.  The
+ * first pass skips the second stage, because a new turn is better than a gateway with fewer next
+ * hops. */
 static const struct stage {
 	unsigned int mode, tries, all_tries;
 } stages[] = {
@@ -80,14 +80,13 @@ static const struct stage {
 
 #define N_STAGES FTR_ARRAY_LEN(stages)
 _Static_assert(N_STAGES == PLAN_STAGES, "PLAN_STAGES must be the number of stages");
-/* Greatest number of passes over all columns, not counting the first one, which skips the second
- * stage; passes are repeated while they find new turns. */
+/* Greatest number of passes over all columns after the first pass.  Passes are repeated while they
+ * find new turns. */
 #define PASSES 4
 
 #define IMPOSSIBLE UINT32_MAX
 
-/* The number of new turns that a step over channel c needs. IMPOSSIBLE: it needs a turn that this
- * mode does not permit, or that was refused before. */
+/* The number of new turns that a step over channel c needs, or IMPOSSIBLE. */
 static uint32_t new_turns(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -162,8 +161,6 @@ static struct step pop(struct plan *p)
 #define KEY_TURN ((uint64_t)1 << 48)
 #define KEY_HOP ((uint64_t)1 << 32)
 
-/* The key (see struct step) of the path from t to the column, without the position in the order of
- * gateways. */
 static uint64_t key_at(const struct plan *p, ftr_sw t)
 {
 	if (plan_by_rank(p, t))
@@ -176,9 +173,8 @@ static bool is_better(const struct plan *p, const struct step *x)
 	return p->state[x->sw] != LABELLED || before(x, &p->label[x->sw]);
 }
 
-/* Consider the step over channel c from a switch that has no path yet. To save time, the new turns
- * of the step are counted only if the step would replace the label of the switch if it needed no
- * new turn. */
+/* Consider the step over channel c from a switch without a path.  The new turns are counted last,
+ * to save time. */
 static void consider(struct plan *p, uint32_t c)
 {
 	ftr_sw s = p->turns.channel[c].from, t = p->turns.channel[c].to;
@@ -202,7 +198,6 @@ static void consider(struct plan *p, uint32_t c)
 	push(p, x);
 }
 
-/* Consider the steps to t from all of its neighbours. */
 static void consider_to(struct plan *p, ftr_sw t)
 {
 	for_each_channel(&p->turns, t, c) {
@@ -215,7 +210,6 @@ static void consider_to(struct plan *p, ftr_sw t)
 
 /* ---- a column ---------------------------------------------------------- */
 
-/* Consider all first steps that need no new turn. */
 static void seed_allowed(struct plan *p)
 {
 	const struct turns *tn = &p->turns;
@@ -224,7 +218,7 @@ static void seed_allowed(struct plan *p)
 	for (uint32_t i = 0; i < tn->n_extra; i++) {
 		uint32_t c = tn->extra[i].in;
 
-		if (tn->channel[c].extra == i &&	/* consider each channel only once */
+		if (tn->channel[c].extra == i &&	/* each channel only once */
 		    !plan_by_rank(p, tn->channel[c].from) &&
 		    p->state[tn->channel[c].from] != CONNECTED &&
 		    plan_by_rank(p, tn->channel[c].to))
@@ -232,7 +226,6 @@ static void seed_allowed(struct plan *p)
 	}
 }
 
-/* Consider all first steps. */
 static void seed_all(struct plan *p)
 {
 	ftr_sw to = p->sh->numbering.col_sw[p->l];
@@ -247,8 +240,6 @@ static void seed_all(struct plan *p)
 	}
 }
 
-/* Of the n channels in hop[], keep those to the switches nearest to the column. Returns the number
- * of channels that are kept. */
 static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 {
 	uint8_t least = FTR_COST_INF;
@@ -262,9 +253,9 @@ static uint32_t keep_shortest(const struct plan *p, uint32_t *hop, uint32_t n)
 	return kept;
 }
 
-/* h: the next hops of the switch at the end of channel c. Remove those to which a packet from c
- * must not turn. If none of these turns is allowed and the mode has NEW, admit one of them. If the
- * list may have longer paths, keep the shortest. FTR_REFUSED: none would remain. */
+/* h: the next hops of the switch at the end of channel c.  Remove the next hops to which a packet
+ * from c must not turn.  If none is left and the mode has NEW, admit one turn.  If paths may be
+ * longer, keep the shortest.  Returns FTR_REFUSED if no next hop is left. */
 static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 				     struct hop_list *h)
 {
@@ -292,8 +283,8 @@ static enum ftr_status restrict_hops(struct plan *p, uint32_t c,
 	return FTR_OK;
 }
 
-/* Admit the turns that packets make at the end of channel c, as the mode permits. FTR_REFUSED: a
- * turn that is needed is not allowed. */
+/* Admit the turns of packets at the end of channel c, as far as the mode permits.  Returns
+ * FTR_REFUSED if a necessary turn is not allowed. */
 static enum ftr_status admit_step(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -316,8 +307,7 @@ static enum ftr_status admit_step(struct plan *p, uint32_t c)
 	return restrict_hops(p, c, h);
 }
 
-/* Like admit_step(), but on success the next hops of the switch at the end of c are fixed
- * for this column. */
+/* admit_step(), and fix the next hops of the switch at the end of c for this column. */
 static enum ftr_status use_step(struct plan *p, uint32_t c)
 {
 	enum ftr_status st = admit_step(p, c);
@@ -331,22 +321,21 @@ static void connected(struct plan *p, ftr_sw s)
 {
 	p->state[s] = CONNECTED;
 	p->connected[p->n_connected++] = s;
-	p->label[s].key &= KEY_TURN - 1;	/* the turns of the path are admitted, so they no
-						 * longer count as new */
+	p->label[s].key &= KEY_TURN - 1;	/* admitted turns are no longer new */
 	p->left -= p->needed[s];
 	if (p->ends[s] && p->need[p->l] & NEED_ENDS)
 		p->pairs += (uint64_t)p->ends[s] *
 			p->lids[p->sh->numbering.col_sw[p->l]];
 }
 
-/* Admit the steps of the path from s, beginning with the one nearest to the column. */
+/* Admit the steps of the path from s, beginning at the column. */
 static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 {
 	uint32_t n = 0;
 
 	for (; !plan_by_rank(p, s) && p->state[s] != CONNECTED;
 	     s = p->turns.channel[p->label[s].channel].to) {
-		if (n == p->sh->f->n_sw)	/* the labels have changed and form a loop */
+		if (n == p->sh->f->n_sw)	/* the labels form a loop */
 			return FTR_REFUSED;
 		p->path[n++] = s;
 	}
@@ -361,10 +350,8 @@ static enum ftr_status admit_path(struct plan *p, ftr_sw s)
 	return FTR_OK;
 }
 
-/* Use the paths of an earlier column. The next hops of the gateways are computed for this column.
- * FTR_REFUSED: a turn to one of these next hops is not allowed; no switch has been connected.
- * This can happen if spread.c gave a switch several next hops: only the first of them is copied
- * here, but the step that plan_find_alike() has compared may lead to another one. */
+/* Copy the paths of an earlier column, but compute the next hops of its gateways.  Returns
+ * FTR_REFUSED if a turn to one of these next hops is not allowed; then no switch is connected. */
 static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k)
 {
 	const struct connect_entry *begin = p->out->entry + k->first, *end = begin + k->n;
@@ -387,8 +374,8 @@ static enum ftr_status copy_paths(struct plan *p, const struct earlier_column *k
 	return st;
 }
 
-/* Grow paths until this mode can reach no other switch that needs a path. FTR_REFUSED: a turn was
- * refused; it is not tried again. */
+/* Grow paths until this mode reaches no further switch that needs a path.  Returns FTR_REFUSED if a
+ * turn was refused; it is not tried again. */
 static enum ftr_status grow(struct plan *p)
 {
 	bool all = p->spread && p->mode == (ALLOWED | ALL);
@@ -429,7 +416,6 @@ static enum ftr_status grow(struct plan *p)
 	return p->nomem ? FTR_NOMEM : FTR_OK;
 }
 
-/* Remove the labels of all switches that are not connected, and empty the heap. */
 static void unlabel(struct plan *p)
 {
 	p->n_heap = 0;
@@ -480,7 +466,6 @@ static bool add_entry(struct plan *p, ftr_sw s, const uint32_t *hop,
 	return true;
 }
 
-/* Add the entries of the column in the order of switches, and reset the state of all switches. */
 static bool end_column(struct plan *p)
 {
 	bool ok = true;
@@ -534,7 +519,6 @@ static enum ftr_status connect_column(struct plan *p, uint32_t l)
 	return st;
 }
 
-/* Copy the result into the arena, which outlives the plan. */
 static bool publish(struct plan *p)
 {
 	struct connect *o = p->out;
@@ -584,8 +568,7 @@ static bool allocate(struct plan *p)
 	       FTR_NEW(a, p->path, n) && FTR_NEW(a, p->connected, n);
 }
 
-/* Admit the turns of an earlier routing, except those that do not exist here or would close a
- * cycle. */
+/* Admit the turns of an earlier routing that exist here and close no cycle. */
 static enum ftr_status admit_given(struct plan *p)
 {
 	enum ftr_status st = FTR_OK;
@@ -601,10 +584,9 @@ static enum ftr_status admit_given(struct plan *p)
 	return st == FTR_NOMEM ? st : FTR_OK;
 }
 
-/* Is it certain that the result will be discarded? A column may be incomplete although its
- * last stage ended without a new refusal. Then every step that could continue its paths had
- * been refused before. A refusal is final, so no turn that is found later can complete the
- * column. */
+/* Is it certain that the result will be discarded?  If a column is incomplete although its last
+ * stage refused no turn, every step that could continue its paths was refused before.  Refusals are
+ * final, so no later turn can complete the column. */
 static bool gives_up(const struct plan *p)
 {
 	return p->whole && !p->complete && p->closed;
@@ -627,9 +609,9 @@ static enum ftr_status pass(struct plan *p)
 	return st;
 }
 
-/* Later columns add turns that earlier ones can use. So after the first pass, all columns are
- * planned again until no new turn is added, at most PASSES times. If the last pass has added no
- * turn, the result depends on the set of turns, not on the order in which they were found. */
+/* Columns can use turns that were added for later columns.  So all columns are planned again until
+ * no turn is added, at most PASSES times.  If the last pass adds no turn, the order in which turns
+ * were found does not matter: the result depends only on the set of turns. */
 static enum ftr_status run_connect(struct plan *p)
 {
 	enum connect_links links = p->out->links;

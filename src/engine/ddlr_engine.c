@@ -2,26 +2,23 @@
 /*
  * Engine ddlr: tables for fabrics whose faults are repaired locally.
  *
- * Deterministic dynamic local rerouting (Sem-Jacobsen et al. 2011, section VI) acts after
- * a fault; that part is described in <ftr/ddlr.h>. The tables of a fabric without a new
- * fault are those of sftree, with its promise: every switch reaches every LID. In
- * addition the engine provides SL2VL tables for rerouted packets; these tables are set
- * only once.
+ * After a fault, the tables are repaired by deterministic dynamic local rerouting (Sem-Jacobsen et
+ * al. 2011, section VI), see <ftr/ddlr.h>.  Without a new fault, the tables are those of sftree:
+ * every switch reaches every LID.  The engine also provides SL2VL tables for rerouted packets.
+ * They are set only once.
  *
- * If a packet changes its direction at a switch, from up to down or from down to up, it
- * is on VL 1 on the next link. On all other links it is on VL 0. A packet from a host or
- * from the switch itself does not change direction. SL2VL is indexed by the input and the
- * output port, which determine the direction, so the SL2VL tables do not depend on the
- * routes and never change.
+ * If a packet changes its direction at a switch (up to down, or down to up), it is on VL 1 on the
+ * next link.  On all other links it is on VL 0.  A packet from a host or from the switch itself
+ * does not change direction.  SL2VL tables are indexed by input and output port, which determine
+ * the direction.  So they do not depend on the routes and never change.
  *
- * deviation: Sem-Jacobsen et al. 2011 put rerouted packets on layers of their own, from
- * the U-turn to the switch below the fault.  A switch that forwards by (in, out, SL)
- * cannot distinguish rerouted packets from others; it sees only turns.
+ * deviation: Sem-Jacobsen et al. 2011 put rerouted packets on layers of their own, from the U-turn
+ * to the switch below the fault.  A switch that forwards by (in, out, SL) cannot distinguish
+ * rerouted packets from other packets; it sees only turns.
  */
 #include "engine/engine.h"
 
-/* Does port p lead to a switch above s? A horizontal link counts as leading up from the smaller
- * switch index to the greater. */
+/* Does port p lead up from s?  A horizontal link leads up to the greater switch index. */
 static bool is_above(const struct ftr_shape *sh, ftr_sw s, ftr_port p)
 {
 	ftr_sw t = ftr_fabric_port(sh->f, s, p)->peer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine dmodc: the closed form (closed_form.c), and extra turns for pairs that it does not
- * connect (connect.c). If these turns do not connect all pairs, the whole fabric is routed
- * by an inverted order, as by sftree.
+ * Engine dmodc: the closed form (closed_form.c), and extra turns for pairs that the closed form
+ * does not connect (connect.c).  If these turns do not connect all pairs, the whole fabric is
+ * routed by an inverted order, like sftree.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,6 @@ static enum ftr_status report_dmodc(const struct ftr_shape *sh,
 	return FTR_OK;
 }
 
-/* Plan the extra turns. Horizontal links are used only if pairs have no path without them. */
 static enum ftr_status plan_extra(const struct ftr_shape *sh,
 				  const struct ftr_route_opts *opts,
 				  struct ftr_arena *a, struct connect *extra,

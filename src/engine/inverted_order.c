@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The inverted order: a total order of the switches in which every switch reaches the
- * highest one, usually a leaf, by going up.
+ * The inverted order: a total order of the switches.  Every switch reaches the highest switch,
+ * usually a leaf, by going up.
  *
- * Bogdanski et al. 2012 let packets between switches without an up/down path make one
- * turn from down to up inside a subtree. The subtree consists of one leaf (the subtree
- * root, here called the root) and switches above it. If that subtree is turned upside
- * down, these turns lead from up to down, which up/down routing permits.
+ * Bogdanski et al. 2012 let packets between switches without an up/down path make one turn from
+ * down to up inside a subtree.  The subtree has one leaf (the subtree root, here called the root)
+ * and switches above it.  If the subtree is turned upside down, these turns lead from up to down.
+ * Up/down routing permits them.
  *
  * Terms (up and down refer to the ranks of the shape; each island is ordered by itself):
  *
- *	A	the set of the switches that the root reaches by going up, and the root
- *	part	a connected component of the switches that are not in A and have no upward
- *		path into A, for example a plane that lost its link to the root
+ *	A	the root, and all switches that the root reaches by going up
+ *	part	a connected set of switches outside A, none of which has an upward path into A, for
+ *		example a plane that lost its link to the root
  *	anchor	a switch that joins a part to the other switches, usually a leaf: one upward
  *		path leads from it into A, and another one into the part
  *
  * The inverted order of an island is built by these rules:
  *
- *	1. Lowest are the switches outside A with an upward path into A. They are placed by
- *	   ascending rank. Among switches of one rank, anchors are placed highest.
+ *	1. Lowest are the switches outside A with an upward path into A, by ascending rank.  Among
+ *	   switches of one rank, anchors are highest.
  *	2. Above them are the switches of A, by descending rank: top switches lowest, the root
  *	   highest.
- *	3. The switches of a part that its anchor reaches by going up are placed just below the
- *	   anchor, by descending rank. Just below these are the switches of the part with an
- *	   upward path to one of them, by ascending rank. An anchor is above the other leaves
- *	   (rule 1). So its part is also above them, and hosts on these leaves continue to use
- *	   the part.
- *	4. The remaining switches are found breadth first. Each is placed just below the
- *	   highest of its neighbours that have a place already.
+ *	3. The switches of a part that its anchor reaches by going up are just below the anchor,
+ *	   by descending rank.  Other switches of the part with an upward path to one of these
+ *	   switches are just below them, by ascending rank.  Leaves that are not anchors are below
+ *	   the anchor (rule 1), and so below the part.  So their hosts continue to use the part.
+ *	4. The remaining switches are found breadth first.  Each is placed just below its highest
+ *	   neighbour that has a place already.
  *
  *	      root             <- highest
  *	     /  |  \
@@ -39,60 +38,60 @@
  *	    middle switches
  *	      other leaves     <- lowest
  *
- * By construction every switch except the root has a neighbour above it.  So every switch
- * reaches the root by going up, and the root reaches every switch by going down: up/down
- * routing on this order connects all pairs.  Any routing that goes up and then down by
- * one total order has no cycle of channel dependencies.  On a complete tree the paths between
- * hosts are the same as with up/down routing by rank: a path from the root, which by
- * rank goes up inside A and then down outside A, goes down all the way in this order,
- * over the same links.
+ * By construction every switch except the root has a neighbour above it.  So every switch reaches
+ * the root by going up, and the root reaches every switch by going down.  So up/down routing by
+ * this order connects all pairs.  Any routing that goes up and then down by one total order has no
+ * cycle of channel dependencies.  On a complete tree, paths between hosts are the same as with
+ * up/down routing by rank.  For example, a path from the root goes up inside A and then down
+ * outside A by rank.  In this order it goes down all the way, over the same links.
  *
- * The root is, if possible, a leaf without a leaf above it and without a switch below it, because
- * leaves inside A reach each other only through the root. (If there is no such leaf, leaves with
- * the least chain[] take its place.) Of these leaves, those with nearly the largest A (ROOT_SHARE)
- * are considered, and the one with the smallest GUID is the root. So the loss of one link rarely
- * changes the root. In an island without a leaf, the switch with the smallest GUID is the root.
+ * Leaves inside A reach each other only through the root.  So if possible, the root is a leaf
+ * without leaves above it and without switches below it.  If there is no such leaf, leaves with the
+ * least chain[] are considered.  Among these leaves, only those with nearly the largest A
+ * (ROOT_SHARE) remain, and the one with the smallest GUID becomes the root.  So the loss of one
+ * link rarely changes the root.  In an island without a leaf, the switch with the smallest GUID is
+ * the root.
  *
- * deviation: if the shape has upward paths (struct ftr_up_path) and a switch that is not
- * a leaf reaches all top switches, the root is the highest such switch by rank. An example is
- * a chassis leaf switch, to which racks are connected. With a leaf as root, all chassis leaf
- * switches above it would be in A. Packets between two chassis leaf switches would then pass
- * through the root, and the traffic of all neighbours of the root would share its few links.
- * With a chassis leaf switch as root only the spines above it are upside down, and no path of
- * a host changes. PGFTs have no upward paths, so there the root is a leaf.
+ * deviation: if the shape has upward paths (struct ftr_up_path), the root need not be a leaf.  If
+ * switches that are not leaves reach all top switches, the root is the highest of them by rank.  An
+ * example is a chassis leaf switch, to which racks are connected.  With a leaf as the root, all
+ * chassis leaf switches above it would be in A.  Packets between two chassis leaf switches would
+ * then pass through the root.  The traffic of all neighbours of the root would share its few links.
+ * With a chassis leaf switch as the root, only the spines above it are upside down, and no path of
+ * a host changes.  PGFTs have no upward paths, so their root is a leaf.
  *
- * If the root would be a bottleneck because hosts are connected to switches of A, another
- * leaf becomes the root (root.c).
+ * If hosts are connected to switches of A, the root may be a bottleneck.  Then another leaf becomes
+ * the root (root.c).
  *
- * With the rules above, if two chassis are joined only by racks, all traffic between them
- * that has no path by rank would cross the links of one anchor. Therefore two rules are
- * different with ORDER_GATEWAYS. dmodc uses ORDER_GATEWAYS; sftree does if the shape has
- * upward paths and some pairs of host ports have no path by rank.
+ * If two chassis are joined only by racks, all traffic between them without a path by rank would
+ * cross the links of one anchor.  Therefore ORDER_GATEWAYS has two other rules.  dmodc uses
+ * ORDER_GATEWAYS.  sftree uses it if the shape has upward paths and some pairs of host ports have
+ * no path by rank.
  *
- *	- if the shape has upward paths, the root is a switch that is not a leaf: one of those
- *	  that reach the most top switches, even if not all of them.  Then one of the two
- *	  chassis keeps all its paths by rank, and only the other chassis is a part
- *	- a part has further anchors: leaves that are connected to the same switches of the
- *	  part as its first anchor. They are above the part, too. Then each anchor carries
- *	  traffic between the chassis, in both directions. Anchors cannot reach each other
- *	  over the part, so their number is limited (GATEWAY_SHARE)
+ *	- If the shape has upward paths, the root is a switch that is not a leaf.  Of these
+ *	  switches, it reaches the most top switches, but not always all.  Then one of the two
+ *	  chassis keeps all its paths by rank, and only the other chassis is a part.
+ *	- A part has further anchors: leaves that are connected to the same switches of the part as
+ *	  its first anchor.  They are above the part, too.  Then each anchor carries traffic
+ *	  between the chassis, in both directions.  Anchors cannot reach each other over the part,
+ *	  so their number is limited (GATEWAY_SHARE).
  */
 #include <string.h>
 
 #include "core/bytes.h"
 #include "engine/engine.h"
 
-/* Let n be the greatest size that A has for any leaf with the least chain[]. A leaf is considered
- * as the root only if its A has at least n - n / ROOT_SHARE switches. The same limit applies to the
- * number of switches of a part that its anchor reaches. */
+/* Let n be the greatest size of A for any leaf with the least chain[].  A leaf may be the root only
+ * if its A has at least n - n / ROOT_SHARE switches.  The same limit applies to the number of
+ * switches of a part that its anchor reaches. */
 #define ROOT_SHARE 4
-/* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A are further anchors of a
+/* At most 1 / GATEWAY_SHARE of the leaves with an upward path into A become further anchors of a
  * part. */
 #define GATEWAY_SHARE 16
 
 #define NONE UINT32_MAX
 
-/* A switch with an upward path into A, and a part of which it may become the anchor. */
+/* Switch s with an upward path into A may become the anchor of a part. */
 struct offer {
 	ftr_sw s;
 	uint32_t part, size;	/* size: number of switches of the part that s reaches by going
@@ -101,35 +100,35 @@ struct offer {
 
 struct ordering {
 	const struct ftr_shape *sh;
-	const ftr_sw *by_rank;	/* [n_sw] switches, sorted by (rank, index) */
+	const ftr_sw *by_rank;	/* [n_sw] switches by rank, then by index */
 	enum order_kind how;
-	uint32_t *island;	/* island[s]: least index of a switch in the island of s */
-	uint32_t *reach;	/* reach[l]: number of switches in A if the root is the switch of
-				 * column l */
-	uint32_t *chain;	/* chain[l]: number of leaves above the switch of column l, plus 1
-				 * if that switch is a leaf, plus the number of downward groups of
-				 * that switch */
-	uint32_t *tops;		/* tops[l]: number of top switches (those without a link up) in A if
-				 * the root is the switch of column l */
+	uint32_t *island;	/* [n_sw] least index of a switch in the island */
+	uint32_t *reach;	/* reach[l]: number of switches in A if the switch of column l is
+				 * the root */
+	uint32_t *chain;	/* chain[l], for the switch of column l: number of leaves above it,
+				 * plus 1 if it is a leaf, plus number of its downward groups */
+	uint32_t *tops;		/* tops[l]: number of switches without a link up in A if the switch
+				 * of column l is the root */
 	ftr_sw *root;		/* root[i]: root of island i */
-	uint8_t *kind;		/* kind[s]: OUTSIDE, CLIMBS, ... */
-	uint32_t *part;		/* part[s]: least index of a switch in the part of s */
-	ftr_sw *anchor;		/* anchor[p]: anchor of part p, or NONE */
-	ftr_sw *above;		/* above[p]: the lowest anchor of part p */
-	uint8_t *is_anchor;	/* is_anchor[s]: s is an anchor */
-	struct offer *offer;	/* [n_offers] the possible anchors of all parts */
+	uint8_t *kind;		/* [n_sw] OUTSIDE, CLIMBS, ... */
+	uint32_t *part;		/* [n_sw] least index of a switch in the part */
+	ftr_sw *anchor;		/* anchor[p]: the anchor that was chosen first for part p, or
+				 * NONE */
+	ftr_sw *above;		/* above[p]: of all anchors of part p, the lowest in the order */
+	uint8_t *is_anchor;	/* [n_sw] */
+	struct offer *offer;	/* the possible anchors of all parts */
 	uint32_t n_offers;
-	uint32_t *seen, stamp;	/* [n_sw] seen[s] == stamp: the current search has visited s */
+	uint32_t *seen, stamp;	/* seen[s] == stamp: the current search has visited s */
 	uint32_t *best, *score;	/* [n_sw] scratch */
 	ftr_sw *queue;
-	/* the order as a list from low to high; NONE ends the list. place[s]: position of s in it,
-	 * 1 is lowest; 0: s has no place yet */
+	/* the order as a list, from low to high; place[s]: position of s, from 1 on; 0: no place
+	 * yet */
 	uint32_t *next, *prev, *place;
 	ftr_sw low, high;
 };
 
-/* Kinds of switches. OUTSIDE: in a part. CLIMBS: has an upward path into A. BELOW_ANCHOR: in a
- * part, and placed by rule 3. */
+/* Kinds of switches.  OUTSIDE: in a part.  CLIMBS: has an upward path into A.  BELOW_ANCHOR: in a
+ * part, placed by rule 3. */
 enum { OUTSIDE, CLIMBS, IN_A, BELOW_ANCHOR };
 
 static bool allocate(struct ordering *o, struct ftr_arena *a)
@@ -150,7 +149,6 @@ static bool allocate(struct ordering *o, struct ftr_arena *a)
 	       FTR_NEW(a, o->offer, o->sh->tree.group_first[n]);
 }
 
-/* Set reach, chain and tops of every column. */
 static void measure_reach(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -174,8 +172,8 @@ static void measure_reach(struct ordering *o)
 	}
 }
 
-/* Is switch `a` a better root than `b`? A leaf is better than a switch that is not a leaf; on a
- * tie, any switch is better than `avoid`; then the smaller GUID is better. */
+/* Is switch `a` a better root than `b`?  First criterion: a leaf.  Second: not `avoid`.  Third: the
+ * smaller GUID. */
 static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 		      ftr_sw avoid)
 {
@@ -189,7 +187,6 @@ static bool preferred(const struct ordering *o, ftr_sw a, ftr_sw b,
 	return a < b;
 }
 
-/* May s, if it is not a leaf, be the root in place of a leaf? */
 static bool may_be_hub(const struct ordering *o, ftr_sw s, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -198,9 +195,9 @@ static bool may_be_hub(const struct ordering *o, ftr_sw s, ftr_sw avoid)
 		(o->how == ORDER_SFTREE || sh->tree.n_up[s]);
 }
 
-/* Let a switch that is not a leaf replace the root of its island. ORDER_SFTREE: of
- * the switches that reach all top switches by going up, the one with the highest rank, if there are
- * any. ORDER_GATEWAYS: of those that reach the most top switches, the one with the highest rank. */
+/* Let a switch that is not a leaf replace the root of its island.  ORDER_SFTREE: it must reach all
+ * top switches by going up.  ORDER_GATEWAYS: it must reach the greatest number of top switches.  If
+ * several switches do, take the one with the highest rank. */
 static void choose_hubs(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -230,7 +227,7 @@ static void choose_roots(struct ordering *o, ftr_sw avoid)
 {
 	const struct ftr_shape *sh = o->sh;
 	uint32_t n = sh->f->n_sw;
-	uint32_t *most = o->best;	/* by island: size of A for the best leaf as the root */
+	uint32_t *most = o->best;	/* by island: size of A for the best leaf */
 	uint32_t *least = o->score;	/* by island: least chain[] of a leaf */
 
 	memset(most, 0, n * sizeof(*most));
@@ -258,7 +255,6 @@ static void choose_roots(struct ordering *o, ftr_sw avoid)
 	}
 }
 
-/* Set kind[] of all switches, from the top rank down. */
 static void sort_kinds(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -297,8 +293,8 @@ static bool is_in_part(const struct ordering *o, ftr_sw s, uint32_t part)
 	return o->kind[s] == OUTSIDE && o->part[s] == part;
 }
 
-/* Find the switches of `part` that switch `a` reaches by going up inside the part. Put them into
- * o->queue, and mark them in o->seen with a new stamp. Returns their number. */
+/* Find the switches of `part` that switch `a` reaches by going up inside the part.  Puts them into
+ * o->queue, and marks them in o->seen with a new stamp.  Returns their number. */
 static uint32_t climb(struct ordering *o, ftr_sw a, uint32_t part)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -342,10 +338,9 @@ static void collect_offers(struct ordering *o)
 	}
 }
 
-/* Choose the anchor of each part. An offer counts if its switch reaches nearly as many switches of
- * the part as the best offer of this part. Among the switches whose offers for the part count, the
- * anchor is the one whose offers count for the most parts; on a tie, the one with the smallest
- * GUID. */
+/* Choose the anchor of each part among the switches that reach nearly as many switches of the part
+ * as the best switch does.  Prefer the switch that can be the anchor of the most parts, then the
+ * smallest GUID. */
 static void choose_anchors(struct ordering *o)
 {
 	uint32_t n = o->sh->f->n_sw;
@@ -373,8 +368,7 @@ static void choose_anchors(struct ordering *o)
 			o->is_anchor[o->anchor[p]] = 1;
 }
 
-/* Mark in o->seen, with a new stamp, the neighbours above s that are in the part.  Returns
- * their number. */
+/* Mark in o->seen, with a new stamp, the neighbours above s in the part.  Returns their number. */
 static uint32_t mark_above(struct ordering *o, ftr_sw s, uint32_t part)
 {
 	uint32_t n = 0;
@@ -388,7 +382,7 @@ static uint32_t mark_above(struct ordering *o, ftr_sw s, uint32_t part)
 	return n;
 }
 
-/* Are the neighbours above s that are in the part exactly the n switches that mark_above marked? */
+/* Are the neighbours above s in the part exactly the n switches that mark_above() marked? */
 static bool same_above(const struct ordering *o, ftr_sw s, uint32_t part,
 		       uint32_t n)
 {
@@ -399,7 +393,6 @@ static bool same_above(const struct ordering *o, ftr_sw s, uint32_t part,
 	return !n;
 }
 
-/* ORDER_GATEWAYS: make further leaves anchors of each part. */
 static void add_anchors(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -427,7 +420,7 @@ static void add_anchors(struct ordering *o)
 
 /* ---- placing ------------------------------------------------------------- */
 
-/* Put s just below t in the order. t == NONE: put s at the top. */
+/* Put s just below t, or at the top if t is NONE. */
 static void put_below(struct ordering *o, ftr_sw s, ftr_sw t)
 {
 	ftr_sw p = t == NONE ? o->high : o->prev[t];
@@ -452,8 +445,8 @@ static void number_places(struct ordering *o)
 		o->place[s] = ++at;
 }
 
-/* Apply rules 1 and 2 to all islands at once: switches of different islands are not neighbours.
- * Among switches of one rank, anchors are placed highest. */
+/* Apply rules 1 and 2 to all islands together.  Switches of different islands are not
+ * neighbours. */
 static void place_most(struct ordering *o)
 {
 	const uint8_t *rank = o->sh->tree.rank;
@@ -475,7 +468,6 @@ static void place_most(struct ordering *o)
 			put_below(o, o->by_rank[k], NONE);
 }
 
-/* Apply rule 3 to one part. */
 static void place_part(struct ordering *o, uint32_t part)
 {
 	ftr_sw at = o->above[part];
@@ -485,7 +477,7 @@ static void place_part(struct ordering *o, uint32_t part)
 
 	climb(o, o->anchor[part], part);
 	up = o->stamp++;
-	/* find the other switches of the part with an upward path to a switch marked with `up` */
+	/* the other switches of the part with an upward path to a switch marked with `up` */
 	for (uint32_t k = n; k-- > 0;) {
 		ftr_sw s = o->by_rank[k];
 
@@ -506,7 +498,6 @@ static void place_part(struct ordering *o, uint32_t part)
 			o->kind[s] = BELOW_ANCHOR;
 }
 
-/* Apply rule 4. */
 static void place_rest(struct ordering *o)
 {
 	const struct ftr_shape *sh = o->sh;
@@ -547,7 +538,7 @@ static void place_all(struct ordering *o)
 	place_rest(o);
 }
 
-/* Set level[s] to the number of links of the longest path from s that leads down in the order. */
+/* level[s]: number of links of the longest path down from s in the order. */
 static enum ftr_status to_levels(const struct ordering *o, uint16_t *level,
 				 struct ftr_err *err)
 {
@@ -565,7 +556,6 @@ static enum ftr_status to_levels(const struct ordering *o, uint16_t *level,
 	return FTR_OK;
 }
 
-/* All switches, sorted by (rank, index). */
 static ftr_sw *sort_by_rank(const struct ftr_shape *sh, struct ftr_arena *a)
 {
 	uint32_t n = sh->f->n_sw, first[258] = { 0 };
@@ -593,7 +583,6 @@ static ftr_sw root_of_largest(const struct ordering *o)
 	return o->root[best];
 }
 
-/* Find the root of every island; false: out of memory. */
 static bool find_roots(struct ordering *o, ftr_sw avoid,
 		       struct ftr_arena *arena)
 {

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The last steps of a routing, after the closed form: keep entries of earlier tables, place
- * displaced entries, and search.
+ * displaced entries, and run the search for balance.
  *
- * Two designs were compared.  The first computes all tables from the present fabric.
- * They are then a function of that fabric only, but a second fault moves entries that need
- * not move, and the first fault discards the result of the search. The second design, which
- * is used here, also takes earlier tables as input. An entry gets
+ * Two designs were compared.  The first computes all tables from the present fabric only.  But then
+ * a second fault moves entries that need not move, and the first fault discards the result of the
+ * search.  The second design is used here.  It also takes earlier tables as input.  An entry gets
  *
- *	1. its port in the preferred tables, which are those of the complete fabric;
+ *	1. its port in the preferred tables (the tables of the complete fabric);
  *	2. else its port in the current tables, which the switches hold;
- *	3. else a port that is chosen by the load of the links (balance/displaced.h),
- *	   as after a single fault (src/incremental).  Three kinds of entries get the port of
- *	   the closed form instead: all entries with the literal placements, entries for
- *	   extra turns, and entries without a preferred port (new switches and new hosts).
+ *	3. else a port that is chosen by the load of the links (balance/displaced.h), as after a
+ *	   single fault (src/incremental).  Three kinds of entries get the port of the closed form
+ *	   instead: all entries with the literal placements, entries for extra turns, and entries
+ *	   without a preferred port (new switches and new hosts).
  *
- * A port is kept only if it is a candidate on the present fabric, by equation (1) or by the plan
- * of extra turns (connect.h).  So one more fault changes only the entries that lost their port, a
- * restored link gets its entries back, and the complete fabric has its preferred tables.  On
- * mixtures of old and new tables see invariant 3 in docs/design.md.  After these steps the search
- * (<ftr/balance.h>) may move the entries that were not kept; with search_displaced, all entries
- * without their preferred port; with search_all, or if there are no preferred tables, all entries.
+ * A port is kept only if it is a candidate on the present fabric, by equation (1) or by the plan of
+ * extra turns (connect.h).  So one more fault changes only the entries that lost their port.  A
+ * restored link gets its entries back.  The complete fabric has its preferred tables.  On mixtures
+ * of old and new tables see invariant 3 in docs/design.md.
+ *
+ * Then the search (<ftr/balance.h>) may move the entries that were not kept.  With search_displaced
+ * it may move all entries without their preferred port.  With search_all, or without preferred
+ * tables, it may move all entries.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +35,13 @@ struct keeping {
 	const struct ftr_balance_input *in;
 	const struct ftr_keep *keep;
 	struct ftr_tables *t;
-	/* bits by (switch, LID), or NULL. movable: entries that the search may change; displaced:
-	 * entries to be placed by load */
+	/* bits by (switch, LID), or NULL.  movable: the search may change the entry; displaced: the
+	 * entry is to be placed by load */
 	uint64_t *movable, *displaced;
-	const struct connect *extra;	/* entries for extra turns; NULL: there are none */
-	uint8_t *gateway;	/* gateway[s]: extra has entries of s even for columns to which the
-				 * cost from s is finite */
-	const uint32_t *col_of;	/* col_of[lid]: column of the LID; UINT32_MAX: the LID is not
-				 * routed */
+	const struct connect *extra;	/* entries for extra turns, or NULL */
+	uint8_t *gateway;	/* gateway[s]: extra has entries of s for columns to which the cost
+				 * is finite */
+	const uint32_t *col_of;	/* col_of[lid]: column of the LID; UINT32_MAX: not routed */
 };
 
 static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
@@ -50,8 +50,7 @@ static const struct ftr_shape *shape_of(const struct ftr_balance_input *in,
 	return in->use_full && in->use_full[l] ? in->full : in->shape;
 }
 
-/* The entry of s for column l in extra; NULL: there is none, so the candidates follow from the
- * costs. */
+/* The entry of s for column l in k->extra.  NULL: the candidates follow from the costs. */
 static const struct connect_entry *extra_entry(const struct keeping *k,
 					       const struct ftr_shape *sh,
 					       ftr_sw s, uint32_t l)
@@ -62,11 +61,11 @@ static const struct connect_entry *extra_entry(const struct keeping *k,
 	return connect_find(k->extra, s, l);
 }
 
-/* The candidates of a switch for column col, as ports. */
+/* The candidate ports of a switch for column col. */
 struct valid {
 	uint32_t col;
 	struct ftr_port_set ports;
-	bool by_turn;		/* true: the ports are from a plan of extra turns */
+	bool by_turn;		/* the ports are from a plan of extra turns */
 };
 
 static void find_valid(const struct keeping *k, ftr_sw s, uint32_t l,
@@ -98,9 +97,9 @@ static void set_bit(const struct keeping *k, uint64_t *bits, ftr_sw s,
 	bits[word_of(k, s, lid)] |= UINT64_C(1) << lid % 64;
 }
 
-/* Set an entry to its preferred port if that port is a candidate, or else to its current port if
- * that port is a candidate. Otherwise the entry does not change. Mark the entry in k->movable if
- * the search may change it, and in k->displaced if it is to be placed by load. */
+/* Set an entry to its preferred port or else to its current port, if that port is a candidate.  Set
+ * the bit of the entry in k->movable if the search may change the entry, and in k->displaced if the
+ * entry is to be placed. */
 static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		       uint8_t *entry, struct valid *v)
 {
@@ -113,7 +112,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		return;
 	if (v->col != l)
 		find_valid(k, s, l, v);
-	if (!ftr_port_set_has(&v->ports, *entry))	/* the LID is in the column of s itself */
+	if (!ftr_port_set_has(&v->ports, *entry))	/* a LID in the own column of s */
 		return;
 	if (ftr_port_set_has(&v->ports, prefer))
 		*entry = prefer;
@@ -121,7 +120,7 @@ static void keep_entry(const struct keeping *k, ftr_sw s, ftr_lid lid,
 		*entry = now;
 	if (*entry != prefer && (*entry != now || k->keep->search_displaced))
 		set_bit(k, k->movable, s, lid);
-	/* an entry without a preferred port (new switch, new host) stays that of the closed form */
+	/* without a preferred port (new switch, new host), keep the port of the closed form */
 	if (prefer != FTR_PORT_NONE && *entry != prefer && *entry != now &&
 	    k->displaced && !v->by_turn)
 		set_bit(k, k->displaced, s, lid);
@@ -170,7 +169,6 @@ static bool any(const uint64_t *bits, size_t n)
 	return false;
 }
 
-/* Callback for the search: the candidates of an entry for extra turns. */
 static uint32_t extra_candidates(const void *ctx, ftr_sw s, uint32_t l,
 				 const struct ftr_group **cand)
 {
@@ -181,7 +179,6 @@ static uint32_t extra_candidates(const void *ctx, ftr_sw s, uint32_t l,
 		FTR_BALANCE_BY_COST;
 }
 
-/* Prepare the use of the entries for extra turns; false: out of memory. */
 static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
 		      const struct connect *extra)
 {
@@ -199,7 +196,7 @@ static bool use_extra(struct keeping *k, struct ftr_balance_input *in,
 	return true;
 }
 
-/* Keep all entries that can be kept. Sets *displaced to whether the search may change any entry. */
+/* Keep all entries that can be kept.  *displaced: the search may change some entries. */
 static enum ftr_status keep_all(struct keeping *k, struct ftr_team *team,
 				bool *displaced, struct ftr_err *err)
 {
@@ -240,8 +237,8 @@ static void clear_entries(struct ftr_tables *t, const uint64_t *bits)
 	}
 }
 
-/* Clear the entries whose bit in bits[] is set, and place them by load. If there are any, set *net
- * to the flow counts of the resulting tables, for balance_run(). */
+/* Clear the entries whose bit is set, and place them by load.  If there are any, sets *net to the
+ * flow counts of the resulting tables, for balance_run(). */
 static enum ftr_status place_displaced(const struct keeping *k,
 				       const uint64_t *bits, bool turns,
 				       struct ftr_team *team,

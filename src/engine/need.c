@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The pairs that need extra turns because they have no up/down path (connect.c), and the order in
- * which gateways are preferred.
+ * The pairs that need extra turns because they have no up/down path (connect.c), and the order of
+ * gateways.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,6 @@ static bool is_needed(struct plan *p, ftr_sw s, uint32_t l)
 		p->island[s] == p->island[p->sh->numbering.col_sw[l]];
 }
 
-/* Does the switch with costs `row` lack a path to a subnet manager? */
 static bool may_need(const struct plan *p, const uint8_t *row)
 {
 	for (uint32_t i = 0; i < p->opts->n_sm; i++)
@@ -48,8 +47,8 @@ static bool may_need(const struct plan *p, const uint8_t *row)
 		row[p->sh->numbering.col[p->opts->sm_switch]] == FTR_COST_INF;
 }
 
-/* List the switches that need a path, by column. The first call, with pair == NULL, counts them;
- * the second call stores them in pair[], beginning at count[l] for column l. */
+/* List the switches that need a path, by column.  The first call (pair == NULL) counts them.  The
+ * second call stores the switches for column l in pair[], from count[l] on. */
 static void visit_pairs(struct plan *p, uint32_t *count, ftr_sw *pair)
 {
 	const struct ftr_shape *sh = p->sh;
@@ -94,7 +93,7 @@ bool plan_find_pairs(struct plan *p)
 
 /* ---- gateways ---------------------------------------------------------- */
 
-/* The number of switches above leaf switch s, plus one for s. */
+/* The number of switches above leaf switch s, including s. */
 static uint32_t count_above(struct plan *p, ftr_sw s, uint32_t *seen,
 			    ftr_sw *queue)
 {
@@ -126,8 +125,8 @@ static int hub_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Determine the order of gateways: first the leaf switches with the most switches above them;
- * on a tie those with the fewest host ports, then those with the smallest GUID. */
+/* The order of gateways: leaf switches with the most switches above first, then the fewest host
+ * ports, then the smallest GUID. */
 bool plan_find_hubs(struct plan *p)
 {
 	const struct ftr_shape *sh = p->sh;

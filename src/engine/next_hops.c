@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The next hops of a switch towards the column that is being connected (connect.c).  If the
- * switch has a path by rank, these are its candidates, in a stage with LONGER also other
- * neighbours above, or those of them to which a stage has restricted the switch.  Otherwise the
- * only next hop is that of the path that was found, until plan_spread() adds others.
+ * The next hops of a switch towards the current column (connect.c).  If the switch has a path by
+ * rank, its candidates are the next hops.  In a stage with LONGER, other neighbours above are next
+ * hops, too.  A stage may have restricted the switch to some of these next hops.  If the switch has
+ * no path by rank, the only next hop is that of the path found, until plan_spread() adds others.
  */
 #include "engine/plan.h"
 
@@ -17,15 +17,13 @@ bool plan_pool_add(struct plan *p, uint32_t c)
 	return true;
 }
 
-/* May t also use next hops with a longer path than by rank? Only if t has no switches below: then
- * no switch above t routes downward through t to another column by rank, so there is no loop. */
+/* May t also use next hops with a longer path than by rank?  Only if t has no switches below: then
+ * no other path by rank leads down through t, so there is no loop. */
 static bool goes_longer(const struct plan *p, ftr_sw t)
 {
 	return p->mode & LONGER && !p->sh->tree.n_down[t] && plan_by_rank(p, t);
 }
 
-/* Set cand[] to the upward groups of t whose remote switch has an up/down path by rank to the
- * column; returns their number. */
 static uint32_t all_above(const struct plan *p, ftr_sw t,
 			  const struct ftr_group **cand)
 {
@@ -50,7 +48,7 @@ const struct hop_list *plan_hops(struct plan *p, ftr_sw t)
 	h->first = p->n_pool;
 	h->n = 0;
 	h->some = h->longer = goes_longer(p, t);
-	if (!plan_by_rank(p, t)) {	/* h->known stays false: t may get another label */
+	if (!plan_by_rank(p, t)) {	/* h->known stays false, because t may get another label */
 		h->n = plan_pool_add(p, p->label[t].channel);
 		return h;
 	}

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The choice of a port: equations (3) and (4) of Gliksberg et al. 2020, section 3.4,
- * and their extension to damaged trees.
+ * The choice of a port: equations (3) and (4) of Gliksberg et al. 2020, section 3.4, and their
+ * extension to damaged trees.
  *
- * The literal placements follow the paper.  For the candidates C in order and
- * q = floor(d / Pi), they use group q mod #C and link floor(q / #C) mod #g. Both formulas
- * count present groups and links only, so if a switch loses one of W groups, nearly every
- * destination moves. C is ordered by GUID (FTR_PLACE_LITERAL) or by plane
- * (FTR_PLACE_PLANES), see src/shape/group.c. Both placements use the topological index d of
- * src/shape/column_order.c, because the paper does not define d.
+ * The literal placements follow the paper.  For the candidates C in order and q = floor(d / Pi),
+ * they use group q mod #C and link floor(q / #C) mod #g.  Both formulas count only present groups
+ * and links.  So if a switch loses one of W groups, nearly every destination moves.  C is ordered
+ * by GUID (FTR_PLACE_LITERAL) or by plane (FTR_PLACE_PLANES), see src/shape/group.c.  The paper
+ * does not define d.  Both placements use the topological index of src/shape/column_order.c.
  *
  * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE count nominal groups and links, so that a
  * destination never moves while its nominal link works:
@@ -17,13 +16,13 @@
  *	period	z = floor(q / W)
  *	link	k = z mod n		n nominal links of that group
  *
- * A destination is displaced if the group of its slot is missing or is not a candidate.
- * It then moves from slot x to slot (x + c) mod W, with the displacement
+ * A destination is displaced if the group of its slot is missing or is not a candidate.  It then
+ * moves from slot x to slot (x + c) mod W, with the displacement
  *
  *	c = 1 + (floor(a / B) + j g + floor(W/2) - 1) mod (W - 1)
  *
- *	a	distance from the pod of the switch to the destination, in blocks. A block is
- *		as many consecutive indices d as the pod of the switch has.
+ *	a	distance from the pod of the switch to the destination, in blocks.  A block has the
+ *		same number of consecutive indices d as the pod of the switch
  *	B	number of consecutive blocks that share one c: floor(number of blocks / (2 W)),
  *		at least 2
  *	r	number of periods in a block: floor(indices of a block / (Pi W)), but at least 1 and
@@ -31,54 +30,50 @@
  *	j	number of the period in its block: z mod r
  *	g	floor((W - 1) / r)
  *
- * The formula is made for shift traffic. In a shift, the hosts below a switch send to two
- * neighbouring blocks, and a leaf receives from two such blocks. So the displaced destinations at
- * either end of a path move by the same c, or by two values that differ by one. Few of them share a
- * link.
- * Because B is at least 2, half of the shifts or more use only one value of c. A larger B would
- * leave some values of c unused; using all of them spreads all-to-all traffic. If r > 1, a shift
- * uses slot x in all periods of a block at once; the term j g then gives each period another
+ * The formula is made for shift traffic.  In a shift, the hosts below a switch send to two
+ * neighbouring blocks, and a leaf receives from two such blocks.  So the displaced destinations at
+ * either end of a path move by the same c, or by two values that differ by one.  Few of them share
+ * a link.  Because B is at least 2, at least half of the shifts use only one value of c.  A larger
+ * B would leave some values of c unused, and all-to-all traffic would be less even.  If r > 1, a
+ * shift uses slot x in all periods of a block at once.  The term j g then gives each period another
  * displacement.
  *
- * If slot (x + c) mod W has no candidate, the first slot with a candidate is taken from a list
- * that depends only on (s, d).  So an entry changes only when it loses its own next hop, and gets
- * it back when the next hop is restored.
+ * If slot (x + c) mod W has no candidate, other slots are tried in an order that depends only on
+ * (s, d).  So an entry changes only when it loses its own next hop.  It gets this next hop back
+ * when the link is restored.
  *
- * A fixed list cannot take the load of the links into account.  So displaced entries are
- * placed again by the load of the links (balance/displaced.h, engine/keep.c) if
- * preferred tables are kept. Without preferred tables this is done with FTR_PLACE_EVEN if the
- * search for even load is on, or if the option place_by_load is set.
+ * A fixed order ignores the load of the links.  So if preferred tables are kept, displaced entries
+ * are placed again by load (balance/displaced.h, engine/keep.c).  Without preferred tables, this is
+ * done with FTR_PLACE_EVEN if the search for even load is on, or if place_by_load is set.
  *
  * If a link is lost and its group has other links, the destinations of the link move to these
- * links. The load of the other groups does not grow. (The switch at the far end must use the other
- * links of the group in any case.)
+ * links.  So the load of other groups does not grow.  (The switch at the far end must use these
+ * links anyway.)
  *
  * Candidates without a slot are below the switch by rank (or, for extra turns, of the same rank).
- * In a PGFT there is only one such candidate for each destination. There are several if a leaf is
- * connected to several switches of one plane, like a rack to the leaf switches of a chassis.
- * Equation (3) then selects the same candidate for all hosts of the leaf, because their d differ
- * by less than Pi.
+ * In a PGFT each destination has only one such candidate.  There are several if a leaf is connected
+ * to several switches of one plane, like a rack to the leaf switches of a chassis.  Equation (3)
+ * then selects the same candidate for all hosts of the leaf, because their d differ by less than
+ * Pi.
  *
- * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE avoid this. They route downward to a host over the
- * switches of its upward path (struct ftr_up_path, <ftr/shape.h>). This path begins at the host's
- * own leaf, and goes up as equation (3) would send packets for the host from there. Leaves spread
- * their hosts over all groups above, so the switches above spread those hosts over all downward
- * paths. The hosts whose
- * upward path passes one leaf switch of a chassis are not consecutive in d. So a switch of that
- * tier chooses upward groups by another q in place of floor(d / Pi): the number of the host among
- * the hosts whose upward paths pass the same switch of the tier.
+ * deviation: FTR_PLACE_EVEN and FTR_PLACE_STABLE route downward to a host over the switches of its
+ * upward path (struct ftr_up_path, <ftr/shape.h>).  This path begins at the host's own leaf.  It
+ * goes up over the groups that equation (3) selects for the host.  Leaves spread their hosts over
+ * all groups above, so the switches above spread these hosts over all downward paths.  The hosts
+ * whose upward path passes one leaf switch of a chassis are not consecutive in d.  So a switch of
+ * that tier chooses upward groups by another q instead of floor(d / Pi): the number of the host
+ * among the hosts whose upward paths pass the same switch of the tier.
  *
- * If no candidate is on the upward path of the host, or the destination is not a host, a candidate
- * above the switch is taken if it is in the slot of the destination. If there is none, each
- * candidate gets a hash of (candidate, d) and the highest hash wins. So an entry changes only if it
- * loses its own candidate. Switches with the same candidates, none of which is in the slot of the
- * destination, choose the same one. So traffic to port 0 of a switch, which is slow, uses few
- * links.
+ * Suppose that no candidate is on the upward path, or that the destination is not a host.  Then the
+ * candidate above the switch in the slot of the destination is taken.  If there is none, each
+ * candidate gets a hash of (candidate, d), and the highest hash wins.  So an entry changes only if
+ * it loses its own candidate.  Switches with the same candidates choose the same candidate if none
+ * of them is in the slot.  So traffic to port 0 of a switch, which is slow, uses few links.
  *
  * If no leaf has links to several switches of a plane, there are no upward paths.  Equation (3)
- * then chooses among candidates without a slot. In that case a destination has several such
- * candidates only in the inverted order of sftree, on paths between switches. The link of the group
- * is again number z mod n, with z = floor(q / number of candidates).
+ * then chooses among candidates without a slot.  In that case a destination has several such
+ * candidates only in the inverted order of sftree, on paths between switches.  The link of the
+ * group is again number z mod n, with z = floor(q / number of candidates).
  */
 #include <string.h>
 
@@ -94,7 +89,7 @@ static int32_t floor_div(int32_t a, int32_t b)
 	return a / b - (a % b < 0);
 }
 
-/* The remainder of a / b, 0 .. b-1. */
+/* a modulo b, 0 .. b - 1 */
 static uint32_t mod(int32_t a, uint32_t b)
 {
 	int32_t r = a % (int32_t)b;
@@ -166,8 +161,8 @@ void place_column(struct port_choice *pl, uint32_t l,
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* The distance a, in blocks, from the pod of the switch to t. For destinations other than hosts it
- * is computed as if each leaf had one index d. */
+/* The distance a, in blocks, from the pod of the switch to t.  If t is not a host, each leaf has
+ * one index d. */
 static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 {
 	uint32_t size = t->cls == FTR_CLASS_HOST ? pl->block : pl->pod_leaves;
@@ -175,7 +170,7 @@ static int32_t distance(const struct port_choice *pl, const struct ftr_dest *t)
 	return (int32_t)(t->d / size) - pl->pod_first;
 }
 
-/* The displacement c, 1 .. W-1. W must be greater than 1. */
+/* The displacement c, 1 .. W-1.  W must be greater than 1. */
 static uint32_t displacement(const struct port_choice *pl, int32_t a,
 			     uint32_t period)
 {
@@ -184,10 +179,9 @@ static uint32_t displacement(const struct port_choice *pl, int32_t a,
 				 1), pl->w - 1);
 }
 
-/* The slot for a displaced destination of slot x: the first one with a candidate among x + c,
- * x - c, x + c + 1, x - c + 1, x + c - 1, then x + c + 2 and all slots after it (mod W). x - c is
- * left out if 3c = 0 mod W: if slots x and x + c are missing, the destinations of both slots would
- * move to x - c. */
+/* The new slot for a displaced destination of slot x.  Tries x + c, x - c, x + c + 1, x - c + 1, x
+ * + c - 1, x + c + 2, x + c + 3, and so on (mod W), and takes the first slot with a candidate.  x -
+ * c is left out if 3c = 0 mod W: the displaced destinations of slot x + c move there, too. */
 static uint32_t by_list(const struct port_choice *pl, uint32_t x, uint32_t c)
 {
 	const struct ftr_group *const *at = pl->at;
@@ -236,9 +230,9 @@ ftr_port place_link(const struct ftr_shape *sh, const struct ftr_group *g,
 	return FTR_PORT_NONE;
 }
 
-/* The port of link k = z mod n of the group. If this link is missing, the port of the first link
- * that is present from k + 1 + floor(z / n) mod (n - 1) on. The destinations of different periods
- * then use different links. */
+/* The port of link k = z mod n of the group.  If this link is missing: the first present link from
+ * number k + 1 + floor(z / n) mod (n - 1) on.  So the destinations of different periods use
+ * different links. */
 static ftr_port link_port(const struct ftr_shape *sh,
 			  const struct ftr_group *g, uint32_t z)
 {
@@ -267,8 +261,8 @@ static bool has_slot(const struct port_choice *pl, const struct ftr_group *g)
 	return pl->w && g->slot != FTR_SLOT_NONE;
 }
 
-/* The first of the following that exists: the candidate that leads to a switch on the upward path
- * of t; the candidate in the slot of t; the candidate with the highest hash. */
+/* The candidate that leads to the upward path of t; or else the candidate in the slot of t; or else
+ * the candidate with the highest hash. */
 static const struct ftr_group *downward_group(const struct port_choice *pl,
 					const struct ftr_dest *t, uint32_t q)
 {

@@ -2,40 +2,38 @@
 /*
  * Choice of the root of the inverted order (inverted_order.c) by load.
  *
- * A is the set of switches that the root reaches by going up, and the root.  In the
- * inverted order A is upside down: in a two-level tree, two switches of A reach each other
- * only through the root.  On a complete tree no switch of A except the root has host ports.
- * But if hosts are connected to spines, all flows between the spines in A cross the links
- * of the root:
+ * A is the set of the root and the switches that the root reaches by going up.  In the inverted
+ * order A is upside down: in a two-level tree, two switches of A reach each other only through the
+ * root.  On a complete tree no switch of A except the root has host ports.  But if hosts are
+ * connected to spines, all flows between the spines in A cross the links of the root:
  *
  *	H(A)	number of flows between host ports on different switches of A without the root
  *	own(s)	number of all-to-all flows from s per link of s; as many flows lead to s
  *
  *	load(root) = own(root) + H(A) / links of the root to A		(see also root_load())
  *
- * If the present root is a leaf, and its load clearly exceeds own(s) of every leaf switch (MARGIN),
- * the root is the bottleneck of its island. Then the leaf switch with the smallest load() becomes
- * the root.
+ * If the present root is a leaf and its load clearly exceeds own(s) of every leaf switch (MARGIN),
+ * it is the bottleneck of its island.  Then the leaf switch with the smallest load becomes the
+ * root.
  */
 #include "core/bytes.h"
 #include "engine/engine.h"
 
-/* Loads are integers: flows per link, multiplied by SCALE. */
+/* Loads are flows per link, multiplied by SCALE. */
 #define SCALE 64u
-/* The load of the root may be (1 + 1 / MARGIN) times the greatest own(s) of a leaf switch. */
+/* The load of the root may exceed the greatest own(s) of a leaf switch by 1 / MARGIN of it. */
 #define MARGIN 20u
 
 struct ends {
 	const struct ftr_shape *sh;
 	const uint32_t *island;
-	uint32_t *on;		/* on[s]: number of host ports on s */
-	uint32_t *all;		/* all[i]: number of host ports in island i */
-	uint32_t *inside;	/* inside[l]: number of host ports in A if the root is the switch of
-				 * column l */
+	uint32_t *on;		/* [n_sw] number of host ports on the switch */
+	uint32_t *all;		/* [n_sw] by island: number of host ports */
+	uint32_t *inside;	/* inside[l]: number of host ports in A if the switch of column l is
+				 * the root */
 	uint64_t *squares;	/* squares[l]: sum of on[s]^2 over the switches s of this A */
 };
 
-/* Allocate the arrays of e, and count the host ports. False: out of memory. */
 static bool count_ends(struct ends *e, const struct ftr_shape *sh,
 		       const uint32_t *island, struct ftr_arena *a)
 {
@@ -57,7 +55,6 @@ static bool count_ends(struct ends *e, const struct ftr_shape *sh,
 	return true;
 }
 
-/* Set inside[] and squares[] for every leaf switch as the root. */
 static void measure_inside(struct ends *e)
 {
 	const struct ftr_shape *sh = e->sh;
@@ -97,8 +94,8 @@ static uint64_t own_load(const struct ends *e, ftr_sw s)
 	return links ? on * (e->all[e->island[s]] - on) * SCALE / links : 0;
 }
 
-/* The load of s as a root. Each neighbour above s is also considered by itself, because all flows
- * between this neighbour and the other switches of A cross its links to s. */
+/* The load of s as a root.  Each neighbour above s is also considered alone: all flows between this
+ * neighbour and the rest of A cross its links to s. */
 static uint64_t root_load(const struct ends *e, ftr_sw s)
 {
 	const struct ftr_shape_tree *t = &e->sh->tree;
@@ -117,8 +114,8 @@ static uint64_t root_load(const struct ends *e, ftr_sw s)
 	return own_load(e, s) + most;
 }
 
-/* The switch with the smallest load as a root; on a tie the one with the smallest GUID. The present
- * root and all leaf switches of the island except `avoid` are compared. */
+/* The switch with the smallest load as a root.  On a tie, the smallest GUID decides.  Compares the
+ * present root and all leaf switches of the island except `avoid`. */
 static ftr_sw lightest(const struct ends *e, uint32_t island, ftr_sw root,
 		       ftr_sw avoid)
 {

@@ -2,27 +2,31 @@
 /*
  * Engine sftree: every switch reaches every LID, on one VL.
  *
- * sFtree (Bogdanski et al. 2012) promises the same, but fails on some damaged fabrics (subtree.c);
- * this engine does not.  It does not add detours to finished tables, but uses one up/down routing
- * over the inverted order (inverted_order.c). The shape is made again with that order
- * (ftr_shape_reorder), and the equations of dmodc choose among the groups that lead closer. On
- * a complete tree the entries of hosts are identical to those of dmodc, and the paths between
- * switches are spread over the subtree by the same formula; the paper takes the first port.
+ * sFtree (Bogdanski et al. 2012) promises the same, but fails on some damaged fabrics (subtree.c).
+ * This engine does not add detours to finished tables.  It uses up/down routing over the inverted
+ * order (inverted_order.c).  The shape is made again with this order (ftr_shape_reorder()), and the
+ * equations of dmodc choose among the groups that lead closer.  On a complete tree the entries of
+ * hosts are the same as those of dmodc.  The same formula spreads the paths between switches; the
+ * paper takes the first port.
  *
- * First, all columns are routed with two limits (FTR_REORDER_KEEP). If a shortest up/down path by
- * rank to a column leads from a switch to a neighbour that is above it in the new order, the switch
- * gets no downward path to this column; so traffic that dmodc spreads over many links is not drawn
- * to few downward links. And horizontal links are not used, because they would shorten some paths
- * and gather traffic on few links. Then the destinations that some switch of their island cannot
- * reach are routed again without these limits. Both routings follow the same order, so their
- * channel dependencies together have no cycle.
+ * First, all columns are routed within two limits (FTR_REORDER_KEEP):
  *
- * A fault must not change the root or the order without need, because tables would change all
- * over the fabric.  So the order of the nominal fabric is used, if one is given and if every
- * switch reaches all other switches of its island in that order within the two limits.
- * Otherwise the order of the present fabric is used.
+ *	- If a shortest up/down path by rank to a column leads from a switch to a neighbour that is
+ *	  above it in the new order, the switch gets no downward path to this column.  Otherwise,
+ *	  traffic that dmodc spreads over many links would gather on few downward links.
+ *	- Horizontal links are not used.  They would shorten some paths and gather traffic on few
+ *	  links.
  *
- * With sftree_mode = paper the algorithms of the paper run as published (subtree.c), for
+ * Then the destinations that some switch of their island cannot reach are routed again without
+ * these limits.  Both routings follow the same order, so their channel dependencies together have
+ * no cycle.
+ *
+ * A fault must not change the root or the order without need, because tables would change all over
+ * the fabric.  So the order of the nominal fabric is used if it is given.  But every switch must
+ * reach all other switches of its island by this order, within the two limits.  Otherwise the order
+ * of the present fabric is used.
+ *
+ * With sftree_mode = paper the algorithms of the paper run as published (subtree.c).  This is for
  * comparison, not for production.
  */
 #include <stdlib.h>
@@ -42,21 +46,19 @@ struct work {
 	enum order_kind kind;
 	uint16_t *level;
 	struct ftr_shape *plain;	/* the shape reordered with FTR_REORDER_KEEP */
-	struct ftr_shape *full;		/* the shape reordered with FTR_REORDER_ALL; NULL: not
-					 * needed */
+	struct ftr_shape *full;		/* the shape reordered with FTR_REORDER_ALL, or NULL */
 	uint8_t *use_full;		/* use_full[l]: column l is routed by full */
 };
 
-/* True if l is a multiple of BYTES_WORD, and elements l .. l + BYTES_WORD - 1 are the same in both
- * rows. */
+/* Are elements l .. l + BYTES_WORD - 1 equal in both rows?  Returns false if l is not a multiple of
+ * BYTES_WORD. */
 static bool same_word(const uint8_t *a, const uint8_t *b, uint32_t l)
 {
 	return l % BYTES_WORD == 0 && bytes_word(a + l) == bytes_word(b + l);
 }
 
-/* In use_full, mark the columns that some switch reaches only without the limits of
- * FTR_REORDER_KEEP: its cost to them is finite in full and infinite in plain. False: there are
- * none. */
+/* Set use_full[] for the columns that some switch reaches only without the limits: the cost from
+ * the switch is finite in full and infinite in plain.  Returns false if there are none. */
 static bool mark_columns(struct work *w)
 {
 	uint32_t n = w->sh->f->n_sw;
@@ -100,7 +102,6 @@ static bool has_gaps(const struct ftr_shape *sh)
 	return false;
 }
 
-/* Route again the columns that some switch cannot reach within the limits of FTR_REORDER_KEEP. */
 static enum ftr_status fill_gaps(struct work *w)
 {
 	struct ftr_tables *t = NULL;
@@ -114,7 +115,7 @@ static enum ftr_status fill_gaps(struct work *w)
 	w->use_full = ftr_arena_zalloc(w->arena, w->sh->f->n_sw, 1);
 	if (!w->use_full)
 		return ftr_fail(w->err, FTR_NOMEM, "out of memory for sftree");
-	if (!mark_columns(w)) {	/* now only pairs in different islands have no path */
+	if (!mark_columns(w)) {	/* only pairs in different islands have no path */
 		w->use_full = NULL;
 		return FTR_OK;
 	}
@@ -185,7 +186,6 @@ static ftr_sw same_switch(const struct ftr_fabric *from, ftr_sw s,
 		ftr_fabric_find_holder(to, from->sw[s].holder);
 }
 
-/* Does every switch reach all other switches of its island by the costs of w->plain? */
 static bool connects_all(struct work *w)
 {
 	const struct ftr_shape *sh = w->plain;
@@ -206,9 +206,10 @@ static bool connects_all(struct work *w)
 	return true;
 }
 
-/* Make w->plain in the order of the nominal fabric. *root: the root of that order; FTR_SW_NONE:
- * w->plain was not made, because the order lacks a switch of the fabric, has a root that is not in
- * the fabric, or does not connect all switches. */
+/* Make w->plain in the order of the nominal fabric.  *root: the root of that order.  If the order
+ * cannot be used, *root is FTR_SW_NONE, and w->plain is not made.  This is so if the order lacks a
+ * switch of the fabric, if its root is not in the fabric, or if it does not connect all
+ * switches. */
 static enum ftr_status by_nominal(struct work *w,
 				  const struct ftr_route_opts *opts,
 				  ftr_sw *root)

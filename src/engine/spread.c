@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Several next hops for switches without an up/down path (connect.c), so that the flows
- * can be divided among all links that join two parts of a fabric.
+ * Several next hops for switches without an up/down path (connect.c).  So flows can be divided
+ * among all links that join two parts of a fabric.
  *
  * For example, a tree of compute nodes and a tree of storage nodes are joined by links between
- * their spines.  With one next hop for each switch and column, most flows between the trees
- * would cross the same few links, although across.c allows the turns to all links between them.
+ * their spines.  across.c allows turns to all these links.  But with one next hop for each switch
+ * and column, most flows between the trees would cross the same few links.
  *
- * After a column has been connected, the switches that got a path to it are visited in the
- * order of their hop counts.  A switch s gets neighbour t as a further next hop if
+ * After a column has been connected, the switches that got a path are visited in the order of their
+ * hop counts.  A switch s gets neighbour t as a further next hop if
  *
  *	- the path over t has as many hops as the present path of s,
- *	- a packet that comes from s may turn to every next hop of t, and
+ *	- a packet from s may turn to every next hop of t, and
  *	- the packets of all neighbours whose path leads over s may turn to t.
  *
- * Then every choice among the next hops of all switches uses allowed turns only.
+ * Then any choice among the next hops of all switches uses only allowed turns.
  */
 #include "engine/plan.h"
 
-/* The number of hops from s to the column: the steps of the labels up to the first switch with a
- * path by rank, plus the cost of that switch. */
+/* The number of hops from s to the column: the steps by label to the first switch with a path by
+ * rank, plus the cost of that switch. */
 static uint32_t count_hops(const struct plan *p, ftr_sw s)
 {
 	uint32_t n = 0;
@@ -29,7 +29,6 @@ static uint32_t count_hops(const struct plan *p, ftr_sw s)
 	return n + plan_cost(p, s);
 }
 
-/* Is t one hop nearer to the column than s? */
 static bool is_nearer(const struct plan *p, ftr_sw s, ftr_sw t)
 {
 	uint32_t hops = p->hops[s].total - 1;
@@ -39,7 +38,7 @@ static bool is_nearer(const struct plan *p, ftr_sw s, ftr_sw t)
 	return p->state[t] == CONNECTED && p->hops[t].total == hops;
 }
 
-/* May a packet that arrives on channel c turn to every next hop of the switch at the end of c? */
+/* May a packet from channel c turn to every next hop of the switch at the end of c? */
 static bool may_pass(struct plan *p, uint32_t c)
 {
 	ftr_sw t = p->turns.channel[c].to;
@@ -54,7 +53,7 @@ static bool may_pass(struct plan *p, uint32_t c)
 	return true;
 }
 
-/* May the packets of all switches whose label is a step to s leave s on channel c? */
+/* May packets leave s on channel c if they come from a switch whose label is a step to s? */
 static bool all_may_leave(const struct plan *p, ftr_sw s, uint32_t c)
 {
 	for_each_channel(&p->turns, s, b) {
@@ -90,8 +89,8 @@ void plan_spread(struct plan *p)
 {
 	uint32_t farthest = 0;
 
-	/* in this mode plan_hops() returns the next hops of a gateway by rank, or those to which a
-	 * stage has restricted the gateway */
+	/* in this mode plan_hops() returns the candidates of a gateway, after any restriction by a
+	 * stage */
 	p->mode = ALLOWED | ALL;
 	for (uint32_t i = 0; i < p->n_connected; i++) {
 		ftr_sw s = p->connected[i];

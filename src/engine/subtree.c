@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sFtree as published, for comparison: Bogdanski et al. 2012, Algorithms 1 and 2, over
- * tables of dmodc in place of those of OpenSM's ftree.
+ * sFtree as published, for comparison: Bogdanski et al. 2012, Algorithms 1 and 2, over tables of
+ * dmodc (in the paper: of OpenSM's ftree).
  *
- * Tests show its limits on trees that are not complete: after a few faults there is no
- * subtree root that reaches every switch; paths from switches to hosts are not covered;
- * and if several downward paths lead to a pod, the tables may have a cycle of channel
- * dependencies.  The checker finds all these defects.  The default mode of sftree has none of them.
+ * Tests show its limits on trees that are not complete.  After a few faults, no subtree root
+ * reaches every switch.  Paths from switches to hosts are not covered.  If several downward paths
+ * lead to a pod, the tables may have a cycle of channel dependencies.  The checker finds all these
+ * defects.  The default mode of sftree has none of them.
  *
  * The paper writes the hop counts of the new paths into OpenSM's matrices (section 4.2,
- * get_path_length). Here they are used only to report the longest new path.
+ * get_path_length).  Here they are only used to report the longest new path.
  */
 #include "engine/subtree.h"
 
@@ -38,8 +38,8 @@ static bool reaches_all(const struct subtree *z, ftr_sw s)
 	return true;
 }
 
-/* Algorithm 1. Leaves are tried in the order of columns. The leaf of the subnet manager is
- * skipped if there is another leaf (section 4.2). If no leaf reaches all switches, the root is the
+/* Algorithm 1.  Leaves are tried in the order of columns.  The leaf of the subnet manager is
+ * skipped if there is another leaf (section 4.2).  If no leaf reaches all switches, the root is the
  * leaf of column 0. */
 static void choose_root(struct subtree *z, ftr_sw sm_switch)
 {
@@ -57,8 +57,8 @@ static void choose_root(struct subtree *z, ftr_sw sm_switch)
 		z->root = sh->tree.n_leaf ? sh->numbering.col_sw[0] : 0;
 }
 
-/* Algorithm 2, lines 6 to 19: connect the pair over a neighbour of the root that has the same
- * rank as the root. */
+/* Algorithm 2, lines 6 to 19: connect the pair over a neighbour of the root that has the same rank
+ * as the root. */
 static void over_sibling(struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -79,7 +79,6 @@ static void over_sibling(struct subtree *z, ftr_sw src, ftr_sw dst)
 	}
 }
 
-/* Algorithm 2 for one pair without a path. */
 static void connect(struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	if (z->found || entry(z, z->root, dst) != FTR_PORT_NONE)
@@ -90,7 +89,7 @@ static void connect(struct subtree *z, ftr_sw src, ftr_sw dst)
 }
 
 /* Section 4.2, get_path_length: the hops along the entries to the first switch with a finite cost,
- * plus that cost; 0: the path does not reach such a switch. */
+ * plus that cost.  Returns 0 if the path does not reach such a switch. */
 static uint32_t path_length(const struct subtree *z, ftr_sw src, ftr_sw dst)
 {
 	const struct ftr_shape *sh = z->sh;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The relation of turns.h, kept free of cycles.
+ * The turns of turns.h, kept free of cycles.
  *
  * A turn from channel `in` to channel `out` closes a cycle if and only if `in` can be reached from
- * `out`. The set of channels that can be reached from a channel is computed once, and grows with
- * every turn that is admitted. So the test reads one bit.
+ * `out`.  The set of channels that can be reached from a channel is computed once.  It grows with
+ * every added turn.  So the test reads one bit.
  *
- * The search needs no explicit edges for base turns (turns.h).  From a downward channel into v, all
- * downward channels of v can be reached.  From an upward channel into v from w, all channels
- * of v can be reached except the channel back to w.  That channel can be reached as soon as v
- * is entered from a second switch below.  So each channel of a switch is visited a fixed number
- * of times, and one search is O(channels).
+ * Base turns are not stored.  From a downward channel into switch v, all downward channels of v can
+ * be reached.  From an upward channel from w into v, all channels of v can be reached except the
+ * channel back to w.  The channel back to w is reached when v is entered from a second switch
+ * below.  So each channel is visited a constant number of times, and a search takes O(channels).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +18,15 @@
 #include "engine/turns.h"
 
 struct turns_reach {
-	uint64_t *bit;		/* bit c: channel c can be reached; n bits */
-	uint8_t *fan;		/* fan[s]: the channels of s that have been entered, FAN_... bits */
-	ftr_sw *from;		/* from[s], with FAN_BUT_ONE: the switch below from which s was
-				 * entered */
+	uint64_t *bit;		/* bit c: channel c can be reached */
+	uint8_t *fan;		/* [n_sw] channels of the switch that have been entered, FAN_...
+				 * bits */
+	ftr_sw *from;		/* [n_sw] with FAN_BUT_ONE: the lower switch from which the switch
+				 * was entered */
 };
 
-/* FAN_UP, FAN_DOWN: all upward or downward channels. FAN_BUT_ONE: all downward channels except the
- * one to from[s]. */
+/* FAN_UP, FAN_DOWN: all upward or downward channels.  FAN_BUT_ONE: all downward channels except the
+ * channel to from[s]. */
 enum { FAN_UP = 1, FAN_DOWN = 2, FAN_BUT_ONE = 4 };
 
 void engine_islands(const struct ftr_shape *sh, uint32_t *island)
@@ -72,7 +72,7 @@ static bool allocate(struct turns *tn, bool horizontal)
 	       FTR_NEW(a, tn->known, tn->n + 1u) && FTR_NEW(a, tn->stack, tn->n + 1u);
 }
 
-/* The channels of each switch must be sorted by neighbour. To this end the switches are visited in
+/* The channels of each switch must be sorted by neighbour.  So the switches are visited in
  * ascending order, and each switch is appended to the lists of its neighbours. */
 static bool number_channels(struct turns *tn, bool horizontal)
 {
@@ -108,8 +108,8 @@ static bool number_channels(struct turns *tn, bool horizontal)
 			tn->of_group[g] = c;
 		}
 	}
-	/* the channels from a switch are sorted by neighbour, and so are the channels to it; so the
-	 * i-th channel from the switch is opposite to the i-th channel to the switch */
+	/* the channels from a switch and the channels to the switch are both sorted by neighbour,
+	 * so the i-th channels of both lists are opposite */
 	memcpy(next, tn->first, n_sw * sizeof(*next));
 	for (uint32_t c = 0; c < tn->n; c++)
 		tn->channel[next[tn->channel[c].to]++].back = c;
@@ -194,8 +194,8 @@ static void enter_up(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		enter(tn, r, tn->of_group[t->group_first[s] + k], depth);
 }
 
-/* Mark the downward channels of s except channel `but`, and put them on the stack. Those that
- * lead to switches without downward channels are only marked, unless an extra turn follows them. */
+/* Mark the downward channels of s except `but`, and put them on the stack.  A channel that no turn
+ * follows is only marked. */
 static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 		       uint32_t but, uint32_t *depth)
 {
@@ -215,8 +215,7 @@ static void enter_down(struct turns *tn, struct turns_reach *r, ftr_sw s,
 	}
 }
 
-/* Mark the channels on which a packet can continue after channel c by a base turn, and put them on
- * the stack. */
+/* Mark the channels that a base turn reaches from channel c, and put them on the stack. */
 static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 		       uint32_t *depth)
 {
@@ -242,7 +241,6 @@ static void enter_base(struct turns *tn, struct turns_reach *r, uint32_t c,
 	}
 }
 
-/* Add c, and all channels that can be reached from c, to r. */
 static void extend(struct turns *tn, struct turns_reach *r, uint32_t c)
 {
 	uint32_t depth = 0;
@@ -306,11 +304,9 @@ static enum ftr_status refuse(struct turns *tn, uint32_t in, uint32_t out,
 }
 
 /*
- * Returns FTR_OK if the turn from `in` to `out` would close no cycle. Otherwise records that the
- * turn is refused, and returns FTR_REFUSED. all[n]: the channels to which turns from `in` are
- * added at the same time. both: the opposite turns are added as well. A cycle may then contain one
- * of the opposite turns: the cycle leads from `out` to the first channel of that turn, and from the
- * second channel of that turn to `in`.
+ * Returns FTR_OK if the turn from `in` to `out` would close no cycle.  Otherwise records the
+ * refusal and returns FTR_REFUSED.  all[n]: turns from `in` to all these channels are added
+ * together.  both: the opposite turns are added as well, so a cycle may contain one of them.
  */
 static enum ftr_status may_add(struct turns *tn, uint32_t in, uint32_t out,
 			       const uint32_t *all, uint32_t n, bool both)

@@ -2,12 +2,11 @@
 /*
  * The builder: collects nodes and links as files or OpenSM report them, in any order.
  *
- * It has three growing arrays (switches, host ports, links) and four maps: node GUID to
- * switch, (node GUID, port) to host port, port GUID to host port, (node GUID, port) to link.
- * A contradiction between two descriptions of one object is found at the second one, so that a
- * reader can name its line.  Errors that need the whole fabric (missing nodes, port numbers of
- * links, LID overlaps) are found by ftr_builder_freeze(), which sorts switches and host ports by
- * GUID.  The arena of the builder holds the names at first, and becomes the arena of the fabric.
+ * If two descriptions of one object contradict each other, adding the second one is an error.  So
+ * a reader can report the line of the second description.  ftr_builder_freeze() sorts switches and
+ * host ports by GUID, and finds the errors that need the whole fabric: missing nodes, port numbers
+ * of links, LID overlaps.  The names are in the arena of the builder, which becomes the arena of
+ * the fabric.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,10 +34,9 @@ struct ftr_builder {
 };
 
 /*
- * A node GUID and a port number have 72 bits together, but the key has only 64.  Two ends
- * with the same key would be taken for one end, so equal keys must be improbable.  ftr_mix()
- * is a bijection, and the port is multiplied by an odd constant: among n ends, two have the
- * same key with a probability of about n^2 / 2^65.
+ * Maps a node GUID and a port number (72 bits) to a key of 64 bits.  Two ends with the same key
+ * would be taken for one end.  The probability that two of n ends have the same key is about
+ * n^2 / 2^65.
  */
 static uint64_t end_key(uint64_t node_guid, ftr_port port)
 {
@@ -88,7 +86,7 @@ static const char *copy_name(struct ftr_builder *b, const char *from)
 	return name ? ftr_text_clean(name) : NULL;
 }
 
-/* Merge the LID and LMC of a second report into those of the first one; LID 0 = unknown. */
+/* Merge the LID and LMC of a second description into those of the first; LID 0: unknown. */
 static enum ftr_status merge_lid(ftr_lid *lid, uint8_t *lmc, ftr_lid lid2,
 				 unsigned int lmc2, const char *what,
 				 uint64_t guid, struct ftr_err *err)
@@ -396,7 +394,7 @@ static bool lay_switches(const struct ftr_builder *b, struct frozen *z)
 	return FTR_ZNEW(f->arena, z->ports, f->n_ports) != NULL;
 }
 
-/* Set by_holder if, at any place, the switch that was first seen there has been replaced.
+/* Set by_holder if any place is held by another switch than the first one seen there.
  * FTR_INVAL: one switch holds two places. */
 static enum ftr_status lay_holders(struct frozen *z, struct ftr_err *err)
 {

@@ -53,7 +53,7 @@ static enum ftr_status copy_nodes(const struct copy *c)
 	return FTR_OK;
 }
 
-/* Is the link at port p of s to be copied from this end?  A link between switches is copied from
+/* True if the link at port p of s is copied from this end.  A link between switches is copied from
  * its lower end only. */
 static bool wanted(const struct copy *c, ftr_sw s, ftr_port p)
 {

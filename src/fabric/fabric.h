@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by the builder, the readers and the generators: the map from GUID to index, the greatest
- * width and speed in a mask, the lower end of a link, and the detection of names that are not
- * unique.
+ * Shared by the builder, the readers and the generators.
  */
 #ifndef FTR_FABRIC_FABRIC_H
 #define FTR_FABRIC_FABRIC_H
@@ -23,19 +21,19 @@ struct ftr_map {
 	uint32_t n;
 };
 
-/* ftr_map_get: FTR_MAP_NONE if the map does not have the key.  ftr_map_put: val must not be
- * FTR_MAP_NONE; an older value of the key is replaced; false: out of memory. */
+/* ftr_map_get() returns FTR_MAP_NONE if the map does not have the key.  ftr_map_put() replaces an
+ * older value of the key, and returns false if out of memory.  val must not be FTR_MAP_NONE. */
 uint32_t ftr_map_get(const struct ftr_map *m, uint64_t key);
 bool ftr_map_put(struct ftr_map *m, uint64_t key, uint32_t val);
 void ftr_map_fini(struct ftr_map *m);
 
-/* The greatest width or speed in masks with the bits of PortInfo (IBA 14.2.5.6), such as
- * LinkWidthEnabled; 0 or FTR_SPEED_UNKNOWN if no known bit is set. */
+/* The greatest width or speed in a mask with the bits of PortInfo (IBA 14.2.5.6), such as
+ * LinkWidthEnabled.  0 or FTR_SPEED_UNKNOWN: no known bit is set. */
 unsigned int ftr_width_of_mask(unsigned int mask);
 enum ftr_speed ftr_speed_of_mask(unsigned int speed, unsigned int ext);
 
-/* True if the link at port p of s leads to a switch, and (s, p) is its lower end, that is, the
- * end with the lower (switch index, port). */
+/* True if the link at port p of s leads to a switch, and (s, p) is its lower end: the end with the
+ * lower switch index, or with the lower port on the same switch. */
 static inline bool ftr_is_lower_end(const struct ftr_fabric *f, ftr_sw s,
 				    unsigned int p)
 {
@@ -45,8 +43,8 @@ static inline bool ftr_is_lower_end(const struct ftr_fabric *f, ftr_sw s,
 	       (x->peer > s || (x->peer == s && x->peer_port > p));
 }
 
-/* Set name_shared of all switches and host ports that share a name with another one; false: out of
- * memory.  O(n). */
+/* Set name_shared of all switches and host ports that share a name with another one.  Returns false
+ * if out of memory.  O(n). */
 bool ftr_mark_shared_names(struct ftr_switch *sw, uint32_t n_sw,
 			   struct ftr_endport *ep, uint32_t n_ep);
 

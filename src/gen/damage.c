@@ -2,11 +2,11 @@
 /*
  * Random damage, from a seed.
  *
- * There are three lists, in index order: links between switches, switches without
- * hosts, and hosts.  Faults are drawn from them at random, without replacement; a seed gives
- * the same faults on every machine.  The result is a copy without the drawn parts.  A host
- * is removed with all of its ports.  Aggregation Nodes are not hosts: they are removed
- * only with their switch.  Routers count as hosts.
+ * Three lists are made: links between switches, switches without hosts, and hosts.  Faults are
+ * drawn from these lists at random, without replacement.  A seed gives the same faults on every
+ * machine.  The result is a copy of the fabric without the drawn parts.  A host is removed with
+ * all of its ports.  Routers count as hosts.  Aggregation Nodes do not: they are removed only
+ * with their switch.
  */
 #include <string.h>
 
@@ -19,7 +19,8 @@ struct loss {
 				 * ftr_is_lower_end() */
 };
 
-/* Set dead[] for n of the listed indices, drawn at random; FTR_INVAL if the list has fewer. */
+/* Draw n of the listed indices at random, and set dead[] for them.  FTR_INVAL if the list has
+ * fewer than n. */
 static enum ftr_status draw_dead(struct ftr_rng *r, uint32_t *list,
 				 uint32_t n_list, uint32_t n, uint8_t *dead,
 				 const char *what, struct ftr_err *err)
@@ -55,8 +56,8 @@ static uint32_t list_bare_switches(const struct ftr_fabric *f, struct loss *z,
 	return n;
 }
 
-/* List the nodes of hosts and return their number.  Node numbers have no gaps and are in the
- * order of the first host port of each node. */
+/* List the nodes of hosts and return their number.  Nodes are numbered without gaps, in the order
+ * of their first host ports. */
 static uint32_t list_hosts(const struct ftr_fabric *f, uint32_t *list)
 {
 	uint32_t n = 0, next = 0;

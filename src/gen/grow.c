@@ -2,9 +2,8 @@
 /*
  * Nodes, GUIDs, port numbers and LIDs of generated fabrics.
  *
- * All random choices come from one seed: GUIDs and ports level by level and node by node, then
- * LIDs.  With all three options (random_guids, random_ports, random_lids) the fabric is as
- * irregular as an installed one, and the same on every machine.
+ * All random choices come from one seed: first GUIDs and ports, node by node, then LIDs.  With
+ * random_guids, random_ports and random_lids the fabric is as irregular as an installed one.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,7 +77,7 @@ static uint64_t pick_guid(struct gen_growth *z, unsigned int l, uint32_t i)
 
 	if (!z->o->random_guids)
 		return (uint64_t)2 << 56 | serial << 8;
-	/* 26 random bits above a serial number (l and i), which makes the GUID unique */
+	/* 26 random bits, then level and node number, which make the GUID unique */
 	return (1 + (ftr_rng_next(&z->rng) >> 38)) << 36 | (uint64_t)l << 32 |
 		(uint64_t)i << 8;
 }
@@ -100,7 +99,7 @@ static bool name_ports(struct gen_growth *z, struct gen_level *v, bool shuffle)
 	return true;
 }
 
-/* The next random LID; 0 if LIDs are not random, or not drawn yet. */
+/* The next random LID; 0 if no random LIDs have been drawn. */
 static ftr_lid next_lid(struct gen_growth *z)
 {
 	return z->lid ? (ftr_lid)((z->lid[z->n_lids++] + 1) << z->o->lmc) : 0;
@@ -170,8 +169,8 @@ enum ftr_status gen_link(struct gen_growth *z, unsigned int l, uint32_t i,
 
 /* ---- LIDs -------------------------------------------------------------- */
 
-/* Draw the LIDs of all switches and host ports (blocks of 2^lmc LIDs, in random order), and add all
- * nodes once more, now with these LIDs. */
+/* Draw the LIDs of all switches and host ports.  Then add all nodes once more, with these LIDs: the
+ * builder merges both descriptions of a node. */
 static enum ftr_status random_lids(struct gen_growth *z)
 {
 	enum ftr_status st = FTR_OK;

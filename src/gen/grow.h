@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Shared by all generators: adds the nodes level by level, and assigns GUIDs, port numbers
- * and LIDs in ascending order, or at random from one seed.  The generators of PGFTs and of
- * tori give the numbers of nodes and ports, the node names and the links.
+ * and LIDs, in ascending order or at random.  A generator (PGFT or torus) provides the numbers of
+ * nodes and ports, the node names and the links.
  */
 #ifndef FTR_GEN_GROW_H
 #define FTR_GEN_GROW_H
@@ -16,7 +16,7 @@ struct gen_level {			/* level 0: hosts */
 	unsigned int n_ports;		/* number of ports of each node */
 	uint64_t *guid;			/* [n] */
 	uint8_t *port;			/* [n * n_ports] port[i * n_ports + k]: number of the port
-					 * of node i at position k, k = 0 .. n_ports - 1 */
+					 * of node i at position k */
 };
 
 struct gen_growth {
@@ -25,8 +25,8 @@ struct gen_growth {
 	unsigned int h;			/* number of switch levels */
 	const struct ftr_gen_opts *o;
 	struct ftr_rng rng;
-	uint32_t *lid;			/* random base LIDs, stored as LID / 2^lmc - 1; NULL: LIDs
-					 * are not random, or not drawn yet */
+	uint32_t *lid;			/* random base LIDs, stored as LID / 2^lmc - 1; NULL: none
+					 * drawn */
 	uint32_t n_lids;		/* number of elements of lid[] used so far */
 	struct ftr_builder *b;
 	struct ftr_arena *arena;
@@ -38,7 +38,6 @@ struct gen_shape {
 	/* sets n and n_ports of all levels, and checks the numbers of ports and LIDs */
 	enum ftr_status (*size)(struct gen_growth *z);
 	enum ftr_status (*links)(struct gen_growth *z);
-	/* name of a switch */
 	void (*name)(const struct gen_growth *z, unsigned int l, uint32_t i,
 		     char *name);
 };

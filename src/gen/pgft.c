@@ -6,10 +6,10 @@
  * l is a tuple of h digits: digit i (1..h) is 0..w_i-1 if i <= l, and 0..m_i-1 if
  * i > l.  Nodes of levels l-1 and l are connected by p_l links if their tuples agree in
  * all digits except the l-th.  The index of a node is its tuple read as a number whose
- * lowest digit is digit 1.  The hosts of one leaf are therefore consecutive, and so are
- * the leaves of one pod; host i has the destination index i of D-mod-k.
+ * lowest digit is digit 1.  Therefore the hosts of one leaf are consecutive, and so are
+ * the leaves of one pod.  Host i has the destination index i of D-mod-k.
  *
- * Position (gen_level.port) of the port of a node of level l:
+ * The position k (gen_level.port) of a port of a node of level l:
  *
  *	to link j of child c	c * p_l + j
  *	to link j of parent u	m_l * p_l + u * p_{l+1} + j

@@ -2,11 +2,11 @@
 /*
  * Creation of struct ftr_incr, and the steps of ftr_incr_apply():
  *
- *	1. find the links that change their state	changes nothing
+ *	1. find the links that change state		changes nothing
  *	2. update links, groups, costs and the plan	can be undone
  *	3. compute entries and write steps		stored beside the tables; if entries are
- *							placed by load, this step enters them into
- *							the tables, and can be undone
+ *							placed by load, they are entered into the
+ *							tables here, which can be undone
  *	4. enter the entries into the tables		cannot fail
  */
 #include <inttypes.h>
@@ -126,8 +126,8 @@ void ftr_incr_free(struct ftr_incr *lv)
 
 /* ---- links that change ------------------------------------------------ */
 
-/* Find the link of an event. *link: the end with the lower number; NONE: the link leads to a host,
- * or it is not used for routing (view.c). */
+/* Find the link of an event. *link: its end with the lower number; NONE: the link leads to a host,
+ * or routing does not use it (view.c). */
 static enum ftr_status find_link(const struct ftr_incr *lv,
 				 const struct ftr_incr_event *e,
 				 uint32_t *link, struct ftr_err *err)
@@ -148,7 +148,7 @@ static enum ftr_status find_link(const struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* Set lv->toggled to the links whose state after all events differs from their present state. */
+/* Set lv->toggled to the links whose state after all events is not their present state. */
 static enum ftr_status find_toggled(struct ftr_incr *lv,
 			       const struct ftr_incr_event *event, uint32_t n,
 			       struct ftr_err *err)
@@ -185,8 +185,8 @@ static enum ftr_status find_toggled(struct ftr_incr *lv,
 
 /* ---- an apply -------------------------------------------------------- */
 
-/* List the entries of switches `a` and `b` that depend, at the present costs, on the links between
- * the two. `b` has the higher rank. */
+/* List the entries of switches a and b that depend, at the present costs, on the links between
+ * them. b has the higher rank. */
 static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 {
 	uint8_t *flag = lv->row[0];
@@ -199,8 +199,8 @@ static void list_entries(struct ftr_incr *lv, ftr_sw a, ftr_sw b)
 	incr_touch_row(lv, JOB_ENTRY, a, flag);
 }
 
-/* The switches at the ends of a link, by rank. equal: the link is horizontal, so no cost depends on
- * it, and low and high are in any order. */
+/* The switches at the ends of a link. equal: the link is horizontal, and low and high are in any
+ * order. */
 struct ends {
 	ftr_sw low, high;
 	bool equal;
@@ -228,7 +228,7 @@ static void toggle_all(struct ftr_incr *lv)
 	}
 }
 
-/* Update links, groups, costs and the plan, and list the entries that depend on them. */
+/* Update links, groups, costs and the plan. List the entries that depend on them. */
 static enum ftr_status update_costs(struct ftr_incr *lv, struct ftr_err *err)
 {
 	enum ftr_status st;
@@ -376,7 +376,7 @@ bool ftr_incr_undo(struct ftr_incr *lv)
 	if (!lv->can_undo)
 		return false;
 	lv->can_undo = false;
-	revert(lv);		/* before set_entries(): placement is undone over the new tables */
+	revert(lv);		/* before set_entries(), because revert() needs the new tables */
 	set_entries(lv, true);
 	return true;
 }

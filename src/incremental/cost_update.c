@@ -2,25 +2,24 @@
 /*
  * Update of costs and down-costs.
  *
- * The update makes the same two passes as the computation of a whole shape (Gliksberg
- * et al. 2020, Procedure 1, with the rule "must" of <ftr/shape.h>), but over work lists
- * instead of whole rows:
+ * The update makes the same two passes as the computation of a whole shape: Gliksberg et al. 2020,
+ * Procedure 1, with the rule "must" of <ftr/shape.h>.  But it works on lists instead of whole rows.
+ * (To list a value means to put it on a work list.)  The passes are:
  *
  *	by ascending rank	compute down[s][l]; if it changed, list the down-costs
  *				of the switches above s, and the cost of s
  *	by descending rank	compute cost[s][l]; if it changed, list the costs of
  *				the switches below s
  *
- * Every change also lists the entries that depend on it: those of s, and those of the
- * switches above s (for a down-cost) or below s (for a cost). Both passes process a rank
- * only when all values on which the rank depends are final.
- * A row is computed in segments of SEGMENT columns, or at once if all its columns are listed, by
- * the functions that compute the rows of a whole shape.
+ * Every change also lists the entries that depend on it: those of s, and those of the switches
+ * above s (for a down-cost) or below s (for a cost).  When a rank is processed, all values on which
+ * it depends are final.  If all columns of a row are listed, the row is computed at once, otherwise
+ * in segments of SEGMENT columns.  The functions of src/shape/cost.c compute the values.
  *
  * ftr_incr.keep: in a shape made with FTR_REORDER_KEEP, the down-cost of some pairs (s, l) is
- * infinite although a switch below s leads to l. This keeps the switches above s from routing
- * downward through s. These pairs are found from the down-costs when the incremental tables are
- * made, and do not change afterwards.
+ * infinite although a switch below s leads to l.  So the switches above s do not route downward
+ * through s.  These pairs are found from the down-costs when the incremental tables are made,
+ * and do not change afterwards.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -118,8 +117,8 @@ void incr_work_clear(struct ftr_incr *lv)
 
 /* ---- one row ---------------------------------------------------------- */
 
-/* Compute the costs or, for JOB_DOWN, the down-costs of s for n columns, beginning with column
- * `from`. In the comments below, a value is a cost or a down-cost. */
+/* Compute n costs (JOB_COST) or down-costs (JOB_DOWN) of s, from column `from` on. In the comments
+ * below, a value is a cost or a down-cost. */
 static void compute(const struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		    size_t from, size_t n, uint8_t *row)
 {
@@ -166,7 +165,7 @@ void incr_values_back(struct ftr_incr *lv)
 	}
 }
 
-/* Change a value and log the old one; false: out of memory. */
+/* Change a value and log the old one. Returns false if out of memory. */
 static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
 		uint8_t value)
 {
@@ -181,7 +180,7 @@ static bool set(struct ftr_incr *lv, enum incr_job job, ftr_sw s, uint32_t l,
 	return true;
 }
 
-/* List the values and entries that depend on a changed value of s. */
+/* List the values and entries that depend on a value of s that changed. */
 static void list_dependent(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 		   uint32_t l)
 {
@@ -199,8 +198,8 @@ static void list_dependent(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 	}
 }
 
-/* Compute n columns of s again, beginning with column `from`, and list the values and entries that
- * depend on a changed value. */
+/* Compute n values of s again, from column `from` on. List the values and entries that depend on
+ * changed values. Returns false if out of memory. */
 static bool update_columns(struct ftr_incr *lv, enum incr_job job, ftr_sw s,
 			   uint32_t from, uint32_t n)
 {
@@ -231,8 +230,8 @@ static bool update_switch(struct ftr_incr *lv, enum incr_job job, ftr_sw s)
 	return true;
 }
 
-/* Update all listed switches of a rank. The updates list no switch of this rank for the same
- * job. */
+/* Update all listed switches of a rank. The updates list no further switch of this rank for the
+ * same job. */
 static bool update_rank(struct ftr_incr *lv, enum incr_job job, uint32_t r)
 {
 	uint32_t *head = &lv->work[job].head[r];
@@ -265,8 +264,8 @@ static enum ftr_status not_its_costs(const struct ftr_incr *lv, ftr_sw s,
 			" in the shape do not follow from its links", lv->view.f->sw[s].guid);
 }
 
-/* Compare the down-costs of s with `row`, which was computed from the switches below s. Set the bit
- * in lv->keep for each column whose down-cost is infinite in the shape but not in `row`. */
+/* Compare the down-costs of s with `row`, which was computed from the switches below s. Set the
+ * bits of lv->keep for columns whose down-cost is infinite in the shape but not in `row`. */
 static enum ftr_status find_kept(struct ftr_incr *lv, ftr_sw s,
 				 const uint8_t *row, struct ftr_err *err)
 {

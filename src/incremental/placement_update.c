@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Placement of the displaced entries of an apply.
+ * The choice of ports for displaced entries in ftr_incr_apply().
  *
- * An entry that can keep neither its preferred port nor its current one is placed by the
- * load of the links (balance/displaced.h), LID by LID. (An entry of the plan is placed by formula
- * instead, in entry_update.c.) The counters of balance/displaced.c follow all entries that
- * change. These counters depend only on the tables, so an apply that fails or is undone restores
- * them by changing the entries back.
+ * A displaced entry can keep neither its preferred port (in the preferred tables) nor its current
+ * port.  It gets a port by the load of the links (balance/displaced.h), LID by LID.  (Entries that
+ * use extra turns get their ports by a formula, in entry_update.c.)
+ *
+ * The counters of balance/displaced.c follow all entries that change.  The counters depend only on
+ * the tables, so changing the entries back restores them on failure and on undo.
  */
 #include "incremental/incremental.h"
 
@@ -31,9 +32,9 @@ enum ftr_status incr_place_new(struct ftr_incr *lv, struct ftr_err *err)
 	return st;
 }
 
-/* Enter the changes of a LID into the tables, update the counters, and store the ports of its
- * displaced entries in lv->change. back: revert tables and counters instead. False: out of
- * memory. */
+/* Enter the changes of lid into the tables, update the counters, and store the ports of displaced
+ * entries in lv->change.  back: if true, revert tables and counters instead.  Returns false if out
+ * of memory. */
 static bool place_lid(struct ftr_incr *lv, ftr_lid lid, bool back)
 {
 	const uint32_t *list = lv->by_lid + lv->lid_first[lid];
@@ -73,8 +74,8 @@ static bool place_lids(struct ftr_incr *lv, bool back)
 
 static void sort_by_lid(struct ftr_incr *lv)
 {
-	uint32_t *first = lv->lid_first + 1;	/* at the end of this function: first[lid] is the
-						 * end of the changes of lid */
+	uint32_t *first = lv->lid_first + 1;	/* in the end, first[lid] is the end of the changes
+						 * of lid */
 	uint32_t n = lv->result.n_changes;
 
 	for (uint32_t i = 0; i < n; i++)

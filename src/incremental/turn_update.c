@@ -2,25 +2,26 @@
 /*
  * Update of the pairs without an up/down path.
  *
- * dmodc connects these pairs by extra turns (engine/connect.c). There are few such pairs, so all
- * are planned again, over the view, after the costs have been updated. The entries of the old and
- * of the new plan are then listed. The turns of the old plan remain allowed, except those over dead
- * links, so the new plan permits the turns of packets under way. A restored link may close a cycle
- * with such a turn. The apply is then refused, and a full routing is needed.
+ * dmodc connects these pairs by extra turns, from a downward to an upward link (engine/connect.c).
+ * There are few such pairs, so all of them are planned again after the costs have been updated.
+ * Then the entries of the old and of the new plan are put on the work list.
  *
- * Horizontal links.  If horizontal links join several trees, no pair of hosts in different
- * trees has an up/down path.  Planning begins with the kind of links that the tables use (enum
- * connect_links).  If some pairs then have no path, the next kind is tried, as in a full
- * routing.  An earlier kind is not tried again while a horizontal link is up, because packets
- * under way may still use such links.
+ * The turns of the old plan remain allowed, except those over dead links, because packets under
+ * way may still make them.  A restored link may close a cycle with such a turn.  ftr_incr_apply()
+ * then returns FTR_REFUSED, and the fabric must be routed again.
  *
- * Two other designs were considered for such fabrics.  The first one computes all tables
- * again for the fabric without the dead link, and finds an order of writes for any two
- * tables.  The work then depends on the size of the fabric, not of the fault.  And the old and the
- * new tables together may have a credit loop; in the present design the admitted turns
- * exclude it.  The second one replaces the ranks by the levels of engine/across.c, so that
- * horizontal links lead up or down.  Links between trees of equal level would still be
- * horizontal, and a fault that changes the levels would need a new view.
+ * Horizontal links.  If horizontal links join several trees, no pair of hosts in different trees
+ * has an up/down path.  Planning begins with the kind of links that the tables use (enum
+ * connect_links).  If some pairs then have no path, the next kind is tried, as in a full routing.
+ * An earlier kind is not tried again while a horizontal link is up, because packets under way may
+ * still use such links.
+ *
+ * Two other designs were considered for such fabrics.  The first computes all tables again, and
+ * finds an order of writes for any two tables.  Its work depends on the size of the fabric, not of
+ * the fault.  Old and new tables together may have a credit loop.  The present design allows no
+ * turn that closes a loop.  The second design replaces the ranks by the levels of
+ * engine/across.c, so that horizontal links lead up or down.  Links between trees of equal level
+ * would still be horizontal, and a fault that changes the levels would need a new view.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ bool incr_legal(const struct ftr_incr *lv, ftr_sw from, ftr_sw at, ftr_sw to)
 	return has_turn(incr_plan(lv), (struct ftr_turn){ from, at, to });
 }
 
-/* True if the plan has each of the n turns whose two links are alive. */
+/* True if the plan has all of the n turns, apart from those over dead links. */
 static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
 		      const struct ftr_turn *t, uint32_t n)
 {
@@ -54,8 +55,8 @@ static bool has_turns(const struct ftr_incr *lv, const struct connect *c,
 	return true;
 }
 
-/* Make an array of the turns in use, followed by the turns of the original routing. *n: their
- * number. NULL: out of memory. */
+/* An array of the turns in use, followed by the turns of the original routing. *n: their number.
+ * NULL: out of memory. */
 static struct ftr_turn *list_turns(struct ftr_incr *lv,
 				   const struct connect *old, uint32_t *n)
 {
@@ -87,11 +88,13 @@ static enum ftr_status plan(struct ftr_incr *lv, enum connect_links links,
 	return connect_plan(&lv->view, &o, links, whole, p->arena, &p->c, err);
 }
 
-/* Make a plan. If horizontal links are up, the kinds of links are tried in order, beginning with
- * `links`, until a plan connects all pairs and keeps the turns in use, which are the first n_used
- * elements of `turn`. If no kind gives such a plan, the plan uses kind `links`, and some pairs may
- * have no path. Without horizontal links, the plan uses CONNECT_UP_DOWN. FTR_REFUSED: the plan does
- * not keep the turns in use. */
+/* Make a plan.  Without horizontal links it uses CONNECT_UP_DOWN.
+ *
+ * With horizontal links, the kinds of links are tried in order, beginning with `links`.  The result
+ * is the first plan that connects all pairs and keeps the turns in use, turn[0 .. n_used-1].  If
+ * there is no such plan, the result uses `links`, and some pairs may have no path.
+ *
+ * FTR_REFUSED: the plan does not keep the turns in use. */
 static enum ftr_status plan_with_fewest_links(struct ftr_incr *lv, enum connect_links links,
 				  const struct ftr_turn *turn, uint32_t n,
 				  uint32_t n_used, struct ftr_err *err)
@@ -118,7 +121,7 @@ static bool are_leaves(const struct ftr_incr *lv, ftr_sw s, uint32_t l)
 		lv->view.numbering.col[s] < lv->view.tree.n_leaf;
 }
 
-/* True if the entry connects two leaf switches without an up/down path. */
+/* True if the entry connects two leaf switches that have no up/down path. */
 static bool joins_leaves(const struct ftr_incr *lv,
 			 const struct connect_entry *e)
 {
@@ -160,7 +163,7 @@ enum ftr_status incr_extra_new(struct ftr_incr *lv, struct ftr_err *err)
 	return st;
 }
 
-/* True if the plan connects the pair (s, l), which has no up/down path. */
+/* True if the plan connects (s, l), a pair without an up/down path. */
 static bool connects(const struct connect *c, ftr_sw s, uint32_t l)
 {
 	const struct connect_entry *e = connect_find(c, s, l);
@@ -168,8 +171,8 @@ static bool connects(const struct connect *c, ftr_sw s, uint32_t l)
 	return e && !e->restricted;
 }
 
-/* Correct the numbers of pairs that lost or regained their path. By the costs alone, every pair
- * without an up/down path was counted as unreachable, even if extra turns connect it. */
+/* Correct the numbers of lost and regained pairs.  By the costs alone, every pair without an
+ * up/down path counts as lost, even if extra turns connect it. */
 static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 			const struct connect *now)
 {
@@ -181,7 +184,7 @@ static void count_pairs(struct ftr_incr *lv, const struct connect *old,
 
 		n_new += joins_leaves(lv, e) && !connects(old, e->sw, e->col);
 	}
-	/* pairs that lost their up/down path, but are connected by the plan */
+	/* pairs that lost their up/down path, and that the plan connects */
 	for (uint32_t i = 0; n_new && i < lv->n_log; i++) {
 		const struct incr_log *c = &lv->log[i];
 

@@ -2,19 +2,17 @@
 /*
  * The nominal links, their state (alive or dead), and the groups of the view.
  *
- * Each of the two ends of a link has a number of its own.  Horizontal links are included only
- * if extra turns may use them (FTR_PATHS_ALL).
+ * Horizontal links are included only if extra turns may use them (FTR_PATHS_ALL).
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "incremental/incremental.h"
 
-/* The shape that defines the nominal links: the nominal shape or, if there is none, lv->base. */
+/* The shape that defines the nominal links: the nominal shape, or lv->base if there is none. */
 struct source {
 	const struct ftr_shape *sh;
-	ftr_sw *here;		/* here[t]: index in lv->base of switch t of sh; FTR_SW_NONE:
-				 * lv->base does not have the switch */
+	ftr_sw *here;		/* here[t]: index in lv->base of switch t of sh, or FTR_SW_NONE */
 	ftr_sw *there;		/* there[s]: index in sh of switch s of lv->base */
 };
 
@@ -48,7 +46,7 @@ static enum ftr_status allocate(struct ftr_incr *lv, const struct source *src,
 
 /* ---- nominal links ------------------------------------------------------ */
 
-/* Match each switch of lv->base with its place in src->sh (struct ftr_switch, holder). */
+/* Match each switch of lv->base with its place in src->sh (ftr_switch.holder). */
 static enum ftr_status find_source(struct ftr_incr *lv,
 				   const struct ftr_shape *nominal,
 				   struct source *src, struct ftr_arena *tmp,
@@ -76,7 +74,6 @@ static enum ftr_status find_source(struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* True if one of the first n groups of s leads to `remote`. */
 static bool has_group(const struct ftr_shape *sh, ftr_sw s, uint32_t n, ftr_sw remote)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s]];
@@ -95,9 +92,9 @@ static enum incr_side side_of(const struct ftr_shape *sh, ftr_sw s, ftr_sw remot
 		rank[remote] < rank[s] ? INCR_DOWN : INCR_EQUAL;
 }
 
-/* True if the k-th nominal group of s leads to a switch on this side (higher, lower or equal rank)
- * and may be used for routing. A group that is horizontal in the nominal shape may lead up or down
- * by the ranks of the present shape. Such a group is used only if the present shape has it. */
+/* True if routing may use the k-th nominal group of s as an upward, downward or horizontal group
+ * (side). A group that is horizontal in the nominal shape may lead up or down by the present ranks.
+ * Such a group is used only if the present shape has it. */
 static bool is_usable(const struct ftr_incr *lv, const struct source *src,
 		   ftr_sw s, uint32_t k, enum incr_side side)
 {
@@ -114,7 +111,7 @@ static bool is_usable(const struct ftr_incr *lv, const struct source *src,
 		has_group(sh, s, sh->tree.n_up[s] + sh->tree.n_down[s], r);
 }
 
-/* Add the links of a nominal group of s. */
+/* Add a nominal group of s with its links. */
 static void add_group(struct ftr_incr *lv, const struct source *src, ftr_sw s,
 		      const struct ftr_group *from, enum incr_side side)
 {
@@ -159,7 +156,7 @@ static void add_groups(struct ftr_incr *lv, const struct source *src, ftr_sw s)
 					  (enum incr_side)side);
 }
 
-/* Set far[] for the ends of all links.  FTR_INVAL: the other end of a link is not known. */
+/* Set far[] for all ends. FTR_INVAL: the other end of a link is not known. */
 static enum ftr_status join_ends(struct ftr_incr *lv,
 				 const struct source *src, struct ftr_err *err)
 {
@@ -184,7 +181,7 @@ static enum ftr_status join_ends(struct ftr_incr *lv,
 	return FTR_OK;
 }
 
-/* List the nominal links that the fabric lacks. They are dead at first. */
+/* List the nominal links that the fabric lacks. They are dead. */
 static enum ftr_status note_absent(struct ftr_incr *lv, struct ftr_err *err)
 {
 	uint32_t n = 0;
@@ -287,7 +284,7 @@ static void flip_end(struct ftr_incr *lv, uint32_t link)
 	lv->dead[bit / 64] ^= (uint64_t)1 << bit % 64;
 }
 
-/* Change the state of a link. The caller must call incr_pack() for both switches afterwards. */
+/* Change the state of a link. Then call incr_pack() for both switches. */
 void incr_toggle(struct ftr_incr *lv, uint32_t link)
 {
 	flip_end(lv, link);

@@ -1,61 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of writes: the write steps of <ftr/incremental.h>.
+ * The order of writes: the write steps of <ftr/incremental.h>.  The first step is 0.
  *
- * Changed entries are written downstream first (tables/write_order.h). Here the first step is 0.
+ * Changed entries are written downstream first (tables/write_order.h).  Some entries need drain
+ * steps: before such a step, the packets under way must have arrived.
  *
- * An entry of a switch y is said to turn upward if two things are true: its new port leads up, and
- * a switch x above y has a changed entry whose old port leads down to y over a link that is up. A
- * packet could then follow the old entry of x down to y, and the new entry of y up again. (If the
- * entry of x did not change, the new tables would contain this turn; but their paths only go up and
- * then down.) Entries that turn upward, and all entries that wait for them, are written after all
- * others, in drain steps: before each of these steps, the packets under way must have arrived.
- * There is one drain step for each level:
+ * The entry of a switch y turns upward if two things are true.  Its new port leads up.  A switch x
+ * above y has a changed entry whose old port leads down to y over a link that is up.  A
+ * packet could then follow the old entry of x down to y, and the new entry of y up again.  (If the
+ * entry of x did not change, the new tables would have this turn; but their paths only go up and
+ * then down.)
  *
- *	level(y) = 1 + the greatest level among the entry for which y waits and the entries
- *		   that led down to y; 0 if none of these entries has a level
+ * Entries that turn upward, and all entries that wait for them, are written in drain steps, after
+ * all others.  There is one drain step for each level.  The level of such an entry at switch y is
+ * 0, or 1 + the greatest level of these entries, if any of them has a level:
  *
- * The entries on which a level depends belong to switches of higher rank, so one pass by
- * descending rank is sufficient.  (With extra turns it is not; see find_levels.)
+ *	- the changed entry that comes next on the new path from y; it must be written before that
+ *	  of y
+ *	- if the entry of y turns upward: the changed entries that led down to y
  *
- * Proof that packets arrive during the writes. An entry is written only when all other entries on
- * its final path have been written or do not change. So from the first written entry on, a packet
- * finds only final entries, and arrives. Before that, it follows old entries, which have no loop.
+ * The entries on which a level depends belong to switches of higher rank.  So one pass by
+ * descending rank is enough.  (With extra turns it is not; see find_levels().)
  *
- * The proof does not cover entries that become FTR_PORT_NONE. They wait for no other entry, and no
- * entry waits for them. Such an entry has lost all its up/down paths, the old one included, so a
+ * Proof that packets arrive during the writes.  The final path follows the new entries.  An entry
+ * is written only when all other entries on its final path have been written or do not change.  So
+ * from the first written entry on, a packet finds only final entries, and arrives.  Before the
+ * first written entry, it follows old entries, which have no loop.
+ *
+ * The proof does not cover entries that become FTR_PORT_NONE.  They wait for no other entry, and no
+ * entry waits for them.  Such an entry has lost all its up/down paths, the old one included.  So a
  * packet that it forwards cannot arrive, whenever the entry is written.
  *
- * This is not true for the pairs in ftr_incr.keep: their old path may still work although its
- * cost is infinite. If there are such pairs, all entries that become FTR_PORT_NONE are written
- * after the other entries of their LID. An entry that becomes FTR_PORT_NONE, and whose old port
- * leads down to an entry that turns upward, is still written before the drain steps, because such
- * a turn is worse than a missing entry.
+ * The pairs in ftr_incr.keep are different: their old path may still work although its cost is
+ * infinite.  If there are such pairs, all entries that become FTR_PORT_NONE are written after the
+ * other entries of their LID.  There is one exception: if the old port leads down to an entry that
+ * turns upward, the entry that becomes FTR_PORT_NONE is written before the drain steps.  A turn is
+ * worse than a missing entry.
  */
 #include <stdlib.h>
 
 #include "incremental/incremental.h"
 #include "tables/write_order.h"
 
-/* Greatest number of passes of find_levels(). */
 #define MAX_PASSES 16
 
-/* Marks of changes. DRAIN: written in a drain step. BEFORE_DRAIN: the old port leads down to an
+/* Marks of changes.  DRAIN: written in a drain step.  BEFORE_DRAIN: the old port leads down to an
  * entry that turns upward. */
 enum { DRAIN = 1, BEFORE_DRAIN = 2 };
 
 struct steps {
 	struct ftr_incr *lv;
 	const struct ftr_change *change;
-	uint16_t *write_step;	/* write_step[i]: step of change i; until number_write_steps(),
-				 * its level if it is marked DRAIN */
-	uint8_t *mark;		/* mark[i]: DRAIN, BEFORE_DRAIN or both */
-	struct write_order order;	/* step[i] is WRITE_NEVER if change i is marked DRAIN */
-	uint32_t *drain;	/* [n_sw] the changes of the current LID that are marked DRAIN */
+	uint16_t *write_step;	/* step of each change; before number_write_steps(), the level of a
+				 * change marked DRAIN */
+	uint8_t *mark;		/* marks of each change */
+	struct write_order order;	/* step[i] is WRITE_NEVER for changes marked DRAIN */
+	uint32_t *drain;	/* [n_sw] the changes of the current LID marked DRAIN */
 	uint32_t n_normal, n_levels;
 };
 
-/* The switch to which port p of s leads; NONE: it leads to no switch. */
+/* The switch to which port p of s leads, or NONE. */
 static ftr_sw next_switch(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 {
 	uint32_t c = incr_link(lv, s, p);
@@ -70,8 +74,8 @@ static bool goes_up(const struct ftr_incr *lv, ftr_sw s, ftr_port p)
 	return c != NONE && incr_side(lv, c) == INCR_UP;
 }
 
-/* The next change on the final path of change i; NONE: there is none, or it is a change to
- * FTR_PORT_NONE, for which no other change waits. */
+/* The next change on the final path of change i. NONE: there is none, or it is a change to
+ * FTR_PORT_NONE. */
 static uint32_t waits_for(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -95,9 +99,9 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return k == NONE ? WRITE_ARRIVES : k;
 }
 
-/* A packet may follow the old entry of change i and then the new entry of the next switch. Returns
- * the change of that new entry if the packet would turn upward there; otherwise NONE. If the
- * plan has extra turns, incr_legal() decides instead whether the packet may turn there. */
+/* A packet may follow the old entry of change i, and then the new entry of the next switch. Returns
+ * the change of that new entry if the packet turns upward there; otherwise NONE. With extra turns,
+ * incr_legal() decides whether the packet may turn there. */
 static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 {
 	const struct ftr_incr *lv = z->lv;
@@ -124,8 +128,8 @@ static uint32_t bad_turn_after(const struct steps *z, uint32_t i)
 
 /* ---- one LID --------------------------------------------------------- */
 
-/* Compute the step of change i. If it gets none, because it waits for a change that is marked DRAIN
- * or because its path is a cycle, mark it DRAIN, too. */
+/* Find the step of change i. A change has no step if it waits for a change marked DRAIN, or if its
+ * path is a cycle. Such a change is marked DRAIN, too. */
 static void find_step(struct steps *z, uint32_t i)
 {
 	uint32_t step;
@@ -160,8 +164,8 @@ static bool raise(struct steps *z, uint32_t i, uint32_t level)
 }
 
 /* Compute the levels of the n changes in list, which are marked DRAIN. With extra turns, one pass
- * is not always enough. If changes wait for each other in a cycle, no order is right, and the
- * checker refuses the result. */
+ * may not be enough. If changes wait for each other in a cycle, no order is right, and the checker
+ * refuses the result. */
 static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 {
 	bool again = true;
@@ -182,11 +186,12 @@ static void find_levels(struct steps *z, uint32_t *list, uint32_t n)
 	}
 }
 
-/* Put the changes to FTR_PORT_NONE after all others of the LID (see the top of this file). */
+/* Put the changes to FTR_PORT_NONE after all others of the LID. The head of this file explains
+ * why. */
 static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 			 uint32_t n_drain)
 {
-	uint8_t with = n_drain ? DRAIN : 0;	/* DRAIN: the last steps are drain steps */
+	uint8_t with = n_drain ? DRAIN : 0;	/* DRAIN if the LID has drain steps */
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -207,13 +212,13 @@ static void missing_last(struct steps *z, const uint32_t *list, uint32_t n,
 	}
 }
 
-/* Compute the write steps of the n changes of one LID.  lv->at must be set for them. */
+/* Compute the write steps of the n changes of one LID. lv->at must be set. */
 static void write_step_lid(struct steps *z, const uint32_t *list, uint32_t n)
 {
 	uint32_t *drain = z->drain, n_drain = 0;
 	bool any = false;
 
-	if (n == 1)		/* there is no other change to wait for */
+	if (n == 1)		/* there is no other change */
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t y = bad_turn_after(z, list[i]);

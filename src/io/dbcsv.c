@@ -7,10 +7,9 @@
  *	"leaf 1",40,2,...,0x248a070300f2a8c0,0x248a070300f2a8c0,...
  *	END_NODES
  *
- * Three of the many sections are read: NODES, PORTS (LIDs, LMC, port GUIDs, active
- * width and speed; port 0 of a switch has its LID) and LINKS, one line per link with
- * both ends.  Columns are found by their names in the first line of the section.  NODES
- * must come before the other two; ibdiagnet prints it first.
+ * Three of the many sections are read.  NODES comes before the other two.  PORTS has LIDs, LMC,
+ * port GUIDs, active width and speed; port 0 of a switch has its LID.  LINKS has one line per link
+ * with both ends.  Columns are found by their names in the first line of the section.
  *
  * A section without its END line, and a file without NODES or LINKS, are incomplete.
  */
@@ -31,7 +30,7 @@ enum { P_NODE, P_GUID, P_NUM, P_LID, P_LMC, P_WIDTH, P_SPEED };
 enum { L_GUID1, L_PORT1, L_GUID2, L_PORT2 };
 #define MAX_COLUMNS 7
 
-/* Names of the columns that are read.  Only the first `need` are required. */
+/* Names of the columns that are read. The first `need` columns are required. */
 static const struct {
 	const char *name;
 	const char *column[MAX_COLUMNS];
@@ -59,17 +58,17 @@ struct csv {
 	struct ftr_map by_port;	/* index in port[] by (node << 8 | port number) */
 	bool seen[N_SECTIONS];
 	/* the section that is being read */
-	char open[NAME_MAX_SECTION];	/* its name; "": no section is being read */
+	char open[NAME_MAX_SECTION];	/* its name; "": none */
 	uint32_t open_line;
-	int what;		/* enum section; -1: another section, which is not read */
-	bool titled;		/* its line of column names has been read */
-	int where[MAX_COLUMNS];	/* column of each value, -1: missing */
+	int what;		/* enum section; -1: a section that is ignored */
+	bool titled;		/* true: its line of column names has been read */
+	int where[MAX_COLUMNS];	/* column of each value; -1: missing */
 };
 
 /* ---- fields ------------------------------------------------------------ */
 
-/* The next field of the line; a quoted field ends at a quote that is followed by a comma or by the
- * end of the line. */
+/* The next field of the line.  A quoted field ends at a quote before a comma or at the end of the
+ * line. */
 static struct ftr_cur next_field(struct ftr_cur *c)
 {
 	struct ftr_cur f = *c;
@@ -112,7 +111,7 @@ static bool find_columns(struct csv *x, struct ftr_cur c)
 	return true;
 }
 
-/* Split a line into the values that are read; missing ones are empty. */
+/* Split a line into the values that are read. Missing values are empty. */
 static void split(const struct csv *x, struct ftr_cur c, struct ftr_cur *value)
 {
 	for (unsigned int i = 0; i < MAX_COLUMNS; i++)
@@ -126,7 +125,7 @@ static void split(const struct csv *x, struct ftr_cur c, struct ftr_cur *value)
 	}
 }
 
-/* Read value i as a number up to max, decimal or 0x... */
+/* Read value i as a number up to max, decimal or hex with 0x. */
 static bool number(const struct csv *x, const struct ftr_cur *value,
 		   unsigned int i, uint64_t max, uint64_t *out)
 {
@@ -142,7 +141,7 @@ static bool number(const struct csv *x, const struct ftr_cur *value,
 			     ftr_quote_cur(&value[i]).s);
 }
 
-/* Value i as a number; 0 if it is unknown ("N/A", or no such column). */
+/* Value i as a number; 0: unknown ("N/A", or no such column). */
 static uint64_t number_if(const struct ftr_cur *value, unsigned int i)
 {
 	struct ftr_cur at = value[i];
@@ -151,7 +150,7 @@ static uint64_t number_if(const struct ftr_cur *value, unsigned int i)
 	return ftr_cur_uint(&at, 0, UINT64_MAX, &v) && ftr_cur_end(&at) ? v : 0;
 }
 
-/* Read value i as a node GUID; *out is FTR_RAW_NONE if NODES does not have that node. */
+/* Read value i as a node GUID. *out: the node; FTR_RAW_NONE: not in NODES. */
 static bool node_of(const struct csv *x, const struct ftr_cur *value,
 		    unsigned int i, uint32_t *out, uint64_t *guid)
 {
@@ -182,7 +181,7 @@ static bool node_line(struct csv *x, const struct ftr_cur *v)
 	return ftr_raw_add_node(x->r, &n);
 }
 
-/* LinkSpeedActv, from the lowest byte: old speeds (SDR to QDR), extended speeds (FDR to NDR),
+/* LinkSpeedActv, from the lowest byte: SDR to QDR (old speeds), FDR to NDR (extended speeds),
  * FDR10, XDR. */
 static enum ftr_speed speed_of(uint64_t v)
 {
@@ -209,7 +208,7 @@ static bool port_line(struct csv *x, const struct ftr_cur *v)
 		return ftr_text_fail(x->t, FTR_INVAL, "port %" PRIu64
 				     " of node 0x%016" PRIx64
 				     ", which is not in NODES", num, guid);
-	p.lid = lid <= FTR_LID_MAX ? (ftr_lid)lid : 0;	/* 65535: none */
+	p.lid = lid <= FTR_LID_MAX ? (ftr_lid)lid : 0;	/* 65535: no LID */
 	p.lmc = (uint8_t)lmc;
 	p.width = (uint8_t)ftr_width_active(
 			(unsigned int)number_if(v, P_WIDTH) & 0xff);
@@ -255,8 +254,7 @@ static bool link_line(struct csv *x, const struct ftr_cur *v)
 		add_end(x, node[1], num[1], node[0], num[0]);
 }
 
-/* Copy the data of PORTS to the ends of links.  This is done last, because PORTS may come after
- * LINKS. */
+/* Copy the data of PORTS to the ends of links. This comes last, because PORTS may follow LINKS. */
 static void complete_ends(struct csv *x)
 {
 	for (uint32_t i = 0; i < x->r->n_port; i++) {
@@ -277,7 +275,7 @@ static void complete_ends(struct csv *x)
 
 /* ---- lines ------------------------------------------------------------- */
 
-/* True if no section is open. */
+/* True if no section is being read. */
 static bool is_closed(const struct csv *x)
 {
 	return !x->open[0] ||

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * GUID files: one GUID per line, hex with or without 0x; '#' begins a comment.  OpenSM
- * ignores a name after the GUID, and so does this reader. Text that follows the GUID without a
- * blank, and a second GUID that begins with 0x, are errors, because two lines may have been joined.
+ * GUID files: one GUID per line, hex with or without 0x; '#' begins a comment.  A name after the
+ * GUID is ignored, as in OpenSM.  A line is an error if text follows the GUID without a blank, or
+ * if a second GUID with 0x follows: two lines may have been joined.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static bool guid(struct ftr_text *t, struct ftr_cur c, uint64_t *out)
 	return *out || ftr_text_fail(t, FTR_PARSE, "GUID 0 is not valid");
 }
 
-/* Greatest number of GUIDs in a file: far more than there are LIDs. */
+/* Greatest number of GUIDs in a file, far above the number of LIDs. */
 #define GUIDS_MAX (1u << 20)
 
 struct list {
@@ -50,7 +50,7 @@ static enum ftr_status read_guids(const char *path, bool own, uint64_t **guids,
 	struct list l = { .guid = NULL };
 
 	if (ftr_text_open(&l.t, path, own, err) &&
-	    /* *guids is not NULL even if the file has no GUID */
+	    /* *guids is not NULL even for an empty list. */
 	    (FTR_GROW(l.guid, l.n, l.cap) || ftr_text_nomem(&l.t)) &&
 	    ftr_text_each(&l.t, line, &l)) {
 		*guids = l.guid;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Names of hosts, taken from node descriptions, and lists of hosts, read from files.
+ * Names of hosts from node descriptions, and lists of hosts from files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,7 @@ static bool name_char(char c)
 		(c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-/* Copy the host's name from a node description, "" if it names no host; buf holds
- * FTR_NAME_MAX + 1 bytes. */
+/* Copy the host name from a node description to buf[FTR_NAME_MAX + 1]; "" if there is none. */
 static void host_name(const char *text, bool full, char *buf)
 {
 	size_t n = strcspn(text, " "), rest = strspn(text + n, " ");
@@ -135,8 +134,7 @@ static uint32_t find(const struct ftr_hosts *h, const char *name)
 		i : FTR_HOST_NONE;
 }
 
-/* The host with this name as written; if there is none, the host whose name is this name without
- * its domain. */
+/* The host with this name. If there is none, the host with this name without its domain. */
 uint32_t ftr_hosts_find(const struct ftr_hosts *h, const char *name)
 {
 	char buf[WORD_MAX];
@@ -155,13 +153,12 @@ struct reading {
 	struct ftr_text t;
 	const struct ftr_hosts *h;
 	struct ftr_host_list *l;
-	bool jobs;		/* lines begin with the name of a job */
+	bool jobs;		/* true: lines begin with the name of a job */
 	struct ftr_host_entry *entry;
 	const char **group;
-	uint32_t *before;	/* [n] 1 + index in entry[] of the previous entry of the host;
-				 * 0: none */
+	uint32_t *before;	/* [n] 1 + index in entry[] of the host's previous entry; 0: none */
 	uint32_t n, cap, cap_before, n_groups, cap_groups;
-	uint32_t now;		/* group to which the present line belongs */
+	uint32_t now;		/* group of the present line */
 	uint32_t *seen;		/* [h->n] 1 + index in entry[] of the host's last entry; 0: none */
 };
 
@@ -192,7 +189,7 @@ static bool add(struct reading *r, const char *name, uint32_t slots)
 	return true;
 }
 
-/* Expand "01-03" or "7".  Numbers with fewer digits than the first one get leading zeros. */
+/* Expand "01-03" or "7". All numbers get at least as many digits as the first one. */
 static bool add_range(struct reading *r, const char *head, int head_len,
 		      const char *range, const char *tail, uint32_t slots)
 {
@@ -233,7 +230,7 @@ static bool expand(struct reading *r, char *word, uint32_t slots)
 	return ok;
 }
 
-/* The length of the next word. Commas inside brackets belong to the word. */
+/* The length of the next word. A comma inside brackets is part of the word. */
 static size_t word_length(const char *s, const char *end)
 {
 	bool inside = false;
@@ -277,8 +274,8 @@ static bool set_group(struct reading *r, const char *name)
 	return r->group[r->n_groups++] || ftr_text_nomem(&r->t);
 }
 
-/* Read the words of a line.  A word is expanded only when the next word is known, because
- * the next word may be its "slots=N". */
+/* Read the words of a line. A word is expanded when the next word is known, because "slots=N" may
+ * follow. */
 static bool line(void *ctx, struct ftr_cur *c)
 {
 	struct reading *r = ctx;
@@ -311,7 +308,7 @@ static bool line(void *ctx, struct ftr_cur *c)
 			continue;
 		}
 		if (strchr(word, '='))
-			continue;	/* max-slots= and other options are not used */
+			continue;	/* max-slots= and other options are ignored */
 		if (last[0])
 			ok = expand(r, last, slots);
 		slots = 1;

@@ -7,14 +7,14 @@
  *	...
  *	41 lids dumped
  *
- * OpenSM writes this form; its last line gives the greatest LID.  ibroute
- * and dump_lfts print column titles, "0x0001 004 : (Channel Adapter ...)", and "N valid
- * lids dumped" (the number of lines).  A section without its last line is incomplete.
+ * OpenSM writes this form; the last line of a section gives the greatest LID.  ibroute and
+ * dump_lfts print column titles, lines like "0x0001 004 : (Channel Adapter ...)", and "N valid
+ * lids dumped", where N is the number of lines.  A section without its last line is incomplete.
  *
- * LID and port are read.  The port GUID after them is not read: under ibsim it often differs
- * from the one in the netfile, while LIDs agree.  Entries for LIDs above the last one of
- * the fabric, and sections of switches that are not in the fabric, are ignored: real
- * switches keep entries of nodes that were removed long ago.
+ * LID and port are read, but not the port GUID: under ibsim it often differs from the netfile,
+ * while LIDs agree.  Entries for LIDs above the last one of the fabric, and sections of switches
+ * that are not in the fabric, are ignored: real switches keep entries of nodes that were removed
+ * long ago.
  *
  * A file whose first line has "dump_ucast_routes" is an opensm.fdbs (ibdiagnet's
  * file has the same form):
@@ -26,10 +26,10 @@
  *	0x0003 : 003  : HOPS UNKNOWN
  *	0x0004 : 003  : 03   : No 2 hop path possible via port 1!
  *
- * LID and port are read.  HOPS UNKNOWN is an entry like any other: OpenSM knows its hop
- * counts only with minhop, updn and a few other engines.  A section has no end line, but
- * OpenSM prints every LID from 1 to the same last LID for each switch.  A section that
- * omits a LID, or ends at a different LID than the first section, is incomplete.
+ * LID and port are read.  HOPS UNKNOWN is an entry like any other: OpenSM knows the hop counts only
+ * with minhop, updn and a few other engines.  A section has no end line, but OpenSM prints the same
+ * LIDs for each switch, from 1 on without gaps.  A section that omits a LID, or ends at another LID
+ * than the first section, is incomplete.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,21 +43,21 @@ struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
 	struct ftr_tables *tables;
-	uint32_t *reported;	/* [n_sw] first line of the switch's section; 0: none read */
+	uint32_t *reported;	/* [n_sw] first line of the section of each switch; 0: none read */
 	struct ftr_parts parts;
-	bool begun;		/* a line was read */
-	bool fdbs;		/* the file is an opensm.fdbs */
-	bool open;		/* inside a section */
-	uint32_t open_line;	/* first line of the section; 0: none yet */
-	ftr_sw sw;		/* switch of the section; FTR_SW_NONE: it is not in f */
-	uint64_t lines;		/* lfts: number of entries in the section so far */
+	bool begun;		/* true: a line was read */
+	bool fdbs;		/* true: the file is an opensm.fdbs */
+	bool open;		/* true: inside a section */
+	uint32_t open_line;	/* first line of the section; 0: no section yet */
+	ftr_sw sw;		/* switch of the section; FTR_SW_NONE: not in f */
+	uint64_t lines;		/* lfts: number of entries in the section */
 	ftr_lid lid;		/* fdbs: last LID read */
-	ftr_lid last;		/* fdbs: last LID of the first section; 0: not known */
+	ftr_lid last;		/* fdbs: last LID of the first section; 0: not yet known */
 };
 
 /* ---- sections and entries ------------------------------------------------ */
 
-/* Begin the section of a switch: its GUID follows head. */
+/* Begin the section of the switch whose GUID follows head. */
 static bool section(struct reader *r, struct ftr_cur *c, const char *head,
 		    const char *what)
 {
@@ -204,7 +204,7 @@ static bool fdbs_end(struct reader *r)
 	return !r->open || (fdbs_not_empty(r) && fdbs_closed(r));
 }
 
-/* True if the text after the port has the form ": 01 : ..." or ": HOPS UNKNOWN". */
+/* True if the text after the port is like ": 01 : ..." or ": HOPS UNKNOWN". */
 static bool rest_is_good(struct ftr_cur at)
 {
 	uint64_t hops;
@@ -298,7 +298,7 @@ enum ftr_status ftr_read_lfts(const char *path, const struct ftr_fabric *f,
 
 /* ---- writing ----------------------------------------------------------- */
 
-struct suffix {			/* text after the port number of a LID */
+struct suffix {			/* text after the port of a LID */
 	const char *s;
 	size_t len;
 };

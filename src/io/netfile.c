@@ -10,28 +10,28 @@
  *	Ca	1 "H-e09d7303007a4bd8"	# "c01"
  *	[1](e09d7303007a4bd8)	"S-2c5eab0300b87b40"[1]	# lid 647 lmc 0 "leaf-4" lid 73 4xNDR
  *
- * Only the first three words of a record and the first two of a port line are required.
- * On the port line of an end node the first LID is its own; on the port line of a switch
- * the first LID is that of the far end.
+ * Only the first three words of a record and the first two of a port line are required.  The first
+ * LID on the port line of an end node is that of the node.  The first LID on the port line of a
+ * switch is that of the far end.
  *
- * GUIDs are those that ibsim would assign.  A guid line sets the counter of its type: "=V" to V,
- * "+V" to V more than the last value set with "=".  A record gets the value of the counter, which
- * then advances by 1 for a switch and by 1 + ports for an end node.  Counters start at 0x200000
- * for switches, 0x100000 for adapters, 0 for routers.  The id ("S-0008f10500108c9e") is a name
- * and gives no GUID.  A port GUID in parentheses is used if present; otherwise the port GUID is
- * node GUID + port number.
+ * Node GUIDs are those that ibsim would assign.  There is a counter for each type of node.  A guid
+ * line sets the counter: "=V" to V, "+V" to V more than the last value set with "=".  A record gets
+ * the value of the counter.  Then the counter advances by 1 for a switch, and by 1 + ports for an
+ * end node.  Counters start at 0x200000 for switches, 0x100000 for adapters, 0 for routers.  The id
+ * ("S-0008f10500108c9e") is a name and gives no GUID.  A port GUID in parentheses is used if
+ * present; otherwise the port GUID is node GUID + port number.
  *
- * Extensions of ibsim that are understood: w=, s= and e= (masks of enabled widths, speeds
- * and extended speeds; the highest bit that is set is used), the lines width=, speed= and
- * extspeed=, which set these masks for the following records, and module=. Aliases, and the
- * lines "include" and "do", are rejected: a file with them does not hold the whole fabric.
+ * Extensions of ibsim: w=, s= and e= are masks of enabled widths, speeds and extended speeds; the
+ * highest bit that is set is used.  The lines width=, speed= and extspeed= set these masks for the
+ * following records.  module= is understood as well.  Aliases and the lines "include" and "do" are
+ * rejected: a file with them does not hold the whole fabric.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "io/raw.h"
 
-struct rate {			/* bit masks of enabled rates, as defined by ibsim */
+struct rate {			/* masks of enabled rates, as defined by ibsim */
 	uint32_t width, speed, ext;
 };
 
@@ -39,20 +39,20 @@ struct net {
 	struct ftr_raw *r;
 	struct ftr_text *t;
 	uint64_t guid[FTR_NODE_ROUTER + 1];	/* next GUID of each node type */
-	uint64_t base[FTR_NODE_ROUTER + 1];	/* last GUID set by a guid line with "=", or the
+	uint64_t base[FTR_NODE_ROUTER + 1];	/* last GUID that a guid line set with "=", or the
 						 * initial one */
 	struct rate rate;
-	bool rated;		/* the previous port line gave width and speed */
-	uint8_t n_lid[2];	/* number of LIDs in the last port line of a switch (n_lid[1]), and
+	bool rated;		/* true: the previous port line gave width and speed */
+	uint8_t n_lid[2];	/* number of LIDs in the last port line of a switch (n_lid[1]) and
 				 * of an end node (n_lid[0]) */
-	struct ftr_cur prefix;	/* the prefix that a module= line gave; NULL: none */
-	uint32_t node;		/* node whose record is being read, or FTR_RAW_NONE */
+	struct ftr_cur prefix;	/* prefix of the last module= line; NULL: none */
+	uint32_t node;		/* node of the present record, or FTR_RAW_NONE */
 };
 
 /* The optional words at the end of a line of a record. */
 struct tail {
-	struct ftr_cur desc;	/* NULL: none */
-	ftr_lid lid[2];		/* the LIDs on the line, from left to right */
+	struct ftr_cur desc;	/* p is NULL: none */
+	ftr_lid lid[2];		/* the LIDs from left to right */
 	unsigned int n_lid;
 	uint8_t lmc;
 	uint8_t width, speed;	/* from a word like 4xQDR */
@@ -61,7 +61,7 @@ struct tail {
 
 /* ---- small pieces ------------------------------------------------------ */
 
-/* If one of the n words comes next, skip it; otherwise return false. */
+/* Skip one of the n words. Returns false if none comes next. */
 static bool any_word(struct ftr_cur *c, const char *const *word, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -70,8 +70,7 @@ static bool any_word(struct ftr_cur *c, const char *const *word, size_t n)
 	return false;
 }
 
-/* Read "S-0008f10500108c9e"; the prefix of module= is added if one is set and the id contains
- * no '#'. */
+/* Read "S-0008f10500108c9e". If a module= prefix is set, it is added to an id without '#'. */
 static bool node_id(struct net *n, struct ftr_cur *c, struct ftr_cur *id)
 {
 	const char *first = c->p + 1, *stop;
@@ -103,7 +102,7 @@ static bool node_id(struct net *n, struct ftr_cur *c, struct ftr_cur *id)
 	return true;
 }
 
-/* Read "(0008f10500108c9e)"; if it is absent, *guid does not change. */
+/* Read "(0008f10500108c9e)". Without it, *guid does not change. */
 static bool paren_guid(struct net *n, struct ftr_cur *c, uint64_t *guid)
 {
 	struct ftr_cur at = *c;
@@ -117,7 +116,7 @@ static bool paren_guid(struct net *n, struct ftr_cur *c, uint64_t *guid)
 	return true;
 }
 
-/* Skip "[ext 7]", the port number that is printed on the chassis. */
+/* Skip "[ext 7]", the port number on the chassis. */
 static bool skip_ext(struct net *n, struct ftr_cur *c)
 {
 	struct ftr_cur at = *c;
@@ -134,7 +133,7 @@ static bool skip_ext(struct net *n, struct ftr_cur *c)
 
 /* ---- tails ------------------------------------------------------------- */
 
-/* Read a number after blanks. *found: false if there is none. */
+/* Read a number after blanks. *found: set to false if there is none. */
 static bool tail_number(struct net *n, struct ftr_cur *c, const char *what,
 			uint64_t max, uint64_t *v, bool *found)
 {
@@ -175,7 +174,7 @@ static bool tail_lmc(struct net *n, struct ftr_cur *c, struct tail *t)
 	return true;
 }
 
-/* Read "4xQDR"; false if the word has another form. */
+/* Read "4xQDR". Returns false if the word has another form. */
 static bool tail_rate(struct ftr_cur *c, struct tail *t)
 {
 	struct ftr_cur at = *c;
@@ -195,7 +194,7 @@ static bool tail_rate(struct ftr_cur *c, struct tail *t)
 	return true;
 }
 
-/* Read "w=2", "s=4" or "e=1".  *is: set to false if the word is none of them. */
+/* Read "w=2", "s=4" or "e=1". *is: set to false if the word is none of them. */
 static bool tail_option(struct net *n, struct ftr_cur *c, struct tail *t,
 			bool *is)
 {
@@ -218,7 +217,7 @@ static bool tail_option(struct net *n, struct ftr_cur *c, struct tail *t,
 	return true;
 }
 
-/* Read one word of a tail. Unknown words are allowed only after '#'. */
+/* Read one word of a tail. Unknown words are allowed after '#' only. */
 static bool tail_word(struct net *n, struct ftr_cur *c, struct tail *t,
 		      bool comment)
 {
@@ -243,7 +242,7 @@ static bool tail_word(struct net *n, struct ftr_cur *c, struct tail *t,
 	return true;
 }
 
-/* Read a description in quotes.  It ends at the last quote, since it may contain quotes. */
+/* Read a description in quotes. It may contain quotes, so it ends at the last quote. */
 static bool tail_desc(struct net *n, struct ftr_cur *c, struct tail *t)
 {
 	const char *first = c->p + 1;
@@ -257,7 +256,7 @@ static bool tail_desc(struct net *n, struct ftr_cur *c, struct tail *t)
 	return true;
 }
 
-/* Read a description without quotes, as old tools print it in a record. */
+/* Read a description without quotes, as in records of old tools. */
 static void bare_desc(struct ftr_cur *c, struct tail *t)
 {
 	static const char *const ends[] = { " enhanced port ", " base port ",
@@ -331,7 +330,7 @@ static bool record(struct net *n, struct ftr_cur *c, enum ftr_node_type type)
 	return ftr_raw_add_node(n->r, &node);
 }
 
-/* Read the number of a port, and its GUID if present: "12](guid)". */
+/* Read the number of a port and, if present, its GUID: "12](guid)". */
 static bool port_number(struct net *n, struct ftr_cur *c, ftr_port *num,
 			uint64_t *guid)
 {
@@ -363,8 +362,8 @@ static void take_tail(struct ftr_raw_port *p, const struct tail *t, bool is_sw)
 		   (uint8_t)ftr_speed_of_mask(t->rate.speed, t->rate.ext);
 }
 
-/* True if this line, the last one of the file, has no newline and lacks a LID or a rate
- * that the lines before it have. */
+/* True if this is the last line of the file, without a newline, and lacks a LID or a rate that
+ * earlier lines have. */
 static bool is_torn(const struct net *n, const struct tail *t, bool is_sw)
 {
 	return n->t->cut && (t->n_lid < n->n_lid[is_sw] ||

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The netfile writer: a fabric in the form of ibnetdiscover, for ibsim and for
- * ftr_read_fabric.
+ * The netfile writer: a fabric in the form of ibnetdiscover, for ibsim and for ftr_read_fabric.
  *
- * End ports and end nodes without a link are left out, because a sweep would not find them; all
- * switches are written.  Double quotes in names become ', because the format has no way to quote
- * them. Names of a fabric contain no control characters. An unknown width is written as "0x"
- * (0xQDR), and an unknown speed as "?" (4x?); readers accept both as unknown. If both are unknown,
- * neither is written.
+ * Host ports without a link are left out, because a sweep would not find them.  All switches are
+ * written.  Double quotes in names become ', because the format cannot quote them.  Names of a
+ * fabric contain no control characters.
+ *
+ * An unknown width is written as "0x" (0xQDR), an unknown speed as "?" (4x?); readers accept both.
+ * If both are unknown, neither is written.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,16 +18,15 @@
 struct writer {
 	FILE *out;
 	const struct ftr_fabric *f;
-	ftr_ep *by_node;	/* [n_ep] end ports, by node and port number */
-	uint32_t *first;	/* [n_nodes + 1] first[n]: index in by_node of the first port of
-				 * node n */
+	ftr_ep *by_node;	/* [n_ep] host ports by node and port number */
+	uint32_t *first;	/* [n_nodes + 1] index in by_node of the first port of each node */
 };
 
 struct name {
 	char s[FTR_NAME_MAX + 1];
 };
 
-/* A copy of the name with single quotes, because a double quote would end the name. */
+/* A copy of the name with ' instead of double quotes. */
 static struct name clean(const char *name)
 {
 	struct name n;
@@ -52,8 +51,8 @@ static bool group_nodes(struct writer *w)
 		w->first[f->ep[e].node + 2]++;
 	for (uint32_t n = 0; n < f->n_nodes; n++)
 		w->first[n + 2] += w->first[n + 1];
-	/* During this loop first[n + 1] is the position for the next port of node n.  After it,
-	 * first[n + 1] is the position of the first port of node n + 1. */
+	/* In this loop, first[n + 1] is the position for the next port of node n.  Afterwards it is
+	 * the position of the first port of node n + 1. */
 	for (ftr_ep e = 0; e < f->n_ep; e++)
 		w->by_node[w->first[f->ep[e].node + 1]++] = e;
 	for (uint32_t n = 0; n < f->n_nodes; n++)

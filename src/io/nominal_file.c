@@ -7,33 +7,33 @@
  *	E 0002c903000a1b2d 0002c903000a1b2c 1 C 0 node12 HCA-1
  *	L 0002c903000a1b2c 1 0008f10500108c9e 7
  *
- * If switches were replaced, the version is 2, and there is a line for each place in which
- * there is now another switch:
+ * If switches were replaced, the version is 2.  There is a line for each place that another switch
+ * holds now:
  *
  *	P 0008f10500108c9e 0008f10500207770
  *
- * If the shape keeps ranks that would not be inferred from the fabric (src/shape/choice.c, rule
- * 7), the version is 3, and there is a line for each switch:
+ * If the shape keeps ranks that would not be inferred from the fabric (src/shape/choice.c, rule 7),
+ * the version is 3.  There is a line for each switch:
  *
  *	R 0008f10500108c9e 0 1 0
  *
- * SUM is followed by a blank and is the hash of all bytes after that blank.  LENGTH is the
- * number of bytes after the first line.  "guid" or "name" is the order of leaves.  LISTS is
- * the hash of the GUID lists.
+ * SUM is the hash of all bytes after the blank that follows SUM.  LENGTH is the number of bytes
+ * after the first line.  "guid" or "name" is the order of leaves.  LISTS is the hash of the GUID
+ * lists.
  *
  *	S	place of a switch, number of ports, LMC, name
  *	P	place, node GUID of the switch that is there
  *	R	place, rank, is a leaf (1 or 0), is a stub (1 or 0); see include/ftr/shape.h
- *	E	end port GUID, its node, port number on the node, C(hannel adapter) or
+ *	E	GUID of a host port, its node, port number on the node, C(hannel adapter) or
  *		R(outer), LMC, name
  *	L	link, by the node GUIDs and ports of both ends
  *
- * GUIDs and hashes are 16 hex digits.  In names, control characters, DEL and '%' are
- * written as % and two hex digits, so that every name is restored byte by byte.
+ * GUIDs and hashes have 16 hex digits.  In names, control characters, DEL and '%' are written as %
+ * and two hex digits, so that every name is restored byte by byte.
  *
- * Lines of one kind are ordered by the index of their switch or end port.  A link between
- * switches is listed once, at its lower end.  Links of end ports come last.  The bytes
- * therefore depend only on the fabric, the options in the first line, and the ranks that are kept.
+ * Lines of one kind are ordered by the index of their switch or host port.  A link between switches
+ * is listed once, at its lower end.  Links of host ports come last.  So the content of the file
+ * depends only on the fabric, the options in the first line, and the ranks that are kept.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@
 #include <ftr/nominal.h>
 
 #define MAGIC "ibfattree-nominal "
-#define VERSION 3		/* the highest known version */
+#define VERSION 3		/* the highest supported version */
 #define LISTS_LEN 16		/* number of hex digits of a hash or GUID */
 
 /* ---- writing ----------------------------------------------------------- */
@@ -117,7 +117,7 @@ static void put_body(FILE *out, const struct ftr_nominal *n)
 				f->sw[f->ep[e].sw].guid, f->ep[e].sw_port);
 }
 
-/* Everything after the sum: "LENGTH guid LISTS\n" and the body; malloc()ed. */
+/* The text after the sum: "LENGTH guid LISTS\n" and the body, in malloc()ed memory. */
 static char *compose(const struct ftr_nominal *n, size_t *len)
 {
 	char *body = NULL, *text = NULL;
@@ -164,9 +164,8 @@ enum ftr_status ftr_nominal_write(const char *path,
 
 	if (text)
 		st = ftr_file_replace(path, fill, &(struct content){
-					      /* the oldest version that can hold
-					       * it: version 1 has no P and R
-					       * lines, version 2 no R lines */
+					      /* the oldest version that can hold the content:
+					       * 1 has no P and R lines, 2 has no R lines */
 					      text, len, n->shape->tree.ranks_kept ? 3 :
 					      n->f->by_holder ? 2 : 1
 				      }, err);
@@ -199,7 +198,7 @@ static bool hex16(struct ftr_cur *c, uint64_t *out)
 	return true;
 }
 
-/* Read a decimal number without leading zeros or sign. */
+/* Read a decimal number without sign or leading zeros. */
 static bool dec(struct ftr_cur *c, uint64_t max, uint64_t *out)
 {
 	if (c->p + 1 < c->end && *c->p == '0' && c->p[1] >= '0' &&
@@ -220,8 +219,8 @@ static bool FTR_PRINTF(2, 3) refuse(struct ftr_text *t, const char *fmt, ...)
 }
 
 /*
- * Read and check the first line.  The sum covers the rest of the file.  So three checks find most
- * errors: the file is a state file of a known version, it is complete, and its sum is correct.
+ * Read and check the first line: the file is a state file of a supported version, it is complete,
+ * and its sum is correct.  The sum covers the rest of the file.
  */
 static bool header(struct ftr_text *t, const char *text, size_t len,
 		   struct header *h)
@@ -265,7 +264,7 @@ static bool header(struct ftr_text *t, const char *text, size_t len,
 
 /* ---- reading: the body ------------------------------------------------- */
 
-/* Read " NAME" up to the end of the line. */
+/* Read " NAME", which ends the line. */
 static bool get_name(struct ftr_cur *c, char *name)
 {
 	size_t n = 0;
@@ -416,7 +415,7 @@ static void parse(struct body *x, const char *text, size_t len,
 	}
 	while (ftr_text_line(t, &c) && c.p && get_line(x, c))
 		;
-	if (t->status == FTR_INVAL)	/* the message does not name the line yet */
+	if (t->status == FTR_INVAL)	/* put the line before the message */
 		ftr_err_prefix(t->err, "%s:%u", t->path, t->line);
 	else if (!t->status &&
 		 !ftr_text_ok(t, ftr_builder_freeze(x->b, f, t->err)) &&
@@ -447,7 +446,7 @@ static enum ftr_status read_file(const char *path, bool own,
 		return st;
 	parse(&x, text, len, &h, &f);
 	st = t.status;
-	/* only valid fabrics are written, so the file is damaged */
+	/* Only valid fabrics are written, so the file is damaged. */
 	if (st == FTR_INVAL && err)
 		err->status = FTR_PARSE;
 	st = st == FTR_INVAL ? FTR_PARSE : st;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The readers of two kinds of files: orders of end ports, and pairs of end ports.
+ * The readers of two kinds of files: orders of host ports, and pairs of host ports.
  *
- * An order is dumped by OpenSM's ftree and by the plugin of this project:
+ * OpenSM's ftree and the plugin of this project dump orders:
  *
  *	0x0004	node1
  *	0xFFFF	DUMMY
  *
  * Each line is a place of the order: a LID, and a name that is ignored.  0xFFFF is a gap.
  *
- * Pairs are written by users: two end ports per line; '#' begins a comment. An end port
- * is given by a number, decimal or hex with 0x, or by a node description in quotes.  A number up
- * to 0xffff is a LID, a larger one a port GUID, or the node GUID of a node with one port:
+ * Users write pairs: two host ports per line; '#' begins a comment.  A host port is a number,
+ * decimal or hex with 0x, or a node description in quotes.  A number up to 0xffff is a LID.  A
+ * larger number is a port GUID, or the node GUID of a node with one port:
  *
  *	12 0x0008f10403961355
  *	"node1" "node2"
@@ -30,7 +30,7 @@
 struct order {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
-	uint32_t *reported;		/* [n_ep] line that names the end port; 0: none yet */
+	uint32_t *reported;		/* [n_ep] line that names the host port; 0: none yet */
 	ftr_ep *ep;
 	uint32_t n, cap;
 };
@@ -46,7 +46,7 @@ static bool place(void *ctx, struct ftr_cur *c)
 	    !ftr_cur_uint(&at, 16, UINT16_MAX, &lid) ||
 	    !ftr_cur_gap(&at))
 		return ftr_text_expected(&o->t, c, "a LID 0x0000..0xffff and a name");
-	if (o->t.cut && at.p - c->p < 6)	/* LIDs are printed with 6 characters */
+	if (o->t.cut && at.p - c->p < 6)	/* a LID has 6 characters */
 		return ftr_text_torn(&o->t, *c);
 	if (!FTR_GROW(o->ep, o->n, o->cap))
 		return ftr_text_nomem(&o->t);
@@ -89,7 +89,7 @@ enum ftr_status ftr_read_order(const char *path, const struct ftr_fabric *f,
 
 /* ---- pairs --------------------------------------------------------------- */
 
-struct key {			/* an end port by its name */
+struct key {			/* a host port by its name */
 	const char *name;
 	ftr_ep ep;
 };
@@ -124,7 +124,7 @@ static bool set_keys(struct pairs *p)
 	return true;
 }
 
-/* Find an end port by its name.  *many: set to true if several end ports have that name. */
+/* Find a host port by its name. *many: set to true if several host ports have this name. */
 static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 {
 	const struct key key = { .name = name }, *list = p->by_name;
@@ -136,7 +136,7 @@ static ftr_ep find_name(const struct pairs *p, const char *name, bool *many)
 	return at ? at->ep : FTR_EP_NONE;
 }
 
-/* Find an end port by its node GUID.  *many: set to true if the node has several end ports. */
+/* Find a host port by its node GUID. *many: set to true if the node has several host ports. */
 static ftr_ep find_node(const struct pairs *p, uint64_t guid, bool *many)
 {
 	const uint32_t n = p->f->n_ep;

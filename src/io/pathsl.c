@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SLs of paths as text, in the two forms that ibdmchk -c reads (IBFabric::parsePSLFile
- * of ibutils 1.5.7).  A file may mix them.  The first form has the node GUID of the
- * source, the destination LID and the SL, and applies to all ports of the node:
- *
+ * SLs of paths as text, in the two forms that ibdmchk -c reads (IBFabric::parsePSLFile of ibutils
+ * 1.5.7).  A file may mix them.  The first form has the node GUID of the source, the destination
+ * LID and the SL.  It applies to all ports of the node:
  *	0x0002c90000000099 154 0
  *
- * The second form is a section per source ("Switch", "Channel Adapter" or "Router"), named by its
- * port GUID, with a line for each LID.  The node GUID is accepted as well; the section then applies
- * to all ports of the node.
+ * The second form is a section per source ("Switch", "Channel Adapter" or "Router"), with a line
+ * for each LID.  The source is named by its port GUID.  The node GUID is accepted as well; the
+ * section then applies to all ports of the node.
  *
  *	Channel Adapter 0x0002c9000000009a, base LID 13, "name"
  *	0x009A : 0
  *
- * Neither form has an end mark.  A file truncated between two lines can be noticed only
- * by its missing SLs, which the checker counts.  LIDs above the last one of the fabric
- * and sources that are not in the fabric are ignored.
+ * Neither form has an end mark.  A file that was truncated between two lines looks complete, but
+ * SLs are missing; the checker counts them.  LIDs above the last one of the fabric and sources
+ * that are not in the fabric are ignored.
  *
- * The writer uses the second form, because ports of one node may then differ.  ibdmchk
+ * The writer uses the second form, because the ports of one node may have different SLs.  ibdmchk
  * does not accept "Router" there, so routers are written as "Channel Adapter".
  */
 #include <inttypes.h>
@@ -32,12 +31,12 @@ struct reader {
 	const struct ftr_fabric *f;
 	struct ftr_path_sl *sl;
 	struct ftr_node_ep *node;	/* [n_ep] */
-	bool open;		/* within a section */
-	uint32_t source;	/* index of the source that the section names, or NOBODY */
-	const struct ftr_node_ep *first;	/* first end port of the node that the section
-						 * names; NULL: the section names a port */
-	struct ftr_parts parts;	/* known: counts SLs of sources in f; foreign: counts sections,
-				 * and lines of the first form, of other sources */
+	bool open;		/* true: inside a section */
+	uint32_t source;	/* source of the section, or NOBODY */
+	const struct ftr_node_ep *first;	/* first host port of the node of the section; NULL:
+						 * the section names a port */
+	struct ftr_parts parts;	/* known: SLs of sources in f; foreign: sections and lines (first
+				 * form) of other sources */
 };
 
 #define NOBODY UINT32_MAX
@@ -79,7 +78,8 @@ static const struct ftr_node_ep *find_node(const struct reader *r,
 	return ftr_find_node_ep(r->node, r->f->n_ep, guid);
 }
 
-/* Set the SL for a source, or for all ports of a node. */
+/* Set the SL of a source, or of all ports of a node. If source is NOBODY and node is NULL, nothing
+ * is set. */
 static bool set(struct reader *r, uint32_t source,
 		const struct ftr_node_ep *node, uint64_t lid, uint64_t sl)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Find end ports by the GUID of their node. */
+/* Find host ports by the GUID of their node. */
 #ifndef FTR_IO_PATHSL_H
 #define FTR_IO_PATHSL_H
 
@@ -10,9 +10,9 @@ struct ftr_node_ep {
 	ftr_ep ep;
 };
 
-/* All end ports of f, sorted by node GUID, malloc()ed; NULL: no memory. */
+/* All host ports of f by ascending node GUID, in malloc()ed memory. NULL: out of memory. */
 struct ftr_node_ep *ftr_eps_by_node(const struct ftr_fabric *f);
-/* The first end port of a node, NULL if there is no such node. */
+/* The first host port of a node. NULL: no such node. */
 const struct ftr_node_ep *ftr_find_node_ep(const struct ftr_node_ep *list,
 					   uint32_t n, uint64_t guid);
 

@@ -5,11 +5,12 @@
  *	SW    18  2 0x00066a00ec002dd9 4x QDR - CA    41  1 0x001175000077caee ( 'leaf' - 'node166 HCA-1' )
  *	SW    18  1 0x00066a00ec002dd9 4x SDR                                    'leaf'
  *
- * Fields: type, LID, port, GUID, width, speed.  Ports without a link are printed as well,
- * so a switch has as many ports as its greatest port number.  End nodes show only port
- * GUIDs; each of their ports counts as a node of its own, whose node GUID is the port GUID.
- * A width or speed that is not valid counts as unknown: ibnetdiscover prints "??" and "???".  The
- * LMC is not given; 0 is assumed.
+ * Fields: type, LID, port, GUID, width, speed.  Ports without a link are printed as well, so a
+ * switch has as many ports as its greatest port number.  End nodes show only port GUIDs.  So each
+ * of their ports counts as a node, and the port GUID is also the node GUID.
+ *
+ * An invalid width or speed counts as unknown: ibnetdiscover prints "??" and "???".  The report
+ * does not show the LMC; 0 is assumed.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static bool side(struct ftr_raw *r, struct ftr_cur *c, struct side *s)
 		ftr_text_next(r->t, c, 16, UINT64_MAX, "a GUID", &s->guid);
 }
 
-/* Skip blanks and a word that ends at a blank; return the word. */
+/* Skip blanks and the word up to the next blank. Returns the word. */
 static struct ftr_cur next_word(struct ftr_cur *c)
 {
 	struct ftr_cur w;
@@ -64,7 +65,7 @@ static void rate(struct ftr_cur *c, struct ftr_raw_port *p)
 	p->speed = (uint8_t)ftr_speed_parse(w.p, ftr_cur_len(&w));
 }
 
-/* Read "( 'near' - 'far' )".  Names may contain quotes, so the separator is searched for. */
+/* Read "( 'near' - 'far' )". Names may contain quotes. */
 static bool names(struct ftr_raw *r, struct ftr_cur *c, struct ftr_cur *near,
 		  struct ftr_cur *far)
 {

@@ -2,22 +2,23 @@
 /*
  * The raw fabric: the data of a file before it is verified.
  *
- * Topology readers add a node per record and a port per line, each with its line number.
- * When the whole file is read, the two reports of every link are compared:
+ * Topology readers add a node per record and a port per line, each with its line number.  After
+ * the whole file is read, the two reports of every link are compared:
  *
  *	line 7	[3] of "A" leads to "B"[5], LID 9	near
  *	line 41	[5] of "B" leads to "A"[3]		far
  *
- * In a file that was truncated or edited by hand, a link may be reported by one end only,
- * or differently by its two ends.  Both are errors; the message names the lines.  A file
- * without any link is rejected as truncated.  Data that pass these checks go to the builder.
- * A link is one-sided if its far end is missing in the file, or reports another link or none.
- * A tolerant reading notes a one-sided link and leaves it out; OpenSM would not use it either.
+ * In a file that was truncated or edited, the reports may differ, or one may be missing.  Both are
+ * errors; the message names the lines.  A file without any link is rejected as truncated.  Data
+ * that pass these checks go to the builder.
  *
- * Nodes are found by the hash of their id.  If two ids have the same hash, the node that is
- * added later is stored under the next free key.
+ * A link is one-sided if its far end is missing in the file, or reports another link or none.  A
+ * tolerant reading notes such a link and leaves it out, as OpenSM would.
  *
- * If one end reports the LID or the port GUID of the other end, the value must agree with the
+ * Nodes are found by the hash of their id.  If two ids have the same hash, the second node gets
+ * the next free key.
+ *
+ * One end may report the LID or the port GUID of the other end.  The value must agree with the
  * record of the other end.  If that record has no value, the reported value is used.
  */
 #include <inttypes.h>
@@ -65,7 +66,7 @@ static struct ftr_quoted far_name(const struct ftr_raw *r,
 	return ftr_quote_cur(&p->far_id);
 }
 
-/* The node with this id, or NONE; *key: its key in by_id, or the key for a new node. */
+/* The node with this id, or NONE. *key: its key in by_id, or the key for a new node. */
 static uint32_t find_id(const struct ftr_raw *r, const struct ftr_cur *id,
 			uint64_t *key)
 {
@@ -203,7 +204,7 @@ static bool resolve(struct ftr_raw *r, struct ftr_raw_port *p)
 				 p->num, name_of(near).s);
 }
 
-/* Compare what p reports about its far end z with what z reports about itself. */
+/* Compare the report of p about its far end z with the data of z. */
 static bool compare(struct ftr_raw *r, const struct ftr_raw_port *p,
 		    struct ftr_raw_port *z)
 {
@@ -267,7 +268,7 @@ static bool verify(struct ftr_raw *r)
 struct build {
 	struct ftr_raw *r;
 	struct ftr_builder *b;
-	uint32_t *lid_line;	/* [FTR_LID_MAX + 1] line of the node with that LID; 0: none */
+	uint32_t *lid_line;	/* [FTR_LID_MAX + 1] line of the node with this LID; 0: none */
 	bool lids_missing;
 };
 
@@ -289,7 +290,7 @@ static bool own_lids(struct build *x, uint32_t line,
 	return true;
 }
 
-/* Record the builder's result, with the file and line before its message. */
+/* Record the builder's result st. Put file and line before its message. */
 static bool placed(const struct ftr_raw *r, uint32_t line, enum ftr_status st)
 {
 	if (st && st != FTR_NOMEM)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * SL2VL tables of switches as text, in the two forms that ibdmchk -d reads
- * (IBFabric::parseSLVLFile of ibutils 1.5.7).  A file may mix them.  The first form has
- * the node GUID, input port, output port, and the VLs of two SLs in each byte; the VL of SL 0
- * is in the upper half of the first byte:
+ * (IBFabric::parseSLVLFile of ibutils 1.5.7).  A file may mix them.  The first form has the node
+ * GUID, input port and output port, and then bytes with the VLs of two SLs each.  The upper half of
+ * the first byte is the VL of SL 0:
  *
  *	0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67
  *
@@ -13,9 +13,9 @@
  *	#in out : 0  1  2  3 ...
  *	5   1   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7
  *
- * Sections of channel adapters and routers are ignored: the mapping of a host's own
- * packets affects no link between switches.  For each output port OpenSM prints input ports
- * 0 to the last one; a section whose last line has an earlier input port is incomplete.
+ * Sections of channel adapters and routers are ignored: the mapping of a host's own packets affects
+ * no link between switches.  For each output port OpenSM prints all input ports from 0 on.  A
+ * section is incomplete if its last line is not for the last input port.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,11 +26,11 @@ struct reader {
 	struct ftr_text t;
 	const struct ftr_fabric *f;
 	struct ftr_sl2vl *map;
-	uint8_t *reported;		/* reported[s]: 1: the file names switch s */
+	uint8_t *reported;		/* 1: the file names the switch */
 	struct ftr_parts parts;
-	/* the section being read, in OpenSM's form */
-	uint32_t open_line;	/* line number of its first line; 0: no section is being read */
-	bool ours;		/* the section belongs to a switch of f */
+	/* the section being read (second form) */
+	uint32_t open_line;	/* first line of the section; 0: no section is being read */
+	bool ours;		/* true: the switch of the section is in f */
 	ftr_sw sw;
 	int64_t in;		/* input port of the last line read; -1: none yet */
 };

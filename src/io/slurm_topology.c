@@ -2,12 +2,12 @@
 /*
  * Slurm's topology.conf(5): a tree whose leaves are sets of hosts.
  *
- *	units	sets of hosts that are on the same leaf switches: usually on one leaf; if
- *		hosts have several ports (rails), on one leaf for each port
- *	pods	the pods of struct ftr_picture, each above the units or pods inside it
+ *	units	sets of hosts on the same leaf switches: one leaf, or for hosts with several
+ *		ports (rails) one leaf per port
+ *	pods	the pods of struct ftr_picture, each above its units or pods
  *
- * A pod with only one child is left out, because it gives a scheduler no information.  All
- * switches of a pod become one Slurm switch, because they reach the same hosts.
+ * All switches of a pod become one Slurm switch, because they reach the same hosts.  A pod with
+ * only one child is left out, because it gives a scheduler no information.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@
 #define SLURM_NAME (FTR_NAME_MAX + 24)
 #define NONE UINT32_MAX
 
-struct member {			/* a host and the switches that it is on */
+struct member {			/* a host and its switches */
 	uint32_t host, n;
 	ftr_sw *sw;
 };
 
 struct unit {
-	uint32_t first, n;	/* the hosts are slurm.host[first .. first + n - 1] */
-	ftr_sw sw;		/* leaf switch of the hosts; FTR_SW_NONE: they are on several */
+	uint32_t first, n;	/* hosts: slurm.host[first .. first + n - 1] */
+	ftr_sw sw;		/* leaf switch of the hosts; FTR_SW_NONE: several */
 	uint32_t pod;
 };
 
@@ -39,13 +39,13 @@ struct slurm {
 	FILE *out;
 	struct member *member;
 	uint32_t n_members;
-	uint32_t *host;		/* hosts, unit by unit */
+	uint32_t *host;
 	struct unit *unit;
 	uint32_t n_units;
-	uint32_t *up;		/* up[p]: pod above pod p, or NONE */
-	uint32_t *children;	/* children[p]: number of units, and of pods with children,
-				 * directly below pod p */
-	char (*name)[SLURM_NAME];	/* [n_sw] names of switches */
+	uint32_t *up;		/* pod above each pod, or NONE */
+	uint32_t *children;	/* number of units, and of pods with children, directly below each
+				 * pod */
+	char (*name)[SLURM_NAME];	/* [n_sw] Slurm names of the switches */
 };
 
 /* ---- units ----------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static bool same_switches(const struct member *a, const struct member *b)
 	return a->n == b->n && !memcmp(a->sw, b->sw, a->n * sizeof(*a->sw));
 }
 
-/* Collect the switches of every host.  Its ports are sorted by switch, so equal switches
+/* Collect the switches of every host. The ports of a host are sorted by switch, so equal switches
  * are adjacent. */
 static bool members(struct slurm *s)
 {
@@ -96,8 +96,8 @@ static bool members(struct slurm *s)
 	return true;
 }
 
-/* If a host is connected to several leaves, and no other host to the same leaves, place it on
- * its first leaf only.  Returns the number of hosts placed like this. */
+/* A host with several leaves may be the only one with this set of leaves. Place it on its first
+ * leaf only. Returns the number of such hosts. */
 static uint32_t single_out(struct slurm *s)
 {
 	uint32_t split = 0;
@@ -116,7 +116,7 @@ static uint32_t single_out(struct slurm *s)
 	return split;
 }
 
-/* The lowest pod above rank 0 that holds all switches of m, or NONE. */
+/* The lowest pod above rank 0 that has all switches of m, or NONE. */
 static uint32_t pod_of(const struct slurm *s, const struct member *m)
 {
 	const struct ftr_picture *p = s->p;
@@ -127,7 +127,7 @@ static uint32_t pod_of(const struct slurm *s, const struct member *m)
 
 		if (pod == FTR_POD_NONE)
 			return NONE;
-		/* the pod of an upper switch is the lowest one that holds it */
+		/* The pod of an upper switch is the lowest one that has the switch. */
 		if (p->pod[pod].pod_leaves > 1)
 			r = FTR_MAX(r, p->pod[pod].rank);
 	}
@@ -144,7 +144,6 @@ static uint32_t pod_of(const struct slurm *s, const struct member *m)
 	return NONE;
 }
 
-/* Sort units by their first host.  The hosts of a unit are sorted by name. */
 static int by_first(const void *x, const void *y, void *ctx)
 {
 	const struct slurm *s = ctx;
@@ -195,8 +194,8 @@ static uint32_t above(const struct slurm *s, uint32_t pod)
 	return NONE;
 }
 
-/* Find the pod above each pod, and count children.  Pods are sorted by rank, so the pods
- * below a pod are counted before it. */
+/* Find the pod above each pod, and count children. Pods are sorted by rank, so lower pods are
+ * counted first. */
 static bool pods(struct slurm *s)
 {
 	const uint32_t n = s->p->n_pods;
@@ -215,7 +214,7 @@ static bool pods(struct slurm *s)
 	return true;
 }
 
-/* Of this pod and the pods above it, the lowest one with several children; only such pods are
+/* The lowest pod with several children, of this pod and the pods above it.  Only such pods are
  * written. */
 static uint32_t kept(const struct slurm *s, uint32_t pod)
 {
@@ -255,7 +254,7 @@ static void add_guid(struct slurm *s, ftr_sw w)
 		 n ? "-" : "sw-", s->sh->f->sw[w].guid);
 }
 
-/* Name the switches by their descriptions, with the GUID added if a description is empty, is not
+/* Name the switches by their descriptions. The GUID is added if a description is empty, is not
  * unique, or begins like a generated name. */
 static bool names(struct slurm *s)
 {
@@ -283,7 +282,7 @@ static bool names(struct slurm *s)
 
 /* ---- writing --------------------------------------------------------------- */
 
-/* Length of a name without the digits at its end that can go into brackets. */
+/* Length of a name without the final digits that can go into brackets. */
 static size_t head_of(const char *name)
 {
 	size_t n = strlen(name);
@@ -293,7 +292,7 @@ static size_t head_of(const char *name)
 	return strlen(name) - n > 9 ? strlen(name) : n;
 }
 
-/* True if b is the next name after a in a bracket range such as n[01-03]. */
+/* True if b follows a in a bracket range such as n[01-03]. */
 static bool follows(const char *a, const char *b, size_t head)
 {
 	char want[FTR_NAME_MAX + 16];
@@ -311,7 +310,7 @@ static bool same_head(const char *a, const char *b, size_t head)
 		!strncmp(a, b, head);
 }
 
-/* Write the names of hosts, which are in natural order: "n[01-03,07],login". */
+/* Write the names of hosts, in natural order: "n[01-03,07],login". */
 static void put_hosts(const struct slurm *s, const uint32_t *host, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; ) {
@@ -407,8 +406,8 @@ static void put_tree(const struct slurm *s)
 	}
 }
 
-/* The block of a unit: the pod of rank 1 that holds it. NONE: there is no such pod, or the fabric
- * has fewer than three ranks; the unit itself is a block. */
+/* The block of a unit: its pod of rank 1.  NONE: there is no such pod, or the fabric has fewer than
+ * three ranks; then the unit itself is a block. */
 static uint32_t block_of(const struct slurm *s, uint32_t unit)
 {
 	uint32_t pod = s->unit[unit].pod;

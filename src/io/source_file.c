@@ -4,14 +4,13 @@
  *
  *	file -> head (6 bytes) -> [ packed -> unpacker -> ] caller's buffer
  *
- * The first bytes show whether the file is compressed.  The library links no
- * decompressor, so that the plugin loads none into opensm.  A program that needs one
- * registers it (ftr_set_unpacker).  Otherwise the compressed bytes are returned, and the
- * reader rejects them.
+ * The first bytes show whether the file is compressed.  The library links no decompressor, so that
+ * the plugin loads none into opensm.  A program that needs one registers it (ftr_set_unpacker).
+ * Without an unpacker, compressed bytes are returned as they are, and the reader rejects them.
  *
- * Memory use is limited to the buffer here, the memory of the unpacker (which has its own
- * limit), and the caller's buffer. Unpacked bytes are counted: a file that unpacks to
- * more than any fabric file can hold is rejected.
+ * Memory use is limited to a buffer of PACKED bytes, the caller's buffer, and the memory of the
+ * unpacker, which has its own limit.  A file that unpacks to more than any fabric file can hold is
+ * rejected.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@
 
 #define PACKED (64u * 1024)
 
-/* The tables of the largest subnet take some GB as text. */
+/* Some GB: the tables of the largest subnet as text. */
 #define UNPACKED_MAX (UINT64_C(1) << 33)
 
 static const struct ftr_unpacker *unpacker;

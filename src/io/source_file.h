@@ -10,21 +10,20 @@ struct ftr_source {
 	const char *path;	/* for messages */
 	struct ftr_err *err;
 	int fd;
-	unsigned char head[6];	/* first bytes of the file; if it is not compressed, those that
-				 * ftr_source_read() has not returned yet */
+	unsigned char head[6];	/* first bytes of the file; if it is not compressed, those not yet
+				 * returned */
 	size_t n_head;
-	void *z;		/* state of the unpacker; NULL: not compressed */
+	void *z;		/* state of the unpacker; NULL: the file is not compressed */
 	unsigned char *packed;
 	struct ftr_unpack_io io;
 	bool ended;
-	uint64_t given;		/* number of unpacked bytes returned so far */
+	uint64_t given;		/* number of unpacked bytes returned */
 };
 
-/* fd stays open and belongs to the caller.  ftr_source_end() must be called even after an
- * error. */
+/* fd stays open and belongs to the caller. Call ftr_source_end() even after an error. */
 enum ftr_status ftr_source_begin(struct ftr_source *s, const char *path,
 				 int fd, struct ftr_err *err) FTR_MUST_USE;
-/* Read up to `room` bytes; room must not be 0.  *got: number of bytes; 0: end of file. */
+/* Read up to `room` bytes, 1 or more. *got: number of bytes; 0: end of file. */
 enum ftr_status ftr_source_read(struct ftr_source *s, char *to, size_t room,
 				size_t *got) FTR_MUST_USE;
 void ftr_source_end(struct ftr_source *s);

@@ -10,7 +10,7 @@
  *	ibfattree-displaced 1 CHECKSUM LENGTH\n
  *		engine[16] nominal:8 n:4, n times guid:8 lid:2 port:1
  *
- * "name:N" is a number of N bytes, little endian.  For the members see <ftr/stored.h>.  The
+ * "name:N" is a number of N bytes, little endian.  <ftr/stored.h> explains the members.  The
  * checksum covers everything after the first line.
  */
 #include <errno.h>
@@ -128,7 +128,7 @@ static enum ftr_status damaged(const char *path, struct ftr_err *err)
 	return ftr_fail(err, FTR_PARSE, "%s is incomplete or damaged", path);
 }
 
-/* Read the whole file into *text, followed by a NUL. */
+/* Read the whole file into *text and append a NUL. */
 static enum ftr_status read_bytes(const char *path, char **text, size_t *len,
 				  struct ftr_err *err)
 {
@@ -158,7 +158,7 @@ static enum ftr_status read_bytes(const char *path, char **text, size_t *len,
 	return FTR_OK;
 }
 
-/* Read and verify a file; c points into *text, which the caller frees after use of c. */
+/* Read and verify a file. c points into *text, which the caller frees later. */
 static enum ftr_status read_file(const char *path, const char *magic,
 				 char **text, struct cursor *c,
 				 struct ftr_err *err)
@@ -228,8 +228,8 @@ enum ftr_status ftr_stored_write(const char *path,
 	return write_file(path, &b, err);
 }
 
-/* Read the switches and the owners of LIDs; false if the GUIDs of the switches are not in ascending
- * order, or the data end early. A LID with an invalid owner gets none. */
+/* Read the switches and the owners of LIDs. A LID with an invalid owner gets none. Returns false if
+ * the GUIDs of switches do not ascend, or if the data end early. */
 static bool get_owners(struct cursor *c, struct ftr_fabric *f,
 		       struct ftr_switch *sw, struct ftr_endport *ep,
 		       struct ftr_lid_owner *owner)
@@ -297,7 +297,7 @@ static enum ftr_status get_all(struct cursor *c, const char *path,
 	f->n_sw = (uint32_t)get(c, 4);
 	f->max_lid = (ftr_lid)get(c, 2);
 	lids = f->max_lid + 1u;
-	/* check the length before allocating memory for it */
+	/* Check the length before allocating memory for it. */
 	if (c->bad || (uint64_t)(c->end - c->at) !=
 	    f->n_sw * (8 + lids) + lids * 10)
 		return damaged(path, err);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The reader of opensm-subnet.lst and ibdiagnet2.lst: one line per port with a link, near
- * end first.
+ * The reader of opensm-subnet.lst and ibdiagnet2.lst: one line per port with a link, near end
+ * first.
  *
  *	{ SW Ports:24 SystemGUID:g NodeGUID:g PortGUID:g VenID:h DevID:h Rev:h
  *	  {description} LID:0049 PN:01 } { CA ... } PHY=4x LOG=ACT SPD=25
  *
  * The file has this on one line.  All numbers are hex, except those after PHY and SPD.
- * Each line describes both nodes completely, so every property is repeated many times.  Types,
- * numbers of ports, LIDs, and port GUIDs of end ports must be the same each time; the first
- * description of a node is used.  The file does not give the LMC; 0 is assumed, and all LIDs
- * of a port except its base LID are then unknown.
+ *
+ * Each line describes both nodes, so every property is repeated many times.  Types, numbers of
+ * ports, LIDs, and port GUIDs of host ports must be the same each time.  The first description of
+ * a node is used.  The file does not show the LMC; 0 is assumed, so all LIDs of a port except its
+ * base LID are unknown.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static bool node_type(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 	return true;
 }
 
-/* Read "{description}".  It may contain braces, so it ends where the LID begins. */
+/* Read "{description}". It may contain braces, so it ends where the LID begins. */
 static bool description(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 {
 	struct ftr_cur at;
@@ -101,7 +102,6 @@ static bool half_line(struct ftr_raw *r, struct ftr_cur *c, struct half *h)
 	return true;
 }
 
-/* Find or add the node of one half of a line. */
 static bool enter(struct ftr_raw *r, const struct half *h, uint32_t *out)
 {
 	const struct ftr_raw_node node = {
@@ -144,7 +144,7 @@ static enum ftr_speed speed_of(struct ftr_cur c)
 	return FTR_SPEED_UNKNOWN;
 }
 
-/* Read "PHY=4x LOG=ACT SPD=25"; "??" means unknown. */
+/* Read "PHY=4x LOG=ACT SPD=25". "??" means unknown. */
 static bool link_state(struct ftr_raw *r, struct ftr_cur *c,
 		       struct ftr_raw_port *p)
 {

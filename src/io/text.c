@@ -6,10 +6,10 @@
  *
  *	buf [ returned | at ... end | free ]
  *
- * A line is a pair of pointers into those bytes; nothing is copied, and no NUL is needed
- * at its end.  NUL bytes and lines that are too long are rejected here for all readers.
- * A last line without a newline is returned, and ftr_text.cut is set.  The line may be complete
- * (some editors and tools write no last newline) or truncated; only the reader can decide.
+ * A line is a pair of pointers into those bytes; nothing is copied.  NUL bytes and lines that are
+ * too long are rejected here for all readers.  A last line without a newline is returned, and
+ * ftr_text.cut is set.  Only the reader can decide whether this line is complete (some
+ * editors write no last newline) or truncated.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ struct ftr_quoted ftr_quote(const char *s, size_t len)
 		if (!q.s[i])
 			q.s[i] = '?';
 	if (len > room) {
-		/* do not cut within a UTF-8 character */
+		/* Do not cut within a UTF-8 character. */
 		for (n = room - 3; n && ((unsigned char)s[n] & 0xc0) == 0x80;)
 			n--;
 		memcpy(q.s + n, "...", 4);
@@ -129,7 +129,6 @@ void ftr_text_close(struct ftr_text *t)
 	free(t->buf);
 }
 
-/* Read more bytes into the buffer; close the file at its end. */
 static bool refill(struct ftr_text *t)
 {
 	size_t left = (size_t)(t->end - t->at), n;
@@ -148,8 +147,8 @@ static bool refill(struct ftr_text *t)
 	return true;
 }
 
-/* Set *cap to the first size of the buffer, which has room for the whole file if its length is
- * known and it is not compressed. */
+/* Set *cap to the initial size of the buffer. The buffer holds the whole file if the file's size is
+ * known. */
 static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 				 struct ftr_err *err)
 {
@@ -165,7 +164,7 @@ static enum ftr_status make_room(const char *path, int fd, size_t *cap,
 	return FTR_OK;
 }
 
-/* Read all bytes up to the end into *buf, which must be freed even after an error. */
+/* Read all bytes into *buf, which must be freed even after an error. */
 static enum ftr_status read_all(const char *path, struct ftr_source *s,
 				char **buf, size_t *len, struct ftr_err *err)
 {
@@ -192,7 +191,7 @@ static enum ftr_status read_all(const char *path, struct ftr_source *s,
 		st = ftr_source_read(s, *buf + *len, cap - *len, &got);
 		if (st || !got)
 			return st;
-		/* reject immediately: a large sparse file consists of NULs */
+		/* Reject NULs immediately, because a large sparse file consists of NULs. */
 		if (memchr(*buf + *len, '\0', got))
 			return ftr_fail(err, FTR_PARSE, "%s: NUL byte; this is not a text file",
 					path);
@@ -234,8 +233,8 @@ enum ftr_status ftr_written(FILE *out, const char *what, struct ftr_err *err)
 
 /* ---- lines --------------------------------------------------------------- */
 
-/* Find the end of the line that starts at t->at; NULL: there is no newline, or the line is too
- * long.  Returns false if the file cannot be read. */
+/* Find the end of the line that starts at t->at. *nl is NULL: there is no newline, or the line is
+ * too long. Returns false if the file cannot be read. */
 static bool find_newline(struct ftr_text *t, const char **nl)
 {
 	do {

@@ -11,8 +11,8 @@
 
 typedef bool (*collect_fn)(struct ftr_raw *r);
 
-/* Find the format by the first line that is not blank, not a comment and not a trace line of
- * ibnetdiscover -v ("DR ..."). */
+/* Find the format by the first line. Blank lines, comments and the trace lines "DR ..." of
+ * ibnetdiscover -v are skipped. */
 static bool find_format(struct ftr_text *t, collect_fn *out)
 {
 	struct ftr_cur c;
@@ -36,7 +36,7 @@ static bool find_format(struct ftr_text *t, collect_fn *out)
 	return true;
 }
 
-/* notes NULL: one-sided links are errors. */
+/* notes: NULL: one-sided links are errors. */
 static enum ftr_status parse(const char *path, const char *text, size_t len,
 			     unsigned int lmc, struct ftr_read_notes *notes,
 			     struct ftr_fabric **out, struct ftr_err *err)

@@ -1,38 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Dynamic local rerouting with deterministic routing: Sem-Jacobsen et al. 2011,
- * section VI.
+ * Dynamic local rerouting with deterministic routing: Sem-Jacobsen et al. 2011, section VI.
  *
- * The forwarding table gives one port. A switch that finds this port dead acts
- * on local information: the port and the VL (virtual layer) by which the packet
- * came and, for switch faults, the port field of the header. VL 0 is the normal
- * layer NL, VL 1 is ML or ML1, VL 2 is ML2. The switches keep no state, so a
- * repaired link is used immediately.
+ * The forwarding table gives one port.  If this port is dead, the switch acts on local information:
+ * the port and the VL (virtual layer) by which the packet came.  For switch faults, it also uses a
+ * field of the packet header, which can name a port.  VL 0 is the layer of normal packets (NL).
+ * The other layers are for rerouted packets: VL 1 (called ML for link faults, ML1 for switch
+ * faults) and VL 2 (ML2, only for switch faults).  The switches keep no state, so a repaired link
+ * is used immediately.
  *
  * R_det links (section VI.A, steps of section V.C):
- *	1	The packet goes up in NL. If the port of the table is dead, it
- *		goes up by another upward port.
- *	2	The packet goes down in ML if it came from below in ML,
- *		otherwise in NL. If the port is dead: (a) a packet from above
- *		goes down by another port, in NL; (b) a packet from below goes
- *		back down by the port by which it came.
- *	3	A switch that gets the packet from above and has no downward
- *		path is the U-turn switch: it sends the packet up in ML, (a)
- *		by the first port of D (its upward ports) if the packet came in
- *		NL, (b) otherwise by the port of D after the one by which it came.
+ *	1	The packet goes up in NL.  If the port of the table is dead, it goes up by another
+ *		upward port.
+ *	2	The packet goes down in ML if it came from below in ML, otherwise in NL.  If the
+ *		port is dead: (a) a packet from above goes down by another port, in NL; (b) a
+ *		packet from below goes back down by the port by which it came.
+ *	3	If a switch gets the packet from above and has no downward path, it is the U-turn
+ *		switch: it sends the packet up in ML, (a) by the first port of D (its upward
+ *		ports) if the packet came in NL, (b) otherwise by the port of D after the port of
+ *		arrival.
  *	4	A packet that came in ML by the last port of D is discarded.
  *
- * deviation: the paper's step 2b sends all packets back in ML. Consider a packet that
- * came from below in NL, that is, on its first path upward. The U-turn switch would
- * begin with the port of D after the one by which this packet came, and never try the
- * ports before it. With one dead link below the last port of D the packet would be
- * discarded, contrary to Lemma 2. A packet that comes from below in NL is therefore
- * sent back in NL. That channel is a normal downward one. In the order of channels it
- * is above all channels that the packet held (section VI.C, rule 3) and below all that
- * it will hold (rule 4), so the proof holds.
+ * deviation: in step 2b the paper sends all packets back in ML.  Consider a packet that came from
+ * below in NL, that is, on its first path upward.  The U-turn switch would begin with the port of D
+ * after the port of arrival.  It would never try the ports before it.  With one dead link below the
+ * last port of D, the packet would be discarded, contrary to Lemma 2.  So a packet from below in NL
+ * is sent back in NL.  This is a normal downward channel.  In the order of channels it is above all
+ * channels that the packet held (section VI.C, rule 3).  It is below all channels that the packet
+ * will hold (rule 4).  So the proof holds.
  *
- * R_det switches (section VI.B): the port field has the value 0 for the paper's -1, 1 for
- * -2, and 2 + p for port p. The steps are given in the code.
+ * R_det switches (section VI.B): the port field has the value 0 for the paper's -1, 1 for -2, and
+ * p + 2 for port p.  The steps are given in the code.
  */
 #include "models/tiers.h"
 
@@ -57,7 +55,7 @@ static unsigned int climb(const struct tiers *t, const struct ftr_sim_view *v,
 	return tiers_exit(e, out, vl);
 }
 
-/* Step 3 of R_det links: go up by the first working port of D from position i on. */
+/* Step 3 of R_det links: go up by the first working port of D from index i on. */
 static unsigned int turn(const struct tiers *t, const struct ftr_sim_view *v,
 			 ftr_sw s, uint32_t i, unsigned int vl,
 			 struct ftr_sim_exit *e, enum ftr_sim_loss *why)
@@ -87,7 +85,7 @@ static unsigned int det_links(void *state, const struct ftr_sim_view *v,
 		return tiers_exit(e, out, above ? NL : vl);
 	if (side == SIDE_BELOW && ftr_fabric_port(v->f, s, out)->peer_kind !=
 	    FTR_PEER_SW)
-		return 0;	/* the link of the host itself is dead */
+		return 0;	/* the link of the host is dead */
 	if (tiers_from(t, v, s, in, SIDE_BELOW) && tiers_works(v, s, in))
 		return tiers_exit(e, in, vl);
 	out = tiers_other(t, v, s, out, false);
@@ -123,8 +121,7 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 	bool from_switch = in && ftr_fabric_port(v->f, s, in)->peer_kind ==
 			   FTR_PEER_SW;
 
-	/* (b): back down. The deviation described for link faults applies here, too: a
-	 * packet that came in NL stays in NL. */
+	/* (b): back down.  deviation: a packet that came in NL stays in NL, as for link faults */
 	if (!above && from_switch && tiers_works(v, s, in))
 		return tiers_exit(e, in, vl == NL ? NL : ML2);
 	out = tiers_other(t, v, s, out, false);
@@ -134,10 +131,9 @@ static unsigned int avoid(const struct tiers *t, const struct ftr_sim_view *v,
 	return tiers_exit(e, out, vl == ML2 ? ML1 : NL);	/* (a) */
 }
 
-/* Step 4: the packet came from above, and there is no downward path.
- * deviation: the layers of step 4(b) assume a packet that came two tiers down to the
- * bottom tier. A packet that came back one tier, by step 3(b), is in ML2. It is treated as
- * if it were in ML1: it leaves by the next port of D. */
+/* Step 4: the packet came from above, and there is no downward path.  deviation: step 4(b) assumes
+ * a packet that came two tiers down to the bottom tier.  A packet that came back one tier, by step
+ * 3(b), is in ML2.  It is treated like a packet in ML1: it leaves by the next port of D. */
 static unsigned int descend(const struct tiers *t,
 			    const struct ftr_sim_view *v, ftr_sw s,
 			    ftr_port in, unsigned int vl,

@@ -2,62 +2,63 @@
 /*
  * Immunet: Puente et al. 2004.
  *
- * VL 0 is the adaptive virtual network: a packet leaves by any port on a shortest
- * path. VL 1 is the safe virtual network: a directed ring that follows a
- * spanning tree and visits all switches. On links outside the tree VL 1 is
- * adaptive, too. A packet enters the ring only when no adaptive exit has room
- * (section 2; not with `eager`). To enter the ring, it needs room for two packets (bubble flow
- * control); to move on in the ring, room for one. Some packet in the ring can
- * therefore always move.
+ * VL 0 is the adaptive virtual network: a packet leaves by any port on a shortest path.  VL 1 is
+ * the safe virtual network: a directed ring that follows a spanning tree and visits all switches.
+ * On links outside the tree VL 1 is adaptive, too.  A packet enters the ring only if no adaptive
+ * exit has room in its next buffer (section 2).  (With `eager`, it also enters the ring if an
+ * adaptive exit has room but is busy.)  Bubble flow control: to enter the ring, a packet needs room
+ * for two packets; to move on in the ring, room for one.  So some packet in the ring can always
+ * move.
  *
- * A switch whose link fails or is repaired declares an emergency (section 4.1).
- * The level of the emergency is t * N + x: t is the number of emergencies that the switch has
- * seen, x the number of the switch, N the number of switches. A switch that
- * receives a level higher than its own makes the sender its parent, answers the sender,
- * and informs all other neighbours. Its own hosts start no new packets. After the time
- * in which answers must arrive, the ring through the switch is known: it passes the
- * ports of the tree in turn. All waiting packets are then routed again, and the hosts
- * of the switch may start packets again. Packets for the ring go towards the parent
- * (the provisional table of section 4.2). The buffers of the new ring may be full of
- * packets that were routed by the old tables. The first packet of each buffer is therefore moved
- * into the switch and then enters the ring like a new packet (section 4.2, step 5).
- * Then each switch sends its number up the tree, so that the switches above learn which
- * port leads to it (section 4.2). It also sends its number, with a distance, to all
- * neighbours, so that all switches learn the shortest paths (section 4.3). Messages of
- * an earlier level are ignored.
+ * A switch whose link fails or is repaired declares an emergency (section 4.1).  The level of the
+ * emergency is t * N + x: t is the number of emergencies that the switch has seen, x the number of
+ * the switch, N the number of switches.  (The code stores the level plus one; 0 means no emergency
+ * yet.)  If a switch receives a level higher than its own,
  *
- * The code stores the level plus one; 0 means that the switch has seen no emergency yet.
+ *	1. It makes the sender its parent, answers the sender, and informs all other neighbours.
+ *	   Its own hosts start no new packets.
+ *	2. After the time in which answers must arrive, it knows its part of the ring.  A packet in
+ *	   the ring that comes by one of its tree ports (to the parent and to the children) leaves
+ *	   by the next tree port; the last one is followed by the first.
+ *	3. All waiting packets are routed again, and the hosts may start packets again.  Packets for
+ *	   the ring go towards the parent (the provisional table of section 4.2).
+ *	4. The buffers of the new ring may be full of packets that were routed by the old tables.
+ *	   So the first packet of each buffer is moved into the switch and enters the ring like a
+ *	   new packet (section 4.2, step 5).
+ *	5. The switch sends its own number up the tree, so that the switches above learn which port
+ *	   leads to it (section 4.2).  It also sends this number with a distance to all neighbours,
+ *	   so that all switches learn the shortest paths (section 4.3).
  *
- * Times and sizes are in conf.arg, struct ftr_sim_immunet: the time that a
- * switch needs for a signal or a control packet, and the bandwidth of control
- * packets. If all are 0 (the default), each signal or control packet takes the
- * time of a link and a switch, and no bandwidth.
+ * Messages of an earlier level are ignored.
  *
- * Before the first fault, a torus whose switches are numbered row by row, at least three in
- * each dimension, has the rings of the paper: one for each line and direction. A packet uses
- * them in the order of the dimensions. Any other fabric, and a torus with one_ring, has a single
- * ring: that of a breadth-first tree from switch 0.
+ * Times and sizes are in conf.arg, struct ftr_sim_immunet: the time that a switch needs for a
+ * signal or a control packet, and the bandwidth of control packets.  If all are 0 (the default),
+ * each signal or control packet takes the time of a link and a switch, and no bandwidth.
  *
- * deviation: t is not only the number of emergencies that the switch has seen: it is
- * also greater than the t of every level that the switch took over. The number of
- * emergencies alone differs from switch to switch: a switch that declares an emergency
- * and then receives a higher level counts two emergencies. After some faults a switch
- * could then declare a level below its current one, which no switch would follow.
- * (own_count selects the number of emergencies alone.)
+ * Before the first fault, some fabrics have the rings of the paper: tori with at least three
+ * switches in each dimension, numbered row by row.  There is a ring for each line and direction,
+ * and a packet uses the rings in the order of the dimensions.  Any other fabric, and a torus with
+ * one_ring, has one ring: that of a breadth-first tree from switch 0.
  *
- * deviation: a distance that is received twice is forwarded once. According to the
- * paper, a distance is forwarded for every minimal path (every_path selects this). The
- * numbers in table 1 of the paper result if a distance is forwarded once, or if it is
- * forwarded again only for copies that arrive late (merge_ps). The resulting tables are the same.
+ * deviation: t is also greater than the t of every level that the switch took over.  The number of
+ * emergencies alone differs from switch to switch: a switch that declares an emergency and then
+ * receives a higher level counts two emergencies.  After some faults a switch could declare a level
+ * below its current one, which no switch would follow.  (own_count selects the number of
+ * emergencies alone.)
  *
- * deviation: a packet that has moved into the ring `moves` times (by default MOVES) stays
- * in it (the paper has such a limit, but gives no number).
+ * deviation: if a distance is received twice, it is forwarded once.  The paper says that a distance
+ * is forwarded for every minimal path (every_path selects this).  But the numbers in table 1 of the
+ * paper result if a distance is forwarded once, or forwarded again only for late copies (merge_ps).
+ * The resulting tables are the same.
  *
- * deviation: control packets use no buffers of the ring's VL; a channel sends
- * packets and control packets in turn.
+ * deviation: a packet that has moved into the ring `moves` times (by default MOVES) stays in it.
+ * The paper has such a limit, but gives no number.
  *
- * deviation: a packet that has passed a whole ring without reaching its
- * destination switch is discarded. The paper leaves lost switches to software.
+ * deviation: control packets use no buffers of the ring's VL.  A channel sends packets and control
+ * packets in turn.
+ *
+ * deviation: a packet that has passed a whole ring without reaching its destination switch is
+ * discarded.  The paper leaves lost switches to software.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +68,7 @@
 #define MOVES 4
 /* A number of hops that no path without a loop has. */
 #define HOPS 60000
-/* A switch waits for answers for the time of this number of hops: the signal to the neighbour, the
- * answer, and one more as a reserve. */
+/* A switch waits for answers for the time of this number of hops: signal, answer, and a reserve. */
 #define OPEN_HOPS 3
 
 enum kind { SIGNAL_EMERGENCY, SIGNAL_ANSWER, SIGNAL_OPEN, SIGNAL_SAFE,
@@ -120,7 +120,6 @@ static void put(struct immunet *x, const struct ftr_sim_view *v, ftr_sw from,
 			      x->o.control_ps : x->o.signal_ps)), i);
 }
 
-/* Handle a control packet that has arrived or was lost. */
 static void on_message(void *state, const struct ftr_sim_view *v,
 		       uint64_t what, bool lost)
 {
@@ -134,7 +133,6 @@ static void on_message(void *state, const struct ftr_sim_view *v,
 	x->free_signal = (uint32_t)what;
 }
 
-/* Send a signal by port p of s, if its link works. */
 static void send_signal(struct immunet *x, const struct ftr_sim_view *v, ftr_sw s,
 			   unsigned int p, enum kind kind, uint32_t about, uint16_t dist)
 {
@@ -205,8 +203,7 @@ static void on_link(void *state, const struct ftr_sim_view *v, ftr_sw s,
 		enter(x, v, s, level, 0);
 }
 
-/* Set the ring through a switch: a packet that comes in by one port of the tree leaves by
- * the next one. */
+/* Set the ring through a switch: packets from one port of the tree leave by the next port. */
 static void make_ring(struct immunet_node *k, unsigned int n_ports)
 {
 	ftr_port tree[256];
@@ -251,7 +248,6 @@ static void hear_safe(struct immunet *x, const struct ftr_sim_view *v,
 		send_signal(x, v, g->to, k->parent, SIGNAL_SAFE, g->about, 0);
 }
 
-/* True if merge_ps is set, and the distance dist[i] was last forwarded at least merge_ps ago. */
 static bool again(const struct immunet *x, const struct ftr_sim_view *v,
 		  uint32_t i)
 {
@@ -285,8 +281,7 @@ static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
 
 	x->signal[what].next = x->free_signal;
 	x->free_signal = (uint32_t)what;
-	/* ignore signals over a link that has gone down; signals of an earlier level are
-	 * ignored below */
+	/* ignore the signal: its link has gone down */
 	if (g.kind != SIGNAL_OPEN && !is_usable(v, g.to, g.port))
 		return;
 	if (g.kind == SIGNAL_EMERGENCY) {
@@ -310,7 +305,6 @@ static void on_timer(void *state, const struct ftr_sim_view *v, uint64_t what)
 
 /* ---- the state before any fault ----------------------------------------------------------- */
 
-/* Compute the shortest paths to switch d. */
 static void spread(struct immunet *x, const struct ftr_fabric *f, ftr_sw d,
 		   uint32_t *queue)
 {
@@ -341,8 +335,8 @@ static void spread(struct immunet *x, const struct ftr_fabric *f, ftr_sw d,
 	}
 }
 
-/* Make the first tree: the parent of each switch is its first port that leads closer to
- * switch 0. */
+/* Make the first tree: the parent of a switch is at its first port that leads closer to switch
+ * 0. */
 static void first_ring(struct immunet *x, const struct ftr_fabric *f)
 {
 	for (ftr_sw s = 1; s < x->n; s++) {
@@ -370,7 +364,6 @@ static void first_ring(struct immunet *x, const struct ftr_fabric *f)
 	}
 }
 
-/* The first port of s that leads to the given switch; 0: there is none. */
 static ftr_port port_to(const struct ftr_fabric *f, ftr_sw s, ftr_sw to)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -390,8 +383,8 @@ static uint32_t step_to(const struct immunet_torus *t, unsigned int d,
 	return s - at * t->stride[d] + (at + by) % t->k[d] * t->stride[d];
 }
 
-/* Find the next dimension: the least length k >= 3 for which k * stride divides the number of
- * switches, and a link leads from switch 0 to switch (k - 1) * stride, the last one of the ring. */
+/* Find the next dimension: the least length k >= 3 such that k * stride divides the number of
+ * switches and switches 0 and (k - 1) * stride are linked. */
 static bool find_dimension(struct immunet_torus *t, const struct ftr_fabric *f,
 			   uint32_t stride)
 {
@@ -444,7 +437,6 @@ static void immunet_free(void *state)
 	ftr_arena_free(x->arena);
 }
 
-/* Make the tables of the fabric without faults: all shortest paths, and the ring or rings. */
 static enum ftr_status make_tables(struct immunet *x,
 				   const struct ftr_fabric *f,
 				   struct ftr_err *err)
@@ -513,8 +505,8 @@ static void exit_by(struct ftr_sim_exit *e, unsigned int port, unsigned int vl,
 				    (uint8_t)rank, false, note };
 }
 
-/* The port by which switch s sends a packet for switch d into the ring: towards d in the tree if d
- * is below s, otherwise to the parent.  The root uses its first port of the ring. */
+/* The port by which s sends a packet for d into the ring: down the tree if d is below s, else to
+ * the parent.  The root uses its first port of the ring. */
 static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
 			  unsigned int n_ports)
 {
@@ -530,9 +522,9 @@ static ftr_port ring_port(const struct immunet *x, ftr_sw s, ftr_sw d,
 	return 0;
 }
 
-/* The exit into the rings of a torus: dimension by dimension, in the shorter direction,
- * forward if both are equal. A packet that continues in its ring needs room for one
- * packet, any other packet for two. */
+/* The exit into the rings of a torus: dimension by dimension, in the shorter direction.  If both
+ * directions are equal, forward.  A packet that continues in its ring needs room for one packet,
+ * any other packet for two. */
 static unsigned int dimension_exit(const struct immunet *x,
 				   const struct ftr_sim_view *v, ftr_sw s,
 				   ftr_sw d, ftr_port in, bool ring,
@@ -558,7 +550,6 @@ static unsigned int dimension_exit(const struct immunet *x,
 	return 0;
 }
 
-/* True if VL 1 of the link at that port belongs to a ring. */
 static bool in_ring(const struct immunet *x, ftr_sw s, ftr_port port)
 {
 	const struct immunet_node *k = &x->node[s];
@@ -568,7 +559,6 @@ static bool in_ring(const struct immunet *x, ftr_sw s, ftr_port port)
 	return k->next[port];
 }
 
-/* The exit by which a packet enters the ring or continues in it. */
 static unsigned int safe_exit(const struct immunet *x,
 			      const struct ftr_sim_view *v, ftr_sw s, ftr_sw d,
 			      ftr_port in, bool ring, struct ftr_sim_exit *e)
@@ -591,8 +581,7 @@ static unsigned int safe_exit(const struct immunet *x,
 	return 1;
 }
 
-/* True if the packet has made more than 2 * n hops in the ring of this level: then it has passed
- * the whole ring without reaching its destination switch. */
+/* Has the packet passed the whole ring of this level without reaching its destination switch? */
 static bool been_round(const struct immunet *x, ftr_sw s,
 		       const struct ftr_sim_packet *p)
 {
@@ -600,8 +589,6 @@ static bool been_round(const struct immunet *x, ftr_sw s,
 	       (p->vector & 0xffff) > 2 * x->n;
 }
 
-/* True if VL 1 of the link is used adaptively, like VL 0: it belongs to no ring, the ring of s is
- * ready, and one_vl is not set. */
 static bool two_vls(const struct immunet *x, ftr_sw s, ftr_port out)
 {
 	return x->node[s].open && !in_ring(x, s, out) && !x->o.one_vl;

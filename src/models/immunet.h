@@ -10,42 +10,41 @@
 #define NO_SIGNAL UINT32_MAX
 
 struct immunet_node {
-	uint64_t level;		/* emergency priority level + 1; 0: no emergency yet */
-	uint32_t emergencies;	/* number of emergencies seen so far; without own_count, at least
-				 * 1 + the t of every level taken over (immunet.c) */
-	ftr_port parent;	/* port that leads to the parent; 0: the switch is the root */
+	uint64_t level;		/* level of the emergency + 1; 0: no emergency yet */
+	uint32_t emergencies;	/* number of emergencies seen so far, or more (see immunet.c) */
+	ftr_port parent;	/* port to the parent; 0: the switch is the root */
 	bool open;		/* ring and provisional table are ready; hosts may send */
-	ftr_port next[256];	/* small safe table: next[p] is the output port for packets that
-				 * come in by port p; 0: p is not on the ring */
-	uint8_t child[256];	/* child[p]: 1: port p leads to a child at the current level */
+	ftr_port next[256];	/* small safe table: next[p] is the output port for packets from
+				 * port p; 0: p is not on the ring */
+	uint8_t child[256];	/* child[p] = 1: port p leads to a child */
 };
 
-/* A torus whose switches are numbered row by row. */
 struct immunet_torus {
 	unsigned int d;		/* number of dimensions; 0: not a torus */
 	uint32_t k[FTR_TORUS_MAX_D], stride[FTR_TORUS_MAX_D];
-	ftr_port *port;		/* [n * 2d] for each dimension: port forward, port back */
+	ftr_port *port;		/* [n * 2d] for each switch, for each dimension: port
+				 * forward, port back */
 };
 
 struct immunet {
-	struct ftr_arena *arena;	/* holds all arrays except signal[] */
+	struct ftr_arena *arena;	/* all arrays except signal[] */
 	struct ftr_sim_immunet o;
 	uint32_t n;		/* number of switches */
 	struct immunet_torus torus;
 	struct immunet_node *node;
 	ftr_port *safe;		/* safe[s * n + d]: port of s that leads down the tree to switch d;
-				 * 0: the packet goes to the parent of s */
-	uint16_t *dist;		/* dist[s * n + d]: number of hops from s to d, minus 1 */
-	uint64_t *ports;	/* ports[s * n + d]: the ports of s on shortest paths to d, one
-				 * bit each */
-	uint64_t *reported;		/* [n * n] time when the distance was last
-					 * forwarded, or NULL */
+				 * 0: send to the parent */
+	uint16_t *dist;		/* dist[s * n + d]: hops from s to d, minus 1 */
+	uint64_t *ports;	/* ports[s * n + d]: ports of s on shortest paths to d, one bit
+				 * each */
+	uint64_t *reported;		/* NULL, or [n * n] time when the distance was last
+					 * forwarded */
 	struct immunet_signal *signal;
 	uint32_t n_signal, cap_signal, free_signal;
 	/* statistics for experiments: times in ps */
 	uint64_t first_fault, last_open, last_update, last_control;
-	/* Control packets sent.  A switch sends its own number (n_origins) and forwards those of
-	 * others (n_safe counts both); distances are counted by n_distance. */
+	/* control packets sent: own number (n_origins), own and forwarded numbers (n_safe), and
+	 * distances (n_distance) */
 	uint64_t n_origins, n_safe, n_distance;
 };
 

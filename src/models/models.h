@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * models: switch-local routing functions from the literature, <ftr/models.h>.
+ * Switch-local routing functions from the literature, <ftr/models.h>.
  *
- * Each is a table of operations, struct ftr_sim_function of <ftr/sim.h>, and
- * uses the simulator through that header only. To add one, write a new file and
- * add a line to models.c.
+ * Each function is a table of operations, struct ftr_sim_function of <ftr/sim.h>, and uses the
+ * simulator only through that header.  To add a function, write a new file and add a line to
+ * models.c.
  *
- * Files: tiers.c has the upward and downward ports of fat-tree switches; det.c
- * (det-links, det-switches), adaptive.c (adaptive-links, adaptive-switches,
- * misroute) and immunet.c are the functions; models.c lists them.
+ *	tiers.c		the upward and downward ports of fat-tree switches
+ *	det.c		det-links, det-switches
+ *	adaptive.c	adaptive-links, adaptive-switches, misroute
+ *	immunet.c	immunet
+ *	models.c	the list of functions
  */
 #ifndef FTR_MODELS_MODELS_H
 #define FTR_MODELS_MODELS_H

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * tiers: the data that a fat-tree switch has about its ports, for the routing
- * functions of Sem-Jacobsen et al. 2006 and 2011: which ports lead up, which lead
- * down, and which work.
+ * The ports of a fat-tree switch that lead up, lead down, and work, for the routing functions of
+ * Sem-Jacobsen et al. 2006 and 2011.
  *
- * Tiers are ranks (leaf switches have rank 0); the papers count from the top.
- * Ranks are taken from conf.arg, a const uint8_t [n_sw] like
- * ftr_shape_tree.rank, or, if that is NULL, from a shape of the fabric. The upward
- * ports of a switch, in ascending order, are the sequence D of the papers.
+ * Tiers are ranks.  Leaf switches have rank 0; the papers count from the top.  Ranks are taken from
+ * conf.arg, a const uint8_t [n_sw] like ftr_shape_tree.rank.  If conf.arg is NULL, they are taken
+ * from a shape of the fabric.  The upward ports of a switch, in ascending order, are the sequence D
+ * of the papers.
  */
 #ifndef FTR_MODELS_TIERS_H
 #define FTR_MODELS_TIERS_H
@@ -17,17 +16,15 @@
 enum side { SIDE_NONE = 0, SIDE_BELOW, SIDE_ABOVE };
 
 struct tiers {
-	struct ftr_arena *arena;	/* holds all arrays */
-	uint8_t *side;		/* [n_ports] enum side to which the port leads */
+	struct ftr_arena *arena;
+	uint8_t *side;		/* [n_ports] where the port leads, enum side */
 	uint8_t *rank;		/* [n_sw] */
-	uint32_t *first;	/* [n_sw + 1] index in port[] of the first port of a switch */
-	uint32_t *n_up;		/* [n_sw] number of upward ports; they come
-				 * first in port, then downward ports to
-				 * switches */
+	uint32_t *first;	/* [n_sw + 1] index of the first port of a switch in port[] */
+	uint32_t *n_up;		/* [n_sw] number of upward ports; they come before the downward
+				 * ports to switches */
 	ftr_port *port;
-	/* [n_sw] vector[s]: the marked upward ports of s, one bit each; used[s]: time
-	 * of the last U-turn at s, in ps. Only for functions that keep a vector in the
-	 * switch */
+	/* vector: the marked upward ports of the switch, one bit each; used: time of its last
+	 * U-turn, in ps.  [n_sw] each, only for functions with a vector in the switch */
 	uint64_t *vector, *used;
 };
 
@@ -41,9 +38,9 @@ static inline bool tiers_works(const struct ftr_sim_view *v, ftr_sw s,
 	return v->up[v->f->sw[s].first_port + p];
 }
 
-/* Side to which the packet's table entry leads: SIDE_BELOW for a host port and for the
- * switch itself, SIDE_NONE if the entry is missing, or leads to a switch of the same rank or to no
- * link. *out: the port. */
+/* Where the packet's table entry leads.  SIDE_BELOW includes hosts and the switch itself.
+ * SIDE_NONE: the entry is missing, or leads to a switch of the same rank or to no link.  *out: the
+ * port. */
 static inline enum side tiers_entry(const struct tiers *t,
 				    const struct ftr_sim_view *v, ftr_sw s,
 				    const struct ftr_sim_packet *p,
@@ -63,7 +60,7 @@ static inline bool tiers_entry_works(const struct ftr_sim_view *v, ftr_sw s,
 	return out == 0 || tiers_works(v, s, out);
 }
 
-/* True if the packet that arrived by port `in` comes from a switch on that side of s, not from a
+/* Does the packet from port `in` come from a switch on that side of s?  Returns false for a
  * host. */
 static inline bool tiers_from(const struct tiers *t, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, enum side side)
@@ -72,13 +69,13 @@ static inline bool tiers_from(const struct tiers *t, const struct ftr_sim_view *
 	       t->side[v->f->sw[s].first_port + in] == side;
 }
 
-/* True if s is at the bottom tier: it has only host ports below. */
+/* Has s only hosts below? */
 static inline bool tiers_bottom(const struct tiers *t, ftr_sw s)
 {
 	return t->first[s] + t->n_up[s] == t->first[s + 1];
 }
 
-/* Index of a port among the upward ports; n_up if it is none of them. */
+/* Index of a port among the upward ports, or n_up. */
 static inline uint32_t tiers_place(const struct tiers *t, ftr_sw s, ftr_port p)
 {
 	const ftr_port *up = t->port + t->first[s];
@@ -89,7 +86,7 @@ static inline uint32_t tiers_place(const struct tiers *t, ftr_sw s, ftr_port p)
 	return i;
 }
 
-/* The index of the first upward port, from index i on, that works; n_up if there is none. */
+/* The index of the first working upward port from index i on, or n_up. */
 static inline uint32_t tiers_next_up(const struct tiers *t,
 				     const struct ftr_sim_view *v, ftr_sw s,
 				     uint32_t i)
@@ -99,8 +96,8 @@ static inline uint32_t tiers_next_up(const struct tiers *t,
 	return i;
 }
 
-/* The next port after p, cyclically, that works and leads to a switch above s (if `up`) or below
- * s; FTR_PORT_NONE if there is none other than p. */
+/* The next working port after p, cyclically, to a switch above s (if `up`) or below s.
+ * FTR_PORT_NONE if there is none except p. */
 ftr_port tiers_other(const struct tiers *t, const struct ftr_sim_view *v,
 		     ftr_sw s, ftr_port p, bool up);
 
@@ -111,9 +108,9 @@ static inline unsigned int tiers_exit(struct ftr_sim_exit *e, ftr_port p,
 	return 1;
 }
 
-/* Fill e with exits on VL 0 and return their number. tiers_all_up: all working upward ports
- * whose bit in mask is 0. tiers_all_down: all working downward ports to switches, without the
- * port `except`. */
+/* Fill e with exits on VL 0, and return their number.
+ * tiers_all_up: all working upward ports whose bit in mask is 0.
+ * tiers_all_down: all working downward ports to switches, without the port `except`. */
 unsigned int tiers_all_up(const struct tiers *t, const struct ftr_sim_view *v,
 			  ftr_sw s, uint64_t mask, struct ftr_sim_exit *e);
 unsigned int tiers_all_down(const struct tiers *t,

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Adoption of tables (option adopt).  A subnet manager that has no stored tables reads the
- * forwarding tables of all switches when it routes for the first time as master.  These
- * tables become the preferred tables of this routing (prefer.c), so entries that are
- * valid and do not lead over an overloaded link do not change.
+ * Option adopt: a subnet manager without stored tables reads the forwarding tables of all
+ * switches.  It does so when it routes for the first time as master.  These tables become
+ * the preferred tables of this routing (prefer.c).  So entries that are valid and do not
+ * lead over an overloaded link do not change.
  *
- * OpenSM itself never reads forwarding tables, so adoption costs one Get request for each
- * block of 64 LIDs of each switch, up to the switch's LinearFDBTop or the greatest LID of the
- * fabric, whichever is smaller.  The tables are read
- * during the routing, with OpenSM's lock held and within a time limit.  Answers arrive on
- * another thread, which does not take OpenSM's lock.  Reading on a background thread would
- * save no time: the fabric is known only when OpenSM calls the engine, and the routing then
- * has to wait for the tables.
+ * OpenSM itself never reads forwarding tables, so adoption sends Get requests of its own.
+ * It requests every block of 64 LIDs of each switch.  The last block is that of the
+ * switch's LinearFDBTop or of the greatest LID of the fabric, whichever is smaller.
  *
- * The tables that were read are not trusted.  An entry whose port the switch does not have counts
- * as missing, and the engine keeps an entry only if its port is one of the engine's own
- * candidates.
+ * The tables are read during the routing, with OpenSM's lock held and within a time limit.
+ * Answers arrive on another thread, which does not take OpenSM's lock.  A background thread
+ * would save no time: the fabric is known only when OpenSM calls the engine, and the
+ * routing needs the tables.
+ *
+ * The tables are not trusted.  An entry counts as missing if the switch has no such port.
+ * The engine keeps an entry only if the engine itself may choose the same port.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +26,8 @@
 
 extern volatile unsigned int osm_exit_flag;
 
-/* Time limit for reading the tables of all switches, in milliseconds. */
-#define READ_LIMIT_MS 10000
-/* Number of requests that are prepared together; option fast_window limits the number in
- * flight. */
+#define READ_LIMIT_MS 10000	/* for the tables of all switches */
+/* Number of requests per call of ibf_smp_run; option fast_window limits the number in flight. */
 #define BATCH 1024
 #define TRIES 3
 
@@ -38,11 +36,11 @@ struct reading {
 	const struct ftr_fabric *f;
 	struct ftr_tables *t;
 	struct rr_dr_tree *tree;
-	struct rr_smp *job;	/* [BATCH] requests that are prepared together */
+	struct rr_smp *job;	/* [BATCH] */
 	ftr_sw *sw;		/* [BATCH] the switch of each request */
 	unsigned int n;
 	uint64_t key;		/* M_Key of the current switch */
-	double end;		/* time limit for reading, as a value of ibf_now_ms() */
+	double end;		/* deadline, as a value of ibf_now_ms() */
 	struct ibf_adopted *done;
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * opensm-ENGINE-ca-order.dump: the host order that the tables are balanced for,
- * in the format of OpenSM's ftree dump, so that the same tools can place MPI
- * ranks by it.  The order is written to a temporary file, which is then
- * renamed: a reader sees either the old or the new order, never an incomplete file.
+ * Writes the host order to opensm-ENGINE-ca-order.dump.  The tables are balanced for shift
+ * permutations in this order of hosts.  The format is that of OpenSM's ftree dump, so the
+ * same tools can place MPI ranks by it.
+ *
+ * A temporary file is written and then renamed, so a reader never sees an incomplete file.
  */
 #include <stdlib.h>
 

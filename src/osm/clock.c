@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin's clock.  It is CLOCK_MONOTONIC, so that steps of the wall clock
- * neither end a wait early nor make it endless.
+ * The plugin's clock.  It uses CLOCK_MONOTONIC: a step of the wall clock does not change the
+ * length of a wait.
  */
 #include <signal.h>
 #include <stddef.h>

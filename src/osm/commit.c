@@ -2,12 +2,16 @@
 /*
  * Copies checked tables into OpenSM's buffers.
  *
- * OpenSM has made new_lft of every switch lft_size bytes long and filled it with "no
- * path".  OpenSM sends the contents to the switches after the engine has returned 0.  First
- * every switch is looked up and the size of its buffers is checked; then all buffers are
- * written, which cannot fail.  An entry counts as changed if it differs from lft, the table
- * that the switch acknowledged last.  OpenSM will write the blocks with changed entries; if
- * need_update is set for the switch or the subnet, it writes all blocks.
+ * For every switch OpenSM has allocated new_lft, with lft_size bytes, and filled it with
+ * "no path".  After the engine has returned 0, OpenSM sends the contents of new_lft to the
+ * switches.
+ *
+ * First every switch is looked up and the size of its buffers is checked.  Then all buffers
+ * are written, which cannot fail.
+ *
+ * An entry counts as changed if it differs from lft, the table that the switch
+ * acknowledged last.  OpenSM will write the blocks with changed entries.  It writes all
+ * blocks if need_update is set for the switch or the subnet.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -35,7 +39,6 @@ static enum ftr_status find_all(struct ibf_plugin *p,
 	return FTR_OK;
 }
 
-/* The number of entries of a block in which the old table and the new one differ. */
 static uint32_t block_diff(const uint8_t *old, const uint8_t *row, uint32_t n)
 {
 	uint32_t diff = 0;

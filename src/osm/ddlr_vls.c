@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The VLs of engine ddlr.  If qos is on and every link between switches has at least two
- * operational VLs, ddlr uses the turn bit (ftr_ddlr_sl2vl): packets are on VL 1 on the link
- * after a change of direction, and plans consider packets that switches send, too.
- * Otherwise local repairs are planned for one VL, and only packets of hosts are considered.
- * The choice is made at each routing, and logged at the first one and when it changes.
+ * The VLs of engine ddlr.
+ *
+ * With the turn bit (ftr_ddlr_sl2vl), packets are on VL 1 on the link after a change of
+ * direction.  Plans of local repairs then also consider packets that switches send.  The
+ * engine uses the turn bit if qos is on and every link between switches has at least two
+ * operational VLs.
+ *
+ * Otherwise local repairs are planned for one VL, and only packets of hosts are
+ * considered.
+ *
+ * The choice is made at each routing.  It is logged at the first routing and when it
+ * changes.
  */
 #include "osm/osm.h"
 #include <ftr/ddlr.h>
 
-/* A port that has a link to another switch and only one operational VL; NULL: none.
- * PortInfo.OperationalVLs: 1 = VL0, 2 = VL0 and VL1, ... (IBA 14.2.5.6). */
+/* PortInfo.OperationalVLs: 1 = VL0, 2 = VL0 and VL1, ... (IBA 14.2.5.6). */
 static const osm_physp_t *port_with_one_vl(struct ibf_plugin *p,
 					   const struct ftr_fabric *f)
 {
@@ -57,8 +63,8 @@ void ibf_ddlr_vls(struct ibf_engine *e, struct ibf_generation *gen)
 			err.status ? err.msg : "qos is off");
 }
 
-/* Fill in the SL2VL table for packets from port `in` to port `out` of the switch that p
- * belongs to.  OpenSM's exclusive lock is held. */
+/* Fill in the SL2VL table of p's switch for packets from port `in` to port `out`.  OpenSM's
+ * exclusive lock is held. */
 void ibf_ddlr_sl2vl(void *context, osm_physp_t *p, uint8_t in, uint8_t out,
 		     ib_slvl_table_t *t)
 {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reports of a repair: one line in the log when its blocks are written, and a record in
- * ibfattree-events.jsonl in OpenSM's dump directory when a sweep has confirmed
- * the repair (for a local repair and for returning links, immediately; if no sweep confirms it,
- * when OpenSM ends).  The keys are described in ibfattree-json(5); the list "sets" can be
+ * Reports of repairs: a line in the log, and a record in ibfattree-events.jsonl.
+ *
+ * The line is logged when the blocks of the repair have been written.  The record of a
+ * local repair (ddlr) or of returning links is written at the same time.  All other records
+ * are written when a sweep has confirmed the repair, or else when OpenSM ends.  The file is
+ * in OpenSM's dump directory.  ibfattree-json(5) describes the keys.  The list "sets" can be
  * replayed in a simulation.
  *
- * A record is one line, or several if it would be longer than LINE_MAX_BYTES:
- * the first line holds all other members and the beginning of the lists "cables" and
- * "sets", which continue in the following lines.  The writer's thread writes all lines
- * of a record together.
+ * A record is one line if it has at most LINE_MAX_BYTES, otherwise several lines.  The
+ * first line holds all members; its lists "cables" and "sets" continue in the following
+ * lines.  The writer's thread writes all lines of a record together.
  *
- * "switch-down" is written when a switch has lost its last link to another switch in a repair
- * whose links all belong to that switch; "switch-up" when this switch has such a link again.
- * "switch-up" comes with the repair that takes the links of the switch into use, or with the
+ * A repair is a "switch-down" in this case: all its links belong to one switch, which has
+ * lost its last link to another switch.  A "switch-up" follows when this switch has such a
+ * link again.  It is written with the repair that takes the links into use, or with the
  * routing of a sweep.
  */
 #include <inttypes.h>
@@ -116,8 +117,7 @@ static bool all_links_at(const struct rr_repair *r, ftr_sw s)
 	return true;
 }
 
-/* Return the index of the switch with this GUID in the list f->down; n_down: it is not there.
- * The caller holds rr.mutex. */
+/* The caller holds rr.mutex.  n_down: not found. */
 static uint32_t find_down(const struct ibf_fast *f, uint64_t guid)
 {
 	uint32_t i = 0;
@@ -137,8 +137,8 @@ static bool is_down(struct ibf_fast *f, uint64_t guid)
 	return down;
 }
 
-/* Set r->whole to the switch that all links of r belong to, if that switch has lost its last link,
- * or was down and has links again; otherwise to FTR_SW_NONE. */
+/* Set r->whole to the switch that goes down or comes up with this repair; FTR_SW_NONE: there
+ * is none. */
 static void find_whole_switch(struct ibf_fast *f, struct rr_repair *r)
 {
 	const struct ftr_fabric *fab = r->gen.fabric;
@@ -161,7 +161,6 @@ void ibf_event_report(void *ctx, struct rr_repair *r)
 	log_repair(f, r);
 }
 
-/* Update the list of switches that are down, when the record of r is written. */
 static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 {
 	uint32_t i;
@@ -182,8 +181,7 @@ static void note_switch(struct ibf_fast *f, const struct rr_repair *r)
 
 /* ---- a record ------------------------------------------------------------ */
 
-/* Names are valid UTF-8 without control characters: they were cleaned when the fabric was
- * made. */
+/* Names need no other escapes: the fabric holds only valid UTF-8 without control characters. */
 static void add_name(FILE *t, const char *key, const char *s)
 {
 	fprintf(t, "\"%s\":\"", key);
@@ -235,7 +233,6 @@ static void add_head(FILE *t, const struct rr_repair *r, uint32_t part,
 		EVENT_SCHEMA, kind(r), r->number, part, parts, r->wall);
 }
 
-/* Add the members that only the first line of a record has. */
 static void add_facts(FILE *t, const struct rr_repair *r)
 {
 	fprintf(t, ",\"engine\":\"%s\",\"stage\":\"%s\",\"traps\":%u,"
@@ -261,8 +258,8 @@ static void add_facts(FILE *t, const struct rr_repair *r)
 		fprintf(t, ",\"reconcile\":null");
 }
 
-/* Add one line, with as many elements of the lists *links and *sets as fit (one always does).
- * *links and *sets then point to the elements that remain; NULL: none.  A list is a sequence of
+/* Add one line, with as many elements of the lists *links and *sets as fit, at least one element.
+ * Then set *links and *sets to the remaining elements; NULL: none.  A list is a sequence of
  * objects, each followed by a newline. */
 static void add_line(FILE *t, const struct rr_repair *r, uint32_t part,
 		     uint32_t parts, const char **links, const char **sets)
@@ -293,7 +290,6 @@ static void add_line(FILE *t, const struct rr_repair *r, uint32_t part,
 	fprintf(t, "}\n");
 }
 
-/* Add all lines of a record; returns their number. */
 static uint32_t add_record(FILE *t, const struct rr_repair *r, const char *links,
 			   uint32_t parts)
 {
@@ -332,9 +328,9 @@ static char *record_text(const struct rr_repair *r, const char *links, uint32_t 
 	return text;
 }
 
-/* The text of a record, and its length; NULL: no memory.  Every line contains the number of lines,
- * so a draft is composed first, to count the lines.  The draft has the longest possible number in
- * place of this count, so no line of the final text is too long. */
+/* The text of a record, and its length; NULL: no memory.  Every line contains the number of
+ * lines, so the lines of a draft are counted first.  The draft contains the longest possible
+ * number, so the final lines are not longer. */
 static char *compose(const struct rr_repair *r, size_t *size)
 {
 	char *links = list_text(r), *draft = NULL, *text = NULL;
@@ -376,9 +372,8 @@ void ibf_event_write(void *ctx, const struct rr_repair *r)
 
 /* ---- switches that are linked again after a sweep ------------------------- */
 
-/* Find the first switch in the list f->down that has a link to another switch in fab, and
- * remove it from the list.  *s is the switch, *d its event "switch-down".  False: there
- * is no such switch. */
+/* Remove a switch from f->down that has a link to another switch in fab.  Returns false if there is
+ * no such switch. */
 static bool take_returned(struct ibf_fast *f, const struct ftr_fabric *fab,
 			  struct ibf_down *d, ftr_sw *s)
 {

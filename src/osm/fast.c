@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The adapter of the fast path: passes OpenSM's events to the state machine,
- * runs the worker's thread, and implements the operations of src/reroute
- * (struct rr_ops).
+ * The adapter of the fast path.  It passes OpenSM's events to the state machine, runs the
+ * worker's thread, and implements the operations of src/reroute (struct rr_ops).
  */
 #include <stdlib.h>
 
@@ -144,12 +143,12 @@ void ibf_fast_sweep_start(struct ibf_fast *f)
 	rr_post(&f->rr, &ev);
 }
 
-/* Maximum time to wait for a write, in ms.  With the default options a write takes longer only if
+/* Maximum time to wait for a write, in ms.  With the default options a longer write means that
  * very many packets are lost. */
 #define WRITE_LIMIT_MS 5000
 
-/* Wait until the worker has ended its current write, OpenSM exits, or WRITE_LIMIT_MS have passed.
- * The caller holds rr.mutex. */
+/* Wait until the worker's write has ended, OpenSM exits, or WRITE_LIMIT_MS have passed.  The
+ * caller holds rr.mutex. */
 static void wait_for_write(struct ibf_fast *f)
 {
 	struct rr *rr = &f->rr;
@@ -160,8 +159,8 @@ static void wait_for_write(struct ibf_fast *f)
 	       ibf_now_ms() < end)
 		ibf_cond_wait(&f->cond, &rr->mutex, ibf_now_ms() + 100);
 	if (rr->state.job == RR_WRITING)
-		/* with use_ucast_cache OpenSM may route without calling an engine;
-		 * otherwise the engine posts this event */
+		/* The engine usually posts this event, but with use_ucast_cache OpenSM may
+		 * route without calling an engine. */
 		rr_post_locked(rr, &(struct rr_event){
 			.kind = RR_EV_ROUTING
 		});

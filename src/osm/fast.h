@@ -2,19 +2,22 @@
 /*
  * The fast path in OpenSM: an adapter of src/reroute.
  *
- *	trap.c	sees every trap before OpenSM does, passes those about changed links
- *		to the worker, and decides whether OpenSM sweeps for them
- *	fast.c	the worker's thread, OpenSM's events, requests for sweeps
+ *	trap.c	sees every trap before OpenSM does, passes traps about links to the worker,
+ *		and decides whether OpenSM sweeps for them
+ *	fast.c	the worker, which is the thread that makes repairs; OpenSM's events;
+ *		requests for sweeps
  *	patch.c	keeps OpenSM's copy of the tables correct while blocks are written
  *	transport.c	sends and receives management packets over OpenSM's vendor layer
  *	event.c	writes the log line of a repair, and its record in ibfattree-events.jsonl
  *
- * Waiting.  A trap is only queued.  At the end of a discovery the sweeper, which
- * holds no lock then, waits until the worker has ended its current write;
- * from then to the end of routing the worker starts no write.  The worker takes
- * OpenSM's lock for microseconds: exclusive, before and after each write (a repair by ddlr has
- * several writes) and to make a sweep write blocks again; shared, after each routing.  None of
- * our locks except trap_order is held while we wait for OpenSM's lock.
+ * Waiting.  A trap is only queued.  At the end of a discovery, OpenSM's sweeper thread waits until
+ * the worker has ended its current write.  The sweeper holds no lock then.  The worker starts no
+ * further write until the routing is over.
+ *
+ * Locks.  The worker holds OpenSM's lock for microseconds only.  It takes the exclusive lock before
+ * and after each write, and to make a sweep write blocks again.  It takes the shared lock after
+ * each routing.  While a thread waits for OpenSM's lock, it holds none of the plugin's locks except
+ * trap_order.
  */
 #ifndef IBF_FAST_H
 #define IBF_FAST_H
@@ -27,7 +30,7 @@ struct ibf_fast {
 	struct rr rr;
 	struct ibf_plugin *p;
 	struct ibf_smp *smp;
-	pthread_cond_t cond;	/* signalled when an event was posted; used with rr.mutex */
+	pthread_cond_t cond;	/* an event was posted; used with rr.mutex */
 	pthread_t thread;
 	bool running;
 	struct {		/* OpenSM's handler of notices, see trap.c */
@@ -35,14 +38,13 @@ struct ibf_fast {
 		const void *context;
 	} hook;
 	pthread_mutex_t trap_order;	/* held while OpenSM handles a trap */
-	atomic_bool sweep_on_trap;	/* OpenSM's option, as the administrator set it */
+	atomic_bool sweep_on_trap;	/* OpenSM's option as the administrator set it */
 
 	/* guarded by rr.mutex */
-	struct ibf_changes changes;	/* how the last routing changed the tables */
-	struct ibf_down {	/* switches with an event "switch-down" and no
-				 * "switch-up" yet */
+	struct ibf_changes changes;	/* by the last routing */
+	struct ibf_down {	/* switches that are down */
 		uint64_t guid;
-		uint32_t number;	/* number of its event "switch-down" */
+		uint32_t number;	/* number of the event "switch-down" */
 	} *down;
 	uint32_t n_down, cap_down;
 
@@ -54,9 +56,8 @@ struct ibf_fast {
 	uint32_t n_suspects;
 };
 
-/* Functions that other parts of the plugin call are declared in osm.h. */
 
-/* trap.c: from this call on, the fast path sees the traps that OpenSM receives. */
+/* trap.c: from now on the fast path sees all traps that OpenSM receives. */
 void ibf_trap_hook(struct ibf_fast *f);
 
 /* patch.c: operations of struct rr_ops; ctx is a struct ibf_fast. */
@@ -67,11 +68,11 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 void ibf_patch_rewrite(void *ctx);
 
 /* event.c: operations of struct rr_ops; ctx is a struct ibf_fast.  ibf_event_report sets
- * r->whole and logs the repair; ibf_event_write writes its record. */
+ * r->whole and logs the repair; ibf_event_write writes the record. */
 void ibf_event_report(void *ctx, struct rr_repair *r);
 void ibf_event_write(void *ctx, const struct rr_repair *r);
-/* One of our engines has routed: write "switch-up" for each switch that was down
- * and has links again. */
+/* An engine of the plugin has routed: write "switch-up" for each switch that was down and has
+ * links again. */
 void ibf_event_routed(struct ibf_fast *f, struct ibf_generation *gen);
 
 /* generation.c: gen in the form that src/reroute uses; takes no reference. */

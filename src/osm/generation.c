@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A generation: everything that one routing has made.  It is shared by the engine, the
- * fast path, the search for better tables and jobs of the writer, and freed with its
- * last reference.
+ * A generation: everything that one routing has made.  The engine, the fast path, the
+ * search for better tables and jobs of the writer share it.  It is freed with its last
+ * reference.
  */
 #include <stdlib.h>
 
@@ -89,9 +89,8 @@ struct rr_routing ibf_routing_of(struct ibf_generation *gen)
 		.shape = gen->shape, .routed = gen->routed,
 		.tables = gen->tables, .opts = &gen->opts,
 		.order = gen->order, .sl2vl = gen->vls,
-		/* In these three cases a sweep may improve the tables: it may find a better
-		 * order of switches, use earlier extra turns again, or prefer the tables of
-		 * the complete fabric. */
+		/* A sweep may find a better order of switches, use earlier extra turns again,
+		 * or prefer the tables of the complete fabric. */
 		.improvable = gen->own || gen->opts.n_turns || gen->makeshift,
 	};
 }

@@ -2,10 +2,10 @@
 /*
  * OpenSM's GUID files: root_guid_file, cn_guid_file, io_guid_file.
  *
- * The files are read again at every routing.  If a file cannot be used, an error is logged, and the
- * list last read for this option stays in use.  If no list was read before, the engine
- * behaves as if the option were not set.  If the engine refused to route instead, a typing error
- * would make another engine route the fabric.
+ * The files are read again at every routing.  If a file cannot be used, an error is
+ * logged, and the list last read for this option stays in use.  Without such a list the
+ * engine behaves as if the option were not set.  If the engine refused to route, a typing
+ * error would make another engine route the fabric.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	struct ibf_guids g = { 0 };
 	enum ftr_status st = ftr_read_guids_own(path, &g.guid, &g.n, err);
 
-	if (!st && !g.n)	/* the shape would treat an empty list as if none was given */
+	if (!st && !g.n)	/* an empty list would count as no list */
 		st = ftr_fail(err, FTR_PARSE, "%s holds no GUID", path);
 	if (!st && !(g.path = ftr_strdup(path)))
 		st = ftr_fail(err, FTR_NOMEM, "out of memory for %s", path);
@@ -47,8 +47,8 @@ static enum ftr_status read_list(const char *path, struct ibf_guids *out,
 	return FTR_OK;
 }
 
-/* The GUIDs from the file of an option; path is NULL if the option is not set.
- * without: the end of the message, about the behaviour of the engine without a list. */
+/* The GUIDs from the file of an option.  path NULL: the option is not set.  without: the end
+ * of the message if there is no list. */
 static struct ftr_guids list_of(struct ibf_plugin *p, const char *option,
 				const char *path, struct ibf_guids *last,
 				const char *without)

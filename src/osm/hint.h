@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Suggests the engine of this plugin that a misspelt name probably means.  This file
- * does not depend on OpenSM.
+ * Suggests an engine of this plugin for a misspelt name.  This file does not depend on
+ * OpenSM.
  */
 #ifndef IBF_HINT_H
 #define IBF_HINT_H
@@ -9,10 +9,9 @@
 #include <stddef.h>
 
 /*
- * The engine whose name resembles the word of len bytes: apart from case, the two
- * differ in at most two letters that are added, missing or different.  NULL:
- * there is none, or the word is the name of an engine, of this plugin or of
- * OpenSM, or "no_fallback".
+ * The engine of this plugin whose name resembles the word of len bytes.  The two may
+ * differ in case and in at most two letters.  NULL: no name is similar, or the word is a
+ * correct name (of an engine of this plugin or of OpenSM, or "no_fallback").
  */
 const char *ibf_hint(const char *word, size_t len);
 

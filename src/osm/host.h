@@ -8,19 +8,19 @@
 #include "osm/osm.h"
 #include "reroute/dr.h"
 
-/* Where in f this subnet manager is attached, and its LID; switch FTR_SW_NONE and LID 0
- * if it is not in f. */
+/* The port of f to which this subnet manager is linked, and the manager's LID.  If the manager
+ * is not in f, the switch is FTR_SW_NONE and the LID is 0. */
 void ibf_find_manager(const struct ibf_plugin *p, const struct ftr_fabric *f,
 		      struct rr_dr_origin *origin, ftr_lid *lid);
 
-/* The M_Key that OpenSM itself would use for sw, in network byte order; sw NULL: the M_Key of
- * OpenSM's options.  The caller holds OpenSM's lock. */
+/* The M_Key that OpenSM would use for sw, in network byte order; sw NULL: that of OpenSM's
+ * options.  The caller holds OpenSM's lock. */
 uint64_t ibf_m_key(const struct ibf_plugin *p, const osm_switch_t *sw);
 
 /* Shortest directed routes from this manager to the switches of f; NULL: no memory. */
 struct rr_dr_tree *ibf_directed_routes(const struct ibf_plugin *p, const struct ftr_fabric *f);
 
-/* Request a heavy sweep in the same way as OpenSM does for a trap. */
+/* Request a heavy sweep, as OpenSM does for a trap. */
 void ibf_request_sweep(struct osm_opensm *osm);
 
 /* OpenSM's subnet-wide packet_life_time, in milliseconds. */

@@ -4,20 +4,19 @@
  *
  * GUID files -> snapshot -> shape -> route -> verify -> commit -> publish.
  *
- * No data of OpenSM is changed before commit, and commit checks all buffers
- * before it writes.  So after a failure all entries of new_lft are still "no
- * path", as OpenSM prepared them for the next engine of its list.  The reason for
- * the failure is logged once, where the failure is detected, and kept for message
- * IBF210, which names the engine that routes instead.
+ * Only commit changes data of OpenSM, after it has checked all buffers.  So after a
+ * failure all entries of new_lft are still "no path", as the next engine of OpenSM's list
+ * expects.  The reason for the failure is logged where it is detected.  Message IBF210
+ * repeats the reason and names the engine that routes instead.
  *
- * build_lid_matrices returns 0 and does nothing.  OpenSM uses its min-hop matrices for
- * three purposes: for its min-hop engines; for its multicast, which mcast.c replaces;
- * and for the hop columns of its dumps, which then show that hops are unknown.
+ * build_lid_matrices returns 0 and does nothing.  OpenSM needs its min-hop matrices for
+ * its own min-hop engines and for its own multicast, which mcast.c replaces.  OpenSM's
+ * dumps also contain numbers of hops, which are then unknown.
  */
 #include "osm/osm.h"
 
-/* The return value of a callback.  OpenSM's contract: < 0: failed, the next engine is tried;
- * 0: done; > 0: OpenSM routes by min-hop, which this plugin never requests. */
+/* The return value of a callback for OpenSM: 0: done; < 0: failed, try the next engine; > 0:
+ * route by min-hop, which this plugin never requests. */
 static int host_return(enum ftr_status st)
 {
 	return st == FTR_OK ? 0 : -1;
@@ -71,8 +70,8 @@ static void log_routed(const struct ibf_engine *e,
 			 "; root %s, %s on detours",
 			 ibf_sw_name(f, res->stats.root).s,
 			 ibf_count(res->stats.detours, "host pair", "host pairs").s);
-	/* the lower bound includes pairs that have no path, so the ratio is
-	 * logged only if all pairs have a path */
+	/* The lower bound includes pairs without a path, so the ratio is logged only if there
+	 * are none. */
 	if (res->stats.balance.hosts && res->stats.balance.bound && !res->unserved.hosts)
 		snprintf(balance, sizeof(balance), "; most loaded link: %.2f times the lower bound",
 			 (double)res->stats.balance.max_after / res->stats.balance.bound);
@@ -107,8 +106,7 @@ static void log_routed(const struct ibf_engine *e,
 		ibf_count(res->changes.switches, "switch", "switches").s);
 }
 
-/* The switch to which the port with this GUID is linked; for port 0 of a switch, that
- * switch. */
+/* The switch that the port with this GUID is linked to; for port 0 of a switch, this switch. */
 static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
 {
 	ftr_ep e = ftr_fabric_find_ep(f, guid);
@@ -116,7 +114,7 @@ static ftr_sw port_switch(const struct ftr_fabric *f, uint64_t guid)
 	return e == FTR_EP_NONE ? ftr_fabric_find_sw(f, guid) : f->ep[e].sw;
 }
 
-/* Find the switches of all subnet managers that OpenSM knows, its own included. */
+/* The switches of all subnet managers that OpenSM knows, including its own. */
 static enum ftr_status find_managers(const struct ibf_plugin *p,
 				     const struct ftr_fabric *f,
 				     struct ibf_routes *r, struct ftr_err *err)
@@ -142,12 +140,15 @@ static enum ftr_status find_managers(const struct ibf_plugin *p,
 }
 
 /*
- * Stores the extra turns with which the plan begins in r, converted to switches of gen's fabric.
- * These are the turns of the previous routing, so that few entries change.  (Turns over missing
- * links and at missing switches are dropped, and may be planned in another way when these return.
- * On mixtures of old and new entries see invariant 3 in docs/design.md.)  Exception: if the fabric
- * is complete and was routed before when it was complete, the plan begins with the same turns as
- * then, usually none.  So the tables are the same as before the fault.
+ * Stores in r the extra turns from which the engine starts, converted to switches of gen's
+ * fabric.
+ *
+ * These are the turns of the previous routing, so that few entries change.  Turns over
+ * missing links and at missing switches are dropped.  When the links return, other turns
+ * may be planned.  On mixtures of old and new entries see invariant 3 in docs/design.md.
+ *
+ * If the fabric is complete and was complete in an earlier routing, both routings start from
+ * the same turns, usually none.  So the tables are the same as before the fault.
  */
 static enum ftr_status carry_turns(const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
@@ -197,7 +198,6 @@ static enum ftr_status compute(struct ibf_engine *e,
 			     &r->stats, err);
 }
 
-/* Move the results of the routing from r into gen; the fast path starts from them. */
 static void keep_routes(const struct ibf_engine *e, struct ibf_generation *gen,
 			struct ibf_routes *r)
 {
@@ -268,8 +268,8 @@ static enum ftr_status make_tables(struct ibf_engine *e,
 	return st ? ibf_refuse(e, msg, err) : FTR_OK;
 }
 
-/* Option observe: log the changes that the tables would make.  Nothing was committed;
- * FTR_REFUSED makes the next engine of OpenSM's list route. */
+/* Option observe: log the changes that the tables would make.  After FTR_REFUSED, OpenSM routes
+ * with the next engine of its list. */
 static enum ftr_status observed(struct ibf_engine *e,
 				const struct ibf_generation *gen,
 				const struct ibf_result *res)
@@ -328,8 +328,7 @@ static int build_lid_matrices(void *ctx)
 	return host_return(FTR_OK);
 }
 
-/* If the engine fails, the status says at once that it does not route.  If another engine of
- * OpenSM's list routes instead, an event reports that; if none does, no event follows. */
+/* On failure, write the status at once: if no other engine routes, no event follows. */
 static int build_fwd_tables(void *ctx)
 {
 	struct ibf_engine *e = ctx;
@@ -351,7 +350,7 @@ int ibf_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 {
 	struct ibf_engine *e = re->context;
 
-	if (!e->host)	/* if routing_engine lists a name twice, keep the first */
+	if (!e->host)	/* routing_engine lists a name twice: keep the first */
 		e->host = re;
 	re->build_lid_matrices = build_lid_matrices;
 	re->ucast_build_fwd_tables = build_fwd_tables;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks that OpenSM's structures have the layout that the plugin was compiled
- * for.
+ * Checks that OpenSM's structures have the layout that the plugin was compiled for.
  *
- * OpenSM compares its version with the one that the plugin was built for; but a
- * distribution may patch a header without changing the version, and then any access to
- * OpenSM's data may be wrong.  So, before anything else is accessed, this file compares
- * pointers whose values are known; they are called anchors.  OpenSM sets all of them before
- * it loads plugins (osm_subn_init, osm_sm_init, osm_sa_init).  Anchors are checked in the
- * order of the members that they point to; the first wrong one ends the check.  Together they
- * determine the offsets of subn, sm, sa, mad_pool, log, disp and lock in osm_opensm_t.  The
- * plugin also uses p_vendor, which lies between mad_pool and log, and routing_engine_used and
- * stats, which follow lock; a change that moves only these three is not detected.
+ * OpenSM checks only that the plugin was built for the same version of OpenSM. A
+ * distribution may patch a header without changing the version.  Then any access to
+ * OpenSM's data may be wrong.
+ *
+ * So this file compares pointers whose values are known, before the plugin uses OpenSM's
+ * data.  These pointers are called anchors.  OpenSM sets them before it loads plugins
+ * (osm_subn_init, osm_sm_init, osm_sa_init). The anchors determine the offsets of subn,
+ * sm, sa, mad_pool, log, disp and lock in osm_opensm_t.
+ *
+ * The plugin also uses the members p_vendor, routing_engine_used and stats.  A change that
+ * moves only these three is not detected.
  */
 #include "config.h"
 
@@ -27,7 +28,7 @@
 
 static const struct anchor {
 	const char *name;
-	size_t at, to;		/* offsets of the pointer, and of the object that it points to */
+	size_t at, to;		/* offsets of the pointer and of its target */
 } anchor[] = {
 	{ "subn.p_osm", offsetof(struct osm_opensm, subn.p_osm), 0 },
 	ANCHOR(sm.p_subn, subn),

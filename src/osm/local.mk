@@ -1,5 +1,5 @@
-# The plugin.  The files that do not depend on OpenSM form a library of their own,
-# whose unit tests run without OpenSM.
+# The plugin.  The files that do not depend on OpenSM form a library of their own, so that their
+# unit tests run without OpenSM.
 EXTRA_DIST += src/osm/ibfattree.conf
 # Alert rules for Prometheus and a dashboard for Grafana.
 monitoringdir = $(pkgdatadir)
@@ -35,7 +35,7 @@ libibfattree_la_LIBADD = libibfplugin.la
 libibfattree_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-export-symbols-regex '^osm_event_plugin$$'
 
-# The sample is installed as the configuration file in use: "make install" keeps an existing
+# The sample is installed as the configuration file in use.  "make install" keeps an existing
 # file, and "make uninstall" keeps a file that was edited.
 opensmconfdir = $(sysconfdir)/opensm
 IBF_CONF = $(DESTDIR)$(opensmconfdir)/ibfattree.conf

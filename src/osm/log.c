@@ -2,10 +2,9 @@
 /*
  * Messages to OpenSM's log.
  *
- * OpenSM has levels for errors and information, and writes both by default
- * (log_flags 0x03).  It has no level for warnings, and logs its own warnings as
- * errors.  So does the plugin: an administrator who logs only errors still sees
- * that tables are incomplete.
+ * OpenSM has no log level for warnings, and logs its own warnings as errors.  The plugin
+ * does the same: an administrator who logs only errors still sees that tables are
+ * incomplete.
  */
 #include <stdarg.h>
 

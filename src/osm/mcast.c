@@ -2,20 +2,22 @@
 /*
  * Multicast: maps OpenSM's groups onto the trees of stree.c.
  *
- * OpenSM calls ibf_mcast_build_stree once per MLID that needs a tree, under the exclusive
- * lock.  Before the call it has cleared the MLID in the tables of all switches and made
- * the tables long enough; after the call it sends our entries to the switches.  Several
- * groups may share an MLID.  An MLID with fewer than two member ports gets no entries, as
- * in OpenSM's own code.  OpenSM's tree object (mbox->root) is not built, because only its
- * destructor reads it; a tree object that another engine left is freed.
+ * OpenSM calls ibf_mcast_build_stree for each MLID that needs a tree, under the exclusive
+ * lock.  Before the call, OpenSM has cleared the MLID in the tables of all switches and
+ * made the tables long enough.  After the call, OpenSM sends the new entries to the
+ * switches.
+ *
+ * Several groups may share an MLID.  As in OpenSM's own code, an MLID with fewer than two
+ * member ports gets no entries.  OpenSM's tree object (mbox->root) is not built, because
+ * only its destructor reads it.  A tree object of another engine is freed.
  *
  * The trees are made for the fabric of the last routing (struct ibf_generation).  With
- * use_ucast_cache OpenSM may sweep without calling the engine.  The fabric of the last
- * routing is then outdated, so a new copy of the fabric is made before the trees.
+ * use_ucast_cache OpenSM may sweep without calling the engine.  Then that fabric is
+ * outdated, and a new copy is made before the trees.
  */
 #include "osm/osm.h"
 
-struct seat {			/* a switch port that leads to a member of the group */
+struct seat {			/* switch port that leads to a member of a group */
 	ftr_sw sw;
 	ftr_port port;		/* 0: the switch itself is the member */
 };
@@ -23,8 +25,7 @@ struct seat {			/* a switch port that leads to a member of the group */
 struct seats {
 	struct seat *seat;
 	uint32_t n, cap;
-	uint32_t n_outside;	/* number of members that are not connected to a switch of the
-				 * fabric */
+	uint32_t n_outside;	/* number of members without a switch in the fabric */
 };
 
 static bool add_seat(struct seats *list, const struct ftr_fabric *f,
@@ -98,8 +99,6 @@ static void unite(struct seats *list)
 	list->n = n;
 }
 
-/* Add the port to the entry of s for mlid; without effect if s has no multicast table, or one that
- * ends before mlid. */
 static void set_port(const struct ibf_plugin *p, const struct ftr_fabric *f,
 		     ftr_sw s, uint16_t mlid, ftr_port port)
 {

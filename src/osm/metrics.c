@@ -2,8 +2,8 @@
 /*
  * The two formats of the metrics.
  *
- * A plain value is a row of the table, which serves both formats.  Metrics with
- * a label (states, phases, classes), and a few others, are written separately.
+ * Each row of the table describes a single value, for both formats.  Metrics with a label,
+ * such as a state or a phase, and a few others are written separately.
  */
 #include "config.h"
 
@@ -90,8 +90,8 @@ static void head(FILE *out, const char *name, bool counter, const char *help)
 		help, name, counter ? "counter" : "gauge");
 }
 
-/* Write the value of a label: backslash, quote and line feed are escaped, other
- * characters outside printable ASCII are replaced by "?". */
+/* Escape backslash, quote and line feed; replace other characters outside printable ASCII by
+ * "?". */
 static void put_label(FILE *out, const char *text)
 {
 	for (; *text; text++) {

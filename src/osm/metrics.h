@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Metrics of the plugin and of the fabric, as Prometheus text (ibfattree.prom)
- * and as JSON (ibfattree-status.json).
+ * Metrics of the plugin and of the fabric, as Prometheus text (ibfattree.prom) and as JSON
+ * (ibfattree-status.json).
  *
- * One table holds the name, the type and the help text of most metrics.  Counters start at 0 with
- * OpenSM and never decrease.  This file does not depend on OpenSM.
+ * Counters start at 0 with OpenSM and never decrease.  This file does not depend on
+ * OpenSM.
  */
 #ifndef IBF_METRICS_H
 #define IBF_METRICS_H
@@ -20,39 +20,39 @@ enum ibf_sm_state {
 	IBF_N_SM_STATES
 };
 
-#define IBF_ROUTING_PHASES 5	/* number of phases: snapshot, shape, route, check, commit */
-#define IBF_REROUTE_PHASES 5	/* number of phases: ports known, tables computed
-				 * and checked, first and last block acknowledged */
+#define IBF_ROUTING_PHASES 5	/* snapshot, shape, route, check, commit */
+#define IBF_REROUTE_PHASES 5	/* ports known, tables computed, tables checked, first and last
+				 * block acknowledged */
 
 struct ibf_metrics {
-	char engine[32];	/* the engine that routes; "": none has routed yet, or all engines
-				 * of the list up to one of this plugin have failed */
-	bool ours;		/* this engine belongs to this plugin */
-	char reason[256];	/* why an engine that precedes `engine` in routing_engine does not
-				 * route; "": there is no such engine.  If `engine` is "", why the
-				 * last engine of this plugin that OpenSM called has failed */
-	/* time of these values, and start of the plugin; both in seconds since 1970 */
+	char engine[32];	/* the engine that routes; "": none has routed yet, or one of
+				 * this plugin has just failed */
+	bool ours;		/* `engine` belongs to this plugin */
+	char reason[256];	/* why an engine before `engine` in routing_engine does not
+				 * route, or why an engine of this plugin has just failed; "":
+				 * there is no such engine */
+	/* Time of these values, and start of the plugin, both in seconds since 1970. */
 	double now, started;
 	enum ibf_sm_state state;
 	double state_seconds[IBF_N_SM_STATES];
 	uint64_t sweeps, routings, refusals, reroutes, failed_writes;
-	/* the last routing by one of our engines */
-	double routed;		/* end of this routing, seconds since 1970; 0: none yet */
+	/* The last routing by an engine of this plugin. */
+	double routed;		/* its end, in seconds since 1970; 0: none yet */
 	double routing_ms[IBF_ROUTING_PHASES];
 	uint64_t changed_entries;
 	uint32_t switches, links, end_ports;
 	uint32_t missing_switches, missing_links, missing_end_ports;
-	uint64_t lost_hosts, lost_mixed, lost_others;	/* numbers of unreachable pairs */
-	uint32_t no_sm_path;	/* number of switches without a route to the SM */
+	uint64_t lost_hosts, lost_mixed, lost_others;	/* unreachable pairs */
+	uint32_t no_sm_path;	/* switches without a route to the SM */
 	bool load_known;
-	uint64_t load_max, load_least;	/* all-to-all load of the most loaded link, and a lower
-					 * bound of that load; in flows */
-	uint32_t held;		/* number of damped links */
-	/* the last reroute */
-	double rerouted;	/* time of the first trap that caused the reroute, or without a trap
-				 * its start; seconds since 1970 */
-	double reroute_ms[IBF_REROUTE_PHASES];	/* time from `rerouted` to the end of each phase;
-						 * negative: the phase was not reached */
+	uint64_t load_max, load_least;	/* all-to-all load of the most loaded link, and its
+					 * lower bound, in flows */
+	uint32_t held;		/* damped links */
+	/* The last reroute. */
+	double rerouted;	/* time of its first trap; without a trap, its start; seconds
+				 * since 1970 */
+	double reroute_ms[IBF_REROUTE_PHASES];	/* from `rerouted` to the end of each phase;
+						 * negative: not reached */
 };
 
 void ibf_metrics_prom(FILE *out, const struct ibf_metrics *m);

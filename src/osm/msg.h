@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Every message that the plugin writes to OpenSM's log (LAYOUT: to syslog), with its code.
+ * Every message that the plugin writes to OpenSM's log, with its code.  (Message LAYOUT is
+ * written to syslog.)
  *
- * A code is "IBF" and three digits, and is never reused for another message:
- * 0xx are information, 1xx warnings, 2xx errors.  The table below is complete;
- * a test compares it with ibfattree(7).  This file does not depend on OpenSM.
+ * A code is "IBF" and three digits: 0xx are information, 1xx warnings, 2xx errors.  No
+ * code is ever used for another message.  A test compares the table with ibfattree(7).
+ * This file does not depend on OpenSM.
  */
 #ifndef IBF_MSG_H
 #define IBF_MSG_H

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Names of nodes in messages: the description, followed by the GUID if another
- * node of the fabric has the same description; the GUID alone if the description is empty.
- * This file also formats numbers with a noun in the singular or plural.
+ * Names of nodes in messages, and numbers with a noun in the singular or plural.
+ *
+ * The name of a node is its description.  If nodes of the fabric share a description, the
+ * GUID follows.  If the description is empty, the name is the GUID.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,18 +9,17 @@ struct ibf_name {
 	char s[FTR_NAME_MAX + 32];
 };
 
-/* Names for messages, see name.c; the text is the member s of the returned value. */
+/* Names for messages, see name.c. */
 struct ibf_name ibf_sw_name(const struct ftr_fabric *f, ftr_sw s);
 struct ibf_name ibf_ep_name(const struct ftr_fabric *f, ftr_ep e);
-/* The name of the port that owns lid, which must be at most f->max_lid; "no
- * port" if no port owns it. */
+/* The name of the port that owns lid, at most f->max_lid; "no port": none owns it. */
 struct ibf_name ibf_lid_name(const struct ftr_fabric *f, ftr_lid lid);
 
 struct ibf_count {
 	char s[48];
 };
 
-/* "1 entry", "0 entries"; the text is the member s of the returned value. */
+/* "1 entry", "0 entries". */
 struct ibf_count ibf_count(uint64_t n, const char *one, const char *many);
 
 #endif

@@ -2,21 +2,21 @@
 /*
  * The nominal fabric of the plugin, and its state file.
  *
- * Destinations are numbered by the nominal fabric, the union of all parts seen so far, and not
- * by the parts that are present (<ftr/nominal.h>). Therefore a fault changes few routes. The
- * nominal fabric is kept in memory between routings.  Between two runs of OpenSM it is kept in
- * a file in OpenSM's cache directory, beside guid2lid.
+ * The nominal fabric is the union of all parts seen so far (<ftr/nominal.h>).  Destinations
+ * are numbered by it, and not by the parts that are present.  So a fault changes few
+ * routes.  The nominal fabric stays in memory between routings.  Between two runs of
+ * OpenSM it is kept in a file in OpenSM's cache directory, beside guid2lid.
  *
- * Each manager writes a file of its own, ibfattree-nominal-PORTGUID: one host
- * may run several managers, each for a different fabric.  At its first
- * routing as master a manager reads these files, the newest first, until one
- * belongs to this fabric, whichever manager wrote it; so a
- * standby that shares or copies the directory takes over with the same tables.
- * If this is not its own file, the manager then writes its own file, which becomes the
- * newest.  The file without a GUID was written by older versions; it is read and not changed.
+ * Each manager writes a file of its own, ibfattree-nominal-PORTGUID, because one host may
+ * run several managers for different fabrics.  At its first routing as master, a manager
+ * reads the files of all managers, the newest first.  It uses the first file that belongs
+ * to its fabric.  So a standby that shares or copies the directory takes over with the
+ * same tables.  If the file is not its own, the manager then writes its own file, which
+ * becomes the newest.  Older versions wrote a file without PORTGUID in its name; this file
+ * is read and not changed.
  *
- * If the file is lost, the only consequence is that more entries change.  If the manager's
- * own file is damaged or belongs to another fabric, this is logged, and the file is replaced.
+ * The only consequence of a lost file is that more entries change.  A manager's own file
+ * is replaced if it is damaged or belongs to another fabric; this is logged.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +39,6 @@ const char *ibf_state_dir(void)
 	return dir && *dir ? dir : OSM_DEFAULT_CACHE_DIR;
 }
 
-/* The file that this manager writes; NULL: no memory. */
 static char *own_path(const struct ibf_plugin *p)
 {
 	return ftr_asprintf("%s/" STATE_FILE "-%016" PRIx64, ibf_state_dir(),
@@ -54,8 +53,6 @@ struct state_file {
 	bool own;
 };
 
-/* Order of the files: the newest first; of files with the same time, our own first, then
- * by name. */
 static int newer(const void *x, const void *y)
 {
 	const struct state_file *a = x, *b = y;
@@ -69,7 +66,6 @@ static int newer(const void *x, const void *y)
 	return strcmp(a->path, b->path);
 }
 
-/* True if the name is "ibfattree-nominal", or "ibfattree-nominal-" and 16 hex digits. */
 static bool is_state_name(const char *name)
 {
 	const size_t len = sizeof(STATE_FILE) - 1;
@@ -81,8 +77,7 @@ static bool is_state_name(const char *name)
 			  strspn(name + 1, "0123456789abcdef") == 16);
 }
 
-/* List the state files in file[MAX_FILES]; returns their number.  *nomem is set to true if the
- * list is incomplete because memory was exhausted, else to false. */
+/* *nomem: the list is incomplete, because memory was exhausted. */
 static uint32_t list_files(const char *own, struct state_file *file,
 			   bool *nomem)
 {
@@ -124,8 +119,8 @@ static uint32_t list_files(const char *own, struct state_file *file,
 	return n;
 }
 
-/* Make n the nominal fabric of the plugin.  False: out of memory.  n is freed in this case, and
- * belongs to the plugin otherwise. */
+/* Make n the nominal fabric of the plugin, which then owns it.  Returns false if out of memory: n
+ * is then freed. */
 static bool set_nominal(struct ibf_plugin *p, struct ftr_nominal *n)
 {
 	struct ibf_nominal *new = ftr_calloc(1, sizeof(*new));
@@ -141,8 +136,8 @@ static bool set_nominal(struct ibf_plugin *p, struct ftr_nominal *n)
 	return true;
 }
 
-/* Use the file if it belongs to the fabric f.  False: it was not used; *nomem is set to true if
- * memory was exhausted. */
+/* Use the file if it belongs to the fabric f.  Returns false if it was not used.  *nomem: true
+ * if memory was exhausted. */
 static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 		     const struct ftr_fabric *f,
 		     const struct ftr_shape_opts *opts, struct ftr_team *team,
@@ -168,8 +163,7 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	}
 	*nomem = ftr_nominal_compare(n, f, &c, &err) == FTR_NOMEM;
 	if (*nomem || c.other) {
-		/* the file of another manager on this host may belong to
-		 * another fabric */
+		/* another manager on this host may manage another fabric */
 		if (file->own && !*nomem)
 			ibf_log(p, IBF_STATE_FILE, "state file not used: %s belongs to another fabric: %u of its %u switches and %u of its %u host ports are in the present fabric; it is replaced",
 				file->path, c.same_sw, c.old_sw, c.same_hosts,
@@ -186,8 +180,8 @@ static bool try_file(struct ibf_plugin *p, const struct state_file *file,
 	return true;
 }
 
-/* Read the nominal fabric.  *is_own: it was read from our own file, so that this file need not be
- * written.  False: memory was exhausted, and the files must be read again at the next routing. */
+/* Read the nominal fabric.  Returns false if memory was exhausted: the files must then be read
+ * again at the next routing.  *is_own: true if our own file was used; it need not be written. */
 static bool read_state(struct ibf_plugin *p, const char *own,
 		       const struct ftr_fabric *f,
 		       const struct ftr_shape_opts *opts, struct ftr_team *team,
@@ -248,7 +242,7 @@ static void release(void *nominal)
 	ibf_nominal_put(nominal);
 }
 
-/* Queue the write of the nominal fabric.  path: malloc()ed; belongs to the job. */
+/* Queue the write of the nominal fabric.  path: allocated; belongs to the job. */
 static void write_state(struct ibf_plugin *p, char *path)
 {
 	const struct ibf_job job = {
@@ -261,8 +255,8 @@ static void write_state(struct ibf_plugin *p, char *path)
 		ibf_log(p, IBF_STATE_FILE, "the state file is not written: out of memory");
 }
 
-/* Update the nominal fabric with f and log the change.  False: it has not
- * changed, or an error has occurred. */
+/* Update the nominal fabric with f and log the change.  Returns false if nothing changed, or on an
+ * error. */
 static bool update(struct ibf_plugin *p, const struct ftr_fabric *f,
 		   const struct ftr_shape_opts *opts, struct ftr_team *team)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Options.  All values are ints (numbers, or the index of a word), so that a row of the table
- * needs an offset but no type.  A file is parsed into a copy; the caller's options
- * change only if the whole file is correct.
+ * Options.  All values are ints: numbers, or the index of a word.  A file is parsed into a
+ * copy, so the caller's options change only if the whole file is correct.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -130,7 +129,6 @@ static enum ftr_status set_number(const struct ibf_option *opt,
 	return FTR_OK;
 }
 
-/* Remove a comment, and blanks at both ends. */
 static char *trim(char *line)
 {
 	char *end;
@@ -151,7 +149,7 @@ static char *trim(char *line)
 
 struct parse {
 	struct ibf_options opt;
-	uint64_t seen;		/* one bit for each row of the table, set if the key was given */
+	uint64_t seen;		/* one bit for each row of the table: the key was given */
 };
 
 static enum ftr_status parse_line(struct parse *p, char *line,

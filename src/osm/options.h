@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The options of the plugin.  One table defines the names, ranges and defaults; the
- * tests compare it with the sample file (ibfattree.conf) and with ibfattree.conf(5).
+ * The options of the plugin.
  *
- * File format: "key value" or "key = value" per line; '#' starts a comment at
- * the start of a line or after a blank.  An unknown key, a key given twice, a
- * value out of range, an incomplete line, and a line that is too long or has a NUL byte
- * cause FTR_PARSE; the message names FILE:LINE and the key or the value, and *o is
- * unchanged.  This file does not depend on OpenSM.
+ * One table defines the names, ranges and defaults.  Tests compare it with the sample file
+ * (ibfattree.conf) and with ibfattree.conf(5).
+ *
+ * Each line of the file is "key value" or "key = value".  The character '#' starts a comment
+ * at the start of a line or after a blank.
+ *
+ * This file does not depend on OpenSM.
  */
 #ifndef IBF_OPTIONS_H
 #define IBF_OPTIONS_H
@@ -33,16 +34,16 @@ struct ibf_options {
 	int fast_window;	/* maximum number of packets in flight */
 	int fast_timeout_ms;
 	int fast_sweep_delay_ms, fast_sweep_cap_ms;
-	int fast_flap_limit;	/* number of failures after which a link is damped; 0: never */
+	int fast_flap_limit;	/* failures until a link is damped; 0: never */
 	int fast_flap_window_ms, fast_flap_hold_ms;
 };
 
 struct ibf_option {
 	const char *name;
-	size_t offset;		/* offset of the value, an int, in struct ibf_options */
-	int min, max;		/* range of a number; unused for words */
+	size_t offset;		/* position of the value, an int, in struct ibf_options */
+	int min, max;		/* range of a number */
 	int def;		/* default: a number, or the index of a word */
-	/* the permitted words, of which the value is an index; NULL: the value is a number */
+	/* The permitted words; the value is an index into this array.  NULL: for numbers. */
 	const char *const *words;
 };
 
@@ -51,17 +52,21 @@ extern const struct ibf_option ibf_option_table[];
 
 void ibf_options_default(struct ibf_options *o);
 
-/* Read the file, overriding the values in *o.  FTR_IO if it cannot be read;
- * *missing (may be NULL) is true if it does not exist. */
+/*
+ * Read the file, overriding the values in *o.
+ *
+ * FTR_IO: the file cannot be read; *missing (may be NULL) is true if it does not exist.
+ * FTR_PARSE: a line is wrong; the message names file and line, and *o is unchanged.  A wrong line
+ * has an unknown or repeated key or a bad value, is too long, or contains a NUL byte.
+ */
 enum ftr_status ibf_options_read(const char *path, struct ibf_options *o,
 				 bool *missing,
 				 struct ftr_err *err) FTR_MUST_USE;
 
 /*
- * Find the path of our options file in the string that all plugins share
- * (event_plugin_options in opensm.conf, may be NULL): "ibfattree:PATH".  Words
- * of other plugins are ignored.  *path is malloc()ed; NULL if there is no word
- * of ours. "ibfattree" without a path, or a second word of ours, causes FTR_INVAL.
+ * Find the word "ibfattree:PATH" in the string that all plugins share.  This string is
+ * event_plugin_options of opensm.conf; it may be NULL.  *path is allocated; NULL: there is
+ * no such word.  FTR_INVAL: there are two such words, or the path is missing.
  */
 enum ftr_status ibf_options_path(const char *shared, char **path,
 				 struct ftr_err *err) FTR_MUST_USE;

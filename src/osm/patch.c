@@ -2,41 +2,35 @@
 /*
  * OpenSM's copy of the tables while the fast path writes to switches.
  *
- * OpenSM has two copies of every table: lft, the table that the switch
- * acknowledged, and new_lft, the table that it should hold.  A sweep writes the
- * blocks in which they differ.  So, for every block that a repair is going to
- * write:
+ * OpenSM has two copies of every table: lft, which the switch has acknowledged, and new_lft, which
+ * the switch should hold.  A sweep writes the blocks in which lft and new_lft differ.
  *
- *	before the first packet		new_lft = new, lft = complement of new
- *	all packets to the switch	lft = new
- *	were acknowledged
- *	not all were acknowledged	lft stays the complement: the next sweep writes
- *					the block
- *	a packet to the switch		lft stays: a packet that timed out may still
- *	was sent more than once		be carried out, even after a later one
- *	lft and new_lft differed	lft stays: an earlier packet of OpenSM may still
- *	before the repair		be carried out
+ * Before a repair writes a block, new_lft gets the new data, and lft gets the complement of the new
+ * data.  No block is equal to its complement.  So until lft gets the new data, any sweep writes the
+ * block, even if the plugin no longer runs.
  *
- * So after a successful repair the next sweep writes none of these blocks, unless its routing
- * changes them.  After any other repair it also writes the blocks whose lft stays the
- * complement.  This holds whenever the sweep begins, and even if the plugin no longer runs.
- * (No block is equal to its complement, so OpenSM always sees a difference.)
+ * lft gets the new data when the write is done, except in these cases:
  *
- * A routing may begin during the writes: OpenSM reports no event when a forced reroute begins,
- * and after a discovery it waits for the writes for a limited time only.  Then the tables of
- * that routing are the right ones, but the switches may have carried out our packets and
- * OpenSM's in either order.  So the blocks of this repair are marked when the routing is done,
- * and a sweep writes them again.
+ * - Not all packets to the switch were acknowledged.
+ * - A packet to the switch was sent more than once.  A packet that timed out may still be carried
+ *   out, even after a later packet.
+ * - lft and new_lft differed before the write.  An earlier packet of OpenSM may still be carried
+ *   out.
+ *
+ * A routing may begin during the writes: OpenSM reports no event when a forced reroute begins.  At
+ * the end of a discovery it waits for the writes, but only for a limited time.  The tables of that
+ * routing are the right ones.  But the switches may have carried out the packets of OpenSM and of
+ * the repair in any order.  So the blocks of the repair are marked after the routing, and a sweep
+ * writes them again.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "osm/fast.h"
 
-/* True if the epoch is over, that is, if a routing has begun or the tables of the switches are
- * unknown.  An engine before ours in OpenSM's list routes without a call to the plugin.  If such
- * an engine has routed and no event has reported this yet, this function posts RR_EV_ROUTING.
- * OpenSM's lock is held. */
+/* True if the epoch is over: a routing has begun, or the tables of the switches are unknown.
+ * An engine outside the plugin routes without calling the plugin.  If such an engine has
+ * routed and no event has reported this yet, post RR_EV_ROUTING.  OpenSM's lock is held. */
 static bool has_routed(struct ibf_fast *f, uint32_t epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_ROUTING };
@@ -76,7 +70,7 @@ static enum ftr_status writable(const struct ibf_fast *f,
 	return FTR_OK;
 }
 
-/* If a block is written in several steps, OpenSM's copy gets the data of the last step. */
+/* A block that is written in several steps gets the data of its last step. */
 static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -97,8 +91,7 @@ static void announce(struct ibf_fast *f, struct rr_block *b, uint32_t n)
 	}
 }
 
-/* Reserve room for n more suspects (blocks that a sweep must write again),
- * before anything is written. */
+/* Reserve room for n more suspects: blocks that a sweep must write again. */
 static bool reserve_suspects(struct ibf_fast *f, uint32_t n)
 {
 	void *grown = ftr_reallocarray(f->suspect, f->n_suspects + n + 1u,
@@ -119,7 +112,7 @@ enum ftr_status ibf_patch_announce(void *ctx, struct rr_block *b, uint32_t n,
 	if (!reserve_suspects(f, n))
 		return ftr_fail(err, FTR_NOMEM, "out of memory for writes");
 	CL_PLOCK_EXCL_ACQUIRE(&osm->lock);
-	/* if OpenSM has routed while we waited for the lock, its tables are newer */
+	/* OpenSM may have routed before it released the lock; then its tables are newer */
 	st = has_routed(f, epoch) ?
 		ftr_fail(err, FTR_REFUSED, "OpenSM has routed meanwhile") :
 		writable(f, b, n, err);
@@ -147,7 +140,7 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 			continue;
 		if (ours && sw && sw->new_lft &&
 		    memcmp(sw->new_lft + at, b[i].data, FTR_LFT_BLOCK))
-			continue;	/* a later step has written this block */
+			continue;	/* a later step writes this block */
 		if (!ours)
 			f->suspect[f->n_suspects++] = (struct ibf_suspect){
 				b[i].guid, b[i].block
@@ -162,8 +155,7 @@ uint32_t ibf_patch_settle(void *ctx, const struct rr_block *b, uint32_t n,
 	return unsettled;
 }
 
-/* Make the next sweep write the suspects: the switches may hold older entries in these
- * blocks. */
+/* Make the next sweep write the suspects; the switches may hold older entries there. */
 void ibf_patch_rewrite(void *ctx)
 {
 	struct ibf_fast *f = ctx;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin object that OpenSM loads.  Its entry points, the thread that runs
- * each of them, and the state of OpenSM's lock at that time:
+ * The plugin object that OpenSM loads.
+ *
+ * The entry points, the threads that call them, and the state of OpenSM's lock in each call:
  *
  *  entry point		thread		OpenSM lock	touches
  *  create		main		none		options, registry, the
@@ -19,7 +20,7 @@
  *							(write), generation
  *  destroy		main, at exit	none		generation
  *  delete		main, at exit	none		all; joins the threads
- *  trap hook		dispatcher	as OpenSM's own	queue of the worker
+ *  trap hook		dispatcher	none		queue of the worker
  *  worker		its own		exclusive, for	subnet (read), lft and
  *			(fast.h)	microseconds	new_lft (write)
  *  planner		its own, after	none		its generation (read)
@@ -27,18 +28,19 @@
  *  search		one at a time	none		its generation (read)
  *			per engine
  *
- * On exit OpenSM calls destroy for every engine that was set up, then delete, then
- * dlclose.  So destroy frees the routing state only; the engine object is part of the
- * plugin.  report() never takes a lock of OpenSM: for traps from the wire OpenSM already
- * holds its lock shared, and taking it again would deadlock if another thread is
- * queued for exclusive access.  report() waits in two cases, in which the sweeper holds no
- * lock: at the end of a discovery it waits until the worker has ended its current write; and
- * if this manager was or is not master, it cancels the search and waits for the end of the
- * search thread.
+ * On exit OpenSM calls destroy for every engine that was set up, then delete, then dlclose.
+ * So destroy frees the routing state only; delete frees the engines with the plugin.
  *
- * Invalid options do not stop the plugin: they are reported, and all options have their
- * defaults.  Without the plugin OpenSM would use another engine, which may have credit loops,
- * or (no_fallback) would not route at all.
+ * report() never takes a lock of OpenSM.  OpenSM already holds its lock shared for traps from the
+ * wire.  Taking the lock again would deadlock if another thread waits for exclusive access.
+ *
+ * report() waits in two cases, both without a lock.  At the end of a discovery it waits until the
+ * worker has ended its current write.  If this manager is not master, or comes out of standby, it
+ * cancels the search and waits for the end of the search thread.
+ *
+ * Invalid options are reported, and all options then have their defaults.  The plugin runs in any
+ * case: without it, OpenSM would use another engine, which may have credit loops, or would not
+ * route at all (no_fallback).
  */
 #include "config.h"
 
@@ -74,8 +76,7 @@ static void read_options(struct ibf_plugin *p)
 	free(path);
 }
 
-/* OpenSM reports an unknown engine name, and routes by another engine: suggest
- * the right name. */
+/* OpenSM reports an unknown engine name and routes by another engine; suggest the right name. */
 static void check_names(struct ibf_plugin *p)
 {
 	static const char blanks[] = ", \t\n";
@@ -120,7 +121,6 @@ static void *create(struct osm_opensm *osm)
 	struct ibf_plugin *p;
 	char why[128];
 
-	/* OpenSM also logs that it cannot load the plugin */
 	if (!ibf_layout_fits(osm, why, sizeof(why))) {
 		ibf_layout_refuse(why);
 		return NULL;
@@ -156,7 +156,7 @@ static void delete(void *data)
 	free(p);
 }
 
-/* Another manager may write the state files from now on: read them again later. */
+/* Another manager may write the state files from now on, so read them again later. */
 static void forget(struct ibf_plugin *p)
 {
 	ibf_nominal_forget(p);
@@ -172,17 +172,16 @@ static struct ibf_engine *engine_by_name(struct ibf_plugin *p,
 	for (unsigned int i = 0; i < p->n_engines; i++) {
 		const char *own = p->engine[i].ops->name;
 
-		/* OpenSM's own comparison is case-sensitive, but an administrator who wrote
-		 * the name in another case meant this engine */
+		/* OpenSM compares names with regard to case, but a name in another case means
+		 * this engine, too */
 		if (strlen(own) == len && !strncasecmp(own, name, len))
 			return &p->engine[i];
 	}
 	return NULL;
 }
 
-/* The first of our engines that routing_engine lists before `used`, the engine that
- * routes (NULL: no engine does).  The administrator prefers this engine to `used`, but it
- * does not route.  Returns NULL if there is no such engine. */
+/* The first engine of this plugin that routing_engine lists before `used`, and that does not
+ * route; NULL: there is none.  used: the engine that routes; NULL: none routes. */
 static struct ibf_engine *passed_over(struct ibf_plugin *p, const char *used)
 {
 	static const char blanks[] = ", \t\n";
@@ -207,7 +206,7 @@ static const char *reason(const struct ibf_engine *e)
 	       "OpenSM did not call it (see the lines above)";
 }
 
-/* The next routing of an engine is a takeover if another engine has routed meanwhile. */
+/* After a routing by one engine, the next routing by any other engine is a takeover. */
 static void note_takeover(struct ibf_plugin *p)
 {
 	const struct osm_routing_engine *used = p->osm->routing_engine_used;
@@ -235,25 +234,23 @@ static void routing_done(struct ibf_plugin *p)
 	ours = e != NULL;
 	e = passed_over(p, used->name);
 	ibf_status_engine(p, used->name, ours, e ? reason(e) : "");
-	if (e && !p->opt.observe)	/* with observe, another engine is meant to route */
+	if (e && !p->opt.observe)	/* with observe, another engine routes on purpose */
 		ibf_log(p, IBF_FALLBACK, "the routing engine %s routes now instead of %s: %s",
 			used->name, e->ops->name, reason(e));
 }
 
-/* No event reports that all engines failed, so this is detected when the next sweep
- * begins. */
+/* No event reports that all engines failed, so the next sweep detects it. */
 static void sweep_start(struct ibf_plugin *p)
 {
 	struct ibf_engine *e = passed_over(p, NULL);
 
-	/* no event reports a reroute that OpenSM repeats by this sweep */
+	/* no event reports a reroute that OpenSM retries in this sweep */
 	note_takeover(p);
-	/* Another manager may have routed meanwhile, and have seen more of the
-	 * fabric.  A manager that handed over and is master again gets no event
-	 * for the change of state. */
+	/* Another manager may have routed and have seen more of the fabric.  A manager that
+	 * handed over and is master again gets no event about its change of state. */
 	if (p->osm->subn.coming_out_of_standby) {
 		forget(p);
-		p->swept = false;	/* a standby's sweep routes nothing */
+		p->swept = false;	/* a standby's sweep does not route */
 	}
 
 	if (e && p->swept && !p->routing_done &&
@@ -297,8 +294,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		ibf_status_sweep(p);
 		ibf_fast_sweep_start(p->fast);
 		break;
-	case OSM_EVENT_ID_STATE_CHANGE:	/* maybe another manager routes from now
-					 * on */
+	case OSM_EVENT_ID_STATE_CHANGE:	/* another manager may route now */
 		if (p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER) {
 			forget(p);
 			ibf_fast_post(p->fast, RR_EV_STANDBY);

@@ -1,50 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Preferred tables, to which the entries of an engine return after faults, and
- * the search for better ones in the background.
+ * Preferred tables, and the search for better ones in the background.
  *
- * The first routing of a fabric computes the closed form, and then searches for even
- * all-to-all load.  The tables of this routing become the preferred ones: later
- * routings keep their entries wherever these are still candidates
- * (src/engine/keep.c).  With "balance off", or without a nominal fabric, there are no preferred
- * tables.
+ * Preferred tables are tables of an earlier routing.  Later routings keep their entries wherever
+ * the engine may still choose these ports (src/engine/keep.c).  So entries return to their ports
+ * after faults.
  *
- * The preferred tables are computed again when the identity of the nominal fabric
- * (ftr_stored_nominal) has changed.  Those of a damaged fabric are also computed again when the
- * fabric has a link that was missing when they were computed.  They are then computed from the
- * closed form, so that the tables of the complete fabric do not depend on history.  Exception:
- * if the preferred tables of a complete fabric came from a search, a file or the switches
- * (option adopt), and the identity has changed since, the new ones are computed from the old
- * ones.
+ * The first routing of a fabric computes tables directly (the closed form), and then searches for
+ * tables with even all-to-all load.  The tables of this routing become the preferred ones.  There
+ * are no preferred tables with "balance off" or without a nominal fabric.
+ *
+ * The preferred tables are computed again in two cases:
+ *
+ * - The identity of the nominal fabric (ftr_stored_nominal) has changed.
+ * - They are tables of a damaged fabric, and a link that was missing then is present now.
+ *
+ * The new tables are computed from the closed form: the tables of the complete fabric must not
+ * depend on history.  Exception: if the preferred tables are those of a complete fabric and came
+ * from a search, a file or the switches (option adopt), the new tables are computed from them.
  *
  *	routing of a complete fabric -> preferred -> search thread -> better tables
  *	                                   ^                               |
  *	                                   +---- next complete routing ----+
  *
- * With "balance full" a thread also searches for even load under shift permutations.
- * The search thread holds a reference to its generation and no lock of OpenSM, and can be cancelled
- * at any time.  The next routing of a complete fabric applies the result of the
- * search. All entries of the result are candidates by the same ranks, so any mixture
- * of old and new entries is free of loops and credit loops; and the result is verified
- * like all tables.
+ * With "balance full" a thread also searches for even load under shift permutations.  The thread
+ * holds a reference to its generation and no lock of OpenSM, and can be cancelled at any time.
+ * The next routing of a complete fabric applies the result, which is verified like all tables.
+ * All entries of the result follow the same ranks.  So a mixture of old and new entries is free of
+ * loops and credit loops.
  *
- * If a fault displaces an entry, the entry immediately gets another port, chosen by the load of
- * the links (balance/displaced.h).  With "balance full", a second search chooses the ports of
- * all displaced entries again when the sweep is over, for the load of shifts as well.  If the
- * gain is large enough, the next sweep applies the result to these entries only.
+ * A fault displaces the entries whose next hop is missing or no longer leads to the destination.
+ * Such an entry immediately gets another port, chosen by the load of the links
+ * (balance/displaced.h).  With "balance full", a second search runs after the sweep.  It chooses
+ * the ports of all displaced entries again, also for the load of shifts.  If the gain is large
+ * enough, the next sweep applies the result to these entries.
  *
- * Files.  The preferred tables and the displaced entries are stored beside the
- * nominal fabric, in files whose names contain the identity of the nominal
- * fabric and the engine's name.  So no entry changes after a restart or on
- * another manager, and the search runs once per fabric.  The files are read at
- * the first routing as master, and used only if they belong to the same nominal
- * fabric.  The writer's thread writes them when they have changed.  If the nominal fabric grows,
- * the files of the smaller one are removed.
+ * Files.  The preferred tables and the displaced entries are stored beside the nominal fabric.
+ * The names of the files contain the identity of the nominal fabric and the engine's name.  So no
+ * entry changes after a restart or on another manager, and the search runs once per fabric.  The
+ * files are read at the first routing as master, and used only for the same nominal fabric.  The
+ * writer's thread writes them when their content has changed.  If the nominal fabric grows, the
+ * files of the smaller one are removed.
  *
- * Threads: everything here runs on the sweeper's thread, during a routing under OpenSM's
- * exclusive lock and at OpenSM's events without a lock, or when no sweep can run (delete).
- * Exceptions: the search thread accesses only its own struct and generation, and requests
- * sweeps; the writer's thread runs write_file and release.
+ * Threads.  The code runs on the sweeper's thread: under OpenSM's exclusive lock in a routing, and
+ * without a lock at events of OpenSM.  When OpenSM ends, the code runs on the main thread, and no
+ * sweep can run.  The search thread accesses only its own struct and generation, and requests
+ * sweeps.  The writer's thread runs write_file and release.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -80,9 +81,9 @@ static bool cancelled(void *ctx)
 	return atomic_load(&z->cancel);
 }
 
-/* Better tables become the preferred ones even if the gain is small.  The result of a search
- * for displaced entries changes these entries a second time.  So the result is used only if it
- * reduces the all-to-all load or the load of shifts by more than 1 / GAIN_SHARE of this load. */
+/* A search for displaced entries changes these entries a second time.  So its result must reduce
+ * the all-to-all load or the load of shifts by more than 1 / GAIN_SHARE.  The result of any other
+ * search is used even if the gain is small. */
 #define GAIN_SHARE 10
 
 static bool is_worth_it(const struct ibf_search *z)
@@ -102,8 +103,7 @@ static void *search(void *arg)
 	struct ibf_search *z = arg;
 	double t0 = ibf_now_ms();
 
-	setpriority(PRIO_PROCESS, 0, 10);	/* on Linux this applies to this
-						 * thread only */
+	setpriority(PRIO_PROCESS, 0, 10);	/* on Linux, of this thread only */
 	z->status = ftr_tables_new(z->gen->fabric, false, &z->t, &z->err);
 	if (!z->status)
 		z->status = z->e->ops->route(z->gen->shape, &z->opts, NULL,
@@ -122,8 +122,7 @@ static void search_free(struct ibf_search *z)
 	free(z);
 }
 
-/* Search for better preferred tables or, if `displaced` is set, for better ports of displaced
- * entries. */
+/* displaced: search for better ports of displaced entries, not for better preferred tables. */
 static void start_search(struct ibf_engine *e, bool displaced)
 {
 	struct ibf_search *z = ftr_calloc(1, sizeof(*z));
@@ -131,7 +130,7 @@ static void start_search(struct ibf_engine *e, bool displaced)
 	if (displaced)
 		e->prefer.new_displaced = false;
 	else
-		e->prefer.searching = true;	/* start one search per fabric */
+		e->prefer.searching = true;	/* one search per fabric */
 	if (!z)
 		return;
 	z->e = e;
@@ -185,8 +184,8 @@ static bool same_id(const struct ftr_stored_id *a,
 	return a->nominal == b->nominal && !strcmp(a->engine, b->engine);
 }
 
-/* True if g lacks a switch of f or a link between switches of f, or if a switch has another number
- * of ports in g. */
+/* True if g lacks a switch of f or a link between switches of f.  A switch with another number of
+ * ports counts as missing. */
 static bool has_link_beyond(const struct ftr_fabric *f, const struct ftr_fabric *g)
 {
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -249,8 +248,8 @@ void ibf_prefer_drop(struct ibf_engine *e)
 
 enum file { PREFERRED, DISPLACED };
 
-/* Path of the file; its name consists of the engine and the identity of the nominal fabric, so
- * that managers which share or copy the directory find the file.  NULL: no memory. */
+/* The name of a file does not depend on the manager, so managers that share or copy the
+ * directory find the file.  NULL: no memory. */
 static char *path_of(const struct ftr_stored_id *id, enum file which)
 {
 	return ftr_asprintf("%s/ibfattree-%s-%s-%016" PRIx64, ibf_state_dir(),
@@ -258,13 +257,12 @@ static char *path_of(const struct ftr_stored_id *id, enum file which)
 			    id->engine, id->nominal);
 }
 
-/* The content of a state file. */
 struct content {
 	struct ftr_stored_id id;
-	struct ibf_generation *gen;	/* its tables are the preferred ones; NULL: the file has
-					 * displaced entries */
+	struct ibf_generation *gen;	/* its tables are the preferred ones; NULL: the file
+					 * has displaced entries */
 	bool searched;			/* a search has succeeded for these tables */
-	bool remove;			/* remove the file instead of writing it */
+	bool remove;			/* remove the file */
 	struct ftr_displaced *entry;	/* [n] the displaced entries, if gen is NULL */
 	uint32_t n;
 };
@@ -293,9 +291,8 @@ static void release(void *ctx)
 	free(c);
 }
 
-/* Queue a job that writes a copy of `what`.  The tables and entries do not count towards
- * IBF_WRITER_BYTES: only the newest job for each file waits, and after many faults the displaced
- * entries of a large fabric exceed this limit. */
+/* Queue a job that writes a copy of `what`.  The copy does not count towards IBF_WRITER_BYTES:
+ * it may exceed this limit, but only one job for each file waits. */
 static void put_job(struct ibf_engine *e, enum file which, const struct content *what)
 {
 	struct content *c = ftr_calloc(1, sizeof(*c));
@@ -317,7 +314,6 @@ static void put_job(struct ibf_engine *e, enum file which, const struct content 
 		ibf_log(e->plugin, IBF_STATE_FILE, "preferred tables are not stored: out of memory");
 }
 
-/* Queue jobs that remove the files of a nominal fabric that no longer exists. */
 static void remove_files(struct ibf_engine *e, const struct ftr_stored_id *id)
 {
 	const struct content none = { .id = *id, .remove = true };
@@ -326,7 +322,7 @@ static void remove_files(struct ibf_engine *e, const struct ftr_stored_id *id)
 	put_job(e, DISPLACED, &none);
 }
 
-/* Compare field by field, because the structure has padding. */
+/* The fields are compared one by one, because the structure has padding. */
 static bool are_same_entries(const struct ftr_displaced *a,
 			 const struct ftr_displaced *b, uint32_t n)
 {
@@ -337,7 +333,6 @@ static bool are_same_entries(const struct ftr_displaced *a,
 	return true;
 }
 
-/* Write the displaced entries of gen if they differ from those in the file. */
 static void write_displaced(struct ibf_engine *e,
 			    const struct ibf_generation *gen)
 {
@@ -406,7 +401,6 @@ static void read_displaced(struct ibf_engine *e,
 	free(path);
 }
 
-/* Read the files that an earlier run of OpenSM left for this fabric. */
 static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
 {
 	struct ftr_stored_id id = id_of(e, gen);
@@ -434,9 +428,9 @@ static void read_files(struct ibf_engine *e, const struct ibf_generation *gen)
 
 /* ---- a routing ------------------------------------------------------------------ */
 
-/* Set gen->current: the result of a search for displaced entries or, if there is none, the
- * tables that the switches hold according to OpenSM.  Entries that OpenSM does not know yet
- * come from the stored displaced entries. */
+/* Set gen->current to the result of a search for displaced entries.  Without such a result,
+ * take the tables that the switches hold according to OpenSM.  Entries that OpenSM does not
+ * know yet come from the stored displaced entries. */
 static enum ftr_status read_current(struct ibf_engine *e,
 				    struct ibf_generation *gen,
 				    struct ftr_err *err)
@@ -470,7 +464,6 @@ static enum ftr_status read_current(struct ibf_engine *e,
 	return st;
 }
 
-/* Take the result of a search that has ended. */
 static void take_result(struct ibf_engine *e)
 {
 	struct ibf_search *z = e->prefer.search;
@@ -505,7 +498,6 @@ static void take_result(struct ibf_engine *e)
 	search_free(z);
 }
 
-/* The preferred tables, their fabric, and whether that fabric was complete. */
 struct preferred {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
@@ -522,7 +514,7 @@ static struct preferred preferred(const struct ibf_prefer *r)
 	return (struct preferred){ NULL, NULL, false };
 }
 
-/* Option adopt: prefer the tables that the switches hold, and search for better
+/* Option adopt: prefer the tables that the switches hold.  The engine searches for better
  * ports of overloaded entries. */
 static enum ftr_status adopt(struct ibf_engine *e, struct ibf_generation *gen,
 			     struct ftr_err *err)
@@ -576,8 +568,7 @@ enum ftr_status ibf_prefer(struct ibf_engine *e, struct ibf_generation *gen,
 		drop_better(r);
 	}
 	r->nominal = id.nominal;
-	/* closed-form tables of the smaller fabric do not apply to the larger
-	 * one */
+	/* closed-form tables of a smaller fabric do not apply to a larger one */
 	if (grown && !(p.complete && r->improved)) {
 		drop_preferred(r);
 		p.t = NULL;
@@ -600,8 +591,8 @@ static bool same_tables(const struct ftr_tables *a, const struct ftr_tables *b)
 	return a && b && !memcmp(a->lft, b->lft, (size_t)a->n_sw * a->stride);
 }
 
-/* Make the tables of gen the preferred tables.  Called if the fabric of gen is complete, or if
- * there are no preferred tables yet. */
+/* Make the tables of gen the preferred tables.  The fabric of gen is complete, or there were
+ * no preferred tables. */
 static void prefer_these(struct ibf_engine *e, struct ibf_generation *gen)
 {
 	struct ibf_prefer *r = &e->prefer;

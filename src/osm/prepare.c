@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The first phases of a routing: GUID files -> snapshot -> nominal fabric -> shape.
- * Multicast runs these phases as well, if it needs the fabric after a sweep without a routing.
+ * Multicast also runs them if it needs the fabric after a sweep without a routing.
  */
 #include <signal.h>
 
 #include "osm/osm.h"
 
-/* OpenSM's main thread waits for signals; the team's threads must not catch
- * them, so they are started with all signals blocked. */
+/* The threads start with all signals blocked: signals are for OpenSM's main thread. */
 struct ftr_team *ibf_team(struct ibf_plugin *p)
 {
 	sigset_t all, old;

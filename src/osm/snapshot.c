@@ -2,16 +2,15 @@
 /*
  * Copies the subnet as OpenSM sees it into a fabric.
  *
- * The copy is made in a callback (routing or multicast), under the exclusive lock, in two
- * passes: first switches with their links to other switches, then host ports with their
- * links.  A link is included if both ends are known and healthy (osm_link_is_healthy, as in
- * OpenSM's own engines), unless the fast path leaves it out (ibf_fast_left_out).
+ * A callback (routing or multicast) makes the copy, under the exclusive lock.  First it
+ * copies the switches with the links between them, then the host ports with their links.
+ * As in OpenSM's engines, both ends of a link must be known and healthy
+ * (osm_link_is_healthy).  The fast path may leave out a link (ibf_fast_left_out).
  *
- * After an error at initialisation OpenSM's data can contradict itself: a LID
- * of 0, a LID that OpenSM's LID table gives to another port, a host whose
- * switch did not answer.  Such an object stays in the fabric without a LID, or is
- * left out, so that all other objects are routed.  Each such object is
- * counted in struct ibf_skips.
+ * After an error at initialisation OpenSM's data can contradict itself.  For example, a
+ * LID is 0, OpenSM's LID table gives the LID of a port to another port, or the switch of a
+ * host did not answer.  Such an object gets no LID, or is left out; all others are routed.
+ * struct ibf_skips counts these objects.
  *
  * The name of a node is print_desc, to which OpenSM has applied the node-name-map.  The
  * name of an Aggregation Node is its NodeDescription.
@@ -42,7 +41,7 @@ static void skip(struct snap *s, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The name always includes the GUID, because it is not known yet which names are unique. */
+/* The name always includes the GUID: other nodes may have the same name. */
 static struct ibf_name node_name(const osm_node_t *node)
 {
 	struct ibf_name n;
@@ -52,8 +51,7 @@ static struct ibf_name node_name(const osm_node_t *node)
 	return n;
 }
 
-/* Only ports that support extended speeds report an extended speed; others leave the
- * field zero. */
+/* Ports without extended speeds report the extended speed 0. */
 static enum ftr_speed link_speed(const osm_physp_t *p)
 {
 	const ib_port_info_t *pi = &p->port_info;
@@ -64,8 +62,8 @@ static enum ftr_speed link_speed(const osm_physp_t *p)
 	return ftr_speed_active(ib_port_info_get_link_speed_active(pi), ext);
 }
 
-/* The base LID of the port, if OpenSM's LID table assigns all LIDs of the port to it;
- * else 0, and the object counts as skipped. */
+/* The base LID of the port, if OpenSM's LID table gives the port all of its LIDs.  Otherwise 0,
+ * and a contradiction is counted. */
 static ftr_lid trusted_lid(struct snap *s, const osm_physp_t *p)
 {
 	const cl_ptr_vector_t *tbl = &s->subn->port_lid_tbl;
@@ -111,7 +109,6 @@ static enum ftr_status add_switch(struct snap *s, const osm_switch_t *sw,
 	return FTR_OK;
 }
 
-/* The far end of p if the link may be used; otherwise NULL. */
 static const osm_physp_t *usable_remote(const osm_physp_t *p)
 {
 	const osm_physp_t *r = p ? p->p_remote_physp : NULL;
@@ -161,8 +158,8 @@ static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
 		const osm_switch_t *far = r ? r->p_node->sw : NULL;
 		enum ftr_status st;
 
-		/* Each link is added once, from one end.  A link to a node without a switch
-		 * object is left out, because OpenSM has no tables for such a node. */
+		/* Each link is added from one end only.  A node without a switch object has no
+		 * tables in OpenSM, so a link to it is left out. */
 		if (!far || sw > far || r->port_num >= far->num_ports ||
 		    left_out(s, p, r))
 			continue;
@@ -173,8 +170,9 @@ static enum ftr_status add_sw_links(struct snap *s, const osm_switch_t *sw,
 	return FTR_OK;
 }
 
-/* The name from the node-name-map; for an Aggregation Node the NodeDescription, which identifies
- * it as such.  raw: buffer for the NodeDescription. */
+/* The name of an end node.  An Aggregation Node keeps its NodeDescription as name, because it is
+ * recognised by it.  Other nodes have the name from the node-name-map.  raw: buffer for the
+ * NodeDescription. */
 static const char *end_name(const osm_node_t *node,
 			    char raw[IB_NODE_DESCRIPTION_SIZE + 1])
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The status of the plugin: collects the metrics, and writes ibfattree.prom and
- * ibfattree-status.json to OpenSM's dump directory.  The files are written when a sweep
- * is done, when an engine of the plugin has failed, when the state of the manager has
- * changed, and after each repair.
+ * The status of the plugin: collects metrics, and writes ibfattree.prom and
+ * ibfattree-status.json.
  *
- * Both the sweeper and the worker of the fast path call functions of this file, so a mutex
- * guards its data.  A thread that holds the mutex takes no other locks except those of the
- * writer's queue and of OpenSM's log.  The writer's thread writes the files.
+ * Both files are in OpenSM's dump directory.  They are written in four cases: a sweep is
+ * done, an engine of the plugin has failed, the state of the manager has changed, or a
+ * repair is done.  The writer's thread writes them.
+ *
+ * A mutex guards the data, because the sweeper and the worker of the fast path use it.  A
+ * thread with this mutex takes only two other locks: the writer's queue and OpenSM's log.
  */
 #include <stdlib.h>
 
@@ -18,15 +19,15 @@
 #include <ftr/balance.h>
 #include <ftr/load.h>
 
-/* The load is computed on the sweeper's thread, in O(switches * host ports): about 0.1 s if
- * this product is LOAD_MAX.  If the product is greater, the load is not computed. */
+/* The load is computed on the sweeper's thread, in O(switches * host ports).  This takes about
+ * 0.1 s for a product of LOAD_MAX; for a greater product the load is not computed. */
 #define LOAD_MAX 10000000u
 
 struct ibf_status {
 	pthread_mutex_t mutex;
 	struct ibf_metrics m;
-	double state_since;	/* when the present state began, by ibf_now_ms() */
-	uint64_t loaded;	/* value of m.routings when the load was last computed */
+	double state_since;	/* start of the present state, by ibf_now_ms() */
+	uint64_t loaded;	/* m.routings when the load was last computed */
 };
 
 struct ibf_status *ibf_status_new(void)
@@ -34,7 +35,7 @@ struct ibf_status *ibf_status_new(void)
 	struct ibf_status *s = ftr_calloc(1, sizeof(*s));
 
 	if (!s)
-		return NULL;	/* the plugin then runs without status files */
+		return NULL;	/* no status files */
 	pthread_mutex_init(&s->mutex, NULL);
 	s->m.started = rr_wall();
 	s->m.state = IBF_SM_DISCOVERING;
@@ -62,7 +63,7 @@ static enum ftr_status write_text(const char *path, void *text, struct ftr_err *
 	return ftr_file_replace(path, fill, text, err);
 }
 
-/* Compose the content of the file in this thread; the writer's thread writes the file. */
+/* This thread composes the text; the writer's thread writes the file. */
 static void replace(struct ibf_plugin *p, const char *name,
 		    void (*compose)(FILE *, const struct ibf_metrics *))
 {
@@ -213,8 +214,8 @@ static uint32_t held_links(struct ibf_fast *f)
 	return n;
 }
 
-/* Compute the all-to-all load of the most loaded link, and a lower bound of this load for any
- * tables that connect all physically connected hosts.  False: out of memory. */
+/* Compute the all-to-all load of the most loaded link, and its lower bound: any tables that connect
+ * all physically connected hosts have at least this load.  Returns false if out of memory. */
 static bool load(const struct ibf_generation *gen, uint64_t *max,
 		 uint64_t *least)
 {

@@ -2,10 +2,9 @@
 /*
  * Spanning trees: choose a root, search, prune.
  *
- * The downward costs of the shape show directly whether a switch reaches a
- * member by going down only.  But these costs include paths over switches without
- * multicast.  So if the downward search misses a member, a search over all links
- * is used instead.
+ * The down-costs of the shape show whether downward links lead from a switch to a member.
+ * Such a path may cross a switch without multicast.  So if the downward search misses a
+ * member, a search over all links follows.
  */
 #include <string.h>
 
@@ -57,9 +56,8 @@ static bool covers(const struct ibf_stree *t, ftr_sw s)
 	return true;
 }
 
-/* The switch of the lowest rank that covers all members.  If several switches of that rank do,
- * the hash selects one of them: the first loop counts them, the second loop finds the selected
- * one. */
+/* The switch of the lowest rank that covers all members.  If several switches do, the hash
+ * selects one: the first loop counts them, the second loop finds the selected one. */
 static ftr_sw covering_root(const struct ibf_stree *t, uint32_t hash)
 {
 	uint32_t n_sw = t->shape->f->n_sw, n = 0;
@@ -130,8 +128,8 @@ static uint32_t members_seen(const struct ibf_stree *t)
 	return n;
 }
 
-/* Search every connected component that holds a member, then search again in
- * the component that holds the most members. */
+/* Search every connected component with members, then again the component with the most
+ * members. */
 static void search_any(struct ibf_stree *t, uint32_t hash)
 {
 	uint32_t before = 0, best = 0;
@@ -158,7 +156,6 @@ static void search_any(struct ibf_stree *t, uint32_t hash)
 		search(t, t->root, false, hash);
 }
 
-/* Mark the switches between the root and each member. */
 static void mark_used(struct ibf_stree *t)
 {
 	memset(t->n_children, 0, t->shape->f->n_sw * sizeof(*t->n_children));
@@ -176,9 +173,8 @@ static void mark_used(struct ibf_stree *t)
 	}
 }
 
-/* Keep the marked switches, but drop a root that has one child and is no
- * member; the child is then the root. The queue holds parents before their
- * children. */
+/* Keep the marked switches.  A root that is no member and has one child is dropped, and the
+ * child becomes the root.  The queue holds parents before their children. */
 static void prune(struct ibf_stree *t)
 {
 	mark_used(t);

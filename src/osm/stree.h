@@ -2,21 +2,19 @@
 /*
  * Spanning trees for multicast groups, over a shape.  This file does not depend on OpenSM.
  *
- * A tree is found by breadth-first search from a root, so every switch has one
- * parent and there is no loop.  The tree is then pruned to the switches that lie
- * between members.  There are two methods; the first that works is used:
+ * A breadth-first search from a root finds the tree, so every switch has one parent and there is
+ * no loop.  The tree is then pruned to the switches that lie between members.  There are two
+ * methods; the first one that works is used:
  *
- *	down	the search starts at a switch from which downward links lead to every
- *		member.  That switch is one of the lowest possible rank, so that the
- *		tree of a group inside one pod stays in the pod.  Among the switches
- *		of that rank, and among parallel links, a hash of the MLID selects one,
- *		so that groups are spread.  Every path in such a tree goes up, then
- *		down.
- *	any	the search starts at a member, and uses all links of the connected
- *		component that holds the most members.
+ *	down	The root is a switch from which downward links lead to every member, so every path
+ *		goes up, then down.  The root has the lowest possible rank: the tree of a group
+ *		inside one pod stays in the pod.  To spread groups, a hash of the MLID selects
+ *		among the switches of that rank, and among parallel links.
+ *	any	The root is a member.  The search uses all links of the connected component with
+ *		the most members.
  *
- * Only switches whose able[] is set are used, and only members at such switches are reached.
- * O(switches * members + links) for a tree.
+ * Only switches with able[] set are used, and only members at such switches are reached.
+ * Building a tree takes O(switches * members + links).
  */
 #ifndef IBF_STREE_H
 #define IBF_STREE_H
@@ -27,32 +25,32 @@ struct ibf_stree_node {
 	ftr_sw parent;		/* FTR_SW_NONE: the root */
 	ftr_port up;		/* port of this switch that leads to the parent */
 	ftr_port down;		/* port of the parent that leads to this switch */
-	bool seen;		/* the search has reached the switch */
+	bool seen;
 	bool member;
-	bool used;		/* the switch is in the pruned tree */
+	bool used;		/* in the pruned tree */
 };
 
 struct ibf_stree {
 	struct ftr_arena *arena;	/* holds this structure and its arrays */
 	const struct ftr_shape *shape;
 	const uint8_t *able;	/* [n_sw] 1: the switch supports multicast */
-	/* written by the caller before a build */
+	/* Set by the caller before a build. */
 	uint32_t n_members;
 	ftr_sw *member;		/* [n_sw] distinct switches with members */
-	/* results of a build */
+	/* Results of a build. */
 	ftr_sw root;		/* FTR_SW_NONE: no tree */
-	bool pure_down;		/* the tree was found by the method "down" */
-	uint32_t n_lost;	/* number of members that the tree does not reach */
+	bool pure_down;		/* found by the method "down" */
+	uint32_t n_lost;	/* members that the tree does not reach */
 	uint32_t n_used;
 	ftr_sw *used;		/* [n_sw] switches of the tree, root first */
 	struct ibf_stree_node *node;	/* [n_sw] */
-	/* temporary data of a build */
-	uint32_t *n_children;	/* [n_sw] number of children that lead to members */
+	/* Temporary data of a build. */
+	uint32_t *n_children;	/* [n_sw] children that lead to members */
 	ftr_sw *queue;		/* switches in the order in which the last search reached them */
 	uint32_t n_seen;	/* length of queue */
 };
 
-/* NULL: no memory.  shape and able must outlive the returned structure. */
+/* NULL: no memory.  shape and able must outlive the result. */
 struct ibf_stree *ibf_stree_new(const struct ftr_shape *shape,
 				const uint8_t *able);
 void ibf_stree_free(struct ibf_stree *t);	/* NULL is accepted */

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Option takeover ordered.  When an engine routes for the first time since this manager became
- * master, or since another engine has routed, the switches may hold tables of another engine.  This
- * routing replaces the tables of the switches, of whichever origin, in a checked order.
+ * Option "takeover ordered": replaces the tables in the switches in a checked order.
  *
- * OpenSM writes blocks in no particular order.  While the switches hold a mixture of old
- * and new tables, a credit loop may form even if neither set has one. And a packet may
- * reach a switch without an entry for it.  So the plugin reads the tables of the switches
- * (adopt.c), and plans the transition as ddlr does after a repair (<ftr/ddlr.h>).  It writes
- * the steps of the plan before it hands the tables to OpenSM.  In every state during the
- * transition, each pair of ports that has a path in both sets of tables has a path. No
- * credit loop forms, not even with packets in flight. OpenSM then writes the same entries
- * once more.
+ * When this manager has become master, or another engine has routed, the switches may hold
+ * tables of another engine.  The next routing by an engine of this plugin then replaces the
+ * tables of the switches, whatever their origin.
  *
- * The whole transition is made with OpenSM's lock held, as for adopt, and within a time
- * limit.  If there is no such order, or a table cannot be read or written, OpenSM writes the
- * remaining entries, and a warning is logged.  A switch may process a repeated SMP late, so
- * after such an SMP the plugin waits for the packet lifetime before it writes anything else.
+ * OpenSM writes blocks in no particular order.  Until all are written, the switches hold a
+ * mixture of old and new tables.  The mixture may have a credit loop even if the old tables
+ * and the new ones have none.  A packet may also reach a switch without an entry for it.
+ *
+ * So the plugin reads the tables of the switches (adopt.c).  It plans the transition as
+ * ddlr does after a repair (<ftr/ddlr.h>), and writes the steps of the plan.  A pair of ports
+ * with a path in both sets of tables has a path at any time during the transition.  No credit
+ * loop forms, not even with packets in flight.  Then the plugin hands the tables to OpenSM,
+ * which writes the same entries once more.
+ *
+ * OpenSM's lock is held during the transition, as for adopt, and there is a time limit.  OpenSM
+ * writes the remaining entries if no checked order exists, or if a table cannot be read or
+ * written.  Then a warning is logged.
+ *
+ * A switch may process a repeated SMP late.  After such an SMP the plugin waits for the
+ * packet lifetime before it writes anything else.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,17 +35,16 @@
 
 extern volatile unsigned int osm_exit_flag;
 
-/* Time limit for planning and writing, in milliseconds. */
-#define WRITE_LIMIT_MS 10000
+#define WRITE_LIMIT_MS 10000	/* for planning and writing */
 #define TRIES 3
 
 struct takeover {
 	struct ibf_plugin *p;
 	const struct ftr_fabric *f;
-	struct ftr_tables *now;	/* the tables that the switches hold */
+	struct ftr_tables *now;	/* tables that the switches hold */
 	struct rr_dr_tree *tree;
-	double end;		/* when planning and writing stop, by ibf_now_ms() */
-	bool late;		/* a switch may still receive an earlier SMP */
+	double end;		/* end of planning and writing, by ibf_now_ms() */
+	bool late;		/* a switch may still process an earlier SMP */
 	uint64_t entries, blocks;
 	uint32_t steps, rounds, failed;
 };
@@ -61,8 +65,8 @@ static void drain(struct takeover *x)
 
 /* ---- writing -------------------------------------------------------------- */
 
-/* Make one request for each block that contains some of the n entries, and copy the
- * entries to x->now.  The entries are sorted by switch and LID. */
+/* Make a request for each block with some of the n entries, and copy the entries to x->now.
+ * The entries are sorted by switch and LID. */
 static unsigned int make_jobs(struct takeover *x, struct rr_smp *job,
 			      uint8_t (*data)[FTR_LFT_BLOCK],
 			      const struct ftr_ddlr_write *w, uint32_t n)
@@ -93,7 +97,7 @@ static unsigned int make_jobs(struct takeover *x, struct rr_smp *job,
 }
 
 /* Write n entries in any order.  FTR_REFUSED: some were not acknowledged, or there was no time
- * or memory to write them. */
+ * or memory. */
 static enum ftr_status write_step(struct takeover *x,
 				  const struct ftr_ddlr_write *w, uint32_t n,
 				  struct ftr_err *err)
@@ -189,8 +193,7 @@ static bool has_entries(const struct ftr_tables *t)
 	return false;
 }
 
-/* Store the tables of the switches in x->now.  If option adopt has already read them, they are
- * copied. */
+/* Store the tables of the switches in x->now; option adopt may already have read them. */
 static enum ftr_status read_tables(struct takeover *x, const struct ibf_engine *e,
 				   const struct ibf_generation *gen,
 				   struct ftr_err *err)

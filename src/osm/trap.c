@@ -2,22 +2,22 @@
 /*
  * Traps, before OpenSM acts on them.
  *
- * OpenSM reports a trap to plugins only after it has answered and filtered the trap (of
- * equal traps within a few seconds it reports at most ten). With sweep_on_trap it has
- * then also started a heavy sweep, which would race with the fast path.
- * OpenSM does not report traps 129 to 131 at all.  So the plugin installs itself in
- * front of the one function that OpenSM's dispatcher calls for notices, and
- * calls that function for every trap.
+ * OpenSM reports a trap to plugins after it has answered and filtered the trap.  With
+ * sweep_on_trap it has also started a heavy sweep before, which would race with the fast
+ * path.  Of equal traps within a few seconds OpenSM reports at most ten.  It never reports
+ * traps 129 to 131.
  *
- * While that function handles a link state change (128) that the fast path has
- * taken over, sweep_on_trap is off.  For all other traps (129 to 131, 144 and
- * vendors' traps) the option is unchanged.  No other part of OpenSM acts on the
- * option, and traps are handled one at a time while it is off.  Afterwards the option is
- * set to the value that OpenSM last read from opensm.conf, so that a change by
- * the administrator takes effect.
+ * So the plugin replaces the function that OpenSM's dispatcher calls for notices.  The
+ * plugin's function calls OpenSM's function for every trap.
  *
- * If the administrator has switched sweep_on_trap off, it stays off: the tables
- * are repaired, and the next periodic sweep confirms the repair.
+ * If the fast path has taken over a link state change (trap 128), sweep_on_trap is off
+ * while OpenSM's function handles the trap.  For all other traps (129 to 131, 144 and
+ * vendors' traps) the option is unchanged.  No other part of OpenSM acts on the option,
+ * and while it is off no other trap is handled.  Afterwards the option gets the value that
+ * OpenSM last read from opensm.conf.  So a change by the administrator takes effect.
+ *
+ * If the administrator has switched sweep_on_trap off, it stays off.  The tables are
+ * repaired, and the next periodic sweep confirms the repair.
  */
 #include "osm/fast.h"
 
@@ -34,7 +34,7 @@ static bool link_change(const osm_madw_t *madw, ftr_lid *lid)
 	return true;
 }
 
-/* Pass the trap to the fast path.  False: OpenSM should act on the trap. */
+/* Returns false if OpenSM should act on the trap. */
 static bool taken_over(struct ibf_fast *f, ftr_lid lid)
 {
 	struct rr_event ev = {
@@ -45,8 +45,8 @@ static bool taken_over(struct ibf_fast *f, ftr_lid lid)
 	return rr_post(&f->rr, &ev) & RR_ACT_TAKEN;
 }
 
-/* The value that OpenSM last read from opensm.conf: it keeps a copy, which we
- * do not change.  Without opensm.conf there is no copy, and the option does not
+/* The value that OpenSM last read from opensm.conf.  OpenSM keeps a copy of it, which the
+ * plugin does not change.  Without opensm.conf there is no copy, and the option does not
  * change. */
 static boolean_t in_file(const osm_subn_opt_t *opt, boolean_t otherwise)
 {
@@ -55,7 +55,7 @@ static boolean_t in_file(const osm_subn_opt_t *opt, boolean_t otherwise)
 				__ATOMIC_RELAXED) : otherwise;
 }
 
-/* This function runs on a dispatcher thread, without a lock. */
+/* Runs on a dispatcher thread, without a lock. */
 static void on_notice(void *context, void *data)
 {
 	struct ibf_fast *f = context;
@@ -78,8 +78,8 @@ static void on_notice(void *context, void *data)
 	pthread_mutex_unlock(&f->trap_order);
 }
 
-/* This function is called before OpenSM has bound, when the dispatcher is idle. The hook is not
- * removed: OpenSM has freed the registration before it deletes plugins. */
+/* Called before OpenSM has bound to its port, when the dispatcher is idle.  The hook is not
+ * removed: OpenSM frees the registration before it deletes plugins. */
 void ibf_trap_hook(struct ibf_fast *f)
 {
 	/* OpenSM declares the handle as a pointer to const; the object is not const */

@@ -2,16 +2,17 @@
 /*
  * The check of computed tables, before OpenSM sees them.
  *
- * The checker walks every path and is independent of the engine.  Tables are refused if
+ * The checker walks every path and is independent of the engine.  Tables are refused in these
+ * cases:
  *
- * - a path ends anywhere but at its destination or at an empty entry
- * - two entries make a turn that the engine has not declared, by the order that it has declared
- *   (if it has declared one), even if no path takes this turn
- * - the channel dependencies have a cycle
- * - an entry is empty where the engine promises a path (enum ftr_promise).
+ * - A path ends neither at its destination nor at an empty entry.
+ * - Two entries make a turn that the engine has not declared, even if no path takes this turn.
+ *   This is checked only if the engine has declared its order of switches.
+ * - The channel dependencies have a cycle.
+ * - An entry is empty although the engine promises a path (enum ftr_promise).
  *
- * Unreachable pairs for which the engine promises no path cause at most a warning: if the
- * engine refused to route because of them, the whole subnet would have no routes.
+ * Other unreachable pairs cause at most a warning: an engine that refused to route because
+ * of them would leave the whole subnet without routes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -50,11 +51,11 @@ static enum ftr_status refuse_cycle(const struct ftr_fabric *f,
 			r->cycle_len ? c->port : 0);
 }
 
-/* Numbers of the ports of adapters and routers at a switch, to count pairs.  hosts: host ports,
- * even those without a LID; host_lids: their LIDs; both without Aggregation Nodes.  (Aggregation
- * Nodes of the upper switches have no up/down path to each other even in an intact tree.)
- * ends: all ports with a LID. */
+/* Numbers of ports of adapters and routers at a switch.  Aggregation Nodes do not count as
+ * hosts: those of upper switches have no up/down path to each other even in an intact tree. */
 struct tally {
+	/* hosts: host ports, even without a LID; host_lids: their LIDs; ends: all ports with
+	 * a LID, even of Aggregation Nodes */
 	uint32_t hosts, host_lids, ends;
 };
 
@@ -77,7 +78,6 @@ static struct tally *tally_new(const struct ftr_fabric *f)
 	return y;
 }
 
-/* The engine's promise, and the data to evaluate it. */
 struct promise {
 	const struct ftr_shape *sh;
 	const struct ftr_route_opts *opts;
@@ -111,7 +111,6 @@ static bool promised(const struct promise *p, ftr_sw from, uint32_t col)
 	       (p->y[from].ends && p->y[to].ends) || has_manager(p, to);
 }
 
-/* Count the pairs that the engine does not promise to connect. */
 static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 {
 	const struct ftr_shape *sh = p->sh;
@@ -136,10 +135,9 @@ static void count_unserved(const struct promise *p, struct ibf_unserved *out)
 	}
 }
 
-/* A switch whose hosts cannot reach all other hosts. */
 struct lacking {
 	ftr_sw sw;
-	uint64_t lids;		/* number of LIDs of hosts that the switch cannot reach */
+	uint64_t lids;		/* number of unreachable LIDs of hosts */
 };
 
 static int lacking_cmp(const void *x, const void *y)
@@ -151,10 +149,10 @@ static int lacking_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* List the switches whose hosts cannot reach all other hosts, those with the most unreachable
- * LIDs first; returns their number.  apart: true to count the LIDs that are not physically
- * connected to the switch; false to count those that are connected, but to which the engine
- * promises no path.  *hosts: number of hosts on the listed switches. */
+/* List the switches whose hosts cannot reach all other hosts; returns their number.  The
+ * switches with the most unreachable LIDs come first.  *hosts: number of hosts on these switches.
+ * apart: count the LIDs that are not physically connected to the switch; otherwise, count the
+ * connected LIDs to which no path is promised. */
 static uint32_t find_lacking(const struct promise *p, bool apart,
 			     struct lacking *out, uint64_t *hosts)
 {
@@ -181,8 +179,7 @@ static bool is_host_of(const struct ftr_fabric *f, ftr_ep e, ftr_sw s)
 	return f->ep[e].sw == s && !ftr_ep_is_aggregation(&f->ep[e]);
 }
 
-/* List up to `most` hosts with their number of unreachable LIDs, those with the greatest
- * number first. */
+/* List up to `most` hosts with their number of unreachable LIDs, the greatest number first. */
 static void name_lacking(const struct promise *p, bool apart, uint32_t most,
 			 char *text, size_t size)
 {
@@ -249,7 +246,6 @@ static enum ftr_status refuse_missing(const struct promise *p, ftr_sw s,
 			ibf_sw_name(f, s).s, lid, ibf_lid_name(f, lid).s);
 }
 
-/* Refuse the tables if an entry is empty for which the engine promises a path. */
 static enum ftr_status judge_missing(const struct promise *p,
 				     const struct ftr_tables *t,
 				     struct ftr_err *err)

@@ -4,14 +4,13 @@
  *
  *	OpenSM's threads, the worker --put--> queue --run--> files
  *
- * Failures are logged once per series: the first failure of one kind of job
- * with its reason, and the number of lost jobs when a job of that kind succeeds
- * again or OpenSM ends.
+ * The first failure of one kind of job starts a series of failures, and is logged with its reason.
+ * The series ends when a job of that kind succeeds, or when OpenSM ends.  Then the number of lost
+ * jobs is logged.
  *
- * If a write is still unfinished when OpenSM has waited IBF_WRITER_DRAIN_MS on exit, the
- * plugin abandons the thread. The thread then keeps its own memory and never accesses the
- * plugin or OpenSM again. The library stays mapped, so that the code of the thread remains
- * valid.
+ * On exit OpenSM waits IBF_WRITER_DRAIN_MS.  If a write is unfinished then, the plugin abandons the
+ * thread.  The thread keeps its own memory, and never accesses the plugin or OpenSM again.  The
+ * library stays mapped, so that the code of the thread remains valid.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -30,12 +29,12 @@ struct ibf_writer {
 	pthread_mutex_t mutex;	/* guards the members below */
 	pthread_cond_t cond;
 	struct queued *first, **end;
-	size_t n, bytes;	/* number of waiting jobs, and the memory that they hold */
+	size_t n, bytes;	/* number of waiting jobs, and their memory in bytes */
 	bool busy;		/* a job is running */
 	bool stop;		/* no more jobs are accepted */
-	bool abandoned;		/* see the comment at the top */
-	uint64_t series[IBF_N_MSG];	/* number of jobs of each kind that were lost since the
-					 * last one of that kind succeeded */
+	bool abandoned;
+	uint64_t series[IBF_N_MSG];	/* lost jobs of each kind in the present series of
+					 * failures */
 };
 
 /* ---- the thread ---------------------------------------------------------- */
@@ -51,7 +50,7 @@ static void drop(const struct ibf_job *j)
 	free(j->path);
 }
 
-/* Remove *at, which may be NULL, from the queue.  The caller holds the mutex. */
+/* The caller holds the mutex.  *at may be NULL. */
 static struct queued *take(struct ibf_writer *w, struct queued **at)
 {
 	struct queued *q = *at;
@@ -73,9 +72,9 @@ static void free_queued(struct queued *q)
 	free(q);
 }
 
-/* Count a failed job, or with st FTR_OK end the series of failures; log the first failure and
- * the end of a series.  The caller holds the mutex, so that the plugin exists unless
- * w->abandoned is set. */
+/* Count a failed job, or with st FTR_OK end the series of failures.  Log the first failure and
+ * the end of a series.  The caller holds the mutex, so the plugin exists unless w->abandoned
+ * is set. */
 static void note(struct ibf_writer *w, enum ibf_msg msg, enum ftr_status st,
 		 const struct ftr_err *err)
 {
@@ -131,7 +130,7 @@ static void *writer(void *arg)
 
 /* ---- the queue ----------------------------------------------------------- */
 
-/* Remove the waiting job that j makes unnecessary; NULL: none.  The caller holds the mutex. */
+/* Remove the waiting job that j replaces; NULL: none.  The caller holds the mutex. */
 static struct queued *take_older(struct ibf_writer *w, const struct ibf_job *j)
 {
 	struct queued **at = &w->first;
@@ -176,8 +175,7 @@ bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j)
 	return true;
 }
 
-/* Wait at most ms milliseconds until no job is waiting or running; false: one still is.  The
- * caller holds the mutex. */
+/* The caller holds the mutex.  Returns false if a job is still waiting or running. */
 static bool wait_idle(struct ibf_writer *w, unsigned int ms)
 {
 	double end = ibf_now_ms() + ms;
@@ -230,7 +228,6 @@ static void pin_library(void)
 			     RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* Log the number of lost jobs of each series that has not ended. */
 static void report(struct ibf_writer *w)
 {
 	for (int i = 0; i < IBF_N_MSG; i++)

@@ -2,10 +2,9 @@
 /*
  * A thread that writes the plugin's files.
  *
- * A disk that is full, slow or hung (a network file system) must not delay
- * OpenSM.  So no file is written on OpenSM's threads or under its locks.  Jobs
- * are queued and run later.  The queue is bounded; a job that finds no room is
- * dropped and counted.  When OpenSM exits, the queue is written within a
+ * A disk that is full, slow or hung (a network file system) must not delay OpenSM.  So this
+ * thread writes all files; OpenSM's threads only queue jobs.  The queue is bounded: a job
+ * without room is dropped and counted.  When OpenSM exits, the queue is written within a
  * bounded time.
  */
 #ifndef IBF_WRITER_H
@@ -13,33 +12,33 @@
 
 #include "osm/osm.h"
 
-/* Limits of the queue, in jobs and bytes.  The data of state files and of the host order are not
- * counted, because they replace each other: only the newest job for each file waits. */
+/* Limits of the queue, in jobs and bytes.  The data of state files and of the host order do
+ * not count: only the newest job for each of these files waits. */
 #define IBF_WRITER_JOBS 1024
 #define IBF_WRITER_BYTES (32u << 20)
-/* How long the queue may delay the exit of OpenSM. */
+/* The longest time that the queue delays the exit of OpenSM. */
 #define IBF_WRITER_DRAIN_MS 2000
 
 /* A job writes or removes one file. */
 struct ibf_job {
-	enum ibf_msg msg;	/* the kind of job, and the message if the job fails */
-	char *path;		/* malloc()ed, belongs to the job */
-	bool replaces;		/* only the newest of the waiting jobs for this path is run */
+	enum ibf_msg msg;	/* kind of the job, and the message if it fails */
+	char *path;		/* allocated; belongs to the job */
+	bool replaces;		/* a newer job for this path replaces this job while it waits */
 	/* Runs on the writer's thread; must not access OpenSM or the plugin. */
 	enum ftr_status (*write)(const char *path, void *ctx, struct ftr_err *err);
-	void (*release)(void *ctx);	/* frees ctx; also called if the job was not run */
+	void (*release)(void *ctx);	/* frees ctx, even if the job was not run */
 	void *ctx;
-	size_t bytes;		/* the memory of ctx that counts towards IBF_WRITER_BYTES */
+	size_t bytes;		/* memory of ctx that counts towards IBF_WRITER_BYTES */
 };
 
-/* NULL: no memory or no thread, which is logged; then all jobs are dropped. */
+/* NULL: no memory or no thread, which is logged; all jobs are dropped then. */
 struct ibf_writer *ibf_writer_new(struct ibf_plugin *p);
 /* Waits at most IBF_WRITER_DRAIN_MS for the queue; NULL is accepted. */
 void ibf_writer_free(struct ibf_writer *w);
-/* Queue a copy of j; never waits for a file.  w NULL: j is dropped.  False: no memory, or
- * j->path is NULL; j is dropped, and the caller logs the loss. */
+/* Queue a copy of j; never waits for a file.  w NULL: j is dropped.  Returns false if out of
+ * memory, or if j->path is NULL: j is then dropped, and the caller logs this. */
 bool ibf_writer_put(struct ibf_writer *w, const struct ibf_job *j);
-/* Wait until the queue is empty and no job is running; false: not within ms
+/* Wait until the queue is empty and no job is running.  Returns false if this takes more than ms
  * milliseconds. */
 bool ibf_writer_flush(struct ibf_writer *w, unsigned int ms);
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Layout: pods and blocks from the leaf columns of the shape, and an x coordinate for
- * every switch.
+ * Layout: the pods and blocks of the picture, and an x coordinate for every switch.
  *
- * The shape gives every switch the range of leaf columns of its pod (pod_first,
- * pod_leaves).  The range follows from the nominal fabric, so a missing link does not move
- * pods.  Switches of one rank with the same range are a pod.  Inside a pod they are ordered by
- * plane, then by index, and spread evenly over the range.  A missing link changes this order only
- * if it divides a plane.
+ * The shape numbers the leaves (leaf columns), and gives every switch the range of leaf columns in
+ * its pod (pod_first, pod_leaves).  The range follows from the nominal fabric, so a missing link
+ * does not move pods.  Switches of one rank with the same range are a pod.  Inside a pod, the
+ * switches are ordered by plane, then by index, and spread evenly over the range.  A missing link
+ * changes this order only if it divides a plane.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,8 @@ struct drawing_position {
 	uint32_t rank, pod_first, pod_leaves, plane;
 };
 
-/* The plane of every switch, identified by the first switch of the connected component
- * above rank 0. */
+/* The plane of every switch: the first switch of its connected component in the fabric without
+ * rank 0. */
 static uint32_t *planes(struct drawing *z)
 {
 	const struct ftr_shape *sh = z->sh;
@@ -39,7 +38,7 @@ static uint32_t *planes(struct drawing *z)
 	return uf;
 }
 
-/* True if s is not a leaf and has no leaf below it, and therefore no leaf columns. */
+/* True if s is not a leaf and has no leaf below it. */
 static bool lonely(const struct ftr_shape *sh, ftr_sw s)
 {
 	if (sh->numbering.col[s] < sh->tree.n_leaf || sh->numbering.pod_first[s] || sh->numbering.pod_leaves[s] != 1)
@@ -148,8 +147,8 @@ static bool pods(struct drawing *z, const struct drawing_position *at)
 
 /* ---- blocks and x -------------------------------------------------------- */
 
-/* True if the n switches at[] belong to several planes, and each plane has two or more
- * of them on average. */
+/* True if the n switches at[] belong to several planes, with at least two switches for each plane
+ * on average. */
 static bool by_plane(const struct drawing_position *at, uint32_t n)
 {
 	uint32_t planes = 1;

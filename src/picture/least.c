@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Lower bounds on the link load of a traffic pattern: the flows that leave and enter a pod share
- * the links between all other switches and those of the pod, or below them.  Links that skip the
- * rank of the pod, and horizontal links to other pods, are counted like those to higher ranks, so
- * the bounds hold for any tables.
+ * Lower bounds on the link load of a traffic pattern.  All flows that leave or enter a pod share
+ * the links between the pod, with the switches below it, and all other switches.  Horizontal links
+ * and links that skip a rank are counted, too, so the bounds hold for any tables.
  */
 #include <string.h>
 
 #include "picture/picture.h"
 
-/* The pod of rank r to which s belongs, or below which it is; FTR_POD_NONE: there is none. */
+/* The pod of rank r that contains s or is above s; FTR_POD_NONE: there is none. */
 static uint32_t pod_over(const struct ftr_picture *p, ftr_sw s, uint32_t r)
 {
 	uint32_t own = p->pod_of[s];
@@ -19,8 +18,8 @@ static uint32_t pod_over(const struct ftr_picture *p, ftr_sw s, uint32_t r)
 	return p->pod_at[(size_t)r * p->n_cols + p->pod[own].pod_first];
 }
 
-/* Count a link or a flow from a to b: in out[] for each pod of a without b, and in in[] for each pod
- * of b without a. */
+/* Count a link or a flow from a to b: in out[] of each pod that it leaves, and in in[] of each pod
+ * that it enters. */
 static void count(const struct ftr_picture *p, ftr_sw a, ftr_sw b, uint64_t *out, uint64_t *in)
 {
 	for (uint32_t r = 0; r < p->n_ranks; r++) {

@@ -4,12 +4,11 @@
  * shape inferred (src/shape/slots.c).
  *
  * The shape gives the number of links that a group should have (n_nominal) and the
- * number of upward groups that a switch should have (n_slots).  If all links of a group of
- * switch s are missing, the shape does not give their far end. This module then assumes
- * that the far end is a switch of the next rank that has an unconnected port and is linked to
- * other switches below the parents of s, but not to s. If there are more such switches than
- * missing groups, those with the most unconnected ports are chosen. (With a nominal fabric, all
- * far ends are known, and nothing is assumed.)
+ * number of upward groups that a switch should have (n_slots).  With a nominal fabric, all far ends
+ * are known.  Without one, the far end of an upward group of switch s is unknown if all links of
+ * the group are missing.  This module then assumes a far end: a switch of the next rank that has an
+ * unconnected port and is linked to other switches below the parents of s, but not to s.  If there
+ * are more such switches than missing groups, those with the most unconnected ports are chosen.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,11 +60,8 @@ static bool add_absent(struct list *w)
 	return true;
 }
 
-/*
- * Fills w->found with the switches of the next rank that have an unconnected port, are
- * linked to a neighbour of s, and are not linked to s. (A neighbour is a switch of the
- * same rank with a common parent.) Returns their number.
- */
+/* Fill w->found with the possible far ends of missing links of s, as described in the head of this
+ * file.  Returns their number. */
 static uint32_t candidates(struct list *w, ftr_sw s)
 {
 	const struct ftr_shape *sh = w->z->sh;

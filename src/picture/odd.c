@@ -2,9 +2,9 @@
 /*
  * Switches, host ports and links that differ from most of their kind.
  *
- * None of these differences is an error, because a fabric may be built that way, but they
- * are marked in the picture. "Most" means the most frequent value, which is used only if
- * at least half of the kind have it.
+ * None of these differences is an error: a fabric may be built that way.  The picture marks
+ * them.  "Most" means the most frequent value, which is used only if at least half of the kind
+ * have it.
  */
 #include <string.h>
 
@@ -29,8 +29,8 @@ unsigned int ftr_link_gbps(unsigned int width, enum ftr_speed speed)
 
 /* ---- links --------------------------------------------------------------- */
 
-/* Links between switches are compared with those whose lower end has the same rank;
- * links to host ports with those at switches of the same rank. */
+/* The kind of a link.  Links between switches are of one kind if their lower ends have the same
+ * rank; links to host ports, if their switches have the same rank. */
 static uint32_t kind_of(const struct drawing *z, ftr_sw s,
 			const struct ftr_swport *p)
 {
@@ -107,8 +107,8 @@ static bool slow_links(struct drawing *z)
 
 /* ---- switches ------------------------------------------------------------ */
 
-/* The pod of the next rank above s.  Switches of the same rank that are below one pod should
- * have the same number of upward links. */
+/* The pod of the next rank above s.  Switches of one rank below the same pod should have the same
+ * number of upward links. */
 static uint32_t peers_of(const struct drawing *z, ftr_sw s)
 {
 	uint32_t r = z->sh->tree.rank[s] + 1u, pod = z->pod_of[s];
@@ -119,8 +119,8 @@ static uint32_t peers_of(const struct drawing *z, ftr_sw s)
 }
 
 /* For each switch s of rank r, set mode[s] to the most frequent n_up among the switches of rank r
- * below the same pod, except stubs; to the greatest of several such values; and to 0 if fewer than
- * half of these switches have it. */
+ * below the same pod.  Stubs are not counted.  If several values are equally frequent, the
+ * greatest is taken.  mode[s] is 0 if fewer than half of these switches have this value. */
 static void mode_up(struct drawing *z, uint32_t r, const uint32_t *n_up,
 		    uint32_t *mode, uint32_t (*seen)[FTR_PORT_MAX + 2])
 {

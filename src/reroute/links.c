@@ -47,8 +47,8 @@ static void remove_at(struct rr_links *t, uint32_t i)
 	memmove(&t->link[i], &t->link[i + 1], (t->n - i) * sizeof(t->link[0]));
 }
 
-/* Make room in a full table: drop the ALIVE link whose last failure is the
- * oldest; its failures no longer count.  False: no link is ALIVE. */
+/* Make room in a full table: drop the ALIVE link whose last failure is the oldest; its failures no
+ * longer count.  Returns false if no link is ALIVE. */
 static bool make_room(struct rr_links *t)
 {
 	uint32_t quiet = t->n;

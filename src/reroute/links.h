@@ -73,14 +73,14 @@ struct rr_links {
 
 /* Report that a port of the link is Down. */
 void rr_links_seen_down(struct rr_links *t, struct rr_ends e, double now);
-/* Report that the link died and the tables were repaired: count the failure.  True: the link is
- * damped from now on. */
+/* Report that the link died and the tables were repaired: count the failure.  Returns true if the
+ * link is damped from now on. */
 bool rr_links_died(struct rr_links *t, struct rr_ends e, double now);
 /* Report that the link was taken into use. */
 void rr_links_used(struct rr_links *t, struct rr_ends e);
 /* Report that the link could not be taken into use: the next routing uses it as OpenSM sees it. */
 void rr_links_leave(struct rr_links *t, struct rr_ends e);
-/* Make the link RETURNING, unless it is damped; false: the table is full. */
+/* Make the link RETURNING, unless it is damped.  Returns false if the table is full. */
 bool rr_links_return(struct rr_links *t, struct rr_ends e);
 bool rr_links_damped(const struct rr_links *t, struct rr_ends e, double now);
 uint32_t rr_links_count_damped(const struct rr_links *t, double now);
@@ -100,14 +100,14 @@ void rr_links_discovered(struct rr_links *t, double began);
 /* The earliest time at which the hold time of a damped link is over; negative: no link is
  * damped. */
 double rr_links_release_due(const struct rr_links *t);
-/* Make damped links whose hold time is over RETURNING; true: there were some. */
+/* Make damped links whose hold time is over RETURNING.  Returns true if there were some. */
 bool rr_links_release(struct rr_links *t, double now);
 /* Move RETURNING links, at most max, to out and end their RETURNING state.
  * *more: set to true if other links are RETURNING, and stay so.  Returns the
  * number of links in out. */
 uint32_t rr_links_take_returning(struct rr_links *t, struct rr_ends *out,
 				 uint32_t max, bool *more);
-/* End the RETURNING state of all links; true: there were some. */
+/* End the RETURNING state of all links.  Returns true if there were some. */
 bool rr_links_drop_returning(struct rr_links *t);
 
 #endif

@@ -292,7 +292,7 @@ static void try_routes(struct rr *f, struct target *target, uint32_t n)
 }
 
 /* Find out for each trap whether the link over which it came is still alive.  Requests
- * and answers are put into q; false: out of memory. */
+ * and answers are put into q.  Returns false if out of memory. */
 static bool ask_next_hops(struct rr *f, struct target *target, uint32_t n,
 			  struct probe *q)
 {
@@ -427,7 +427,7 @@ static bool is_first_unanswered(const struct probe *p, const struct rr_link *c,
 }
 
 /* Find a link of s that is alive in the view, is not in c and does not lead to a silent switch;
- * *out names it from its far end.  False: there is none. */
+ * *out names it from its far end.  Returns false if there is none. */
 static bool find_other_link(const struct rr_view *v, ftr_sw s,
 		       const struct rr_link *c, uint32_t n,
 		       struct rr_link *out)
@@ -519,8 +519,8 @@ static void ask_far_ends(struct rr *f, const struct probe *p,
 
 /* ---- neighbours of silent switches ------------------------------------------- */
 
-/* Mark in now[] the switches that did not answer this probe, and in all[] also those that did
- * not answer an earlier one.  False: every switch has answered this probe. */
+/* Mark in now[] the switches that did not answer this probe, and in all[] also those that did not
+ * answer an earlier one.  Returns false if every switch has answered this probe. */
 static bool mark_silent(const struct probe *p, const struct rr_link *c,
 			uint32_t n, uint8_t *now, uint8_t *all)
 {
@@ -549,8 +549,8 @@ static bool is_known(const struct probe *p, const struct rr_link *found,
 }
 
 /* Add to q one request for each link of s, to be sent to the neighbour at the far end.  Links to
- * silent neighbours, links that are dead in the view, and links whose state is known, are left
- * out.  False: out of memory. */
+ * silent neighbours, links that are dead in the view, and links whose state is known, are left out.
+ * Returns false if out of memory. */
 static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 			   const struct probe *p,
 			   const struct rr_link *found, uint32_t n_found)
@@ -573,7 +573,7 @@ static bool add_neighbours(struct probe *q, ftr_sw s, const uint8_t *silent,
 	return ok;
 }
 
-/* Put requests to the neighbours of silent switches into q; false: out of memory. */
+/* Put requests to the neighbours of silent switches into q.  Returns false if out of memory. */
 static bool list_neighbours(struct probe *q, const struct probe *p,
 			    const struct rr_link *found, uint32_t n)
 {

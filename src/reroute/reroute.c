@@ -328,7 +328,7 @@ static void stop_transition(struct rr *f, struct rr_repair *r,
 		give_up_view(f);
 }
 
-/* One round of the transition to the tables of the view; false: it failed. */
+/* One round of the transition to the tables of the view.  Returns false if it failed. */
 static bool run_transition(struct rr *f, struct rr_repair *r)
 {
 	struct ftr_err err = { 0 };
@@ -374,7 +374,8 @@ static void repair_locally(struct rr *f, struct rr_repair *r)
 		report_local(f, r);
 }
 
-/* False: the repair or its transition failed.  In any case r no longer belongs to the caller. */
+/* Returns false if the repair or its transition failed.  In any case r no longer belongs to the
+ * caller. */
 static bool repair(struct rr *f, struct rr_repair *r)
 {
 	const struct ftr_incr_result *res;
@@ -460,8 +461,8 @@ static uint32_t drop_damped(struct rr *f, struct rr_link *c, uint32_t n)
 	return kept;
 }
 
-/* Probe the links in ask, and repair the tables.  False: OpenSM has begun to route; try again after
- * its routing. */
+/* Probe the links in ask, and repair the tables.  Returns false if OpenSM has begun to route: the
+ * caller must try again after its routing. */
 static bool probe_and_repair(struct rr *f, const struct rr_link *ask,
 		    uint32_t n_ask, const struct rr_trap *trap,
 		    uint32_t n_traps)

@@ -281,8 +281,8 @@ void rr_fini(struct rr *f);
  * the list of repairs that the last discovery has seen; the caller completes,
  * records and frees them. */
 struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen);
-/* Take the next job.  The caller is the worker and holds the mutex.  False: there is nothing to
- * do until the time of rr_timer() or the next event. */
+/* Take the next job.  The caller is the worker and holds the mutex.  Returns false if there is
+ * nothing to do until the time of rr_timer() or the next event. */
 bool rr_take(struct rr *f, struct rr_task *t);
 /* Run the job from start to end; called without the mutex. */
 void rr_do(struct rr *f, struct rr_task *t);
@@ -294,8 +294,8 @@ struct rr_view *rr_view_new(struct rr *f, const struct rr_routing *gen,
 void rr_view_free(struct rr_view *v);		/* NULL is accepted */
 /* Replace the current view, which is freed; NULL: no view. */
 void rr_view_set(struct rr *f, struct rr_view *v);
-/* Probe the links of the switches that sent the traps, and repair the tables.  False: OpenSM has
- * routed in the meantime; handle the traps again. */
+/* Probe the links of the switches that sent the traps, and repair the tables.  Returns false if
+ * OpenSM has routed in the meantime: the traps must be handled again. */
 bool rr_repair_traps(struct rr *f, const struct rr_trap *trap, uint32_t n);
 /* Probe the RETURNING links, and take those that are Active into use. swept: true after
  * SUBNET_UP; false if the hold time of a damped link is over. */
@@ -335,10 +335,9 @@ bool rr_left_out(struct rr *f, const struct rr_ends *e, bool active);
 unsigned int rr_routes_to(struct rr_view *v, ftr_sw s, struct rr_dr *out);
 unsigned int rr_routes_around(struct rr_view *v, ftr_sw s,
 			      const uint64_t *dead, struct rr_dr *out);
-/* The directed route to s that is the reverse of the path of a trap from s.  hop: the first
- * link of that path, named from its far end; hop->sw is FTR_SW_NONE if the
- * manager is attached to s.  False: the tables have no path over links that the view shows as
- * alive. */
+/* The directed route to s that is the reverse of the path of a trap from s.  hop: the first link of
+ * that path, named from its far end; hop->sw is FTR_SW_NONE if the manager is attached to s.
+ * Returns false if the tables have no path over links that the view shows as alive. */
 bool rr_trap_route(const struct rr_view *v, ftr_sw s, struct rr_dr *out,
 		   struct rr_link *hop);
 /* These two functions compute v->tree[0].  rr_search_suspect sets v->suspect to the dead links

@@ -80,7 +80,7 @@ struct rr_trap {
 	double at;		/* time at which the trap arrived, ms */
 };
 
-/* In brackets: the members of struct rr_event that are set. */
+/* The members of struct rr_event that are set, and their meaning, are in brackets. */
 enum rr_event_kind {
 	/* A switch reports a link change [lid, master]. */
 	RR_EV_TRAP = 0,
@@ -91,7 +91,8 @@ enum rr_event_kind {
 	RR_EV_DISCOVERED,
 	/* OpenSM computes tables, with or without a discovery before it. */
 	RR_EV_ROUTING,
-	/* The switches hold other tables [yes: of one of our engines]. */
+	/* OpenSM has routed, so the switches hold new tables [yes: one of our engines has made
+	 * them]. */
 	RR_EV_ROUTED,
 	/* All links are set up. */
 	RR_EV_SUBNET_UP,
@@ -143,7 +144,7 @@ enum rr_action {
 	RR_ACT_SETTLE = 1 << 8,
 	/* Probe the RETURNING links. */
 	RR_ACT_RETURNS = 1 << 9,
-	/* Only with RR_ACT_RETURNS: the reason is that a sweep is done. */
+	/* Only with RR_ACT_RETURNS: the links are probed because a sweep is done. */
 	RR_ACT_SWEPT = 1 << 10,
 	/* Ask OpenSM for a heavy sweep. */
 	RR_ACT_SWEEP = 1 << 11,

@@ -68,7 +68,7 @@ struct rr_repair *rr_routed(struct rr *f, const struct rr_routing *gen)
 
 /* ---- jobs ---------------------------------------------------------------- */
 
-/* False: the traps must be handled again. */
+/* Returns false if the traps must be handled again. */
 static bool handle_traps(struct rr *f)
 {
 	rr_want_sweep(f);

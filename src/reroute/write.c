@@ -197,8 +197,8 @@ static void mark_route(const struct push *p, const struct rr_dr *dr,
 	}
 }
 
-/* Compute v->tree[1].  Its routes avoid one link of the route of each lost packet: the first
- * link over which no packet of this step has passed.  False: no memory. */
+/* Compute v->tree[1].  Its routes avoid one link of the route of each lost packet: the first link
+ * over which no packet of this step has passed.  Returns false if out of memory. */
 static bool search_around_lost(struct push *p, uint32_t first, uint32_t end)
 {
 	const struct ftr_fabric *f = p->v->gen.fabric;
@@ -429,9 +429,10 @@ static bool allocate(struct push *p)
 		p->cut_off && p->late && p->block && p->dead;
 }
 
-/* True if the worker may write now.  After a discovery, OpenSM then waits for end_write (at most
- * 5 s) before it routes.  False also if a routing has begun and ended while the switches were
- * probed: changes that are based on older tables must not overwrite the tables of that routing. */
+/* Returns true if the worker may write now.  After a discovery, OpenSM then waits for end_write (at
+ * most 5 s) before it routes.  Also returns false if a routing has begun and ended while the
+ * switches were probed: changes that are based on older tables must not overwrite the tables of
+ * that routing. */
 static bool begin_write(struct rr *f, uint32_t *epoch)
 {
 	struct rr_event ev = { .kind = RR_EV_WRITE_BEGIN };
@@ -450,8 +451,8 @@ static void end_write(struct rr *f, bool rewrite)
 				       .yes = rewrite });
 }
 
-/* Find routes around dead links and the switches in `silent` (NULL: none) for the writes that
- * have no route yet.  False: some writes still have no route. */
+/* Find routes around dead links and the switches in `silent` (NULL: none) for the writes that have
+ * no route yet.  Returns false if some writes still have no route. */
 static bool find_routes(struct push *p, const uint8_t *silent)
 {
 	struct rr_dr_limits limits = { .dead = p->dead, .avoid = silent };

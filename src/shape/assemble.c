@@ -2,15 +2,15 @@
 /*
  * Makes a shape by the steps in shape.h, and answers queries about a shape.
  *
- * A shape is built in two arenas: the results for the engines, and scratch.  On any
- * failure both are freed and nothing is published.
+ * There are two arenas, one for the results (keep) and one for scratch data.  On failure both are
+ * freed.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "shape/shape.h"
 
-/* A sorted copy of a GUID list in scratch memory; NULL: out of memory. */
+/* A sorted copy of a GUID list, in scratch memory. NULL: out of memory. */
 static uint64_t *sorted(struct shaping *z, const struct ftr_guids *g)
 {
 	uint64_t *copy = ftr_arena_alloc(z->scratch, g->n, sizeof(*copy));
@@ -27,7 +27,7 @@ static bool listed(const uint64_t *list, uint32_t n, uint64_t guid)
 	return bsearch(&guid, list, n, sizeof(*list), ftr_u64_cmp) != NULL;
 }
 
-/* Set ep_host and hosts according to the lists; false: no host port counts as a host. */
+/* Set ep_host and hosts from the sorted lists. Returns false if no host port counts as a host. */
 static bool count_hosts(struct shaping *z, const uint64_t *cn, uint32_t n_cn,
 			const uint64_t *io, uint32_t n_io)
 {
@@ -57,11 +57,13 @@ static bool names_none(const struct ftr_fabric *f, const struct ftr_guids *g)
 }
 
 /*
- * Find the host ports that count as hosts, that is, as compute nodes. Routers, Aggregation Nodes
- * and ports without a link never do. Of the others, a list of compute nodes decides, if given;
- * otherwise all count except those of I/O nodes. A list of compute nodes that names no host would
- * leave the tree without leaves. Such a list is ignored, and cn_unknown is set in the shape. (For
- * example, the list has node GUIDs instead of port GUIDs, or all of its nodes are switched off.)
+ * Find the host ports that count as hosts, that is, as compute nodes.  Routers, Aggregation
+ * Nodes and ports without a link never count.  If a list of compute nodes is given, it decides
+ * about all other ports.  Otherwise all of them count except I/O nodes.
+ *
+ * A list that names no host of the fabric is ignored, and cn_unknown is set: with such a list
+ * no switch would be a leaf.  The list may have node GUIDs instead of port GUIDs, or all of its
+ * nodes may be switched off.
  */
 enum ftr_status shape_hosts(struct shaping *z)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The candidates of one entry: equation (1) of Gliksberg et al. 2020, section
- * 3.4, with the rule of <ftr/shape.h> for switches that must go down.
+ * The candidates of one LFT entry, that is, the port groups that it may use: Gliksberg et al.
+ * 2020, section 3.4, equation (1), with the deviation that <ftr/shape.h> explains.  A column is a
+ * switch as a destination.
  */
 #include <string.h>
 
 #include "shape/shape.h"
 
-/* True if some switch above s routes to the column downward through s; then s must route to the
- * column downward, too. */
+/* True if s must route downward to the column, because a switch above s routes downward through
+ * s. */
 static bool must_descend(const struct ftr_shape *sh, ftr_sw s,
 			 const struct ftr_cost_column *c)
 {

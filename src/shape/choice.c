@@ -1,65 +1,72 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Choice of the leaf seeds (rank.c, rule 6).
+ * Choice of the leaf seeds (rule 6) and of the ranks to keep (rule 7).  Rules 1 to 5 are in
+ * rank.c.
  *
- * Rule 1 (rank.c) fails if upper switches have as many hosts as leaves.  Examples are two spines
- * with ten storage nodes each, or a core chassis whose chips have four hosts each, as many as
- * each edge switch below. These upper switches would become leaves, and the few links that still
- * lead up would carry all traffic. OpenSM does not solve this either: ftree takes every
- * switch with a host for a leaf, and updn finds no roots if hosts are on spines. In both
- * cases OpenSM falls back to min-hop.
+ * Rule 1 fails if upper switches have as many hosts as leaves.  Examples: two spines with ten
+ * storage nodes each; a core chassis whose chips have four hosts each, like the edge switches
+ * below.  By rule 1 these upper switches would be leaves.  All traffic would then use the few
+ * links that still lead up.  OpenSM has the same problem: ftree takes every switch with a host
+ * for a leaf.  updn finds no roots if spines have hosts, and OpenSM then falls back to min-hop.
  *
- * Two designs were compared.  The first one decides for each switch alone, by its ratio of
- * hosts to links.  It needs a threshold, and every threshold is wrong for some fabric: a rack
- * that is half empty has the ratio of a spine with storage nodes.  The second one, which is
- * used here, proposes several sets of leaf seeds and compares the results:
+ * Rule 6 tries several sets of leaf seeds and compares the results:
  *
- *  - Sort the switches with hosts by the number of hosts per link to another switch,
- *    descending. Each of the MAX_CUTS largest gaps in this sequence gives one set: all
- *    switches before the gap, if they have at least half of the hosts. Leaves with few hosts
- *    come after the gap; rule 3 finds them.
- *  - Apply rules 2 to 5 to each set.  Apply them once more to the best set, with LEAST_SHARE
- *    in place of LOW_SHARE: chips that are connected to many spines but to few leaves have
- *    only a small share of neighbours with a height.
+ *  - Sort the switches with hosts by their ratio of hosts to links, descending.  Find the
+ *    MAX_CUTS largest gaps in this sequence.
+ *  - For each gap, take the switches before the gap.  They are a set of leaf seeds if they have
+ *    at least half of the hosts.  Leaves with few hosts come after the gap; rule 3 finds them.
+ *  - Apply rules 2 to 5 to each set.
+ *  - Apply rules 2 to 5 once more to the best set, with LEAST_SHARE instead of LOW_SHARE.  This
+ *    finds the height of chips that have many spines but few leaves as neighbours.
  *
- * A new result replaces the best one so far if it leads to clearly less congestion: less than GAIN
- * times as much, or less than DEEP_GAIN times as much if it has more ranks. If it has fewer ranks,
- * any smaller amount suffices. (The amount of congestion is the square of the greatest load, times
- * the sum of the squares of all loads; see congestion.h.) The new result must not leave many more
- * pairs without an up/down path (MORE_APART). If all sets lead to the same heights, as in most
- * trees whose hosts are all on leaves, no congestion is estimated.
+ * A fixed threshold for the ratio of hosts to links would be wrong for some fabrics: a rack
+ * that is half empty has the same ratio as a spine with storage nodes.
  *
- * A fabric has no levels if every switch has hosts and none is above the others: a ring, a
- * mesh, a HyperX.  Rule 5 makes many of its links horizontal, so they are not used.  If such a
- * fabric has at most MAX_FLAT switches, each switch is also tried as the only root of an order
- * in which every link leads up or down.
+ * The first result is that of rule 1.  A new result replaces the best result so far if it has less
+ * congestion, and does not leave many more pairs without an up/down path (MORE_APART).  The amount
+ * of congestion is max^2 * squares (struct congestion).  It must be less than
+ *
+ *	GAIN times the amount of the best result, if both have the same number of ranks
+ *	DEEP_GAIN times, if the new result has more ranks
+ *	1 times, if the new result has fewer ranks
+ *
+ * If all sets give the same heights, no congestion is estimated.  This is so in most trees
+ * that have all hosts on leaves.
+ *
+ * Rings, meshes and HyperX fabrics have hosts on every switch and no levels.  Rule 5 makes many
+ * of their links horizontal, and horizontal links are not used.  If such a fabric has at most
+ * MAX_FLAT switches, each switch is also tried as the only root.  Then no link is horizontal.
  *
  * If the administrator gives roots, they decide the ranks, and rules 6 and 7 are not used.
  *
- * Rule 7. One more host can change the result of rules 1 and 6, and then nearly all tables change.
- * So, if the ranks of an earlier shape are given, they are kept unless the inferred ranks are much
- * better. Much better means that the number of pairs without an up/down path is less than KEEP_GAIN
- * times that of the earlier ranks; or that the amount of congestion is less than KEEP_GAIN times
- * theirs, and there are not many more such pairs (MORE_APART). KEEP_GAIN corresponds to a tenth
- * less load on every link. A smaller gain is
- * not worth new tables, and the estimate is not exact enough to show it. If the inferred ranking
- * has more ranks, its amount of congestion must be less than DEEP_GAIN times that of the earlier
- * ranks. If it has fewer ranks, it need only be as good as the earlier one, which corrects ranks
- * that were inferred when the fabric was still incomplete, for example a spine that was ranked
- * below the leaves. Three kinds of switches get their inferred ranks even if the earlier ranks are
- * kept: new switches, stubs of the earlier shape, and switches whose links were moved so that all
- * of them would be horizontal.
+ * Rule 7.  One more host can change the result of rules 1 and 6, and then nearly all tables
+ * change.  Therefore the ranks of an earlier shape are kept, unless the inferred ranks are much
+ * better.  They are much better in one of these cases:
  *
- * The state file of the nominal fabric has the ranks of the switches. A shape that is made again
- * from the same fabric and these ranks is identical:
+ *  - The number of pairs without an up/down path is less than KEEP_GAIN times the earlier one.
+ *  - The amount of congestion is less than KEEP_GAIN times the earlier one, and there are not
+ *    many more pairs without an up/down path.  If there are more ranks, DEEP_GAIN replaces
+ *    KEEP_GAIN.
+ *  - There are fewer ranks, and neither the congestion nor the number of pairs without a path
+ *    increases.  This corrects ranks that were inferred when the fabric was incomplete, for
+ *    example a spine that was ranked below the leaves.
  *
- *  - To keep an earlier rank, the height is set to earlier rank - shift; find_shift() computes the
- *    shift as the most frequent difference between earlier ranks and inferred heights. When the
- *    shape is made again, switches that kept their rank have the same difference as before, and all
- *    others have the most frequent one. So the shift is the same.
- *  - A switch keeps its rank only if a link leads from it to a switch of another rank (is_level).
- *    That switch then keeps its rank for the same reason. So both meet the condition again
- *    when the shape is made again.
+ * KEEP_GAIN corresponds to a tenth less load on every link.  A smaller gain is not worth new
+ * tables, and the estimate is not exact enough to show it.
+ *
+ * Some switches get their inferred ranks in any case: new switches, stubs of the earlier shape,
+ * and switches whose links would all be horizontal.
+ *
+ * A switch that keeps its rank gets the height (earlier rank - shift).  The shift is the most
+ * frequent difference between earlier ranks and inferred heights.
+ *
+ * The state file of the nominal fabric stores the ranks.  The same fabric with the stored ranks
+ * gives an identical shape again:
+ *
+ *  - The shift is the same.  Switches that kept their rank have the same difference as before.
+ *    All other switches now have the most frequent difference.
+ *  - A switch that kept its rank had a link to a switch of another rank (is_level()).  The two
+ *    ranks still differ, so the switch keeps its rank again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,36 +77,34 @@
 #define LOW_SHARE 8
 #define LEAST_SHARE 64
 #define MAX_CUTS 8
-#define MAX_FLAT 64		/* greatest number of switches of a fabric that is ranked from each
-				 * of its switches */
-#define MIN_GAP 1.1		/* a gap: a ratio is at least MIN_GAP times the next smaller one */
-#define GAIN 0.9		/* A better ranking has less than GAIN times the congestion of the
-				 * best so far. */
-#define DEEP_GAIN 0.5		/* used instead of GAIN and of KEEP_GAIN if the new
-				 * ranking has more ranks */
-#define KEEP_GAIN 0.66		/* A ranking replaces an earlier one if it has less than KEEP_GAIN
-				 * times its congestion. 0.66 is about 0.9 to the fourth power: 0.9
+#define MAX_FLAT 64		/* greatest number of switches of a fabric that is tried with each
+				 * switch as the only root */
+#define MIN_GAP 1.1		/* a gap in the sequence: a ratio is at least MIN_GAP times the next
+				 * one */
+#define GAIN 0.9		/* A better ranking has less than GAIN times the congestion. */
+#define DEEP_GAIN 0.5		/* instead of GAIN and KEEP_GAIN if the new ranking has more
+				 * ranks */
+#define KEEP_GAIN 0.66		/* A ranking that replaces an earlier one has less than KEEP_GAIN
+				 * times its congestion. 0.66 is about 0.9^4: each link has 0.9
 				 * times the load. */
-#define NO_MORE 1.001		/* used instead of KEEP_GAIN if the new ranking has fewer
-				 * ranks; above 1 because of rounding */
-#define MORE_APART 0.1		/* greatest number of additional pairs without an up/down path, as a
-				 * share of the pairs that are physically connected */
+#define NO_MORE 1.001		/* instead of KEEP_GAIN if the new ranking has fewer ranks; above 1
+				 * because of rounding */
+#define MORE_APART 0.1		/* greatest allowed increase of pairs without an up/down path, as a
+				 * share of the physically connected pairs */
 
 struct ranking {
 	int32_t *height;
-	uint8_t *seeds;		/* seeds[s]: 1: s is a leaf seed */
+	uint8_t *seeds;		/* 1: the switch is a leaf seed */
 	uint8_t *is_leaf, *is_stub;
 	struct congestion cost;
-	bool estimated;		/* true: cost has been computed */
+	bool estimated;
 };
 
-/* The ratio hosts / links: number of hosts of a switch, and number of its links to other
- * switches. */
+/* Of one switch: the number of hosts, and the number of links to other switches. */
 struct host_ratio {
 	uint32_t hosts, links;
 };
 
-/* For qsort(): sort ratios in descending order. */
 static int ratio_cmp(const void *x, const void *y)
 {
 	const struct host_ratio *a = x, *b = y;
@@ -109,8 +114,8 @@ static int ratio_cmp(const void *x, const void *y)
 	return (p < q) - (p > q);
 }
 
-/* Find the largest gaps in the descending sequence of n ratios. cut[k] is the last ratio before the
- * k-th largest gap. Returns the number of gaps, at most MAX_CUTS. */
+/* Set cut[k] to the last ratio before the k-th largest gap. The n ratios descend. Returns the
+ * number of gaps, at most MAX_CUTS. */
 static uint32_t find_cuts(const struct host_ratio *host_ratio, uint32_t n, struct host_ratio *cut)
 {
 	double gap[MAX_CUTS];
@@ -143,7 +148,7 @@ static void use_ranking(struct shaping *z, const struct ranking *r)
 	z->is_stub = r->is_stub;
 }
 
-/* Allocate a ranking, and make z use its arrays. */
+/* Allocate a ranking, and make z->is_leaf and z->is_stub point into it. */
 static enum ftr_status ranking_new(struct shaping *z, struct ranking *r)
 {
 	uint32_t n = z->f->n_sw;
@@ -172,7 +177,7 @@ static double amount(const struct ranking *r)
 	return r->cost.max * r->cost.max * r->cost.squares;
 }
 
-/* Rule 6: True if a is better than b. */
+/* Rule 6: true if a is better than b. */
 static bool is_better(const struct shaping *z, const struct ranking *a,
 		      const struct ranking *b)
 {
@@ -183,8 +188,8 @@ static bool is_better(const struct shaping *z, const struct ranking *a,
 	return amount(a) < (p > q ? DEEP_GAIN : p < q ? 1 : GAIN) * amount(b);
 }
 
-/* Replace *best by r if r is better than *best and its heights differ from those of each of the
- * n_old rankings in old[]. */
+/* Replace *best by r if r is better. Does nothing if a ranking in old[] has the same heights as
+ * r. */
 static enum ftr_status compare(struct shaping *z, struct ranking *r,
 			       const struct ranking *old, uint32_t n_old,
 			       struct ranking **best)
@@ -205,8 +210,7 @@ static enum ftr_status compare(struct shaping *z, struct ranking *r,
 	return st;
 }
 
-/* Set host_ratio[] to the ratios of all switches with hosts, in descending order; returns their
- * number. */
+/* Set host_ratio[] to the ratios of all switches with hosts, descending. Returns their number. */
 static uint32_t sorted_ratios(const struct shaping *z, struct host_ratio *host_ratio)
 {
 	uint32_t n = 0;
@@ -218,8 +222,8 @@ static uint32_t sorted_ratios(const struct shaping *z, struct host_ratio *host_r
 	return n;
 }
 
-/* Set the leaf seeds to the switches whose ratio of hosts to links is at least that of cut.
- * Returns false if these switches have less than half of the hosts. */
+/* Make all switches leaf seeds whose ratio of hosts to links is at least that of cut. Returns false
+ * if these switches have less than half of the hosts. */
 static bool seed_by_ratio(struct shaping *z, const struct host_ratio *cut)
 {
 	uint64_t seeds = 0, all = 0;
@@ -236,7 +240,7 @@ static bool seed_by_ratio(struct shaping *z, const struct host_ratio *cut)
 
 /* ---- fabrics without levels ---------------------------------------------- */
 
-/* True if every switch has hosts, and no switch has a height above 0: a mesh or a ring. */
+/* True if every switch has hosts and no height is above 0, as in a mesh or a ring. */
 static bool is_flat(const struct shaping *z, const int32_t *height)
 {
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
@@ -245,8 +249,7 @@ static bool is_flat(const struct shaping *z, const int32_t *height)
 	return true;
 }
 
-/* The position of a switch in the order of rank_from(). A smaller position is higher in the
- * tree. */
+/* The sort key of rank_from(). The root has the smallest key. */
 struct by_depth {
 	int32_t depth;
 	uint32_t links;
@@ -264,9 +267,9 @@ static int depth_cmp(const void *x, const void *y)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-/* Rank the component of root. Every link leads up to the end that is closer to root. If both ends
- * are equally close, the link leads up to the end with more links, or else with the lower index.
- * The height of a switch is one more than that of the highest switch below it. */
+/* Rank the component of root.  Every link leads up to the end that is closer to root; on a tie,
+ * to the end with more links, then to the end with the lower index.  The height of a switch is one
+ * more than the greatest height below it. */
 static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 				 int32_t *height)
 {
@@ -301,8 +304,8 @@ static enum ftr_status rank_from(struct shaping *z, ftr_sw root,
 	return FTR_OK;
 }
 
-/* Rank the fabric from each switch as the only root, so that no link is horizontal.
- * Replace *best by the best of these rankings if it is better than *best. */
+/* Rank the fabric from each switch as the only root. Replace *best by the best of these rankings if
+ * it is better. */
 static enum ftr_status single_root(struct shaping *z, struct ranking **best,
 				   struct ranking r[2])
 {
@@ -344,9 +347,8 @@ static const struct ftr_old_rank *old_rank(const struct shaping *z, ftr_sw s)
 	return bsearch(&z->f->sw[s].guid, old->sw, old->n, sizeof(*old->sw), old_rank_cmp);
 }
 
-/* Heights begin at different values in different shapes. Set *shift to the most frequent difference
- * between the earlier ranks and height[]; if several differences are equally frequent, to the least
- * of them. False: no switch has both an earlier rank and a height. */
+/* Set *shift to the most frequent difference between an earlier rank and height[]. On a tie, the
+ * least difference wins. Returns false if no switch has both an earlier rank and a height. */
 static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *shift)
 {
 	uint32_t count[3 * MAX_RANKS] = { 0 }, most = 0;
@@ -354,7 +356,7 @@ static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *
 	for (ftr_sw s = 0; s < z->f->n_sw; s++) {
 		const struct ftr_old_rank *r = old_rank(z, s);
 
-		/* a height can be out of range only in an inferred ranking that is refused later */
+		/* an inferred ranking with a height out of this range is refused later */
 		if (r && height[s] > -MAX_RANKS && height[s] < MAX_RANKS)
 			count[r->rank - height[s] + MAX_RANKS]++;
 	}
@@ -367,7 +369,7 @@ static bool find_shift(const struct shaping *z, const int32_t *height, int32_t *
 	return most > 0;
 }
 
-/* Rule 7: true if the inferred ranking r replaces the earlier one. */
+/* Rule 7: true if the inferred ranking r replaces the earlier ranking old. */
 static bool replaces(const struct shaping *z, const struct ranking *r,
 		     const struct ranking *old)
 {
@@ -382,7 +384,7 @@ static bool replaces(const struct shaping *z, const struct ranking *r,
 	return amount(r) < (p > q ? DEEP_GAIN : KEEP_GAIN) * amount(old);
 }
 
-/* True if no link of s leads up or down. */
+/* True if all links of s are horizontal. */
 static bool is_level(const struct shaping *z, const int32_t *height, ftr_sw s)
 {
 	for_each_nbr(z, s, t)
@@ -391,8 +393,8 @@ static bool is_level(const struct shaping *z, const int32_t *height, ftr_sw s)
 	return true;
 }
 
-/* Set old to the earlier ranking.  A switch that does not keep its earlier rank (rule 7) gets its
- * height in r.  tmp: [n_sw] scratch.  False: old is the same as r. */
+/* Set old to the earlier ranks. A switch that does not keep its earlier rank (rule 7) gets its
+ * height in r. tmp: [n_sw] scratch. Returns false if old is the same as r. */
 static bool apply_old(const struct shaping *z, const struct ranking *r, int32_t shift,
 		      int32_t *tmp, struct ranking *old)
 {
@@ -416,8 +418,7 @@ static bool apply_old(const struct shaping *z, const struct ranking *r, int32_t 
 	return differs;
 }
 
-/* Rule 7: replace *best by the earlier ranking unless *best is clearly better.  A switch
- * without an earlier rank keeps its height in *best.  old: memory for the earlier ranking. */
+/* Apply rule 7 to *best. old: memory for the earlier ranking. */
 static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
 				struct ranking **best)
 {
@@ -444,8 +445,8 @@ static enum ftr_status keep_old(struct shaping *z, struct ranking *old,
 	return st;
 }
 
-/* Ranking 0 has the leaf seeds of rule 1.  Ranking k, 1 <= k <= n_cuts, has the leaf seeds of
- * cut[k - 1].  The last ranking has the leaf seeds of the best one so far, but uses LEAST_SHARE. */
+/* Rule 6. Ranking 0 uses the leaf seeds of rule 1. Ranking k uses those of cut[k - 1]. The last
+ * ranking uses the seeds of the best one so far, with LEAST_SHARE. */
 enum ftr_status shape_heights(struct shaping *z)
 {
 	uint32_t n = z->f->n_sw, n_cuts, k;

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of destinations: columns, and the index d of every LID.
+ * The order of destinations.  A column is one switch as a destination.  The index d is the
+ * number of a LID in the order of destinations.
  *
- * Equations (3) and (4) of Gliksberg et al. 2020 balance the load only if destinations
- * with consecutive d are neighbours in the tree. LIDs are not ordered like this, so d
- * is computed here:
+ * Equations (3) and (4) of Gliksberg et al. 2020 balance the load only if destinations with
+ * consecutive d are neighbours in the tree.  LIDs have no such order, so d is computed here:
  *
- *  - Leaves are ordered by nested pods.  pod(l) = connected component of the switches of
- *    rank <= l, without horizontal links, because no cost depends on them.  Pods are ordered by
- *    their first leaves (by GUID, or by the natural order of host names).  So the leaves of a
- *    pod are adjacent on every level.
- *  - Every leaf owns the same number of indices (the stride: the host count of the leaf
- *    with the most hosts), so a leaf with fewer hosts does not shift the indices of other leaves.
- *  - Within a leaf, hosts are ordered by port number or, with FTR_LEAF_BY_NAME, by name.  In the
- *    order of port numbers a missing host leaves its index free, and no other host moves when the
- *    missing host returns, provided that the number of ports that may carry a host is at most
- *    the stride.  Otherwise only the hosts present are counted.
- *  - The i-th LID of a port (LMC) has the index d + i, so a leaf sends to successive LIDs of a
+ *  - Leaves are ordered by nested pods.  A pod of rank l is a connected component of the
+ *    switches of rank <= l; horizontal links do not connect switches here.  Pods are ordered by
+ *    their first leaves.  The first leaf is the one with the lowest GUID, or with the first host
+ *    name in natural order.  So the leaves of a pod are adjacent on every level.
+ *  - Every leaf owns the same number of indices, the stride: the number of hosts of the leaf
+ *    with the most hosts.  So a leaf with fewer hosts does not shift the indices of others.
+ *  - The hosts of a leaf are ordered by port number or, with FTR_LEAF_BY_NAME, by name.  In the
+ *    order of ports, a missing host leaves a gap, so no other host moves when it returns.
+ *    A leaf may have more ports for hosts than the stride.  Then it has no gaps: only the
+ *    present hosts are counted.
+ *  - The i-th LID of a port (LMC) has the index d + i.  So a leaf sends to successive LIDs of a
  *    port over successive upward groups.
- *  - If a leaf has ports of multi-port hosts, its indices are rotated: all are increased by the
- *    same number, modulo the stride. The ports of one host are then on different planes, as far
- *    as the links permit.
+ *  - Multi-port hosts: a number is added to all indices of a leaf, modulo the stride.  This
+ *    rotation puts the ports of one host on different planes, as far as the links permit.
  *
- * Each class of destinations other than hosts has its own indices, computed over all switches, by
- * column and then by port number or name, without gaps for missing ports. So these classes do not
- * disturb the balance of the compute nodes.
+ * Destinations that are not hosts on leaves belong to other classes (enum ftr_class).  Each
+ * class has its own indices, over all switches, without gaps.  So these classes do not disturb
+ * the balance of the compute nodes.
  *
  *	d = (position of the column) * stride of the class + offset in the column
  */
@@ -35,23 +34,21 @@
 
 struct leaf_key {
 	ftr_sw sw;
-	const char *name;	/* with FTR_LEAF_BY_NAME: the smallest host name; NULL: there are no
-				 * hosts, or the order is by GUID. Leaves without a name are
-				 * sorted last */
+	const char *name;	/* FTR_LEAF_BY_NAME: the smallest host name of the leaf; otherwise,
+				 * or without hosts, NULL */
 };
 
 struct ordering {
 	struct shaping *z;
-	struct leaf_key *leaf;	/* leaves in base order, that is, by GUID or by name */
+	struct leaf_key *leaf;	/* leaves in base order: by GUID or by name */
 	uint32_t n_leaf;
-	uint32_t *base;		/* base[s]: position of leaf s in base order */
-	uint32_t *pod_key;	/* pod_key[r * n_sw + s]: position of the first leaf of the pod of s
-				 * at rank r */
-	ftr_ep *ep_by_sw;	/* host ports, sorted by switch and then by ep_cmp() */
+	uint32_t *base;		/* position of a leaf in base order */
+	uint32_t *pod_key;	/* pod_key[r * n_sw + s]: base position of the first leaf in the pod
+				 * of s at rank r */
+	ftr_ep *ep_by_sw;	/* host ports, by switch, then by ep_cmp() */
 	uint32_t *ep_first;	/* ep_first[s]: index in ep_by_sw[] of the first host port of s */
-	uint32_t *offset;	/* offset[e]: offset of host port e among the host ports of its
-				 * switch and class */
-	uint8_t *cls;		/* cls[e]: enum ftr_class */
+	uint32_t *offset;	/* offset of a host port among the ports of its switch and class */
+	uint8_t *cls;		/* enum ftr_class of a host port */
 	uint32_t stride[FTR_N_CLASSES];
 };
 
@@ -150,14 +147,14 @@ static enum ftr_status base_order(struct ordering *o)
 	return FTR_OK;
 }
 
-/* True if s is below rank l. An empty leaf has a high rank, but counts as below every
- * rank, because it is ordered among the other leaves. */
+/* True if s is below rank l. An empty leaf has a high rank, but counts as below every rank, like
+ * other leaves. */
 static bool below(const struct shaping *z, ftr_sw s, uint32_t l)
 {
 	return z->rank[s] < l || (z->is_leaf[s] && z->is_stub[s]);
 }
 
-/* Set pod_key. A pod is identified by its first leaf in base order. */
+/* Set pod_key. */
 static enum ftr_status pods(struct ordering *o)
 {
 	const struct shaping *z = o->z;
@@ -196,8 +193,8 @@ static enum ftr_status pods(struct ordering *o)
 	return FTR_OK;
 }
 
-/* The order of columns: leaves first, by their pods from the highest rank down, then by base order;
- * then the other switches by (rank, index). */
+/* The order of columns. Leaves are compared by their pods, those of the highest rank first, then by
+ * base order. After the leaves come the other switches by (rank, index). */
 static int col_cmp(const void *x, const void *y, void *ctx)
 {
 	const struct ordering *o = ctx;
@@ -277,7 +274,7 @@ static enum ftr_status pods_of_switches(struct ordering *o)
 
 /* ---- offsets inside a switch ------------------------------------------- */
 
-/* Mark the port numbers to which a host is connected on at least one leaf. */
+/* Mark the port numbers that connect a host on at least one leaf. */
 static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 {
 	const struct shaping *z = o->z;
@@ -289,8 +286,8 @@ static void host_ports(const struct ordering *o, uint8_t *is_host_port)
 			is_host_port[z->f->ep[e].sw_port] = 1;
 }
 
-/* Place the hosts of leaf s by port number, with gaps for missing hosts. False: the number of ports
- * of s that may have a host exceeds the stride. */
+/* Place the hosts of leaf s by port number. Returns false if s has more ports for hosts than the
+ * stride. */
 static bool number_by_port(struct ordering *o, ftr_sw s,
 			  const uint8_t *is_host_port)
 {
@@ -358,8 +355,8 @@ static void set_offsets(struct ordering *o)
 
 /* ---- multi-port hosts -------------------------------------------------- */
 
-/* The slots that the ports of a host use at the leaves that have been rotated already. If there are
- * more than MAX_TAKEN slots, only the first ones are stored. */
+/* The slots of a host's ports on leaves that have been rotated already; at most MAX_TAKEN of
+ * them. */
 #define MAX_TAKEN 8
 
 struct taken {
@@ -385,8 +382,8 @@ static uint32_t slot_of(const struct ordering *o, ftr_sw s, ftr_ep e,
 		FTR_MAX(sh->numbering.n_slots[s], 1u);
 }
 
-/* The rotation of leaf s for which the fewest ports of multi-port hosts are in a slot that another
- * port of the same host uses. */
+/* The rotation of leaf s that gives the fewest conflicts. A conflict is a slot that another port of
+ * the same multi-port host uses. */
 static uint32_t best_rotation(const struct ordering *o, ftr_sw s,
 			  const uint32_t *ports, const struct taken *taken)
 {
@@ -443,7 +440,6 @@ static enum ftr_status spread_multiport(struct ordering *o)
 
 /* ---- results ----------------------------------------------------------- */
 
-/* Store the index d of every switch and host port in the shape. */
 static enum ftr_status publish(const struct ordering *o)
 {
 	const struct shaping *z = o->z;

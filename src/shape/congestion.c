@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * An estimate of the congestion to which given ranks lead. It needs no groups, costs or tables.
+ * Estimates the congestion for given ranks of the switches, without groups, costs or tables.
  *
- * The candidates of a switch towards a column are those of the shape (<ftr/shape.h>),
- * computed for one column at a time:
+ * A column is a switch as a destination.  The candidates of a switch towards a column are the same
+ * as in the shape (<ftr/shape.h>).  They are computed for one column at a time:
  *
  *	ascending	down[s] = 1 + min over t below s: down[t]
  *	descending	must[s] = some t above s has cost[t] > down[s]
  *			cost[s] = must[s] ? down[s]
  *				: min(down[s], 1 + min over t above s: cost[t])
  *
- * Then the flows of the hosts of each switch are pushed towards the column, from the
- * switches with the greatest cost to the column itself.
+ * Then the flows of all hosts are moved hop by hop to the switch of the column.  The switches with
+ * the greatest cost come first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,29 +20,28 @@
 #include "shape/rank.h"
 
 #define FAR UINT32_MAX
-/* Limit of (switches * ordered pairs of neighbours) / k: only every k-th column is used. If k > 1,
- * the flows to these columns share few downward links, which would then seem overloaded. So only
- * upward links are compared in this case: each of them has about 1/k of the load that it would have
- * with all columns. */
+/* In large fabrics only every k-th column is used.  k is chosen so that
+ * (switches * ordered pairs of neighbours) / k stays below this limit.  If k > 1, only the loads
+ * of upward links are used.  They are about 1/k of the loads with all columns.  The downward links
+ * near the few columns would seem overloaded. */
 #define MAX_WORK 250000
 
 struct estimate {
 	const struct shaping *z;
 	const int32_t *height;
-	uint64_t *order;	/* [n] ((height + 2^31) << 32 | index) of each switch with a height,
-				 * ascending */
+	uint64_t *order;	/* [n] ((height + 2^31) << 32 | index) of the switches with a
+				 * height, ascending */
 	uint32_t n;		/* number of switches with a height */
 	/* for the current column, [n_sw] each */
 	uint32_t *cost, *down;	/* costs and down-costs; FAR: no path */
-	uint8_t *must;		/* must[s]: s must route downward */
-	double *flow;		/* flow[s]: number of flows that pass s on the way to one host of
-				 * the column; equal for all of its hosts */
+	uint8_t *must;		/* 1: the switch must route downward */
+	double *flow;		/* number of flows through a switch to one host of the column */
 	ftr_sw *by_cost;	/* switches with a path to the column, by ascending cost */
 	uint32_t *first;	/* scratch of sort_by_cost() */
-	double *load;		/* load[k]: number of flows to neighbour z->nbr[k] */
+	double *load;		/* load[k]: number of flows on the links of z->nbr[k] */
 	uint32_t step;		/* every step-th column is used */
-	double pairs, apart;	/* pairs: number of pairs of hosts that links connect; apart: number
-				 * of these pairs that have no path */
+	double pairs, apart;	/* pairs of hosts that are physically connected; of these, pairs
+				 * without a path */
 };
 
 static void sort_switches(struct estimate *e)
@@ -94,7 +93,7 @@ static uint32_t costs(struct estimate *e, ftr_sw col)
 	return greatest;
 }
 
-/* Store in by_cost the switches that have a path, sorted by cost; returns their number. */
+/* Set by_cost to the switches with a path, by ascending cost. Returns their number. */
 static uint32_t sort_by_cost(struct estimate *e, uint32_t greatest)
 {
 	uint32_t n = 0;
@@ -119,7 +118,7 @@ static uint32_t sort_by_cost(struct estimate *e, uint32_t greatest)
 	return n;
 }
 
-/* Equation (1): True if t is a next hop of s. */
+/* Equation (1): true if t is a next hop of s. */
 static bool is_candidate(const struct estimate *e, ftr_sw s, ftr_sw t)
 {
 	if (is_above(e, t, s))
@@ -127,8 +126,7 @@ static bool is_candidate(const struct estimate *e, ftr_sw s, ftr_sw t)
 	return is_below(e, t, s) && e->down[t] < e->cost[s];
 }
 
-/* Divide the flows at s among the links to the next hops of s. hosts: number of hosts of the
- * column. */
+/* Divide the flows at s among the links to its next hops. hosts: number of hosts of the column. */
 static void divide(struct estimate *e, ftr_sw s, uint32_t hosts)
 {
 	uint32_t n_links = 0;
@@ -147,7 +145,7 @@ static void divide(struct estimate *e, ftr_sw s, uint32_t hosts)
 	}
 }
 
-/* Send the flows of all hosts that can reach switch col to the hosts of col. uf: the connected
+/* Send the flows of all hosts to the hosts of switch col, if there is a path. uf: the connected
  * components of the fabric. */
 static void push(struct estimate *e, ftr_sw col, uint32_t *uf)
 {

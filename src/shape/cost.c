@@ -2,18 +2,20 @@
 /*
  * Costs, down-costs and dividers: Gliksberg et al. 2020, Procedure 1.
  *
- * In the paper each switch updates the rows of costs of its neighbours. Here each switch computes
- * its own row from the rows of its neighbours. Each row then has one writer, and the switches of
- * a rank can be divided among the team. Ranks are processed one after the other:
+ * A cost is the number of hops from a switch to a column, that is, to a destination switch.  A
+ * down-cost counts paths over downward links only.  The costs of one switch to all columns are a
+ * row.  In the paper each switch updates the rows of its neighbours.  Here each switch computes
+ * its own row from the rows of its neighbours.  So each row has one writer, and the threads of the
+ * team can divide the switches of a rank.  Ranks are processed one after the other:
  *
  *	ascending	down[s] = min over switches g below: down[g] + 1
  *	descending	must[s] = some switch g above has cost[g] > down[s]
  *			cost[s] = must[s] ? down[s]
  *				: min(down[s], min over g above: cost[g] + 1)
  *
- * <ftr/shape.h> explains must[] and the deviation from the paper.  must[] is not stored: it is
- * computed from the rows of the switches above, which its users read anyway.  A row has one
- * byte per column, and many columns are processed at a time.  O(links * n_sw), two passes.
+ * <ftr/shape.h> explains must[] and the deviation from the paper.  must[] is not stored: its
+ * users compute it from the rows of the switches above, which they read anyway.  A row has one
+ * byte per column, so many columns are processed at a time.  O(links * n_sw), two passes.
  */
 #include <string.h>
 
@@ -54,18 +56,18 @@ void cost_row(const struct ftr_shape *sh, ftr_sw s, size_t from, size_t n,
 
 struct costing {
 	const struct shaping *z;
-	const ftr_sw *list;	/* switches of the current rank */
+	const ftr_sw *list;
 	uint8_t *cost, *down;
-	uint8_t *must;		/* scratch: a row for each worker */
+	uint8_t *must;		/* scratch: a row per worker */
 	uint8_t *inf;		/* a row of FTR_COST_INF */
 	size_t stride;
 };
 
 /*
- * FTR_REORDER_KEEP (reorder.c): remove some down-costs of s. If the paths to be kept lead from s to
- * a column over a neighbour that is above s in the new order, s gets no down-cost for that column.
- * Otherwise a switch above could route downward through s, s would have to route downward as well,
- * and all its traffic to that column would share its few downward links.
+ * FTR_REORDER_KEEP (reorder.c): remove some down-costs of s.  In the old order, s may route to a
+ * column over a neighbour that is above s in the new order.  Then s gets no down-cost for this
+ * column.  Otherwise a switch above s could route downward through s.  s would then have to
+ * route downward too, and its few downward links would carry all its traffic to this column.
  */
 static void remove_down_costs(const struct costing *c, unsigned int worker, ftr_sw s,
 			uint8_t *down)
@@ -122,9 +124,9 @@ static void run_rank(struct costing *c, uint32_t r, ftr_team_fn fn)
 	ftr_team_run(c->z->team, first[r + 1] - first[r], 16, fn, c);
 }
 
-/* The dividers Pi: Gliksberg et al. 2020, section 3.3, over the nominal groups. The divider of a
- * switch is the greatest product (divider * number of groups above) of the switches below it.
- * Switches are visited by ascending rank, so the divider of a switch is final before it is used. */
+/* The dividers Pi over the nominal groups: Gliksberg et al. 2020, section 3.3.  The divider of t is
+ * the maximum of (divider * number of slots) over the switches below t.  Switches are visited by
+ * ascending rank, so a divider is final before it is used. */
 enum ftr_status shape_dividers(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The parts of a fabric that the nominal fabric lacks or that differ from it.
+ * Finds the parts of a fabric that the nominal fabric lacks, or that differ from it.
  *
- * Switches are matched by the GUID of the holder of a place, or else by their links or by
- * the GUID of the place (replace.c); host ports are matched by GUID.  Information that the
- * fabric does not have is not a difference: an LMC if there is no LID, or a name if it is empty
- * (two names are compared only if leaves are ordered by name).  A host port
- * without a link has no place in the tree and is ignored.
+ * A place is the position of a switch in the nominal fabric.  Its holder is the switch that was
+ * there last.  A switch is matched with a place by the GUID of the holder.  If no holder has the
+ * GUID of the switch, the switch is matched by its links, or by the GUID of the place (replace.c).
+ * A host port is matched by its GUID.
+ *
+ * Missing information is not a difference: an LMC without a LID, or an empty name.  Names are
+ * compared only if leaves are ordered by name.  A host port without a link is ignored.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -70,8 +72,8 @@ static void switches(struct cover *c)
 	}
 }
 
-/* The difference between two host ports that have the same GUID and each have a link, as text;
- * NULL: there is none. */
+/* The difference between two host ports with the same GUID, as text; NULL: none. Both have a
+ * link. */
 static const char *difference(const struct cover *c,
 			      const struct ftr_endport *a,
 			      const struct ftr_endport *b, bool names)
@@ -144,7 +146,7 @@ static void links(struct cover *c)
 
 /* ---- another fabric? --------------------------------------------------- */
 
-/* Number of objects of one kind (switches, host ports or links): in f, in n, and in both. */
+/* The number of switches (or host ports, or links) in f, in n, and in both. */
 struct common {
 	uint32_t f, n, both;
 };
@@ -163,10 +165,9 @@ uint32_t cover_connected(const struct ftr_fabric *f)
 	return n;
 }
 
-/* Decide whether f and n are different fabrics. They differ if they have few switches and few host
- * ports in common. They also differ if both have links, but few links between switches and
- * few links of host ports in common. If f or n has no objects of a kind, little_in_common() is true
- * for this kind. */
+/* Decide whether f and n are different fabrics. They are if they have few switches and few host
+ * ports in common. If both have links, they are also different if they have few links between
+ * switches and few links of host ports in common. */
 static void other_fabric(struct cover *c)
 {
 	struct ftr_nominal_change *g = &c->change;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Comparison of a fabric f with the nominal fabric n: the corresponding switch or host port of n
- * for each switch and host port of f, and the parts of f that n lacks.
+ * Compares a fabric f with the nominal fabric n.  The result has the counterpart in n of each
+ * switch and host port of f, and counts the parts of f that n lacks.
  */
 #ifndef FTR_SHAPE_COVER_H
 #define FTR_SHAPE_COVER_H
@@ -11,33 +11,32 @@
 
 struct cover {
 	const struct ftr_fabric *f, *n;
-	ftr_sw *sw;		/* sw[s]: switch of n that corresponds to s; FTR_SW_NONE: none */
-	ftr_ep *ep;		/* ep[e]: host port of n that corresponds to e; FTR_EP_NONE: none */
-	/* the result; the members grew, reshaped and dropped_* are not set */
+	ftr_sw *sw;		/* the counterpart in n of each switch of f, or FTR_SW_NONE */
+	ftr_ep *ep;		/* the counterpart in n of each host port of f, or FTR_EP_NONE */
+	/* the result, without the members grew, reshaped and dropped_* */
 	struct ftr_nominal_change change;
 };
 
-/* Compare f with n and set *c. names: a different name counts as a change. n == NULL: all of f is
- * new, and no example is given. False: out of memory. */
+/* Compare f with n and set *c. names: a different name counts as a change. If n is NULL, all of f
+ * counts as new, and no example is given. Returns false if out of memory. */
 bool cover_compare(struct cover *c, struct ftr_arena *a,
 		   const struct ftr_fabric *f, const struct ftr_fabric *n,
 		   bool names);
 
-/* replace.c: find the switches of f that replace another one. False: out of memory. */
+/* Find the switches of f that replace another switch (replace.c). Returns false if out of
+ * memory. */
 bool cover_replaced(struct cover *c, struct ftr_arena *a);
 
-/* The number of host ports of f that have a link. */
 uint32_t cover_connected(const struct ftr_fabric *f);
 
-/* True if all of f is in n. */
 static inline bool cover_complete(const struct cover *c)
 {
 	return !c->change.new_sw && !c->change.replaced_sw && !c->change.new_links &&
 	       !c->change.new_hosts && !c->change.changed;
 }
 
-/* True if the link at (s, p) leads to a switch and is to be reported from this end. Each
- * link is reported once, from the end with the lower (switch index, port). */
+/* True if port p of s has a link to a switch and this end reports the link. The end with the lower
+ * (switch index, port) reports it, so that each link is reported once. */
 static inline bool cover_reported_here(const struct ftr_fabric *f, ftr_sw s,
 				       unsigned int p)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Destinations: every LID with its column, class, port and index d, sorted.
+ * Destinations: every LID with its column (the switch of its owner), class, port and index d,
+ * sorted.
  *
- * The index d of the first LID of a switch or host port is known (column_order.c, or
- * project.c for a nominal shape).  The i-th LID of the same port (LMC) has d + i, i >= 0.
+ * column_order.c or project.c sets the index d of the first LID of a switch or host port.
+ * The i-th LID of the same port (LMC) has d + i, i >= 0.
  */
 #include <stdlib.h>
 
 #include "shape/shape.h"
 
-/* The order of destinations inside a column. */
 static int dest_cmp(const void *x, const void *y)
 {
 	const struct ftr_dest *a = x, *b = y;
@@ -21,7 +21,7 @@ static int dest_cmp(const void *x, const void *y)
 	return (a->lid > b->lid) - (a->lid < b->lid);
 }
 
-/* True if the owner of the LID is a switch or a host port with a link. */
+/* True if the LID is to be routed: its owner is a switch, or a host port with a link. */
 static bool has_column(const struct ftr_fabric *f,
 		       const struct ftr_lid_owner *w)
 {
@@ -59,7 +59,7 @@ enum ftr_status shape_dests(struct shaping *z)
 
 	if (!dest || !first)
 		return shape_nomem(z);
-	/* Count the LIDs of each column, place them, and sort each column. */
+	/* Count the LIDs of each column, store them column by column, and sort each column. */
 	for (uint32_t lid = 1; lid <= f->max_lid; lid++)
 		if (has_column(f, &f->owner[lid]))
 			first[dest_of(z->sh, (ftr_lid)lid).col + 2]++;

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Port groups, in an order that is the same in the whole fabric.
+ * Port groups and planes, in an order that is the same in the whole fabric.
  *
  * A group holds the parallel links from a switch to one neighbour (Gliksberg et al. 2020,
- * section 3.1).  The paper orders the groups of a switch by the GUID of the neighbour.
- * With GUIDs as vendors assign them, the pods of a tree then disagree on which spine is
- * the first, and flows of shift permutations share links.
+ * section 3.1).  The paper orders the groups of a switch by the GUID of the neighbour.  With
+ * the GUIDs of real switches, the pods of a tree disagree about which spine is the first.
+ * Flows of shift permutations then share links.
  *
- * deviation: the groups above a switch of rank r are ordered by (plane of the neighbour,
- * GUID).  A plane is a connected component of the switches of rank > r, without
- * horizontal links, and is identified by its smallest GUID.  All switches of one rank see
- * the same planes, and therefore make the same choice.  With opts.by_guid, groups have the
- * order of the paper.
+ * deviation: the upward groups of a switch are ordered by (plane of the neighbour, GUID).  For
+ * a switch of rank r, a plane is a connected component of the switches of rank > r, without
+ * horizontal links.  Planes are ordered by their smallest GUID.  All switches of one rank see
+ * the same planes, so they make the same choice.  With opts.by_guid, the order is that of
+ * the paper.
  *
- * One union-find serves all ranks. From the top rank down, the switches of rank r + 1 are added to
- * it. Then the groups of the switches of rank r are ordered by the representative of the plane: the
- * switch with the smallest GUID. Stubs, which connect only switches that lower switches
- * already connect, are left out; otherwise an empty leaf that looks like a top switch would merge
- * all planes into one.
+ * One union-find serves all ranks: it begins with the top rank, and then the switches of each
+ * lower rank are added.  Stubs are left out, because they connect only switches that lower
+ * switches connect already.  An empty leaf, for example, may look like a top switch, and would
+ * join all planes into one.
  *
- * If two slots of a switch lead to one plane, the shape has upward paths (upward_paths.c).  To
- * detect this, a second union-find leaves out empty leaves only.  All other stubs are
- * included, because the spines of a chassis are stubs if racks already connect its leaf
- * switches.
+ * If two slots of a switch lead to one plane, the shape has upward paths (upward_paths.c).
+ * A second union-find detects this.  It leaves out empty leaves, but includes all other stubs:
+ * the spines of a chassis are stubs if racks already connect its leaf switches.
  *
- * Slots are numbered in the same order; inferred slots (slots.c) are included.
+ * The slot of a group above a switch is its number among all nominal groups above the switch.
+ * Slots have the order of the groups.  Inferred groups (slots.c) have slots, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +54,8 @@ static int draft_cmp(const void *x, const void *y)
 	return (a->g.remote > b->g.remote) - (a->g.remote < b->g.remote);
 }
 
-/* True if s is left out of planes. stubs == false: all stubs are left out; stubs == true: only
- * empty leaves are left out. */
+/* True if the union-find of planes leaves out s. stubs: if false, it leaves out all stubs; if true,
+ * only empty leaves. */
 static bool left_out(const struct shaping *z, ftr_sw s, bool stubs)
 {
 	return z->is_stub[s] && (!stubs || z->is_leaf[s]);
@@ -76,7 +75,6 @@ static void join_rank(const struct shaping *z, uint32_t *uf, uint32_t r,
 	}
 }
 
-/* Set d[] to the groups of s, sorted by draft_cmp(); returns their number. */
 static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			     struct draft *d)
 {
@@ -100,7 +98,6 @@ static uint32_t draft_groups(const struct shaping *z, uint32_t *uf, ftr_sw s,
 	return n;
 }
 
-/* Count the horizontal links, each link once. */
 static void count_horizontal(struct shaping *z)
 {
 	for (ftr_sw s = 0; s < z->f->n_sw; s++)
@@ -109,7 +106,6 @@ static void count_horizontal(struct shaping *z)
 				z->sh->tree.n_horizontal += t->links;
 }
 
-/* The number of planes above rank 0. */
 static uint32_t count_planes(const struct shaping *z, uint32_t *uf)
 {
 	uint32_t n = 0;
@@ -129,11 +125,8 @@ static int slot_cmp(const void *x, const void *y)
 	return (a->remote > b->remote) - (a->remote < b->remote);
 }
 
-/*
- * Assign slots to the groups above s, which are d[0 .. n_up - 1], sorted. Each nominal neighbour
- * above s has a slot; the slots are sorted like the groups. Sets slot[], which has room for all
- * switches, and returns the number of slots.
- */
+/* Assign slots to the groups d[0 .. n_up - 1] above s, which are sorted. Sets slot[] to the nominal
+ * neighbours above s, in the order of groups. Returns their number. */
 static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 			     struct draft *d, uint32_t n_up, struct slot *slot)
 {
@@ -159,7 +152,7 @@ static uint32_t number_slots(const struct shaping *z, uint32_t *uf, ftr_sw s,
 	return m;
 }
 
-/* True if two of the n slots of s lead to the same plane.  seen: [n_sw] scratch. */
+/* True if two of the n slots of s lead to one plane. seen: [n_sw] scratch. */
 static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 			uint32_t n, ftr_sw *seen)
 {
@@ -174,8 +167,8 @@ static bool share_plane(uint32_t *uf, ftr_sw s, const struct slot *slot,
 	return twice;
 }
 
-/* Store the ports in the order of groups, with their nominal positions. In a group that lacks
- * links, the present links get the first positions. */
+/* Store the ports in the order of groups, with their nominal positions in the group. If a group
+ * lacks links, its present links get the first positions. */
 static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 {
 	uint32_t n = z->nbr_first[z->f->n_sw], next = 0;
@@ -198,9 +191,8 @@ static enum ftr_status lay_links(struct shaping *z, struct ftr_group *groups)
 	return FTR_OK;
 }
 
-/* The arrays that shape_group() works with. */
 struct grouping {
-	/* [n_sw] union-finds of planes. uf: without stubs; all: without empty leaves only */
+	/* union-finds of planes; uf: without stubs; all: without empty leaves only */
 	uint32_t *uf, *all;
 	ftr_sw *seen;
 	struct slot *slot;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A shape over a nominal shape.
+ * A shape made over a nominal shape.
  *
- * Everything that defines positions is copied: ranks, stubs, columns, groups, slots and
- * links in their nominal order, dividers, indices d.  Nominal parts that are not in the
- * fabric are left out of the lists. A fault therefore changes none of these positions.
- * Costs are computed afterwards from the remaining groups, over the nominal ranks.
+ * Everything that defines positions is copied: ranks, stubs, columns, groups, slots, links in
+ * their nominal order, dividers and indices d.  Switches, groups and links that the fabric lacks
+ * are left out.  So a fault changes neither the order nor the nominal numbers of the other
+ * parts.  Costs are computed afterwards from the present groups and the nominal ranks.
  *
- * The fabric must be a part of the nominal one, switch by switch and link by link.
+ * All switches, links and host ports of the fabric must be in the nominal fabric.  <ftr/shape.h>
+ * explains the terms.
  */
 #include <string.h>
 
@@ -18,8 +19,7 @@ struct projection {
 	struct shaping *z;
 	const struct ftr_shape *n;	/* the nominal shape */
 	struct cover c;
-	ftr_sw *sw;		/* sw[t]: switch of the fabric for nominal switch t; FTR_SW_NONE:
-				 * none */
+	ftr_sw *sw;		/* sw[t]: present switch for nominal switch t, or FTR_SW_NONE */
 };
 
 static enum ftr_status prepare(struct projection *p)
@@ -39,7 +39,7 @@ static enum ftr_status prepare(struct projection *p)
 	return FTR_OK;
 }
 
-/* Copy those properties of switches that do not depend on the present links. */
+/* Copy the properties of switches that do not depend on present links. */
 static enum ftr_status switches(struct projection *p)
 {
 	struct shaping *z = p->z;
@@ -71,7 +71,6 @@ static enum ftr_status switches(struct projection *p)
 	return shape_by_rank(z, p->n->tree.n_ranks);
 }
 
-/* The nominal groups and links that are in the fabric. */
 struct present {
 	struct ftr_group *group;
 	ftr_port *port;
@@ -79,8 +78,7 @@ struct present {
 	uint32_t n, n_ports;
 };
 
-/* Add group g of the nominal shape, with those of its links that are in the fabric. False: none of
- * its links is in the fabric. */
+/* Add the nominal group g with its present links. Returns false if none of its links is present. */
 static bool add_present_group(const struct projection *p, struct present *l,
 			 ftr_sw s, const struct ftr_group *g)
 {
@@ -200,8 +198,7 @@ static enum ftr_status endports(struct projection *p)
 	return shape_dests(z);
 }
 
-/* Copy the upward paths. The numbers q stay nominal, even if a switch on the path is
- * missing. */
+/* Copy the upward paths. The numbers q do not change, even if a switch on the path is missing. */
 static enum ftr_status up_paths(struct projection *p)
 {
 	struct shaping *z = p->z;
@@ -222,9 +219,8 @@ static enum ftr_status up_paths(struct projection *p)
 	return FTR_OK;
 }
 
-/* True if the fabric lacks the nominal link at port q of nominal switch t, although it has both
- * switches, and the link is to be reported from this end (cover_reported_here()). s: the switch of
- * the fabric that corresponds to t. */
+/* True if the fabric lacks the nominal link at port q of t, although it has the switches at both
+ * ends, and this end reports the link (cover_reported_here()).  s: the counterpart of t. */
 static bool is_absent(const struct projection *p, ftr_sw s, ftr_sw t,
 		      unsigned int q)
 {

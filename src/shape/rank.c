@@ -1,48 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The ranks of the switches, which decide whether a link leads up or down.
+ * The ranks of the switches.  They decide whether a link leads up or down.
  *
- * Gliksberg et al. 2020, section 3.1, take leaf switches as the lowest level and derive the other
- * levels breadth first. Real fabrics are not built like this: a few hosts are connected to middle
- * and top switches, some leaves have fewer hosts than others, and some leaves are connected only to
- * other leaves. So ranks are inferred by these rules:
+ * Gliksberg et al. 2020, section 3.1, take leaf switches as the lowest level and find the other
+ * levels breadth first.  Real fabrics differ.  Middle and top switches have a few hosts.  Some
+ * leaves have fewer hosts than others, and some leaves are connected only to other leaves.
+ * Ranks are therefore inferred by these rules:
  *
- *  1. Leaf seeds.  T is the number of hosts on the switch of the median host: half of the
- *     hosts share their switch with fewer hosts, half with more.  A switch is a
- *     leaf, with height 0, if it has at least T / SEED_SHARE hosts, or at least as many
- *     hosts as links to other switches.  A few hosts on an upper switch do not make it
- *     a leaf.
- *  2. Heights.  The share of a switch without a height is the fraction of its neighbours
- *     that have a height already.  Round k gives height k to the switches whose share is
- *     at least 1 / LOW_SHARE (choice.c).  But a switch has to wait for a later round if its
+ *  1. Leaf seeds.  Let T be the number of hosts on the switch of the median host: half of the
+ *     hosts share their switch with fewer hosts, half with more.  A switch is a leaf, with
+ *     height 0, in two cases: it has at least T / SEED_SHARE hosts, or it has at least as many
+ *     hosts as links to other switches.  A few hosts on an upper switch do not make it a leaf.
+ *  2. Heights.  Round k gives height k to some of the switches without a height.  The share of a
+ *     switch is the fraction of its neighbours that have a height already.  A switch gets a
+ *     height if its share is at least 1 / LOW_SHARE (choice.c).  But it must wait if its
  *     neighbours with a larger share outnumber its neighbours with a height.  If no switch
- *     qualifies, the switches with the largest share get height k.  So a top switch that
- *     has a leaf among its many neighbours keeps a high rank.
- *  3. Slim leaves.  If all neighbours of a switch of height >= 2 belong to one component
- *     of lower switches, it connects only switches that are already connected.  If it has
- *     end nodes of any kind, except Aggregation Nodes, it is a slim leaf and gets height 0,
- *     because I/O nodes on leaves of their own must reach each other. A slim leaf counts as a
- *     leaf switch only if it has compute nodes.  If the switch has no such end nodes, it is a
- *     stub. A stub keeps its height, because after many faults it may be the only switch that
- *     connects others, but it is ignored when planes are determined.  A stub that has most of its
- *     neighbours in common with a leaf is an empty leaf. It counts as a leaf in the order of
- *     leaves, so a rack that is switched off keeps its place.
- *  4. Hanging leaves.  A leaf that has no neighbour above it, but other leaves as
- *     neighbours, is placed below these leaves. This is repeated for chains of leaves.
- *  5. A component in which all switches have the same height (two switches back to back,
- *     a ring) is ranked breadth first from its switch with the most neighbours.  This
- *     connects everything, but is not well balanced.
- *
+ *     qualifies, the switches with the largest share get height k.  So a top switch that has
+ *     one leaf among its many neighbours keeps a high rank.
+ *  3. Slim leaves, stubs and empty leaves.  This rule is about switches of height >= 2 that
+ *     connect only switches that lower switches connect already.
+ *     A switch of this kind with end nodes, apart from Aggregation Nodes, is a slim leaf.  It
+ *     gets height 0, because I/O nodes on leaves of their own must reach each other.  It counts
+ *     as a leaf switch if it has compute nodes.
+ *     A switch of this kind without end nodes is a stub.  A stub keeps its height, because after
+ *     many faults it may be the only switch that connects others.  Stubs are left out of planes.
+ *     A stub that has most of its neighbours in common with a leaf is an empty leaf.  An empty
+ *     leaf counts as a leaf in the order of leaves, so a rack that is switched off keeps its
+ *     place.
+ *  4. Hanging leaves.  A leaf without a neighbour above it, but with other leaves as neighbours,
+ *     is placed below these leaves.  This is repeated for chains of leaves.
+ *  5. Flat components.  If all switches of a component have the same height, they are ranked
+ *     breadth first from the switch with the most neighbours.  Examples: a ring, or two switches
+ *     back to back.  The new ranks connect all switches, but do not balance traffic well.
  *  6. Choice (choice.c).  Rule 1 fails if upper switches have as many hosts as leaves, and
  *     rule 5 leaves links unused.  So rules 2 to 5 are applied to other leaf seeds as well.
- *     If a small fabric has no levels, it is also ranked from each of its switches.  A
- *     result replaces an earlier one if it leads to clearly less estimated congestion.
+ *     A small fabric without levels is also ranked from each of its switches.  A result
+ *     replaces an earlier one if its estimated congestion is clearly less.
  *  7. Earlier ranks (choice.c) are kept unless the result of rule 6 is clearly better.
  *
- * If the administrator gives roots, they decide instead: a breadth-first search from the
- * roots gives each switch a depth, and rank = greatest depth - depth. In a component without a
- * root, links keep the inferred direction. A top switch that is missing from the list would get a
- * rank below its neighbours, and most of its links would not be used: see enum ftr_roots.
+ * If the administrator gives roots, they decide instead.  A breadth-first search from the roots
+ * gives each switch a depth, and rank = greatest depth - depth.  In a component without a root,
+ * links keep the inferred direction.  A top switch that is missing from the list would get a
+ * rank below its neighbours.  Most of its links would then not be used (see enum ftr_roots).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -54,7 +53,7 @@
 
 /* ---- adjacency --------------------------------------------------------- */
 
-/* Set key[] to the links of s to other switches, as (far switch << 8 | own port), sorted; returns
+/* Set key[] to the links of s to other switches as (far switch << 8 | own port), sorted. Returns
  * their number. */
 static uint32_t sorted_links(const struct ftr_fabric *f, ftr_sw s,
 			     uint64_t *key)
@@ -120,7 +119,6 @@ static uint32_t n_nbrs(const struct shaping *z, ftr_sw s)
 
 /* ---- heights ----------------------------------------------------------- */
 
-/* The number of hosts on the switch of the median host; 0: there are no hosts. */
 static uint32_t typical_hosts(const struct shaping *z, uint32_t *tmp)
 {
 	uint64_t total = 0, sum = 0;
@@ -149,7 +147,7 @@ void rank_seed_leaves(struct shaping *z, uint32_t *tmp)
 	}
 }
 
-/* The share low / all (rule 2). low: number of neighbours with a height; all: number of all
+/* Rule 2: a share is low / all. low: number of neighbours with a height; all: number of
  * neighbours. */
 struct share {
 	uint32_t low, all;
@@ -160,8 +158,7 @@ static bool larger(struct share a, struct share b)
 	return (uint64_t)a.low * b.all > (uint64_t)b.low * a.all;
 }
 
-/* Set the share of every switch (rule 2). A switch that has a height gets the share 0. Returns the
- * largest share. */
+/* Set the share of every switch; 0 for a switch that has a height. Returns the largest share. */
 static struct share shares(const struct shaping *z, const int32_t *height,
 			   struct share *share)
 {
@@ -180,7 +177,7 @@ static struct share shares(const struct shaping *z, const int32_t *height,
 	return best;
 }
 
-/* True if s gets a height in this round, by rule 2. */
+/* Rule 2: true if s gets a height in this round. */
 static bool qualifies(const struct shaping *z, const struct share *share, ftr_sw s,
 		  uint32_t low_share)
 {
@@ -193,7 +190,7 @@ static bool qualifies(const struct shaping *z, const struct share *share, ftr_sw
 	return better <= share[s].low;
 }
 
-/* Run one round of rule 2. False: no switch without a height has a neighbour with a height. */
+/* Run one round of rule 2. Returns false if no further switch can get a height. */
 static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 			uint32_t low_share, struct share *share)
 {
@@ -214,8 +211,8 @@ static bool raise_round(const struct shaping *z, int32_t *height, int32_t k,
 	return true;
 }
 
-/* Apply rule 3 from the lowest height up. uf: [n_sw] scratch, a union-find that joins neighbours
- * below the current height. */
+/* Apply rule 3 from the lowest height up, but leave empty leaves for later.  uf: [n_sw] scratch, a
+ * union-find of the switches below the current height. */
 static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 			uint32_t *uf)
 {
@@ -256,9 +253,9 @@ static void slim_leaves(struct shaping *z, int32_t *height, int32_t top,
 	}
 }
 
-/* True if s and some leaf with hosts have common neighbours, which are more than half of the
- * neighbours of s and more than half of those of the leaf. shared: [n_sw] scratch, all zero before
- * and after the call. */
+/* True if s has many neighbours in common with some leaf that has hosts: more than half of the
+ * neighbours of s, and more than half of the neighbours of the leaf. shared: [n_sw] scratch, all
+ * zero before and after the call. */
 static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 			      ftr_sw s, uint32_t *shared)
 {
@@ -278,8 +275,8 @@ static bool connected_as_leaf(const struct shaping *z, const int32_t *height,
 	return found;
 }
 
-/* Rule 3, switches without end nodes: find the empty leaves. Stubs are compared only with
- * leaves that have hosts, so the result does not depend on the order of switches. */
+/* Rule 3: find the empty leaves.  Stubs are compared only with leaves that have hosts, so the
+ * order of the stubs does not matter. */
 static void empty_leaves(struct shaping *z, const int32_t *height,
 			 uint32_t *shared)
 {
@@ -289,7 +286,7 @@ static void empty_leaves(struct shaping *z, const int32_t *height,
 			z->is_leaf[s] = connected_as_leaf(z, height, s, shared);
 }
 
-/* Apply rule 4: a breadth-first search over the leaves, from those with a neighbour above. */
+/* Apply rule 4 by a breadth-first search from the leaves that have a neighbour above. */
 static void hang_leaves(const struct shaping *z, int32_t *height,
 			ftr_sw *queue, uint8_t *seen)
 {
@@ -338,13 +335,12 @@ void rank_components(const struct shaping *z, uint32_t *uf)
 			ftr_uf_union(uf, s, n->sw);
 }
 
-/* Apply rule 5 to components in which all switches have the same height, or none has a height. */
+/* Apply rule 5. */
 static void flat_components(const struct shaping *z, int32_t *height,
 			    int32_t *depth, ftr_sw *queue, uint32_t *uf)
 {
 	const struct ftr_fabric *f = z->f;
-	uint32_t *best = uf + f->n_sw;	/* best[c]: switch of component c with the most
-					 * neighbours */
+	uint32_t *best = uf + f->n_sw;	/* switch with the most neighbours of each component */
 
 	rank_components(z, uf);
 	for (ftr_sw s = 0; s < f->n_sw; s++) {
@@ -357,7 +353,6 @@ static void flat_components(const struct shaping *z, int32_t *height,
 		if (best[c] == FTR_SW_NONE || n_nbrs(z, s) > n_nbrs(z, best[c]))
 			best[c] = s;
 	}
-	/* Leave out components with more than one height. */
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		for_each_nbr(z, s, n)
 			if (height[n->sw] != height[s])
@@ -418,11 +413,11 @@ uint32_t rank_height_range(const struct shaping *z, const int32_t *height)
 struct roots {
 	struct shaping *z;
 	const int32_t *height;	/* the inferred heights */
-	int32_t *depth;		/* depth[s]: distance of s from the roots found so far */
+	int32_t *depth;		/* distance from the roots found so far */
 	ftr_sw *queue;
 	uint8_t *is_root;
-	int32_t lowest;		/* least height of a listed root */
-	uint32_t nbrs;		/* least number of neighbours of a listed root */
+	int32_t lowest;
+	uint32_t nbrs;
 };
 
 static void set_depths(struct roots *r)
@@ -437,7 +432,7 @@ static void set_depths(struct roots *r)
 	rank_bfs(r->z, r->depth, r->queue, tail);
 }
 
-/* Mark the listed roots. False: none of them is in the fabric. */
+/* Mark the listed roots. Returns false if the fabric has none of them. */
 static bool mark_listed(struct roots *r)
 {
 	const struct ftr_fabric *f = r->z->f;
@@ -449,8 +444,7 @@ static bool mark_listed(struct roots *r)
 	for (uint32_t i = 0; i < roots->n; i++) {
 		ftr_sw s = ftr_fabric_find_sw(f, roots->guid[i]);
 
-		if (s == FTR_SW_NONE)	/* the list may have the GUID of a switch that was
-					 * replaced */
+		if (s == FTR_SW_NONE)	/* it may be the GUID of a switch that was replaced */
 			s = ftr_fabric_find_holder(f, roots->guid[i]);
 		if (s == FTR_SW_NONE)
 			continue;
@@ -476,8 +470,8 @@ static bool is_unlisted(const struct roots *r, ftr_sw s)
 	return true;
 }
 
-/* Find the switches that are evidently missing from the list. A switch that is found may reveal
- * others, so the search is repeated until it finds none. */
+/* Find the switches that are evidently missing from the list (enum ftr_roots). Each one found may
+ * reveal others, so the search is repeated. */
 static enum ftr_status find_unlisted(struct roots *r)
 {
 	struct shaping *z = r->z;
@@ -518,7 +512,7 @@ static enum ftr_status unknown_roots(struct shaping *z)
 	return FTR_OK;
 }
 
-/* Replace the heights by the negative depths from the given roots. */
+/* Replace the height of each switch by minus its distance from the given roots. */
 static enum ftr_status from_roots(struct shaping *z, int32_t *height)
 {
 	uint32_t n = z->f->n_sw;
@@ -590,7 +584,7 @@ static enum ftr_status publish(struct shaping *z, const int32_t *height)
 				n_ranks, MAX_RANKS);
 	if (!FTR_NEW(z->keep, z->rank, f->n_sw))
 		return shape_nomem(z);
-	/* A switch without a height is not connected to any leaf, so any rank is valid. */
+	/* A switch without a height is not connected to any leaf, so any rank will do. */
 	for (ftr_sw s = 0; s < f->n_sw; s++)
 		z->rank[s] = height[s] == NO_HEIGHT ? 0 :
 			(uint8_t)(height[s] - min);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Rules 1 to 5 of ranking (rank.c), for choice.c, and parts of them for congestion.c.
+ * The rules of ranking (rank.c) that choice.c applies several times.
  */
 #ifndef FTR_SHAPE_RANK_H
 #define FTR_SHAPE_RANK_H
@@ -8,26 +8,25 @@
 #include "shape/shape.h"
 
 #define NO_HEIGHT INT32_MIN
-#define MAX_RANKS 128		/* ensures that 2 * (ranks - 1) is below FTR_COST_INF */
+#define MAX_RANKS 128		/* so that 2 * (ranks - 1) is below FTR_COST_INF */
 
-/* The number of links from s to other switches. */
 uint32_t rank_links(const struct shaping *z, ftr_sw s);
-/* Set z->is_leaf to the leaf seeds, by rule 1; tmp: [n_sw] scratch. */
+/* Find the leaf seeds by rule 1 and mark them in z->is_leaf. tmp: [n_sw] scratch. */
 void rank_seed_leaves(struct shaping *z, uint32_t *tmp);
 /*
- * Apply rules 2 to 5 to the leaf seeds in z->is_leaf.  Sets height[s] of each switch to its
- * height or NO_HEIGHT, and updates z->is_leaf and z->is_stub.  z->is_stub must be all 0
- * before the call.  low_share: the reciprocal of the least share of rule 2.  Errors: FTR_NOMEM.
+ * Apply rules 2 to 5.  On entry, z->is_leaf marks the leaf seeds, and z->is_stub is all 0.
+ * Sets height[s] of each switch; NO_HEIGHT: s has no height.  Updates z->is_leaf and
+ * z->is_stub.  low_share: rule 2 uses 1 / low_share as the least share.  Errors: FTR_NOMEM.
  */
 enum ftr_status rank_heights(struct shaping *z, int32_t *height,
 			     uint32_t low_share) FTR_MUST_USE;
-/* The difference between the greatest and the least height; 0 if no switch has a height. */
+/* The greatest height minus the least height; 0 if no switch has a height. */
 uint32_t rank_height_range(const struct shaping *z, const int32_t *height);
-/* Breadth-first search from the switches queue[0 .. n-1].  Their depth[] must be set; that of all
- * other switches must be NO_HEIGHT.  Sets depth[] of the switches that are reached, and appends
- * them to queue.  Returns the number of switches in queue. */
+/* Breadth-first search from the switches queue[0 .. n-1]. On entry, depth[] is set for these
+ * switches and is NO_HEIGHT for all others. Sets depth[] of the switches that the search reaches,
+ * and appends them to queue. Returns the number of switches in queue. */
 uint32_t rank_bfs(const struct shaping *z, int32_t *depth, ftr_sw *queue, uint32_t n);
-/* Set uf, a union-find of switches, to the connected components of the fabric. */
+/* Set uf to a union-find of the switches; each connected component is one set. */
 void rank_components(const struct shaping *z, uint32_t *uf);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A shape over another order of the switches.
+ * A shape with another order of the switches.
  *
- * Only the direction of links (up or down) changes.  The result shares columns,
- * destinations, dividers and links with the original shape, and has its own groups, costs
- * and down-costs.  The groups of a switch are split into those above and those below by
- * the new order.  Within each part they keep the old order, so where the candidates of
- * equation (1) are the same, equation (3) makes the same choice.
+ * Only the direction of links (up or down) changes.  The result shares columns, destinations,
+ * dividers and links with the original shape.  It has its own groups, costs and down-costs.
+ * The new order divides the groups of a switch into upward and downward groups.  Within each
+ * part the groups keep the old order.  So equation (3) makes the same choice if the candidates of
+ * equation (1) are the same.  <ftr/shape.h> explains the terms and equations.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -81,8 +81,7 @@ static enum ftr_status split_groups(struct shaping *z,
 	return FTR_OK;
 }
 
-/* Fail if a cost is the greatest value below infinity, because longer paths may then have been cut
- * off. */
+/* Fail if a cost is the greatest value below infinity: longer paths may have been cut off. */
 static enum ftr_status no_overflow(struct shaping *z)
 {
 	const struct ftr_shape *sh = z->sh;

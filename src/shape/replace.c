@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Replaced switches: a switch with a new GUID that has the links of a switch that is missing.
+ * Replaced switches: a new switch has the links of a switch that is missing.
  *
- * A place of the nominal fabric is free if no switch of the fabric holds it. Each link of a switch
- * without a place is a vote, except links to other switches without a place. If the nominal fabric
- * connects the far end of the link to a free place, the vote is for that place; otherwise it is
- * against all places. A switch claims the place that has more than half of all votes of its links.
- * If several switches claim one place, the switch with the most votes gets it; on a tie, the one
- * of which more links are at the nominal port.
+ * A place is the position of a switch in the nominal fabric.  A place is free if no present switch
+ * holds it.  A switch without a place may claim a free place.  Each of its links is a vote, except
+ * links to other switches without a place.  A link votes for the free place to which the nominal
+ * fabric connects the far end of the link.  If there is no such place, the link votes against all
+ * places.
  *
- * Every switch found gives its neighbours new votes, so rounds are repeated until one
- * finds no switch. In this way two neighbours that were replaced together are found. A
- * round uses only the results of earlier rounds, so the order of switches does not
- * matter. If the two best claims are equal, neither switch gets the place.
+ * If more than half of the votes of a switch are for one place, the switch claims this place.  If
+ * several switches claim one place, the switch with the most votes gets it.  On a tie, the switch
+ * with more links at their nominal ports gets it.  If the two best claims are still equal,
+ * neither switch gets the place.
+ *
+ * Every switch that gets a place gives its neighbours new votes.  So rounds are repeated until
+ * no switch gets a place.  In this way two neighbours that were replaced together are found.
+ * A round uses only the results of earlier rounds, so the order of switches does not matter.
  */
 #include <string.h>
 
 #include "shape/cover.h"
 
 struct claim {
-	ftr_sw place;		/* the place that is claimed; FTR_SW_NONE: none */
-	uint32_t votes, strong;	/* number of votes for the place, and number of these votes whose
-				 * link is at its nominal port */
+	ftr_sw place;		/* the claimed place, or FTR_SW_NONE */
+	uint32_t votes, strong;	/* votes for the place; of these, votes whose link is at its nominal
+				 * port */
 };
 
 struct replace {
 	struct cover *c;
-	ftr_sw *here;		/* here[t]: switch of f in place t, or FTR_SW_NONE */
-	struct claim *claim;	/* claim[s]: the claim of switch s */
+	ftr_sw *here;		/* here[t]: switch of f in place t of n, or FTR_SW_NONE */
+	struct claim *claim;	/* claim[s]: claim of switch s of f */
 	ftr_sw *best;		/* best[t]: switch with the best claim to place t */
 	struct claim *tally;	/* [FTR_PORT_MAX] scratch */
 };
@@ -37,9 +40,9 @@ static bool better(struct claim a, struct claim b)
 	return a.votes != b.votes ? a.votes > b.votes : a.strong > b.strong;
 }
 
-/* The vote of port p of s. *place: the free place to which the nominal fabric connects the far end
- * of the link; FTR_SW_NONE: none. *strong: the nominal fabric connects the far end to port p of
- * that place. False: the port has no vote. */
+/* The vote of port p of s. Returns false if p has no vote. *place: the free place that gets the
+ * vote; FTR_SW_NONE: the vote is against all places. *strong: true if p is also the nominal port of
+ * the link. */
 static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 		 ftr_sw *place, bool *strong)
 {
@@ -76,7 +79,7 @@ static bool vote(const struct replace *r, ftr_sw s, unsigned int p,
 	return true;
 }
 
-/* The place that s claims by the votes of its links; place == FTR_SW_NONE: s claims none. */
+/* The claim of s; place is FTR_SW_NONE if s claims none. */
 static struct claim claim_of(const struct replace *r, ftr_sw s)
 {
 	struct claim none = { FTR_SW_NONE, 0, 0 }, best = none;
@@ -111,7 +114,7 @@ static struct claim claim_of(const struct replace *r, ftr_sw s)
 	return tie || 2 * best.votes <= all ? none : best;
 }
 
-/* Run one round; false: it has found no replaced switch. */
+/* Run one round. Returns false if no switch has got a place. */
 static bool round_of(struct replace *r)
 {
 	struct cover *c = r->c;
@@ -132,7 +135,7 @@ static bool round_of(struct replace *r)
 		if (*b == FTR_SW_NONE || better(r->claim[s], r->claim[*b]))
 			*b = s;
 	}
-	for (ftr_sw s = 0; s < n_f; s++) {	/* equal claims: neither switch gets the place */
+	for (ftr_sw s = 0; s < n_f; s++) {
 		ftr_sw t = r->claim[s].place;
 
 		if (t == FTR_SW_NONE || r->best[t] == FTR_SW_NONE ||
@@ -161,10 +164,9 @@ static bool is_end_node(const struct ftr_fabric *f, uint64_t guid)
 	return false;
 }
 
-/* Resolve conflicts of GUIDs: only the holder of a place may have the GUID of the place. If an end
- * node has this GUID, a switch with another GUID loses the place. A switch
- * that has returned, and has no place, takes the place with its own GUID; the switch that held this
- * place loses it. Each switch gets a place here at most once. */
+/* Only the holder of a place may have the GUID of the place.  If an end node has this GUID, the
+ * switch that holds the place loses it.  If a switch without a place has this GUID, it takes the
+ * place from its holder.  Each switch gets a place here at most once. */
 static void settle_guids(struct replace *r)
 {
 	const struct ftr_fabric *f = r->c->f, *n = r->c->n;

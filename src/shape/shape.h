@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The steps from a fabric to a shape, in this order:
+ * The steps that make a shape from a fabric, in this order:
  *
- *	assemble.c	the host ports that count as hosts, and their number per switch
- *	rank.c		adjacency, leaf switches, heights, ranks; choice.c and
+ *	assemble.c	which host ports count as hosts, and the number of hosts per switch
+ *	rank.c		adjacency, leaf switches, heights and ranks; choice.c and
  *			congestion.c choose among several rankings of the switches
- *	slots.c		the nominal neighbours above a switch, known or inferred
- *	group.c		port groups in a common order, planes, slots
+ *	slots.c		the nominal neighbours above each switch
+ *	group.c		port groups, their order, planes and slots
  *	column_order.c	pods, columns, index d; dest.c: the destinations
- *	upward_paths.c	the nominal upward paths of hosts, where the closed form needs them
- *	cost.c		cost, down-cost; dividers
+ *	upward_paths.c	the nominal upward paths of hosts, in some fabrics
+ *	cost.c		costs, down-costs and dividers
  *
- * With a nominal shape, project.c replaces all of these steps except the computation of
- * costs. nominal.c holds the nominal fabric; cover.c and replace.c compare it with the
- * present fabric, and unite.c makes the union of both.
+ * If a nominal shape is given, project.c copies from it instead, and only the costs are
+ * computed.  nominal.c holds the nominal fabric.  cover.c and replace.c compare the nominal
+ * fabric with the present one, and unite.c makes the union of both.
  *
- * struct shaping holds the state.  Results ("published") are in the arena of the shape, all
- * other data in a scratch arena that is freed at the end.
+ * The shape and its arrays are in one arena.  Everything else is in a scratch arena that is
+ * freed at the end.
  */
 #ifndef FTR_SHAPE_SHAPE_H
 #define FTR_SHAPE_SHAPE_H
@@ -24,13 +24,12 @@
 #include "core/core.h"
 #include <ftr/shape.h>
 
-/* A switch that is a neighbour of another switch. The neighbours of each switch are stored in
- * ascending order. */
+/* A neighbour of a switch. The neighbours of a switch are stored by ascending index. */
 struct nbr {
 	ftr_sw sw;
 	uint32_t links;
-	uint32_t first;		/* the ports that lead to the neighbour: shaping.nbr_port[first ..
-				 * first + links - 1] */
+	uint32_t first;		/* nbr_port[first .. first + links - 1]: the ports that lead to
+				 * sw */
 };
 
 struct shaping {
@@ -42,28 +41,25 @@ struct shaping {
 	struct ftr_arena *keep;		/* becomes sh->arena */
 	struct ftr_arena *scratch;
 
-	uint8_t *ep_host;		/* ep_host[e]: host port e counts as a host, see
-					 * shape_hosts() */
-	uint32_t *hosts;		/* hosts[s]: number of hosts on s */
-	uint32_t *ends;			/* ends[s]: number of host ports on s, without Aggregation
+	uint8_t *ep_host;		/* ep_host[e]: 1: host port e counts as a host
+					 * (shape_hosts()) */
+	uint32_t *hosts;
+	uint32_t *ends;			/* number of host ports on a switch, without Aggregation
 					 * Nodes */
-	uint32_t *nbr_first;		/* nbr_first[s]: index in nbr[] of the first neighbour of s;
+	uint32_t *nbr_first;		/* index in nbr[] of the first neighbour of a switch;
 					 * becomes tree.group_first */
 	struct nbr *nbr;
 	ftr_port *nbr_port;
-	uint8_t *is_leaf;		/* is_leaf[s]: s is a leaf switch, or an empty leaf
-					 * (rank.c) */
-	uint8_t *is_stub;		/* is_stub[s]: s is a stub, which is left out of planes;
-					 * becomes tree.stub */
-	int32_t *height;		/* height[s]: inferred height; NO_HEIGHT (rank.h): none */
-	uint8_t *rank;			/* rank[s]: rank of s; becomes tree.rank */
-	const struct ftr_shape *keep_to;	/* the shape whose paths FTR_REORDER_KEEP keeps, or
+	uint8_t *is_leaf;		/* 1: the switch is a leaf or an empty leaf (rank.c) */
+	uint8_t *is_stub;		/* 1: the switch is a stub; becomes tree.stub */
+	int32_t *height;		/* inferred height; NO_HEIGHT (rank.h): none */
+	uint8_t *rank;			/* becomes tree.rank */
+	const struct ftr_shape *keep_to;	/* FTR_REORDER_KEEP: the original shape; otherwise
 						 * NULL */
-	struct slots *slots;		/* see slots.c */
-	bool shared_plane;		/* true: some switch has two slots that lead to one plane */
-	ftr_sw *by_rank;		/* [n_sw] switches by ascending (rank, index) */
-	uint32_t *rank_first;		/* rank_first[r]: index in by_rank[] of the first switch of
-					 * rank r */
+	struct slots *slots;
+	bool shared_plane;		/* true: two slots of some switch lead to one plane */
+	ftr_sw *by_rank;		/* [n_sw] switches by ascending rank */
+	uint32_t *rank_first;		/* index in by_rank[] of the first switch of a rank */
 };
 
 #define for_each_nbr(z, s, n)						\
@@ -84,21 +80,20 @@ enum ftr_status shape_cost(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_dividers(struct shaping *z) FTR_MUST_USE;
 enum ftr_status shape_project(struct shaping *z) FTR_MUST_USE;
 
-/* Free the scratch arena. If st is FTR_OK, set *out; otherwise also free the shape. Returns st. */
+/* Free the scratch arena. FTR_OK in st: set *out. Otherwise: free the shape. Returns st. */
 enum ftr_status shape_end(struct shaping *z, enum ftr_status st, struct ftr_shape **out);
 
-/* Set by_rank and rank_first, and the ranks in the shape (rank.c). z->rank must be set. */
+/* Set by_rank and rank_first, and the ranks in the shape. z->rank must be set. */
 enum ftr_status shape_by_rank(struct shaping *z, uint32_t n_ranks) FTR_MUST_USE;
-/* Set the destinations of the LIDs of f, from the indices d of their owners. */
+/* Set the destinations from the indices d of switches and host ports. */
 enum ftr_status shape_dests(struct shaping *z) FTR_MUST_USE;
 
-/* slots.c: the switches that are inferred to be above s in the undamaged fabric, whether linked
- * to s or not, in ascending order. There may be further neighbours above s that were not
- * inferred. Sets *above, which is valid until the next call, and returns the number of
- * switches. */
+/* Set *above to the switches that slots.c infers above s in the undamaged fabric, in ascending
+ * order. Some of these switches may have no link to s. Present neighbours above s may be missing in
+ * *above. *above is valid until the next call. Returns the number of switches in *above. */
 uint32_t shape_inferred_above(const struct shaping *z, ftr_sw s,
 			      const ftr_sw **above);
-/* The nominal number of links between a and b. links: the present number. */
+/* The nominal number of links between a and b. links: their present number. */
 uint32_t shape_nominal_links(const struct shaping *z, ftr_sw a, ftr_sw b,
 			     uint32_t links);
 

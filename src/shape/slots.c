@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Slots: the nominal groups above a switch, known or inferred.
+ * Slots: the numbers of the nominal groups above a switch.  A missing group has a slot if it is
+ * known or inferred.
  *
- * If a fabric is damaged when it is first seen, its complete form is not known.  In every
- * PGFT (Gliksberg et al. 2020, section 2), the switches of two adjacent ranks and the links
- * between them form components that are complete bipartite graphs.  Each pair of a lower and
- * an upper switch of a component has the same number of parallel links.  Such a component is
- * called a mesh here, and links are inferred in it as follows:
+ * If a fabric is damaged when it is first seen, its complete form must be inferred.  In a PGFT
+ * (Gliksberg et al. 2020, section 2), take the switches of two adjacent ranks and the links
+ * between them.  Each connected component is a complete bipartite graph, called a mesh here.  In
+ * a mesh, each lower switch has the same number of parallel links to each upper switch.  Missing
+ * links are inferred as follows:
  *
- *  - If at least MESH_SHARE % of its pairs are linked, all pairs are nominal, with the
- *    most frequent number of links per pair (on a tie the larger number, because a missing
- *    link reduces it).  Pairs with more links keep all of their links.
- *  - A missing link leaves a free port at both ends.  So if one switch of a pair has no
- *    free port, the pair lacks no link.  If a switch has fewer free ports than missing
- *    links, it has never had these links, and nothing is inferred for it.
+ *  - If at least MESH_SHARE % of the pairs of a mesh are linked, all of its pairs are nominal.
+ *    The nominal number of links of a pair is the most frequent number; on a tie the larger
+ *    one, because missing links reduce the number.  A pair with more links keeps all of them.
+ *  - A missing link leaves a free port at both ends.  So if one switch of a pair has no free port,
+ *    the pair is complete.  A switch with fewer free ports than missing links has never had these
+ *    links, and nothing is inferred for it.
  *
- * MESH_SHARE lies between 2/3 (every leaf is connected to two of three spines: this is the
- * design, not damage) and 3/4 (a 2 x 2 mesh that lacks a link). In generated trees the
- * following share of the meshes is recognised, in %:
+ * MESH_SHARE lies between 2/3 and 3/4.  2/3 is the share if every leaf is connected to two of three
+ * spines; this is the design, not damage.  3/4 is the share if a 2 x 2 mesh lacks one link.  In
+ * generated trees the following percentage of the meshes is recognised:
  *
  *	links missing	5 %	10 %	15 %	20 %
  *	2 x 2		99.5	97.5	93	85
@@ -25,18 +26,20 @@
  *	6 x 6		100	100	99	95
  *	12 x 12		100	100	100	100
  *
- * All meshes with several links for each pair are recognised. With a MESH_SHARE of 80 %,
- * a quarter of the 2 x 2 meshes would not be recognised if 10 % of the links are missing.
- * In the real fabrics that were examined and lack links, 96 % of the pairs are linked.
+ * Meshes with several links per pair are all recognised.  If 10 % of the links are missing, a
+ * MESH_SHARE of 80 % would miss a quarter of the 2 x 2 meshes.  In the real fabrics that were
+ * examined and lack links, 96 % of the pairs are linked.
  *
- * Inferred slots have no link. When the link appears, the other slots do not change: the mesh
- * is the same, no more planes are joined than before, and the order and number of slots and
- * the dividers always include inferred slots.
+ * An inferred slot has no link.  When its link appears, the other slots do not change, for
+ * three reasons.  The mesh is the same.  No more planes are joined than before.  Inferred slots are
+ * always counted when slots are numbered and dividers are computed.
  *
- * Inferred slots are useful even with the search of <ftr/balance.h>. An example with 648 hosts:
- * after the search the most loaded link carries 1.97 flows if 5 % of the links are missing, and
- * 2.01 if 10 % are missing (mean over all shifts). If only present groups have slots, it carries
- * 2.33 and 2.66 flows.
+ * Inferred slots help even after the search of <ftr/balance.h>.  Flows on the most loaded link in
+ * a fabric of 648 hosts, after the search, mean over all shifts:
+ *
+ *	links missing		5 %	10 %
+ *	with inferred slots	1.97	2.01
+ *	without			2.33	2.66
  */
 #include <string.h>
 
@@ -47,10 +50,9 @@
 #define NO_MESH UINT32_MAX
 
 struct mesh {
-	uint32_t low, n_low;	/* the switches of the lower rank are slots.member[low .. low +
-				 * n_low - 1] */
-	uint32_t up, n_up;	/* the switches of the upper rank are slots.member[up .. up + n_up -
-				 * 1]; only those with enough free ports (see admit()) */
+	uint32_t low, n_low;	/* lower switches: slots.member[low .. low + n_low - 1] */
+	uint32_t up, n_up;	/* upper switches with enough free ports (admit()): slots.member[up
+				 * .. up + n_up - 1] */
 	uint32_t links;	/* nominal number of links of a pair */
 };
 
@@ -61,12 +63,12 @@ struct slots {
 	struct mesh *mesh;
 	ftr_sw *member;
 	uint32_t *open;		/* open[s]: number of ports of s without a link */
-	ftr_sw *above;		/* the switches that shape_inferred_above returned last */
+	ftr_sw *above;		/* result of shape_inferred_above() */
 };
 
 /* ---- meshes ------------------------------------------------------------ */
 
-/* True if t is one rank above s and both switches may be in a mesh. */
+/* True if t is one rank above s and neither is a stub. */
 static bool meshed(const struct shaping *z, ftr_sw s, ftr_sw t)
 {
 	return z->rank[t] == z->rank[s] + 1u && !z->is_stub[s] &&
@@ -82,10 +84,9 @@ static uint32_t open_ports(const struct ftr_fabric *f, ftr_sw s)
 	return n;
 }
 
-/* Find the meshes by union-find.  A switch s is in up to two meshes: element s stands for it
- * as a lower switch, element n_sw + s as an upper switch.  So the smallest element of a mesh,
- * which identifies it, is its first lower switch.  Members of a mesh are stored together,
- * those of the lower rank first, ascending. */
+/* Find the meshes by union-find.  A switch s may be a lower switch of one mesh (element s) and an
+ * upper switch of another mesh (element n_sw + s).  The smallest element of a mesh, its first lower
+ * switch, identifies the mesh.  The members of a mesh are stored together, lower switches first. */
 static void collect(const struct shaping *z, struct slots *w, uint32_t *uf,
 		    uint32_t *at)
 {
@@ -108,7 +109,7 @@ static void collect(const struct shaping *z, struct slots *w, uint32_t *uf,
 	for (uint32_t c = 0; c < n; c++) {
 		struct mesh *m = &w->mesh[c];
 
-		if (!m->n_up)		/* without an upper switch there is no mesh */
+		if (!m->n_up)
 			continue;
 		m->low = next;
 		m->up = next += m->n_low;
@@ -146,8 +147,8 @@ static uint32_t survey(const struct shaping *z, const struct slots *w,
 	return pairs;
 }
 
-/* The number of links that are missing between s and those of the n switches in other[] that have a
- * free port. have: [n_sw] scratch, all 0 before and after the call. */
+/* The number of missing links between s and the n switches in other[]. Switches in other[] without
+ * a free port are skipped. have: [n_sw] scratch, all 0 before and after the call. */
 static uint32_t lacking(const struct shaping *z, const struct slots *w,
 			const struct mesh *m, ftr_sw s, const ftr_sw *other,
 			uint32_t n, uint32_t *have)
@@ -164,8 +165,8 @@ static uint32_t lacking(const struct shaping *z, const struct slots *w,
 	return sum;
 }
 
-/* Assign to mesh `id` those of its members that have a free port for each link that they lack.
- * Upper switches with fewer free ports are removed from member[]. have: as for lacking(). */
+/* Set low_mesh[] or up_mesh[] of the switches of mesh `id` that have a free port for each missing
+ * link. All other upper switches are removed from member[]. have: scratch of lacking(). */
 static void admit(const struct shaping *z, struct slots *w, uint32_t id,
 		  uint32_t *have)
 {
@@ -220,7 +221,7 @@ enum ftr_status shape_meshes(struct shaping *z)
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* True if links between a and b may be missing: both switches have a free port. */
+/* True if both switches have a free port, so links between them may be missing. */
 static bool both_open(const struct slots *w, ftr_sw a, ftr_sw b)
 {
 	return w->open[a] && w->open[b];

@@ -2,20 +2,19 @@
 /*
  * The union of a nominal fabric and the present fabric.
  *
- * The union has all of the fabric except LIDs, and except host ports that have no link. It
- * also has the parts of the nominal fabric that the fabric does not contradict:
+ * The union has all parts of the present fabric, except LIDs and host ports without a link.  It
+ * also keeps the parts of the nominal fabric that the present fabric does not contradict:
  *
- *  - A link is contradicted if the fabric has another link at either end, or lacks a port
- *    of the link.
- *  - A host port that has no link in the fabric keeps its nominal link.  A host port
- *    that is at another place in the fabric, or whose place is taken by another, is removed
- *    with its link.
- *  - A switch that the fabric lacks is removed if more than half of its links are contradicted, or
- *    if an end node of the fabric has its GUID.  Without the first rule, a single link that is not
- *    contradicted would keep the switch forever.
+ *  - A nominal link is contradicted if one of its two ports has another link at present.  A link
+ *    is also contradicted if a switch at one of its ends is present, but has no such port now.
+ *  - A host port that has no link at present keeps its nominal link.  A host port is removed from
+ *    the nominal fabric, with its link, if it is at another place now, or if its place is taken.
+ *  - A switch that is missing at present is removed if more than half of its links are
+ *    contradicted.  (Otherwise one remaining link would keep the switch forever.)  Such a
+ *    switch is also removed if an end node has its GUID now.
  *
- * A switch of the fabric that replaces another one is entered under the GUID of its
- * place, so that everything that is ordered by GUID stays as it was.
+ * A switch that replaces another one gets the GUID of its place, that is, of the first switch at
+ * this position.  So the order by GUID stays.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +28,10 @@ struct unite {
 	struct ftr_nominal_change *change;
 	struct ftr_builder *b;
 	struct ftr_err *err;
-	ftr_sw *sw;		/* sw[t]: switch of f in place t; FTR_SW_NONE: none */
-	ftr_ep *ep;		/* ep[e]: host port of f that corresponds to e; FTR_EP_NONE: none */
-	ftr_ep *by_node;	/* [f->n_ep] host ports of f, sorted by (node GUID, port) */
-	uint8_t *removed;	/* removed[t]: 1: switch t of n is not in the union */
+	ftr_sw *sw;		/* sw[t]: switch of f in place t of n, or FTR_SW_NONE */
+	ftr_ep *ep;		/* ep[e]: host port of f that is host port e of n, or FTR_EP_NONE */
+	ftr_ep *by_node;	/* [f->n_ep] host ports of f by (node GUID, port) */
+	uint8_t *removed;	/* 1: the switch of n is not in the union */
 };
 
 /* ---- state of the fabric ------------------------------------------------ */
@@ -53,7 +52,7 @@ static bool is_before(const struct ftr_endport *e, uint64_t node, ftr_port port)
 	return e->node_guid != node ? e->node_guid < node : e->port_num < port;
 }
 
-/* True if the fabric has a host port with a link at this node and port; port 0: any port. */
+/* True if the fabric has a host port with a link on this node. port 0: any port. */
 static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 {
 	uint32_t i;
@@ -71,8 +70,8 @@ static bool has_end(const struct unite *u, uint64_t node, ftr_port port)
 	return false;
 }
 
-/* The state of a port of a nominal switch in the fabric. AT_NOTHING: the port has no link, or the
- * switch is missing. AT_LINK: it has a link. AT_NO_PORT: the switch has no such port. */
+/* What the fabric has at a port of a nominal switch: no link or no such switch (AT_NOTHING), a
+ * link, or a switch without such a port. */
 enum at { AT_NOTHING, AT_LINK, AT_NO_PORT };
 
 static enum at state_of(const struct unite *u, ftr_sw t, unsigned int p)
@@ -87,7 +86,7 @@ static enum at state_of(const struct unite *u, ftr_sw t, unsigned int p)
 		FTR_PEER_NONE ? AT_NOTHING : AT_LINK;
 }
 
-/* True if the link of the fabric at port p of t is the nominal one. */
+/* True if port p of t has its nominal link in the fabric. */
 static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *a = ftr_fabric_port(u->f, u->sw[t], p);
@@ -99,11 +98,12 @@ static bool same_there(const struct unite *u, ftr_sw t, unsigned int p)
 			   u->ep[b->peer]);
 }
 
-/* The state of a part of the nominal fabric. IN_FABRIC: the fabric has the part. KEEP: the fabric
- * lacks the part, and the union keeps it. CONTRADICTED: the union drops the part. */
+/* What becomes of a part of the nominal fabric. IN_FABRIC: the present fabric has the part. KEEP:
+ * the present fabric lacks the part, and the union of both fabrics keeps it. CONTRADICTED: the
+ * present fabric lacks and contradicts the part, so the union drops it. */
 enum fate { IN_FABRIC, KEEP, CONTRADICTED };
 
-/* Decide whether the union keeps the nominal link at port p of t, which leads to a switch. */
+/* The fate of the nominal link between switches at port p of t. */
 static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(u->n, t, p);
@@ -115,7 +115,7 @@ static enum fate link_fate(const struct unite *u, ftr_sw t, unsigned int p)
 	return near == AT_LINK && same_there(u, t, p) ? IN_FABRIC : CONTRADICTED;
 }
 
-/* Decide whether the union keeps the nominal host port e and its link. e must have a link. */
+/* The fate of the nominal host port e and of its link. e must have a nominal link. */
 static enum fate ep_fate(const struct unite *u, ftr_ep e)
 {
 	const struct ftr_endport *p = &u->n->ep[e];
@@ -132,7 +132,7 @@ static enum fate ep_fate(const struct unite *u, ftr_ep e)
 
 /* ---- the fabric -------------------------------------------------------- */
 
-/* The GUID under which switch s of the fabric is entered into the union. */
+/* The GUID of switch s in the union. */
 static uint64_t place(const struct unite *u, ftr_sw s)
 {
 	return u->n && u->c->sw[s] != FTR_SW_NONE ?
@@ -149,7 +149,7 @@ static enum ftr_status add_place(const struct unite *u, uint64_t guid,
 	return st ? st : ftr_builder_hold(u->b, guid, w->holder, u->err);
 }
 
-/* Add host port p and its link to the switch with place_guid. */
+/* Add host port p and its link to the switch place_guid. */
 static enum ftr_status add_end(const struct unite *u, const struct ftr_endport *p,
 			       uint64_t place_guid, unsigned int lmc, const char *name)
 {
@@ -162,8 +162,7 @@ static enum ftr_status add_end(const struct unite *u, const struct ftr_endport *
 					      u->err);
 }
 
-/* Add switch s of the fabric. An LMC or name that the fabric does not report is taken from the
- * nominal fabric. */
+/* Add switch s of the fabric. An LMC or name that is unknown is taken from the nominal fabric. */
 static enum ftr_status add_switch(const struct unite *u, ftr_sw s)
 {
 	const struct ftr_switch *w = &u->f->sw[s], *old;
@@ -230,7 +229,7 @@ static enum ftr_status add_fabric(const struct unite *u)
 
 /* ---- kept from the nominal fabric ---------------------------------------- */
 
-/* True if the nominal switch t, which the fabric lacks, is to be removed. */
+/* True if the union drops the nominal switch t, which the fabric lacks. */
 static bool is_contradicted(const struct unite *u, ftr_sw t)
 {
 	uint32_t kept = 0, lost = 0;

@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Upward paths: the nominal upward path of each host, and the number of the host on each
- * tier.
+ * Upward paths: the nominal upward path of each host, and the number of the host on each tier.
+ * <ftr/shape.h> explains planes, slots, the index d and the divider Pi.
  *
- * In a PGFT every group above a switch leads to a different plane.  A switch of a plane
- * therefore has only one group that leads down to a given leaf, and floor(d / Pi) gives
- * consecutive numbers to the hosts that share a switch. Neither is true if several groups
- * above a switch lead into the same plane, for example if a rack is connected by several
- * links to leaf switches of one chassis. A switch of that plane then has several groups
- * that lead down to the leaf, and the hosts reached over one of them are not numbered
- * consecutively.
+ * In a PGFT every group above a switch leads to a different plane.  A switch of a plane then has
+ * only one group that leads down to a given leaf.  floor(d / Pi) gives consecutive numbers to the
+ * hosts that share a switch.
  *
- * In such fabrics each host has an upward path. It begins at the leaf of the host. At
- * each switch u_k, the number q_k of the host among the hosts of that switch selects the
- * slot. The host counts as one of the hosts of every switch on that path:
+ * If several groups above a switch lead into one plane, neither statement is true.  An example is
+ * a rack that is connected to several leaf switches of one chassis.  A switch of that plane then
+ * has several groups that lead down to the leaf.  The hosts reached over one of these groups do
+ * not have consecutive numbers.
+ *
+ * In such fabrics each host has an upward path, which begins at its leaf.  The path visits one
+ * switch u_k per tier k, and the host has a number q_k there.  q_k selects the slot above u_k:
  *
  *	u_0 = its leaf, q_0 = d
  *	u_k+1 = the neighbour above u_k in slot q_k mod W
  *	q_k+1 = b + the number of hosts with a smaller d and the same u_k+1
  *
- * W is the number of slots of u_k; b is floor(q_k / W) of the host with the smallest d
- * and this u_k+1.  A link that skips a rank skips a tier.  If the hosts of a switch are
- * consecutive in d, as in PGFTs, q_k is floor(d / Pi_k) of Gliksberg et al. 2020, equation
- * (3).  Indices without a host are also counted, so that a new host changes no number.
+ * W is the number of slots of u_k.  b is floor(q_k / W) of the host with the smallest d and the
+ * same u_k+1.  If a link skips a rank, the path skips a tier.  If the hosts of a switch are
+ * consecutive in d, as in PGFTs, q_k is floor(d / Pi_k) of Gliksberg et al. 2020, equation (3).
+ * Indices without a host are also counted, so a new host changes no number.
  *
- * Upward paths improve the tables before the search, and the result of a search of depth `load`. A
- * search of depth `full` finds equally good tables without them (the gain is only 1 %). An
- * example is tests/perf/chassis.awk with 140 racks. Before the search, the all-to-all load of the
- * most loaded link is 1.50 times the lower bound instead of 2.16, and as a mean over all shifts
- * the most loaded link carries 8.1 flows instead of 10.7. After a search of depth `load` it
- * carries 8.3 instead of 8.9. For the racks of tests/seeds/racks.awk there is a gain only before
- * the search.
+ * Upward paths improve the tables before the search, and after a search of depth `load`.  After a
+ * search of depth `full` the gain is only 1 %.  Values of the most loaded link for
+ * tests/perf/chassis.awk with 140 racks, with and without upward paths:
+ *
+ *	before the search: all-to-all load / lower bound	1.50	2.16
+ *	before the search: flows, mean over all shifts		8.1	10.7
+ *	after a search of depth `load`: flows, mean		8.3	8.9
+ *
+ * For the racks of tests/seeds/racks.awk there is a gain only before the search.
  */
 #include <string.h>
 
 #include "shape/shape.h"
 
-/* The neighbour above u in a slot; FTR_SW_NONE: it is missing. */
+/* The neighbour above u in a slot, or FTR_SW_NONE. */
 static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[u]];
@@ -47,8 +49,8 @@ static ftr_sw in_slot(const struct ftr_shape *sh, ftr_sw u, uint32_t slot)
 	return FTR_SW_NONE;
 }
 
-/* Extend the upward paths that pass tier r by one step, then number the hosts whose path passes
- * tier r + 1. next: [n_sw] scratch. */
+/* Extend the paths of tier r by one step. Then number the hosts on tier r + 1. next: [n_sw]
+ * scratch. */
 static void climb(const struct ftr_shape *sh, struct ftr_up_path *at,
 		  uint32_t r, uint32_t *next)
 {

@@ -2,20 +2,22 @@
 /*
  * Failures and repairs of links and switches, and new tables.
  *
- * A link works if the link and the switches at its ends are up. A fault or repair
- * changes the channels of both directions. A channel that goes down loses the packets on it and
- * the packets that wait for it. A packet that has other exits loses only the exit to that
- * channel. With fn->requeue, waiting packets are routed again instead of being lost, except those
- * in a switch that goes down. A packet whose head is in the buffer at the far end continues; if its
- * tail had not left the sender, it is cut, and counted as lost where it ends.
+ * A link works if the link and the switches at both ends are up.  A fault or repair changes the
+ * channels of both directions.
+ *
+ * A channel that goes down loses the packets on it and the packets that wait for it.  A packet with
+ * other exits loses only the exit to this channel.  With fn->requeue, waiting packets are not lost
+ * but routed again, except in a switch that goes down.
+ *
+ * A packet whose head is in the buffer at the far end continues.  If its tail has not left the
+ * sender, the packet is cut; it counts as lost where it ends.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/dataplane.h"
 
-/* Packets without an exit. They are collected here, and routed again or lost when all
- * lists have been updated. */
+/* Packets without an exit. After all lists have been updated, they are routed again or lost. */
 struct orphans {
 	uint32_t *p;
 	uint32_t n, cap;
@@ -29,7 +31,7 @@ static void orphan(struct sim *m, struct orphans *o, uint32_t p)
 		o->p[o->n++] = p;
 }
 
-/* Make orphans of all packets in queue n, which is on the list of channel c and VL vl. */
+/* Make orphans of all packets in queue n of channel c and VL vl. */
 static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
 			struct orphans *o)
 {
@@ -46,7 +48,7 @@ static void empty_queue(struct sim *m, uint32_t c, unsigned int vl, uint32_t n,
 	}
 }
 
-/* Remove n, one of a packet's own nodes.  A packet without nodes becomes an orphan. */
+/* Remove n, one of a packet's own nodes. A packet without nodes becomes an orphan. */
 static void drop_exit(struct sim *m, uint32_t n, struct orphans *o)
 {
 	uint32_t p = m->node[n].head;
@@ -75,7 +77,7 @@ static void empty_lists(struct sim *m, uint32_t c, struct orphans *o)
 	}
 }
 
-/* Make orphans of all packets of s that are parked: those without an exit so far. */
+/* Make orphans of all parked packets of s. */
 static void unpark(struct sim *m, ftr_sw s, struct orphans *o)
 {
 	uint32_t n = 0;
@@ -107,8 +109,8 @@ void ftr_sim_again(const struct ftr_sim_view *v, ftr_sw s)
 	free(o.p);
 }
 
-/* Return the first packet of a FIFO; if there are no FIFOs, the oldest packet (lowest id) in the
- * buffer that has nodes of its own. NONE: there is no such packet, or it is parked. */
+/* The first packet of a FIFO.  Without FIFOs: the oldest packet in the buffer that has own nodes.
+ * NONE: there is none, or it is parked. */
 static uint32_t first_waiting(const struct sim *m, uint32_t port,
 			      unsigned int vl)
 {
@@ -142,8 +144,7 @@ void ftr_sim_drain(const struct ftr_sim_view *v, ftr_sw s, ftr_port port,
 	sim_drop_nodes(m, p);
 	sim_leave_buffer(m, p);
 	k->at = own;
-	/* the buffer of port 0 may have no space for it: the credit may become
-	 * negative */
+	/* The buffer of port 0 may have no space, so the credit may become negative. */
 	m->occ[own * m->n_vls + vl] += k->h.bytes;
 	m->credit[m->feeder[own] * m->n_vls + vl] -= k->h.bytes;
 	sim_enter(m, p);
@@ -223,7 +224,7 @@ static void settle(struct sim *m, struct orphans *o, enum ftr_sim_loss why)
 	o->n = 0;
 }
 
-/* The switch port at the other end of the link of port i; NONE if there is none. */
+/* The switch port at the other end of the link of port i, or NONE. */
 static uint32_t far_port(const struct sim *m, uint32_t i)
 {
 	const struct ftr_swport *q = &m->f->ports[i];
@@ -242,7 +243,7 @@ static void report_change(struct sim *m, uint32_t i)
 			    (ftr_port)(i - m->f->sw[s].first_port), m->up[i]);
 }
 
-/* Update the channels of the link at port i (not a port 0) to its current state. */
+/* Bring the channels of the link at port i to its current state. i must not be a port 0. */
 static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 {
 	uint32_t far = far_port(m, i);
@@ -268,8 +269,8 @@ static void refresh(struct sim *m, uint32_t i, struct orphans *o)
 		report_change(m, far);
 }
 
-/* Lose the packets in the FIFOs of a switch that went down.  Packets that had an exit or were
- * parked are lost already. */
+/* Lose the packets in the FIFOs of a switch that went down. Packets with an exit and parked packets
+ * are lost already. */
 static void empty_fifos(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port * m->n_vls;
@@ -294,7 +295,7 @@ static void change_switch(struct sim *m, ftr_sw s, bool down)
 		return;
 	m->sw_down[s] = down;
 	if (down) {
-		/* all packets that wait in the switch are lost with it */
+		/* All packets that wait in the switch are lost. */
 		for (unsigned int p = 0; p <= m->f->sw[s].n_ports; p++)
 			if (m->ch[first + p].up)
 				kill_channel(m, first + p, &near);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Check a configuration, fill in its defaults, and distribute its runs among threads.
+ * Checks a configuration, fills in its defaults, and divides its runs among threads.
  */
 #include <stdlib.h>
 #include <string.h>

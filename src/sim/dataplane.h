@@ -2,25 +2,27 @@
 /*
  * sim: the data plane, <ftr/sim.h>.
  *
- * One struct sim is one run. These objects are identified by indices from 0:
+ * One struct sim is one run.  These objects are identified by indices from 0:
  *
- *	port	port of a switch, as in ftr_fabric.ports; its input buffers
- *		have the same number
- *	channel	channels 0 .. n_ports-1 begin at the port with that number (at
- *		port 0: the channel to the station of the switch). They are
- *		followed by the channels of the host ports, and by those of
- *		the stations of switches
- *	station	a source and destination of packets: first the host ports,
- *		then one for port 0 of each switch
+ *	port	port of a switch, as in ftr_fabric.ports; its input buffers have the same
+ *		number
+ *	channel	channels 0 .. n_ports-1 begin at the port with that number; the channel of port 0
+ *		leads to the station of the switch.  Then come the channels of the host ports,
+ *		and those of the stations of switches
+ *	station	a source and destination of packets: first the host ports, then one station
+ *		for port 0 of each switch
  *	packet, node	indices into growing pools; NONE ends a list
  *
- * A waiting packet is attached to nodes, and nodes are on the list of a
- * (channel, VL). Most nodes are queues: there is one for each (input, output,
- * VL) of a switch, and it is on the list while it contains a packet. A packet
- * has a node of its own for each exit (possible next hop) if it has several exits,
- * if it requires room for more than one packet in the next buffer, or if the routing function
- * has the operation taken(). The nodes of a list are served in turn: after a packet of a queue has
- * started, the queue goes to the end of the list, if it contains further packets.
+ * A node represents waiting packets on the list of a (channel, VL).  Most nodes are queues: there
+ * is one for each (input, output, VL) of a switch.  A queue is on the list while it contains a
+ * packet.
+ *
+ * In three cases a packet is in no queue, but has nodes of its own, one for each exit.  An exit is
+ * a possible next hop.  The cases: the packet has several exits; it requires room for more than
+ * one packet in the next buffer; or the routing function has the operation taken().
+ *
+ * The nodes of a list are served in turn.  When a packet of a queue has started, the queue goes to
+ * the end of the list, if it contains further packets.
  *
  * Files:
  *
@@ -48,16 +50,16 @@
 
 /* ---- events (wheel.c) ------------------------------------------------------ */
 
-/* events at the same time are handled in this order */
+/* Events at the same time are handled in this order. */
 enum event_type {
 	EV_CHANGE,		/* a: index of the change */
 	EV_TIMER,		/* a, b: argument of fn->timer(), lower and upper half */
 	EV_MESSAGE,		/* a: message that has arrived or was lost */
 	EV_FREE,		/* a: channel whose packet has left the sender */
-	EV_CREDIT,		/* credits return; a: channel, vl: its VL, b: bytes, x: epoch
-				 * of the channel when they were sent */
-	EV_ARRIVE,		/* a: channel, b: packet; its head has arrived, and the delay of the
-				 * switch has passed */
+	EV_CREDIT,		/* credits return; a: channel, vl: its VL, b: bytes, x: epoch of the
+				 * channel when they were sent */
+	EV_ARRIVE,		/* a: channel, b: packet; its head has arrived and passed the delay
+				 * of the switch */
 	EV_DELIVER,		/* a: channel, b: packet; its tail has arrived */
 	EV_MAKE,		/* a: station whose next packet is due */
 	EV_WAKE,		/* a: channel on which a packet may start */
@@ -74,27 +76,26 @@ struct event {
 
 #define WHEEL_SLOTS (1u << 15)
 
-/* Each slot before `end` has a sorted list of its events. Later events are in one list
- * that is not sorted. */
+/* The slots before `end` have a sorted list each. Later events are in one unsorted list. */
 struct wheel {
 	unsigned int shift;	/* a slot holds the events of 2^shift ps */
-	uint64_t slot;		/* number of the current slot, counted from time 0 */
-	uint64_t end;		/* the first slot that is not in the wheel */
+	uint64_t slot;		/* current slot, counted from time 0 */
+	uint64_t end;		/* first slot that is not in the wheel */
 	uint32_t n_in;		/* number of events in the slots */
-	uint32_t *head, *tail;	/* [WHEEL_SLOTS]; tail is valid only if head is
-				 * not NONE */
-	uint64_t *busy;		/* one bit per slot, set if the slot has an event */
+	uint32_t *head, *tail;	/* [WHEEL_SLOTS] first and last event of each slot; if head is NONE,
+				 * the slot is empty, and tail is not valid */
+	uint64_t *busy;		/* one bit per slot; 1: the slot has an event */
 	struct event *event;	/* the pool */
 	uint32_t n_event, cap_event, free;
-	uint32_t later, last_later;	/* list of later events; NONE: there are none */
+	uint32_t later, last_later;	/* list of later events; NONE: empty */
 	uint64_t later_at;	/* time of the earliest later event; UINT64_MAX: none */
 };
 
 bool wheel_init(struct wheel *w, uint64_t slot_ps);
 void wheel_fini(struct wheel *w);
-/* Add an event; false: no memory. */
+/* Add an event. Returns false if out of memory. */
 bool wheel_push(struct wheel *w, const struct event *e);
-/* Time of the first event, UINT64_MAX if there is none. */
+/* Time of the first event; UINT64_MAX: there is none. */
 uint64_t wheel_peek(struct wheel *w);
 /* Remove the first event and copy it to *out. There must be one. */
 void wheel_pop(struct wheel *w, struct event *out);
@@ -104,26 +105,26 @@ void wheel_pop(struct wheel *w, struct event *out);
 struct packet {
 	struct ftr_sim_packet h;
 	uint64_t made, sent;
-	uint64_t tail;		/* time when the last byte has arrived in the buffer */
-	uint64_t ready;		/* earliest time at which the packet may leave */
+	uint64_t tail;		/* time when the last byte is in the buffer */
+	uint64_t ready;		/* earliest time when the packet may leave */
 	uint32_t next;		/* next packet in its queue */
-	uint32_t at;		/* port whose buffer holds the packet, or to which it is under way;
-				 * NONE: it is at a station, or under way to one */
-	uint32_t id;		/* unique, even if the packet's index is used again */
-	uint32_t nodes;		/* the packet's first own node; NONE: it has none */
-	uint16_t epoch;		/* epoch of the packet's channel when the packet started */
+	uint32_t at;		/* port whose buffer holds the packet, or will hold it; NONE: a
+				 * station */
+	uint32_t id;		/* unique, even if the index of the packet is used again */
+	uint32_t nodes;		/* first one of the packet's own nodes, or NONE */
+	uint16_t epoch;		/* epoch of the channel when the packet started */
 	uint8_t vl;
 	bool cut;
-	bool parked;		/* the packet has no exit yet */
+	bool parked;		/* true: the packet has no exit yet */
 };
 
 struct node {
 	uint32_t prev, next;	/* neighbours on the list of its (channel, VL) */
-	uint32_t head, tail;	/* of a queue: first and last packet; of a packet's
-				 * own node: the packet, and its next own node */
+	uint32_t head, tail;	/* of a queue: first and last packet; of a packet's own node: the
+				 * packet, and its next own node */
 };
 
-struct own {			/* exit of a packet's own node */
+struct own {			/* the exit for which a packet waits in one of its own nodes */
 	struct ftr_sim_exit exit;
 	uint32_t channel;
 };
@@ -137,36 +138,35 @@ struct message {
 	uint32_t channel, bytes;
 	uint32_t next;
 	uint16_t epoch;		/* epoch of the channel when the message was sent */
-	bool after;		/* the message is sent only while no packet can be sent */
+	bool after;		/* true: sent only while no packet can be sent */
 };
 
 struct channel {
 	uint32_t dst;		/* port or station at the far end */
 	uint32_t ps1024;	/* time to send one byte, in units of 1/1024 ps */
-	uint32_t link_ps;	/* delay of the link in one direction, in ps */
-	uint32_t packet, packet_id;	/* packet sent last; NONE: a message was sent */
+	uint32_t link_ps;	/* delay of the link in one direction */
+	uint32_t packet, packet_id;	/* last packet sent; NONE: a message was sent */
 	uint32_t bytes;		/* size of that packet */
-	uint32_t from;		/* port from whose buffer that packet came; NONE: a station */
-	int32_t left;		/* bytes that VL out_vl may still send in its turn */
-	uint64_t wake;		/* time of the EV_WAKE that was added last; it is pending if this
-				 * time is later than now */
-	uint64_t busy_ps, packets;	/* time for which the channel was busy, and number of
-					 * packets (not messages) sent, during the measurement */
+	uint32_t from;		/* port whose buffer held that packet; NONE: a station sent it */
+	int32_t left;		/* bytes that VL out_vl may still send */
+	uint64_t wake;		/* time of the last EV_WAKE; it is pending if this time is later
+				 * than now */
+	uint64_t busy_ps, packets;	/* during the measurement: time when the channel was busy,
+					 * and number of packets sent */
 	uint16_t epoch;		/* number of times that the channel went down */
 	uint8_t from_vl;
-	uint8_t out_vl;		/* VL whose turn it is */
+	uint8_t out_vl;		/* VL that may send now */
 	bool to_station, wired, up, busy, dirty;
-	bool message_sent;		/* true: a message was sent last; false: a packet */
+	bool message_sent;		/* true: the last thing sent was a message */
 };
 
 struct source {
 	struct ftr_rng rng;
 	uint64_t next_make;	/* time at which the next packet is created */
-	double gap_ps;		/* mean time between packets; 0: a packet is always ready */
-	uint32_t place;		/* only with FTR_SIM_PAIRS: index in pair_of[] of the first pair of
-				 * this source */
+	double gap_ps;		/* mean time between packets; 0: always one ready */
+	uint32_t place;		/* FTR_SIM_PAIRS: index in pair_of[] of the first pair */
 	uint32_t cursor, n_pairs;
-	uint64_t made;		/* time when the packet at the head of the queue was created */
+	uint64_t made;		/* creation time of the packet at the head */
 	ftr_lid dlid;
 	uint8_t sl, vl;
 	bool active, has_head, waiting;	/* waiting: EV_MAKE is pending */
@@ -175,56 +175,53 @@ struct source {
 };
 
 struct sim {
-	const struct ftr_sim_conf *conf;	/* with the defaults filled in */
+	const struct ftr_sim_conf *conf;
 	const struct ftr_fabric *f;
 	struct ftr_sim_view view;
 	const struct ftr_sim_function *fn;
 	void *state;
-	struct ftr_tables *t;	/* copy that belongs to this run */
+	struct ftr_tables *t;	/* own copy of the tables */
 	struct ftr_arena *arena;
 	struct wheel wheel;
 	uint64_t now, warm, end;
 	unsigned int n_vls;
 	uint32_t n_ports, n_ch, n_st;
 	struct channel *ch;
-	uint32_t *feeder;	/* [n_ports] channel that ends at the port */
+	uint32_t *feeder;	/* [n_ports] channel that leads to each port */
 	uint32_t *port_sw;	/* [n_ports] */
-	int32_t *credit;	/* [n_ch * n_vls] credits of the sender in bytes */
-	int32_t *occ;		/* [n_ports * n_vls] number of occupied bytes of the buffer */
-	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that the
-				 * buffer feeds now */
-	struct list *fifo;	/* [n_ports * n_vls] packets in a buffer; FTR_SIM_FIFO only */
-	struct list *out_vl;	/* [n_ports * n_vls] nodes that wait for an output and VL */
-	uint32_t *voq;		/* [n_sw] index in node[] of the first queue of a switch */
-	struct node *node;	/* queues first, then packets' own nodes */
+	int32_t *credit;	/* [n_ch * n_vls] sender's credits in bytes */
+	int32_t *occ;		/* [n_ports * n_vls] occupied bytes of each buffer */
+	uint16_t *reading;	/* [n_ports * n_vls] number of outputs that each buffer feeds now */
+	struct list *fifo;	/* [n_ports * n_vls] packets of each buffer; FTR_SIM_FIFO only */
+	struct list *out_vl;	/* [n_ports * n_vls] nodes that wait for each output and VL */
+	uint32_t *voq;		/* [n_sw] index in node[] of the first queue of each switch */
+	struct node *node;	/* queues first, then own nodes of packets */
 	struct own *own;	/* own[i] belongs to node n_voq + i */
 	uint32_t n_voq, n_node, cap_node, cap_own, free_node;
 	struct packet *pkt;
 	uint32_t n_pkt, cap_pkt, free_pkt, next_id;
-	uint8_t *up;		/* [n_ports] 1: the link works; used by the view */
+	uint8_t *up;		/* [n_ports] 1: the link works; part of the view */
 	uint8_t *link_down, *sw_down, *held;
-	uint32_t *parked;	/* the packets with packet.parked */
+	uint32_t *parked;
 	uint32_t n_parked, cap_parked;
-	uint32_t *dirty, *turn;	/* channels to examine in the next and in the
-				 * current round */
+	uint32_t *dirty, *turn;	/* channels to examine in the next and in the current round */
 	uint32_t n_dirty;
-	uint32_t *fresh;	/* packets with nodes of their own that were just
-				 * routed */
+	uint32_t *fresh;	/* packets with own nodes that were just routed */
 	uint32_t n_fresh, cap_fresh;
 	struct message *msg;
 	uint32_t n_msg, cap_msg, free_msg;
-	struct list *messages;	/* [n_ports] messages that wait for the channel */
+	struct list *messages;	/* [n_ports] messages that wait for each channel */
 	struct source *src;
-	uint32_t *perm;		/* random permutation of the positions in the order */
+	uint32_t *perm;
 	ftr_ep *order;
 	uint32_t n_order;
 	uint32_t *place_of;	/* [n_ep] position in the order, or NONE */
-	uint32_t *pair_of;	/* [n_pairs] indices of the pairs, sorted by source */
+	uint32_t *pair_of;	/* [n_pairs] pairs, sorted by source */
 	int32_t quantum[FTR_SIM_VLS];
 	struct event *batch;
 	uint32_t cap_batch;
 	bool no_memory;
-	bool any_last;		/* at least one packet so far had an exit with ftr_sim_exit.last */
+	bool any_last;		/* true: some packet had an exit with ftr_sim_exit.last */
 	uint16_t hops_max;
 	struct ftr_sim_result *r;
 };
@@ -248,7 +245,7 @@ static inline uint32_t queue_of(const struct sim *m, ftr_sw s, unsigned int in,
 	return m->voq[s] + (in * width + out) * m->n_vls + vl;
 }
 
-/* Size in bytes of one VL of the buffer at the far end of channel c. */
+/* Size in bytes of one VL of the buffer at the far end of c. */
 static inline int32_t buffer_behind(const struct sim *m, uint32_t c)
 {
 	bool port_0 = c >= m->n_ports + m->f->n_ep;
@@ -272,32 +269,31 @@ enum ftr_status sim_net(struct sim *m, struct ftr_err *err);
 
 /* traffic.c */
 enum ftr_status sim_sources(struct sim *m, struct ftr_err *err);
-/* True if station st has a packet to send. If not, and if the station is a source, EV_MAKE is
- * pending for its next packet. */
+/* True if station st has a packet to send. If not, EV_MAKE is pending for the next packet, if
+ * any. */
 bool sim_source_head(struct sim *m, uint32_t st);
-void sim_sources_end(struct sim *m);	/* count packets that were created and
-					 * not sent */
+void sim_sources_end(struct sim *m);	/* count packets created but not sent */
 
 /* run.c */
 void sim_loop(struct sim *m, void (*tick)(void *ctx), void *ctx);
 
-/* packet.c.  sim_packet_new() returns NONE if there is no memory. */
+/* packet.c. sim_packet_new() returns NONE if out of memory. */
 uint32_t sim_packet_new(struct sim *m);
 void sim_packet_free(struct sim *m, uint32_t p);
-/* Append node n to the list of (c, vl). */
 void sim_append(struct sim *m, uint32_t c, unsigned int vl, uint32_t n);
-/* Remove p, the first packet of its buffer's FIFO, from the FIFO. */
+/* Remove p from the FIFO of its buffer. p must be the first packet. */
 void sim_fifo_pop(struct sim *m, uint32_t p);
 void sim_route(struct sim *m, uint32_t p);
-/* Enter the packet into the buffer of its port and VL. */
+/* Put the packet into the buffer of its port and VL. */
 void sim_enter(struct sim *m, uint32_t p);
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why);
-/* Remove the packet from the buffer in which it waits (if the buffer is a FIFO: as its first
- * packet). */
+/* Remove the packet from the buffer in which it waits.  If the buffer is a FIFO, the packet must be
+ * the first one. */
 void sim_leave_buffer(struct sim *m, uint32_t p);
 void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes);
 void sim_unlink(struct sim *m, uint32_t c, unsigned int vl, uint32_t node);
-/* Remove n, a packet's own node, from its list, and free it. */
+/* Remove node n from the list of its (channel, VL), and free it. n is not a queue: it represents
+ * one packet that waits for one of its exits. */
 void sim_free_node(struct sim *m, uint32_t n);
 void sim_drop_nodes(struct sim *m, uint32_t p);
 void sim_next_head(struct sim *m, uint32_t port, unsigned int vl);
@@ -308,13 +304,13 @@ void sim_change(struct sim *m, const struct ftr_sim_change *g);
 
 /* message.c */
 bool sim_message_waits(const struct sim *m, uint32_t c);
-/* True if a message waits and is to be sent before packets. */
+/* True if a waiting message must be sent before packets. */
 bool sim_message_due(const struct sim *m, uint32_t c);
 void sim_message_start(struct sim *m, uint32_t c);
 void sim_message_event(struct sim *m, uint32_t i);
 void sim_messages_lost(struct sim *m, uint32_t c);
 
-/* stuck.c: false if there is no memory */
+/* stuck.c. Returns false if out of memory. */
 bool sim_check(struct sim *m);
 
 /* result.c */

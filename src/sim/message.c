@@ -2,9 +2,8 @@
 /*
  * Messages of routing functions, which use part of a channel's bandwidth.
  *
- * Messages wait in a queue of the channel. When the channel goes down, messages in
- * this queue or on the link are reported as lost: their epoch differs from that
- * of the channel.
+ * Messages wait in a queue of the channel.  When the channel goes down, messages in this queue or
+ * on the link are reported as lost: they have another epoch than the channel.
  */
 
 #include "sim/dataplane.h"
@@ -85,7 +84,7 @@ void sim_message_event(struct sim *m, uint32_t i)
 		       m->ch[g.channel].epoch != g.epoch);
 }
 
-/* Channel c has just gone down: report its queued messages as lost. */
+/* Report the queued messages of c as lost. c has just gone down. */
 void sim_messages_lost(struct sim *m, uint32_t c)
 {
 	while (sim_message_waits(m, c))

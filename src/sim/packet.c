@@ -2,9 +2,8 @@
 /*
  * Packets in buffers and queues: where they wait, and for which exits.
  *
- * The event loop (run.c), sources, messages and changes of the fabric use these
- * functions. This file does not start packets. It marks the channels that may have
- * become able to send: see touch().
+ * The event loop (run.c), sources, messages and changes of the fabric use these functions.  This
+ * file starts no packets.  It marks the channels that may now be able to send (touch()).
  */
 #include <string.h>
 
@@ -54,8 +53,8 @@ void sim_packet_free(struct sim *m, uint32_t p)
 	m->r->in_flight--;
 }
 
-/* Count packet p as lost, and free it.  It must not be in a buffer or queue.  If it was cut by a
- * channel that went down, it counts as FTR_SIM_LOST_WIRE. */
+/* Count p as lost, and free it. p must not be in a buffer or queue. If a channel that went down has
+ * cut p, it counts as FTR_SIM_LOST_WIRE. */
 void sim_lose(struct sim *m, uint32_t p, enum ftr_sim_loss why)
 {
 	result_lost(m, m->pkt[p].cut ? FTR_SIM_LOST_WIRE : why);
@@ -140,7 +139,7 @@ void sim_release(struct sim *m, uint32_t port, unsigned int vl, uint32_t bytes)
 			 vl, m->ch[c].epoch);
 }
 
-/* Route the first packet of a FIFO, unless the previous packet is still leaving. */
+/* Route the first packet of a FIFO if the previous packet has left. */
 void sim_next_head(struct sim *m, uint32_t port, unsigned int vl)
 {
 	struct list *l = &m->fifo[port * m->n_vls + vl];
@@ -223,7 +222,7 @@ static void wait_for_any(struct sim *m, uint32_t p, ftr_sw s,
 		m->fresh[m->n_fresh++] = p;
 }
 
-/* Keep the packet without an exit until ftr_sim_again(), or until its switch goes down. */
+/* Keep the packet without an exit until ftr_sim_again() or until its switch goes down. */
 static void park(struct sim *m, uint32_t p)
 {
 	m->pkt[p].parked = true;
@@ -233,8 +232,8 @@ static void park(struct sim *m, uint32_t p)
 		m->parked[m->n_parked++] = p;
 }
 
-/* Set the earliest time at which the packet may leave by any of its exits: a faster
- * output must not run out of data before the tail has arrived. */
+/* Set the earliest time when the packet may leave by any of its exits. A faster output must not run
+ * out of data before the tail has arrived. */
 static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
 		      const struct ftr_sim_exit *e, unsigned int n)
 {
@@ -249,8 +248,9 @@ static void set_ready(struct sim *m, struct packet *k, ftr_sw s,
 	k->ready = FTR_MAX(m->now, k->tail - FTR_MIN(wire, k->tail));
 }
 
-/* Find the exits of a packet in its buffer (of the first packet, if the buffer is a
- * FIFO), and put it into the queues of these exits. A packet without an exit is parked or lost. */
+/* Find the exits of a packet in its buffer, and put it into the queues of these exits. If the
+ * buffer is a FIFO, the packet must be the first one. A packet without an exit is parked or
+ * lost. */
 void sim_route(struct sim *m, uint32_t p)
 {
 	struct ftr_sim_exit e[FTR_SIM_EXITS];

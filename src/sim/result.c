@@ -9,8 +9,8 @@
 
 /* ---- latencies ------------------------------------------------------------- */
 
-/* The bin of value x. Values below 32 have a bin each; above, there are 32 bins from each power
- * of two to the next one (an octave). */
+/* The bin of value x. Values below 32 have one bin each. Above, there are 32 bins per octave, from
+ * each power of two to the next one. */
 static uint32_t bin_of(uint64_t x)
 {
 	unsigned int octave;
@@ -109,8 +109,7 @@ void result_lost(struct sim *m, enum ftr_sim_loss why)
 		z->lost++;
 }
 
-/* Record that channel c begins to send a packet or a message, and is busy for ps from now. (send()
- * counts the packets.) */
+/* Channel c begins to send, and is busy for ps from now. (send() counts the packets.) */
 void result_busy(struct sim *m, struct channel *c, uint64_t ps)
 {
 	uint64_t from = FTR_MAX(m->now, m->warm);

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The events of a run: packets arrive, start and are delivered. packet.c has
- * the queues in which they wait.
+ * The events of a run: packets arrive, start and are delivered.  packet.c has the queues in which
+ * they wait.
  *
- * An instant has three steps. First all its events are handled, in the order of
- * (type, a, vl). Then packets that have nodes of their own and were just routed
- * take the best free exit. Then every output that may have become able to send
- * chooses a packet, by ascending channel. If a step causes events at the same
- * instant, they form the next round.
+ * Each instant of simulated time has three steps:
  *
- * The bytes of a packet are taken from the sender's credit when the packet starts,
- * counted at the receiver (occ) when its head arrives, and returned to the credit when
- * its tail has left the buffer. When a channel goes down, its epoch is increased; credits of an
- * older epoch are ignored, and packets and messages of an older epoch are lost.
+ *	1. All events of the instant are handled, in the order of (type, a, vl).
+ *	2. Packets that have own nodes and were just routed take the best free exit.
+ *	3. Every output that may have become able to send chooses a packet, by ascending channel.
+ *
+ * If a step causes events at the same instant, they form the next round.
+ *
+ * When a packet starts, its bytes are taken from the sender's credit.  When its head arrives, the
+ * bytes are counted at the receiver (occ).  When its tail has left the buffer, the bytes are
+ * returned to the credit.  When a channel goes down, its epoch is increased.  Credits of an older
+ * epoch are ignored, and packets and messages of an older epoch are lost.
  */
 #include <stdlib.h>
 
@@ -50,8 +52,8 @@ static bool not_yet(const struct sim *m, uint32_t n)
 	return false;
 }
 
-/* The buffer at the far end of (c, vl) has less room: mark outputs whose `last` exits may have
- * become usable. */
+/* Mark outputs whose `last` exits may have become usable, now that the buffer at the far end of
+ * channel c has less room. */
 static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 {
 	uint32_t n = NONE;
@@ -66,7 +68,7 @@ static void touch_last(struct sim *m, uint32_t c, unsigned int vl)
 				touch(m, m->own[i - m->n_voq].channel);
 }
 
-/* Start packet p on channel c.  p is no longer in a queue. */
+/* Start packet p on channel c. p must not be in a queue. */
 static void send(struct sim *m, uint32_t c, uint32_t p, unsigned int vl)
 {
 	struct channel *h = &m->ch[c];
@@ -124,7 +126,7 @@ static bool input_busy(const struct sim *m, const struct packet *k)
 	return n >= m->conf->speedup;
 }
 
-/* True if a host port or the switch itself put the packet into its buffer. */
+/* True if the packet entered its buffer from a host port or from the switch itself. */
 static bool is_own(const struct sim *m, const struct packet *k)
 {
 	return m->feeder[k->at] >= m->n_ports;
@@ -138,8 +140,8 @@ static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 
 	if (credit < (int32_t)m->conf->bytes)
 		return NONE;
-	/* with transit_first, packets from other switches come first: `own` is the first node with
-	 * another packet */
+	/* With transit_first, packets from other switches come first. own: the first node with
+	 * another packet. */
 	for (; n != NONE; n = m->node[n].next) {
 		const struct packet *k = &m->pkt[m->node[n].head];
 
@@ -156,7 +158,6 @@ static uint32_t pick(struct sim *m, uint32_t c, unsigned int vl)
 	return own;
 }
 
-/* Send the packet of node n on channel c. */
 static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 {
 	uint32_t p = m->node[n].head;
@@ -184,7 +185,7 @@ static void start(struct sim *m, uint32_t c, unsigned int vl, uint32_t n)
 }
 
 /* Start a packet or a message on an output of a switch, if one can start. If no packet can start,
- * it remains the turn of the same VL. */
+ * the VL whose turn it is does not change. */
 static void choose(struct sim *m, uint32_t c)
 {
 	struct channel *h = &m->ch[c];
@@ -218,7 +219,7 @@ static bool held(const struct sim *m, uint32_t st)
 	return m->held[st < n_ep ? m->f->ep[st].sw : st - n_ep];
 }
 
-/* Send the packet at the head of a station's queue, if there is one and it may start. */
+/* Send the packet at the head of a station's queue, if it may start. */
 static void inject(struct sim *m, uint32_t c)
 {
 	uint32_t st = c - m->n_ports, p;
@@ -248,7 +249,7 @@ static void inject(struct sim *m, uint32_t c)
 
 /* ---- events ------------------------------------------------------------------------- */
 
-/* Mark all outputs of s, because an input can now feed one more of them. */
+/* Mark all outputs of s: an input can now feed one more of them. */
 static void touch_outputs(struct sim *m, ftr_sw s)
 {
 	uint32_t first = m->f->sw[s].first_port;
@@ -410,8 +411,8 @@ static void start_fresh(struct sim *m)
 	m->n_fresh = 0;
 }
 
-/* Let all marked outputs choose a packet. A packet that starts may enable other outputs:
- * repeat this until no output is marked. */
+/* Let all marked outputs choose a packet. A packet that starts may enable other outputs, so this is
+ * repeated until no output is marked. */
 static void choose_all(struct sim *m)
 {
 	while (m->n_dirty) {
@@ -448,7 +449,7 @@ static int by_key(const void *a, const void *b)
 	return (x->vl > y->vl) - (x->vl < y->vl);
 }
 
-/* Move all events of the instant into the batch; return their number. */
+/* Move all events of the instant into the batch. Returns their number. */
 static uint32_t gather(struct sim *m)
 {
 	uint32_t n = 0;

@@ -2,15 +2,19 @@
 /*
  * Deadlocks: buffers whose packets can never move.
  *
- * A buffer (channel that fills it, VL) is alive if it is empty, if a packet is
- * leaving it, if credits or a packet are on the way, or if it holds a parked
- * packet. It is also alive if a packet in it waits for an exit to a station,
- * for an exit that has room, or for an exit to a buffer that is alive. The
- * smallest set of buffers that these rules make alive is computed. The other
- * buffers are dead. They stay so unless a change of links removes packets, or
- * the routing function drains the buffer or routes its packets again. (With
- * bubble flow control a buffer that is alive may never have room for two
- * packets; such a wait is not detected.)
+ * A buffer is identified by (channel that fills it, VL).  It is alive in one of these cases:
+ *
+ *  - It is empty, or a packet is leaving it, or credits or a packet are on the way.
+ *  - It holds a parked packet.
+ *  - A packet in it waits for an exit to a station, for an exit that has room, or for an exit to a
+ *    buffer that is alive.
+ *
+ * The smallest set of buffers that these rules make alive is computed.  All others are dead.  A
+ * dead buffer becomes alive only if packets are removed by a change of links, or if the routing
+ * function drains the buffer or routes its packets again.
+ *
+ * One wait is not detected: with bubble flow control, a buffer that is alive may never have room
+ * for two packets.
  */
 #include <stdlib.h>
 
@@ -19,8 +23,8 @@
 struct stuck {
 	struct sim *m;
 	uint8_t *alive;		/* [n_ch * n_vls] 1: the buffer is alive */
-	uint32_t *waits;	/* [n_ch * n_vls] (channel, VL) for which a packet
-				 * in the buffer waits, or NONE */
+	uint32_t *waits;	/* [n_ch * n_vls] (channel, VL) for which a packet in the buffer
+				 * waits, or NONE */
 	uint32_t changed;
 };
 
@@ -68,8 +72,8 @@ static void visit_list(struct stuck *x, uint32_t c, unsigned int vl)
 	}
 }
 
-/* Apply the rules that depend on one buffer only.  All other buffers count as dead until
- * visit_list() finds that a packet in them can move. */
+/* Apply the rules that depend on one buffer only. All other buffers are dead until visit_list()
+ * finds a packet that can move. */
 static void begin(struct stuck *x)
 {
 	struct sim *m = x->m;
@@ -89,7 +93,7 @@ static void begin(struct stuck *x)
 		}
 }
 
-/* Mark buffers with parked packets as alive: these packets wait for their switch, not for room. */
+/* Parked packets wait for their switch, not for room. Their buffers are alive. */
 static void spare_parked(struct stuck *x)
 {
 	for (uint32_t i = 0; i < x->m->n_parked; i++)
@@ -102,8 +106,8 @@ static void follow(struct stuck *x, uint32_t b)
 	struct ftr_sim_result *r = m->r;
 	uint32_t first;
 
-	/* If the chain of buffers that wait for each other leads into a cycle, b is on the cycle
-	 * after as many steps as there are buffers. */
+	/* The chain of waiting buffers may lead into a cycle.  After as many steps as there are
+	 * buffers, b is on this cycle. */
 	for (uint32_t i = 0; i < m->n_ch * m->n_vls && x->waits[b] != NONE; i++)
 		b = x->waits[b];
 	first = b;

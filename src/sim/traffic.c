@@ -2,13 +2,13 @@
 /*
  * Sources: when packets are created, and where they go.
  *
- * The queue in front of a source's channel is unbounded and takes no memory:
- * only the creation time of the next packet is stored; its struct packet is made when it
- * can leave. Each source has a random generator of its own, seeded by (seed,
- * station), so that the traffic is the same for all tables and all functions. (Two exceptions: at a
- * load of 1 or more, the creation time of a packet is the time at which it leaves; with
- * spare_dead, a destination
- * depends on the links that are up when it is drawn.)
+ * The queue in front of a source's channel is unbounded and takes no memory.  Only the creation
+ * time of the next packet is stored; its struct packet is made when it can leave.
+ *
+ * Each source has its own random generator, seeded by (seed, station).  So the traffic is the same
+ * for all tables and all routing functions, with two exceptions.  At a load of 1 or more, a packet
+ * is created when it leaves.  With spare_dead, a destination depends on the links that are up
+ * when it is drawn.
  */
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static enum ftr_status take_order(struct sim *m, struct ftr_err *err)
 		ftr_ep e = c->order ? c->order[i] : i;
 		bool gap = e == FTR_EP_NONE || !EP_OK(f, e);
 
-		/* a gap takes a position only in shifts; other patterns leave it out */
+		/* A gap takes a position only in shifts. */
 		if (gap && c->pattern != FTR_SIM_SHIFT)
 			continue;
 		m->order[m->n_order] = gap ? FTR_EP_NONE : e;
@@ -70,7 +70,6 @@ static enum ftr_status take_pairs(struct sim *m, struct ftr_err *err)
 	return FTR_OK;
 }
 
-/* True if host port e has a destination. */
 static bool has_target(const struct sim *m, ftr_ep e)
 {
 	uint32_t i = m->place_of[e], to;
@@ -146,7 +145,7 @@ enum ftr_status sim_sources(struct sim *m, struct ftr_err *err)
 
 /* ---- a packet ----------------------------------------------------------------- */
 
-/* A random position other than i among n positions; n >= 2. */
+/* A random number below n other than i. n >= 2. */
 static uint32_t other(struct source *x, uint32_t n, uint32_t i)
 {
 	uint32_t to = ftr_rng_below(&x->rng, n - 1);
@@ -164,7 +163,7 @@ static ftr_ep any_target(struct sim *m, struct source *x, uint32_t i)
 {
 	ftr_ep e = m->order[other(x, m->n_order, i)];
 
-	/* if all ports that are drawn are cut off, the packet is sent, and lost on its path */
+	/* After 64 ports that are cut off, the packet is sent all the same, and lost. */
 	for (int t = 0; t < 64 && m->conf->spare_dead && cut_off(m, e); t++)
 		e = m->order[other(x, m->n_order, i)];
 	return e;
@@ -199,7 +198,7 @@ static ftr_ep host_target(struct sim *m, struct source *x, ftr_ep e)
 	return any_target(m, x, i);
 }
 
-/* The LID of a switch other than the source; 0 if none with a LID was found. */
+/* The LID of a random other switch; 0: none was found. */
 static ftr_lid switch_target(struct sim *m, struct source *x, ftr_sw s)
 {
 	for (int i = 0; i < 64; i++) {

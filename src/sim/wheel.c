@@ -2,11 +2,10 @@
 /*
  * The event queue: a wheel of short sorted lists, and a list of later events.
  *
- * A slot holds the events of 2^shift ps, sorted by time; events at equal times
- * stay in the order in which they were added. When the slots are empty, the wheel
- * turns: the first of its WHEEL_SLOTS slots is then the slot of the first later event. With
- * about one event per slot, which sim_net() aims at, the mean time of an operation
- * is constant.
+ * A slot of the wheel holds the events of 2^shift ps, sorted by time.  Events at equal times keep
+ * the order in which they were added.  When the slots are empty, the wheel turns: the first later
+ * event is then in the first slot.  sim_net() aims at one event per slot, for which the mean time
+ * of an operation is constant.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +45,7 @@ static void slot_insert(struct wheel *w, uint32_t e)
 	uint32_t i = (uint32_t)(at >> w->shift) & MASK;
 	uint32_t *link = &w->head[i];
 
-	/* usually the list is empty, or all its events are earlier */
+	/* Usually the list is empty, or all its events are earlier. */
 	if (*link != NONE && w->event[w->tail[i]].at <= at)
 		link = &w->event[w->tail[i]].next;
 	while (*link != NONE && w->event[*link].at <= at)
@@ -90,7 +89,7 @@ bool wheel_push(struct wheel *w, const struct event *ev)
 	return true;
 }
 
-/* The first slot with an event, from the current one on. There must be one. */
+/* The first slot with an event, from the current slot on. There must be one. */
 static uint64_t first_slot(const struct wheel *w)
 {
 	uint32_t i = (uint32_t)w->slot & MASK, word = i / 64;
@@ -118,8 +117,7 @@ static void turn(struct wheel *w)
 	}
 }
 
-/* This function does not turn the wheel, because an event that is added later may be
- * earlier. */
+/* Does not turn the wheel: an event that is added later may be earlier. */
 uint64_t wheel_peek(struct wheel *w)
 {
 	return w->n_in ? w->event[w->head[first_slot(w) & MASK]].at : w->later_at;

@@ -4,7 +4,7 @@
 
 monitoring=$top/src/osm/monitoring
 
-# promtool reads the metrics that the plugin writes before and after a link failure.
+# The metrics that the plugin writes before and after a link failure are valid.
 case_metrics_promtool() {
 	want promtool opensm ibsim
 	FTR_PROMTOOL=1 "$top/tests/sim/run" --build "$build" status_files >&2
@@ -96,7 +96,7 @@ case_metrics_names() {
 		grep -qx "$name" <<<"$known" || fail "the plugin does not write ibfattree_$name"
 	done < <(grep -o 'ibfattree_[a-z_]*' "$T/exprs" | sed 's/^ibfattree_//' | sort -u)
 	want promtool
-	# make a rule of each expression, because promtool checks the syntax of rules
+	# promtool checks the syntax of rules, so each expression becomes a rule
 	# shellcheck disable=SC2016
 	{
 		echo 'groups: [{name: panels, rules: ['
@@ -106,8 +106,7 @@ case_metrics_names() {
 	promtool check rules "$T/panels.yml"
 }
 
-# The dashboard conforms to the types that Grafana publishes: misspelled members and wrong
-# values are errors.
+# The dashboard conforms to the types that Grafana publishes.
 case_metrics_dashboard() {
 	want npm node python3
 	mkdir "$T/npm"

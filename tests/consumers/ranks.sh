@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # The launchers of Open MPI and MPICH read the output of "ibfattree ranks".  All hosts are this
-# machine: a program in place of ssh runs the command here, and passes the name of the host
-# to it.
+# machine: instead of ssh, a program runs the command here, and passes the name of the host to it.
 
 ranks_start() {
 	cat >"$T/agent" <<-'EOF'
@@ -20,7 +19,7 @@ ranks_start() {
 	echo 'host-[0-8]' >"$T/hosts"
 }
 
-# Reads lines "RANK HOST", and prints the hosts in the order of their ranks.
+# Read lines "RANK HOST", and print the hosts in the order of their ranks.
 ranks_of() { sort -n | sed 's/^[0-9]* //' | xargs; }
 
 openmpi_run() {
@@ -39,8 +38,8 @@ case_ranks_openmpi() {
 	wanted=$(sed 's/ .*//' "$T/hostfile" | xargs)
 	[[ $wanted != "$(seq -f host-%g 0 8 | xargs)" ]] ||
 		fail "dmodc orders the hosts by name, so this test would prove nothing"
-	# on an overloaded machine, the daemons that mpirun starts may lose the connection to
-	# mpirun, which then never ends
+	# on an overloaded machine the daemons of mpirun may lose the connection to mpirun, which
+	# then never ends
 	for i in 1 2 3; do
 		openmpi_run && break
 		((i < 3)) || fail "mpirun failed three times"
@@ -63,8 +62,8 @@ case_ranks_mpich() {
 	[[ $got == "$wanted" ]] || fail "ranks on '$got', not '$wanted'"
 }
 
-# worst_shift ORDER: the maximum number of flows on a link in any shift, with one rank on each host
-# of the file ORDER, in the order of the file.
+# worst_shift ORDER: print the maximum number of flows on a link in any shift.  Rank i runs on the
+# host in line i of the file ORDER.
 worst_shift() {
 	local k i n max worst=0 host
 	mapfile -t host <"$1"
@@ -83,7 +82,7 @@ worst_shift() {
 }
 
 # With the order of "ibfattree ranks" and one rank per host, no two flows of a shift share a link.
-# On this fabric, the order by name does not have this property.
+# With the order by name, some do.
 case_ranks_shift() {
 	local n
 	"$ibfattree" gen "3;3,3,3;1,3,3;1,1,1" --random-guids --seed 5 -o "$T/f.net"

@@ -18,7 +18,7 @@ case_report_page() {
 }
 
 # Findings of doctor are shown at their places: a slow link, and a switch with missing links.
-# A finding at a place that is not on the page is shown without a place.
+# A finding whose place is not on the page is shown as plain text.
 case_report_doctor() {
 	"$ibfattree" gen "2;4,6;1,4;1,1" --drop-links 2 -o "$T/f.net"
 	# slow down the link from sw-1-0 port 5 to sw-2-0 port 1, at both ends
@@ -58,7 +58,7 @@ case_report_diff() {
 	page diff "$T/f.html" "$T"
 }
 
-# Names come from outside: they must not be interpreted as part of the page.
+# Names come from outside and must not be interpreted as part of the page.
 case_report_hostile_names() {
 	"$ibfattree" gen "2;2,2;1,2;1,1" -o "$T/plain.net"
 	# an ampersand is special in sed
@@ -72,7 +72,7 @@ case_report_hostile_names() {
 	page hostile "$T/f.html" "$T"
 }
 
-# The load of given traffic: four hosts of one leaf send to those of another.
+# The load of given traffic: four hosts of one leaf send to the four hosts of another leaf.
 case_report_traffic() {
 	local i
 	"$ibfattree" gen "2;4,4;1,4;1,1" -o "$T/f.net"

@@ -51,7 +51,7 @@ slurm_start() {
 	done
 }
 
-# A slurmd that has received SIGTERM waits for its running jobs, so SIGKILL follows.
+# A slurmd that gets SIGTERM waits for its running jobs, so SIGKILL follows.
 slurm_stop() {
 	kill "${pids[@]}" 2>/dev/null || true
 	sleep 0.5
@@ -77,8 +77,8 @@ case_slurm_tree() {
 		fail "the root does not contain all hosts: $(cat "$T/topology")"
 	! grep -iE 'topolog|fatal' "$T/slurmctld.log" >&2 ||
 		fail "slurmctld complains"
-	# a job occupies one host of each leaf except the last leaf, so that only the last leaf has
-	# two free hosts
+	# a job occupies one host of each leaf except the last, so only the last leaf has two free
+	# hosts
 	until_true slurm_up 8
 	sbatch -J busy -N3 -w host-1,host-2,host-5 -o /dev/null \
 		--wrap 'sleep 3600' >/dev/null
@@ -90,8 +90,8 @@ case_slurm_tree() {
 	until_true slurm_up 8
 }
 
-# Real fabrics whose hosts have several ports, no names, or names with domains: every host
-# is on exactly one switch, and slurmctld accepts the file.
+# Real fabrics with hosts that have several ports, no names, or names with domains.  Every host
+# must be on exactly one switch, and slurmctld must accept the file.
 case_slurm_real() {
 	local f t n
 	want slurmctld scontrol
@@ -112,8 +112,8 @@ case_slurm_real() {
 	done
 }
 
-# slurm_read PLUGIN NODE...: slurmctld alone reads $T/topology.conf, or topology.yaml, with
-# these nodes; $T/topology then has the topology as slurmctld has read it.
+# slurm_read PLUGIN NODE...: let slurmctld read $T/topology.conf, or topology.yaml, with these
+# nodes, and write the topology as slurmctld shows it to $T/topology.
 slurm_read() {
 	local port=$((20000 + RANDOM % 20000)) plugin=$1 n
 	shift
@@ -154,7 +154,7 @@ tree_read() {
 		fail "slurmctld does not have all switches: $(cat "$T/slurmctld.log")"
 }
 
-# Skip unless slurmctld is of this release (YY.MM) or later.
+# slurm_since RELEASE FEATURE: skip if slurmctld is older than this release (YY.MM).
 slurm_since() {
 	local is
 	want slurmctld scontrol
@@ -163,7 +163,7 @@ slurm_since() {
 		skip "slurmctld is $is: $2 since $1"
 }
 
-# Four pods of six hosts: four blocks for slurmctld.
+# Four pods of six hosts, which are four blocks for slurmctld.
 block_fabric() {
 	"$ibfattree" gen "3;2,3,4;1,2,3;1,1,1" --random-guids -o "$T/f.net"
 	mapfile -t nodes < <(seq -f host-%g 0 23)
@@ -208,8 +208,8 @@ case_slurm_yaml_block() {
 	blocks_read
 }
 
-# The topology must equal slurmibtopology's view of the same fabric: one switch for each leaf, with
-# the hosts that ibnetdiscover shows on it.
+# The topology must equal that of slurmibtopology for the same fabric: one switch for each leaf,
+# with the hosts that ibnetdiscover shows on it.
 case_slurm_like_ibnetdiscover() {
 	local f
 	f=$(real topograph/topograph.net) || { echo "$f"; exit 77; }
@@ -261,16 +261,16 @@ case_slurm_forms() {
 	grep -qx BlockSizes=12 "$T/block"
 }
 
-# from_yaml FILE: print the topology of FILE in the form of topology.conf.
+# from_yaml FILE: print the topology in FILE in the form of topology.conf.
 from_yaml() {
 	/usr/bin/python3 -c 'import yaml' 2>/dev/null ||
 		skip "python3-yaml is not installed"
 	/usr/bin/python3 "$here/topology.py" "$1"
 }
 
-# Test the YAML form with a slurmctld of any release.  Rewritten as topology.conf, it must give the
-# same switches, levels and nodes as the topology.conf that ibfattree writes.  Every block must
-# consist of the nodes below one of these switches.
+# The YAML form is tested with a slurmctld of any release.  It is rewritten as topology.conf.  Then
+# it must have the same switches, levels and nodes as the topology.conf that ibfattree writes.
+# Every block must consist of the nodes below one of these switches.
 case_slurm_yaml() {
 	local f t n b
 	want slurmctld scontrol

@@ -2,10 +2,9 @@
 /*
  * Checks the tables in the switches on the current fabric.
  *
- * Only links whose ports are Active carry data. The checks cover the part of
- * the fabric that OpenSM's port can reach over these links, and ignore all other
- * hosts and switches. This part is found by a search that uses neither the costs nor
- * the port groups of the engines. All its hosts are physically connected.
+ * Only links whose ports are Active carry data.  The checks cover the hosts and switches
+ * that OpenSM's port reaches over these links.  They are found by a search that does not
+ * use the costs and port groups of the engines.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -88,7 +87,6 @@ static bool keep_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return carries(ctx, s, p);
 }
 
-/* Copy the tables and ranks of the switches of f from the fake OpenSM's fabric. */
 static void read_tables(struct fake *h, const struct ftr_fabric *f,
 			struct ftr_tables *t, uint8_t *rank)
 {
@@ -149,9 +147,9 @@ void fake_check_sound(struct fake *h)
 	check(h, false);
 }
 
-/* Count blocks of OpenSM's copy of the tables. A block is marked if the next sweep will
- * write it. *wrong: blocks that are not marked although the switch holds other entries.
- * *marked: marked blocks of switches that OpenSM can reach. */
+/* Count blocks of OpenSM's copy of the tables.  A block is marked if the next sweep will write
+ * it.  *wrong: unmarked blocks that differ from the blocks of the switch.  *marked: marked
+ * blocks of switches that OpenSM can reach. */
 static void compare(struct fake *h, uint32_t *wrong, uint32_t *marked)
 {
 	struct scene c = scene_new(h, IB_LINK_INIT);

@@ -2,9 +2,9 @@
 /*
  * OpenSM as the plugin sees it: symbols, structures, start and exit.
  *
- * There is one fake OpenSM at a time, because the symbols can refer to one only. The
- * structures are those of the installed headers; only the members that the plugin
- * reads are set. A switch unknown to OpenSM has an osm_node_t, but no osm_switch_t.
+ * There is one fake OpenSM at a time, because there is one set of symbols.  The structures
+ * are those of the installed headers; only the members that the plugin reads are set.  A
+ * switch unknown to OpenSM has an osm_node_t, but no osm_switch_t.
  */
 #include <glob.h>
 #include <check.h>
@@ -321,8 +321,8 @@ static osm_physp_t *far_end(struct fake *h, const struct ftr_swport *port)
 	return &h->ep_node[port->peer]->physp_table[port->peer_port];
 }
 
-/* Update OpenSM's data about a port.  As in osm_port_info_rcv.c, a port that is Down loses its
- * remote end immediately. */
+/* Update OpenSM's data about a port.  A port that is Down loses its remote end immediately, as
+ * in osm_port_info_rcv.c. */
 static void learn_port(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 {
 	const struct ftr_swport *port = ftr_fabric_port(h->fab, s, p);
@@ -398,7 +398,6 @@ void fake_post(struct fake *h, cl_disp_msgid_t id, void *data,
 		fake_fail("no handler is registered for a message");
 }
 
-/* Act as OpenSM's osm_opensm_report_event(). */
 void fake_report(struct fake *h, osm_epi_event_id_t id, void *data)
 {
 	if (__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED))
@@ -446,8 +445,8 @@ static void write_options(struct fake *h, const struct fake_opts *o)
 		fake_fail("out of memory");
 }
 
-/* Call complib_init_v2() once: every call starts a thread and allocates memory, and a second call
- * loses the memory of the first. */
+/* complib_init_v2() starts a thread and allocates memory.  A second call would lose the memory
+ * of the first. */
 static void init_complib(void)
 {
 	static bool done;
@@ -568,9 +567,9 @@ struct fake *fake_new(const struct fake_opts *opts)
 	return h;
 }
 
-/* Carries out the steps of osm_opensm_destroy: the sweeper is joined, the dispatcher is drained,
- * its registrations are freed, engines are destroyed, and plugins are deleted. The transport keeps
- * running all the time. */
+/* The steps of osm_opensm_destroy: the sweeper is joined, the dispatcher is drained, its
+ * registrations are freed, engines are destroyed, and plugins are deleted.  Meanwhile the
+ * transport keeps running. */
 void fake_unload(struct fake *h)
 {
 	struct osm_routing_engine *re;
@@ -586,7 +585,7 @@ void fake_unload(struct fake *h)
 		ibf_thread_join(h->sweeper);
 	cl_disp_unregister(h->osm->sm.trap_disp_h);
 	cl_disp_shutdown(&h->osm->disp);
-	for (; h->posted; h->posted--)	/* messages that the dispatcher has dropped */
+	for (; h->posted; h->posted--)	/* dropped by the dispatcher */
 		fake_messages(-1);
 	while ((re = h->osm->routing_engine_list)) {
 		h->osm->routing_engine_list = re->next;
@@ -683,7 +682,7 @@ void fake_flush(struct fake *h)
 		fake_fail("the plugin does not finish writing files");
 }
 
-/* True if nothing is left to do now: only another event or a later time causes work. */
+/* True if only another event, or a later time, causes work. */
 static bool settled(struct fake *h)
 {
 	return dispatcher_idle(h) && plugin_idle(h) && fake_wire_idle(h) &&
@@ -706,7 +705,6 @@ static bool sweeper_idle(struct fake *h)
 	return idle;
 }
 
-/* True if the worker wants a sweep, but has not requested it yet. */
 static bool sweep_due(struct fake *h)
 {
 	bool due;

@@ -2,26 +2,24 @@
 /*
  * A fake OpenSM over a fake fabric, into which tests load the plugin.
  *
- *	opensm.c the symbols of OpenSM that the plugin imports, OpenSM's
- *		structures filled from a struct ftr_fabric, load and unload of
- *		the plugin
- *	wire.c	the fabric: links and their states, and switches with tables of
- *		their own that answer directed-route packets; one transport
- *		thread, as in the vendor layer; tests decide the fate of every
- *		packet
- *	sweep.c	OpenSM's actions in a heavy sweep and in a forced reroute, in
- *		its order, with its locks and its bookkeeping of tables
+ *	opensm.c the symbols of OpenSM that the plugin imports, OpenSM's structures filled from a
+ *		struct ftr_fabric, load and unload of the plugin
+ *	wire.c	the fabric: links and their states, switches that hold tables and answer
+ *		directed-route packets; tests decide the fate of every packet; one transport
+ *		thread, as in the vendor layer
+ *	sweep.c	heavy sweeps and forced reroutes, with OpenSM's order of actions, its locks and
+ *		its bookkeeping of tables
  *	vclock.c a clock that stands still while a thread works
- *	judge.c	checks that the fabric is repaired and that OpenSM's copy of the
- *		tables is correct
+ *	judge.c	checks that the fabric is repaired and that OpenSM's copy of the tables is correct
  *
- * The structures and the dispatcher are OpenSM's own (libosmcomp). Behaviour is
- * copied from OpenSM 3.3.23; comments name the functions that were copied.
+ * The structures and the dispatcher are OpenSM's own (libosmcomp).  Behaviour is copied from OpenSM
+ * 3.3.23; comments name the copied functions.
  *
- * Threads. The test's thread is OpenSM's sweeper, unless fake_auto_sweep runs
- * one. The dispatcher has two threads and the transport has one. The plugin starts its own.
+ * Threads.  The test's thread is OpenSM's sweeper; fake_auto_sweep starts another thread for this.
+ * The dispatcher has two threads and the transport has one.  The plugin starts its own.
+ *
  * Time is virtual, unless a test sets real_time: no result depends on the speed of the machine.
- * fake_settle waits until there is nothing left to do.
+ * fake_settle waits until nothing is left to do.
  */
 #ifndef FTR_FAKE_OPENSM_H
 #define FTR_FAKE_OPENSM_H
@@ -34,35 +32,32 @@ struct fake;
 /* ---- the fate of a packet ----------------------------------------------- */
 
 struct fake_packet {
-	bool plugin;		/* true: sent by the plugin; false: by OpenSM */
-	bool set;		/* true: Set(LinearForwardingTable); false: a Get */
-	uint32_t mod;		/* attribute modifier: number of the block or of the port */
-	unsigned int copy;	/* 0: first copy, otherwise a retry of the
-				 * transport */
-	uint32_t number;	/* per sender, from 0, and from 0 again after fake_set_fate;
-				 * copies have the same number */
-	ftr_sw to;		/* switch at the end of the route; FTR_SW_NONE: the route crosses
-				 * a dead link, or does not lead to a switch */
+	bool plugin;		/* sent by the plugin, not by OpenSM */
+	bool set;		/* Set(LinearForwardingTable), not a Get */
+	uint32_t mod;		/* attribute modifier: the block or the port */
+	unsigned int copy;	/* 0: first copy; others: retries by the transport */
+	uint32_t number;	/* per sender, from 0 after each fake_set_fate; copies have the
+				 * same number */
+	ftr_sw to;		/* switch at the end of the route; FTR_SW_NONE: the route
+				 * crosses a dead link, or leads to no switch */
 };
 
 struct fake_fate {
 	bool lose_request, lose_answer;
-	bool refuse;		/* true: the transport refuses to send the first copy */
-	bool to_host;		/* the loss of the packet is reported to OpenSM, not to the
-				 * sender of the packet */
-	unsigned int copies;	/* number of duplicate answers */
-	uint16_t status;	/* status of the answer, host order */
-	uint32_t lie;		/* if not 0: seed of random data in the answer */
-	bool lie_header;	/* the answer's attribute and modifier are
-				 * random, too */
-	bool ignore;		/* true: a Set is acknowledged, but not carried out */
+	bool refuse;		/* the transport refuses to send the first copy */
+	bool to_host;		/* a loss is reported to OpenSM, even if the plugin has sent
+				 * the packet */
+	unsigned int copies;	/* duplicate answers */
+	uint16_t status;	/* of the answer, host order */
+	uint32_t lie;		/* seed of random data in the answer; 0: no random data */
+	bool lie_header;	/* random attribute and modifier in the answer */
+	bool ignore;		/* a Set is acknowledged, but not carried out */
 	double delay_ms;	/* time until the request is carried out */
-	double back_ms;		/* time from then until the answer arrives */
-	bool hold;		/* true: the answer waits for fake_release */
+	double back_ms;		/* time from that moment until the answer arrives */
+	bool hold;		/* the answer waits for fake_release */
 };
 
-/* Called with the wire's mutex held, by any thread. NULL: every packet
- * succeeds. */
+/* Called by any thread, with the wire's mutex held.  NULL: every packet succeeds. */
 typedef void (*fake_fate_fn)(void *ctx, const struct fake_packet *p,
 			     struct fake_fate *fate);
 
@@ -72,7 +67,7 @@ enum fake_moment {
 	FAKE_SWEEP_BEGINS,	/* after HEAVY_SWEEP_START */
 	FAKE_DISCOVERING,	/* half of the switches have been read */
 	FAKE_DISCOVERED,	/* all switches have been read; before HEAVY_SWEEP_DONE */
-	FAKE_BEFORE_ROUTING,	/* after HEAVY_SWEEP_DONE and the run of the drop manager */
+	FAKE_BEFORE_ROUTING,	/* after HEAVY_SWEEP_DONE and the drop manager */
 	FAKE_LOCKED,		/* lock held, no engine called yet */
 	FAKE_ROUTING,		/* engine done, lock held, no packet sent yet */
 	FAKE_PUSHING,		/* lock released, packets in flight */
@@ -87,12 +82,12 @@ typedef void (*fake_moment_fn)(void *ctx, struct fake *h, enum fake_moment m);
 /* ---- the fake OpenSM ---------------------------------------------------- */
 
 struct fake_sw {
-	uint8_t *lft;		/* [FTR_LID_MAX + 1] the table in the switch */
+	uint8_t *lft;		/* [FTR_LID_MAX + 1] table in the switch */
 	ib_net64_t m_key;	/* 0: the switch accepts every M_Key */
-	bool silent;		/* true: the switch does not answer */
-	bool changed;		/* value of PortStateChange in the switch */
-	bool unheard;		/* true: a trap of the switch has not reached OpenSM */
-	/* route found by OpenSM's last discovery */
+	bool silent;		/* does not answer */
+	bool changed;		/* PortStateChange */
+	bool unheard;		/* a trap of the switch has not reached OpenSM */
+	/* Found by OpenSM's last discovery. */
 	struct rr_dr route;
 	uint32_t n_sets;	/* Sets of LFT blocks that the switch has carried out */
 };
@@ -102,16 +97,16 @@ struct fake_wire;
 struct fake {
 	osm_opensm_t *osm;
 	struct ftr_fabric *fab;	/* the fabric with all links that can exist */
-	const struct ftr_shape *sh;	/* shape of fab */
+	const struct ftr_shape *sh;	/* of fab */
 	struct fake_wire *wire;
 	struct fake_sw *sw;	/* [fab->n_sw] guarded by the wire's mutex */
-	uint8_t *link;		/* [fab->n_ports] state of each port, equal at both ends of a link;
+	uint8_t *link;		/* [fab->n_ports] port states, equal at both ends of a link;
 				 * guarded by the wire's mutex */
 	osm_node_t **sw_node, **ep_node;
 	osm_port_t **sw_port, **ep_port;
-	osm_switch_t **osw;	/* [fab->n_sw] NULL: OpenSM does not know the switch */
+	osm_switch_t **osw;	/* [fab->n_sw] NULL: unknown to OpenSM */
 	ftr_ep sm;		/* OpenSM's port */
-	void *plugin;		/* plugin's data; NULL after fake_unload */
+	void *plugin;		/* the plugin object; NULL after fake_unload */
 	struct ibf_fast *fast;	/* the plugin's fast path, or NULL */
 	char dir[64];
 	struct osm_routing_engine minhop;	/* the stock engine */
@@ -119,144 +114,136 @@ struct fake {
 
 	fake_moment_fn moment;
 	void *moment_ctx;
-	bool fail_routing;	/* true: the stock engine fails; set by tests */
-	/* called after each Set of a table, with the wire's mutex held; may be NULL */
+	bool fail_routing;	/* set by tests: the stock engine fails */
+	/* Called after each Set of a table, with the wire's mutex held; may be NULL. */
 	void (*written)(void *ctx, struct fake *h);
 	void *written_ctx;
 
-	pthread_mutex_t mutex;	/* guards the members below, except sweeper, auto_sweep, and those
-				 * after sweeping, which belong to the sweeper's thread */
+	pthread_mutex_t mutex;	/* guards the members up to `sweeping`, except sweeper and
+				 * auto_sweep */
 	pthread_cond_t cond;
 	char *log;
 	size_t log_size;
-	int pool_out;		/* number of packets taken from the pool and not returned */
-	unsigned int signals;	/* number of calls of osm_sm_signal(SWEEP) not handled yet */
-	unsigned int posted;	/* number of messages that the dispatcher has not handled
-				 * yet */
-	unsigned int reported;	/* number of traps 128 that OpenSM did not suppress */
-	bool own_sweep;		/* true: a sweep is due for a trap that the plugin left to OpenSM */
+	int pool_out;		/* packets taken from the pool and not returned */
+	unsigned int signals;	/* calls of osm_sm_signal(SWEEP) not handled yet */
+	unsigned int posted;	/* messages not handled by the dispatcher yet */
+	unsigned int reported;	/* traps 128 that OpenSM did not suppress */
+	bool own_sweep;		/* a sweep is due for a trap that the plugin left to OpenSM */
 	struct {
 		uint32_t n;
 		double last;
 	} trap_age[FTR_LID_MAX + 1];
 	pthread_t sweeper;
 	bool auto_sweep, stop_sweeper, sweeping;
-	/* numbers of Set requests, changed blocks and changed entries in the last routing */
+	/* Used by the sweeper's thread only.  Numbers of Set requests, changed blocks and
+	 * changed entries of the last routing. */
 	uint32_t sets, changed_blocks, changed_entries;
 	uint32_t n_sweeps;
 };
 
-/* Options of a test. 0 selects the default given here. */
+/* Options of a test.  0 or NULL selects the default. */
 struct fake_opts {
 	const char *pgft;	/* default "3;8,2,4;1,2,2;1,1,1" */
-	const char *netfile;	/* file of the fabric, used instead of pgft */
-	struct ftr_fabric *fabric;	/* used instead of pgft; the fake takes ownership */
-	const char *options;	/* lines for the option file; they override the
-				 * test's defaults */
+	const char *netfile;	/* file of the fabric; replaces pgft */
+	struct ftr_fabric *fabric;	/* replaces pgft; the fake takes ownership */
+	const char *options;	/* lines of the option file; override the test's defaults */
 	const char *engine;	/* default "dmodc" */
 	const char *routing_engines;	/* default: the value of `engine` */
-	ftr_ep sm;		/* host that OpenSM runs on */
+	ftr_ep sm;		/* host on which OpenSM runs */
 	bool no_sweep_on_trap;
 	ib_net64_t m_key;
-	bool m_key_lookup;	/* true: each switch has an M_Key of its own */
-	bool not_up;		/* true: fake_new makes no first sweep */
-	bool real_time;		/* no virtual time, for tests in which a thread never ends its
-				 * work */
+	bool m_key_lookup;	/* each switch has an M_Key of its own */
+	bool not_up;		/* fake_new makes no first sweep */
+	bool real_time;		/* real time, for tests in which a thread never ends its work */
 };
 
 /* ---- time (vclock.c) ------------------------------------------------------ */
 
-/* If a state is not reached within this real time, the test fails. */
+/* If a wait takes longer than this real time, the test fails. */
 #define FAKE_PATIENCE_MS 1200e3
 
 struct fake_look {
 	uint64_t seen;
 	double until;
-	bool over;	/* all other threads wait, and none of them has a timeout */
+	bool over;	/* all other threads wait, without a timeout */
 };
 
-/* Wait until expr is true.  It is evaluated whenever all other threads wait, before time goes
- * on, and also while they work.  Once expr is true, it must stay true. */
+/* Wait until expr is true.  expr is evaluated whenever all other threads wait, before time
+ * advances, and sometimes while they work.  Once true, expr must stay true. */
 #define fake_until(expr)						\
 	for (struct fake_look l_ = fake_look(); !(expr);)		\
 		fake_pause(&l_)
 struct fake_look fake_look(void);
-/* Wait until the state may have changed.  False: the wait was cut short while other threads may
- * still be working. */
+/* Wait until the state may have changed.  Returns false if other threads may still be working. */
 bool fake_pause(struct fake_look *l);
 /* Wait until all other threads wait; time does not advance meanwhile. */
 void fake_let_others_work(void);
 
 /* Start OpenSM and bring the fabric up, or abort. */
 struct fake *fake_new(const struct fake_opts *opts);
-/* End OpenSM (osm_opensm_destroy). Checks that all packets were returned to the
- * pool. */
+/* End OpenSM (osm_opensm_destroy).  Checks that all packets were returned to the pool. */
 void fake_free(struct fake *h);
-/* End OpenSM up to the point where the plugin is unloaded. */
+/* End OpenSM up to the unloading of the plugin. */
 void fake_unload(struct fake *h);
 
 void fake_set_fate(struct fake *h, fake_fate_fn fn, void *ctx);
-/* Deliver the held answers now. Every packet sent from now on succeeds. */
+/* Deliver the held answers now.  Every packet sent from now on succeeds. */
 void fake_release(struct fake *h);
-/* Make a heavy sweep on this thread. False: it was aborted. */
+/* Make a heavy sweep on this thread.  Returns false if it was aborted. */
 bool fake_sweep(struct fake *h);
-/* Reroute like the console command "reroute". Only the last event
- * (UCAST_ROUTING_DONE) is reported. */
+/* Reroute like the console command "reroute", which reports only the event UCAST_ROUTING_DONE. */
 bool fake_reroute(struct fake *h);
-/* Start a thread that sweeps whenever a sweep is requested, until fake_unload. */
+/* Start a thread that makes the requested sweeps, until fake_unload. */
 void fake_auto_sweep(struct fake *h);
-/* True if OpenSM has been asked for a heavy sweep. */
+/* True if a heavy sweep is requested. */
 bool fake_sweep_wanted(struct fake *h);
-/* True if a trap came that the plugin left to OpenSM, and no sweep has begun
- * since. */
+/* True if the plugin has left a trap to OpenSM, and no sweep has begun since. */
 bool fake_left_to_sweep(struct fake *h);
-/* Wait for fake_sweep_wanted; false: nothing is left that could request a sweep. */
+/* Wait for fake_sweep_wanted.  Returns false if nothing is left that could request a sweep. */
 bool fake_wait_wanted(struct fake *h);
 
-/* Change the link at a switch port. When it comes up, its ports are in Init.
- * Both switches send traps. A trap whose path to OpenSM is broken is sent again
- * by fake_settle, as switches do until they get an answer. fake_link_quietly
- * sends no traps. */
+/* Change the link at a switch port.  If it comes up, its ports are in Init.  Both switches
+ * send traps.  A trap that cannot reach OpenSM is sent again by fake_settle, as switches do
+ * until they get an answer. */
 void fake_link(struct fake *h, ftr_sw s, ftr_port p, bool up);
+/* Like fake_link, without traps. */
 void fake_link_quietly(struct fake *h, ftr_sw s, ftr_port p, bool up);
-/* Change all links from s to other switches, one after the other. */
+/* Change all links from s to other switches, one by one. */
 void fake_switch(struct fake *h, ftr_sw s, bool up);
-/* Deliver a trap to OpenSM's port. number: 128, 129, 144, ... */
+/* Deliver a trap to OpenSM's port.  number: 128, 129, 144, ... */
 void fake_trap(struct fake *h, ftr_sw s, unsigned int number);
 /* True if the tables in the switches lead from s to OpenSM. */
 bool fake_reaches_sm(struct fake *h, ftr_sw s);
 
-/* Send again the traps that could not reach OpenSM, but can reach it now. True if
- * there were any. */
+/* Send again the traps that could not reach OpenSM, but can now.  Returns true if there were
+ * some. */
 bool fake_repeat_traps(struct fake *h);
-/* Wait until the dispatcher, the transport and the plugin's worker have nothing
- * to do (traps that wait for the end of a routing may be left). */
+/* Wait until the dispatcher, the transport and the plugin's worker have nothing to do.  Traps
+ * that wait for the end of a routing may be left. */
 void fake_settle(struct fake *h);
-/* Wait until the plugin has written its files. fake_settle does so, too. */
+/* Wait until the plugin has written its files.  fake_settle includes this. */
 void fake_flush(struct fake *h);
-/* With fake_auto_sweep: call fake_settle, and wait until no sweep is running or
- * requested. */
+/* With fake_auto_sweep: fake_settle, then wait until no sweep is running or requested. */
 void fake_rest(struct fake *h);
 /* Wait until no link is damped. */
 void fake_wait_released(struct fake *h);
 void fake_set_state(struct fake *h, uint8_t sm_state);
-/* Number of times that the log contains this text. */
+/* How often the log contains this text. */
 unsigned int fake_logged(struct fake *h, const char *text);
-/* Number of times that the event file contains this text. */
+/* How often the event file contains this text. */
 unsigned int fake_events(struct fake *h, const char *text);
 
 /*
- * judge.c. Each function fake_check_* checks a condition, and ends the test
- * (ck_assert) if it does not hold.
+ * judge.c.  Each function fake_check_* checks the conditions in its comment, and ends the
+ * test (ck_assert) if one of them does not hold.
  *
- * The tables connect all hosts that OpenSM's port reaches over Active links; and the condition of
- * fake_check_sound.
+ * The tables connect all hosts that OpenSM's port reaches over Active links, and
+ * fake_check_sound holds.
  */
 void fake_check_healed(struct fake *h);
 /* There is no forwarding loop and no credit loop. */
 void fake_check_sound(struct fake *h);
-/* True if a switch has a trap that has not reached OpenSM, although live links
- * connect the switch with OpenSM. */
+/* True if a trap of a switch has not reached OpenSM, although live links connect the two. */
 bool fake_unheard(struct fake *h);
 /* Every block of OpenSM's copy of the tables equals the switch's block, or is marked: the next
  * sweep writes it. */
@@ -265,21 +252,20 @@ void fake_check_copy(struct fake *h);
 uint32_t fake_marked(struct fake *h);
 /* Every block of OpenSM's copy equals the switch's block. */
 void fake_check_copy_clean(struct fake *h);
-/* Make a sweep, which must change no entry; then call fake_check_healed and
- * fake_check_copy_clean. */
+/* A sweep changes no entry; then fake_check_healed and fake_check_copy_clean hold. */
 void fake_check_quiet_sweep(struct fake *h);
-/* After a repair: the fabric is repaired, OpenSM's copy equals the switches'
- * tables, the plugin requests a sweep, and that sweep changes no entry. */
+/* After a repair: fake_check_healed and fake_check_copy_clean hold, the plugin requests a
+ * sweep, and this sweep changes no entry. */
 void fake_check_repaired(struct fake *h);
-/* Like fake_check_repaired, for faults that occurred one by one.  Packets may have been lost on
- * links not yet known to be dead, and blocks may have been sent twice.  So the requested sweep
- * may write blocks again; the sweep after it must change no entry. */
+/* Like fake_check_repaired, after several faults.  Packets may have been lost on links not yet
+ * known to be dead, and blocks may have been sent twice.  So the requested sweep may write
+ * blocks again, but a second sweep changes no entry. */
 void fake_check_repaired_in_parts(struct fake *h);
-/* Number of Sets of LFT blocks that all switches have carried out. */
+/* Sets of LFT blocks that all switches have carried out. */
 uint32_t fake_count_sets(struct fake *h);
 /* OpenSM's count of outstanding packets is 0. */
 void fake_check_counters(struct fake *h);
-/* For tests: the i-th port of s with a link to a switch of a higher rank. */
+/* The i-th port of s with a link to a switch of a higher rank. */
 ftr_port fake_uplink(const struct fake *h, ftr_sw s, unsigned int i);
 ftr_sw fake_leaf(const struct fake *h, unsigned int i);
 ftr_sw fake_spine(const struct fake *h, unsigned int i);
@@ -291,15 +277,15 @@ void fake_wire_free(struct fake_wire *w);
 void fake_lock(struct fake *h);		/* the wire's mutex */
 void fake_unlock(struct fake *h);
 bool fake_wire_idle(struct fake *h);
-/* Send OpenSM's own Set of one block. It is counted as outstanding. */
+/* Send OpenSM's own Set of one block, which counts as outstanding. */
 void fake_send_block(struct fake *h, ftr_sw s, uint32_t block,
 		     const uint8_t *data);
 void fake_post(struct fake *h, cl_disp_msgid_t id, void *data,
 	       cl_pfn_msgdone_cb_t done);
 void fake_report(struct fake *h, osm_epi_event_id_t id, void *data);
-/* fake_learn creates OpenSM's structures of switch s from the current fabric; fake_drop removes
- * them. */
+/* Create OpenSM's structures of switch s from the current fabric. */
 void fake_learn(struct fake *h, ftr_sw s);
+/* Remove OpenSM's structures of switch s. */
 void fake_drop(struct fake *h, ftr_sw s);
 int fake_minhop(void *ctx);
 /* Take OpenSM's lock in the handler of a message. */
@@ -307,14 +293,14 @@ void fake_lock_osm(struct fake *h, bool exclusive);
 void fake_unlock_osm(struct fake *h);
 void fake_lft_answer(void *ctx, void *data);
 void fake_trap_process(void *ctx, void *data);
-/* Choose the clock. Must be called before any thread is started. */
+/* Choose the clock, before any thread is started. */
 void fake_clock(bool virtual);
-/* fake_messages changes the number of messages in the dispatcher that are not handled;
- * fake_blocked changes the number of handlers that wait for OpenSM's lock. */
+/* Add `more` to the number of messages that the dispatcher has not handled. */
 void fake_messages(int more);
+/* Add `more` to the number of handlers that wait for OpenSM's lock. */
 void fake_blocked(int more);
-/* Called by the handler of a message. is: from now on the clock counts the handler as a busy
- * thread (true), or as a message that is not handled yet (false). */
+/* Called by the handler of a message.  The clock counts the handler as a busy thread (true),
+ * or as an unhandled message (false). */
 void fake_as_thread(bool is);
 _Noreturn void fake_fail(const char *what);
 

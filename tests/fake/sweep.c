@@ -2,12 +2,13 @@
 /*
  * OpenSM's actions: heavy sweep, forced reroute, traps, changes of links.
  *
- * The order of steps, the locks and the treatment of lft and new_lft are those
- * of do_sweep (osm_state_mgr.c), osm_ucast_mgr_process and set_lft_block
- * (osm_ucast_mgr.c), trap_rcv_process_request (osm_trap_rcv.c) and
- * osm_link_mgr.c. Steps that do not concern the plugin are left out. Discovery
- * sends no packets: it finds all switches and their routes at its start, and then reads the port
- * states of one switch after the other.
+ * The order of steps, the locks and the treatment of lft and new_lft are those of do_sweep
+ * (osm_state_mgr.c), osm_ucast_mgr_process and set_lft_block (osm_ucast_mgr.c),
+ * trap_rcv_process_request (osm_trap_rcv.c) and osm_link_mgr.c.  Steps that do not concern
+ * the plugin are left out.
+ *
+ * The discovery sends no packets.  It first finds all switches and their routes, and then
+ * reads the port states switch by switch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static bool outstanding(struct fake *h)
 	return some;
 }
 
-/* Act as OpenSM's wait_for_pending_transactions(). True: OpenSM must exit. */
+/* Act as OpenSM's wait_for_pending_transactions().  Returns true if OpenSM must exit. */
 static bool wait_for_pending(struct fake *h)
 {
 	fake_until(!outstanding(h) || leaving());
@@ -69,9 +70,9 @@ static bool wait_for_pending(struct fake *h)
 /* ---- discovery ----------------------------------------------------------- */
 
 struct finding {
-	ftr_sw *sw;		/* [n] the switches found, in the order of discovery */
+	ftr_sw *sw;		/* [n] in the order of discovery */
 	uint32_t n;
-	bool *found;		/* [n_sw] true: the switch is in sw[] */
+	bool *found;		/* [n_sw] in sw[] */
 };
 
 /* Find the switches by breadth-first search over the current links, and set their routes. */
@@ -251,8 +252,8 @@ static bool route(struct fake *h)
 	return true;
 }
 
-/* Route one LID like the stock engine: by shortest paths over the links that OpenSM knows;
- * among paths of equal length, by the one found first. */
+/* Route a LID like the stock engine: the first shortest path found over the links that OpenSM
+ * knows. */
 static void minhop_to(struct fake *h, ftr_sw d, ftr_lid lid, ftr_port last,
 		      ftr_sw *queue)
 {
@@ -419,7 +420,7 @@ bool fake_sweep(struct fake *h)
 	return done;
 }
 
-/* If packets are lost in the reroute, a heavy sweep follows, and only its events are reported. */
+/* If packets of the reroute are lost, a heavy sweep follows, and only its events are reported. */
 bool fake_reroute(struct fake *h)
 {
 	if (!route(h) || wait_for_pending(h))
@@ -473,10 +474,9 @@ static bool try_lock_osm(struct fake *h, bool exclusive)
 		!pthread_rwlock_tryrdlock(lock);
 }
 
-/* The sweeper may hold the lock while it waits for something, so virtual time must go on while
- * a handler waits for the lock.  But it must not go on between the release of the lock and
- * the moment when a handler gets it.  So the handler tries again whenever another thread
- * stops working. */
+/* The sweeper may hold the lock while it waits, so time must advance while a handler waits for
+ * the lock.  But time must not advance between the release of the lock and the moment when the
+ * handler gets it.  So the handler tries again whenever another thread stops working. */
 void fake_lock_osm(struct fake *h, bool exclusive)
 {
 	fake_as_thread(true);
@@ -498,8 +498,8 @@ void fake_unlock_osm(struct fake *h)
 #define SAME_TRAPS_MS 5000
 #define SAME_TRAPS 10
 
-/* Count a trap of this LID. True if it must be ignored, because SAME_TRAPS traps of this LID have
- * come already, each within SAME_TRAPS_MS of the previous one. */
+/* Count a trap of this LID.  Returns true if it must be ignored: SAME_TRAPS traps of this LID came
+ * before, each within SAME_TRAPS_MS of the previous one. */
 static bool noisy(struct fake *h, ftr_lid lid)
 {
 	double now = ibf_now_ms();

@@ -2,22 +2,24 @@
 /*
  * A clock that stands still while a thread works.
  *
- * It counts the threads of the fake OpenSM and of the plugin that are busy.  When all
- * of them wait, time jumps to the next moment for which one of them waits, and that thread
- * becomes busy again.  So a computation takes no time, a packet takes exactly the delay that
- * the test gives it, and a timeout expires only if the answer is due later, however slow the
- * machine is. Waiting takes no real time.
+ * The clock counts the busy threads of the fake OpenSM and of the plugin.  When all of them wait,
+ * time jumps to the next moment for which a thread waits, and this thread becomes busy again.
  *
- *	busy	every thread started with ibf_thread_start, the test's thread, and
- *		every message in OpenSM's dispatcher until it is handled
- *	waits	in ibf_cond_wait or ibf_thread_join, and in fake_pause; a handler of
- *		a message waits for OpenSM's lock in fake_pause (fake_lock_osm)
+ * So a computation takes no time, and a packet takes exactly the delay that the test gives it.  A
+ * timeout expires only if the answer is due later, however slow the machine is.  Waiting takes no
+ * real time.
  *
- * A thread in fake_pause polls a state.  It looks again, and is busy meanwhile, whenever
- * all other threads wait and at least one of them has worked since its last look.  Time
- * advances only when no thread in fake_pause has to look again.  Other blocking calls (mutexes,
- * files) count as work.  Threads that the clock does not know (the planner of ddlr) take no
- * part: to wait for them, a thread stays busy and polls in real time.
+ *	busy	every thread started with ibf_thread_start, the test's thread, and every message
+ *		in OpenSM's dispatcher until it is handled
+ *	waits	a thread in ibf_cond_wait, ibf_thread_join or fake_pause; the handler of a message
+ *		waits for OpenSM's lock in fake_pause (fake_lock_osm)
+ *
+ * A thread in fake_pause polls a state.  It looks again when all other threads wait, and at least
+ * one of them has worked since its last look.  It is busy during the look.  Time advances only when
+ * no thread in fake_pause has to look again.
+ *
+ * Other blocking calls (mutexes, files) count as work.  The clock does not know the planner of
+ * ddlr.  To wait for the planner, a thread stays busy and polls in real time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,30 +29,30 @@
 #include "fake/opensm.h"
 #include "osm/clock.h"
 
-/* A time in ms that the clock never reaches.  Answers that a test holds are due even later. */
+/* A time in ms that the clock never reaches; held answers are due even later. */
 #define FOREVER 1e11
-/* No two readings are equal, so that "before" and "after" are always different. */
+/* Each reading is greater than the one before. */
 #define TICK_MS 1e-6
-/* Maximum real time between two looks of a thread in fake_pause: its state may also be reached
+/* Maximum real time between two looks of a thread in fake_pause.  The awaited state may change
  * while another thread is busy, for example while that thread waits for OpenSM's lock. */
 #define LOOK_NS 2000000
 
 struct waiter {
 	struct waiter *next;
-	pthread_cond_t *on;	/* condition that the thread waits for; NULL: it is in fake_pause */
-	double when;		/* time in ms at which the wait ends; negative: no limit */
-	uint64_t seen;		/* fake_pause: value of `steps` at the thread's last look */
-	bool woken, late;	/* late: woken because the time `when` came */
+	pthread_cond_t *on;	/* awaited condition; NULL: in fake_pause */
+	double when;		/* end of the wait in ms; negative: no limit */
+	uint64_t seen;		/* in fake_pause: `steps` at the last look */
+	bool woken, late;	/* late: woken because the time `when` has come */
 	pthread_cond_t cond;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double now_ms;
-static unsigned int busy;	/* number of threads that work */
-/* number of messages that are not handled yet, except those that count as threads */
+static unsigned int busy;	/* threads that work */
+/* Messages not handled yet, except those whose handlers count as threads. */
 static unsigned int messages;
-static unsigned int blocked;	/* number of handlers that wait for OpenSM's lock */
-static uint64_t steps;		/* increased whenever a thread stops working */
+static unsigned int blocked;	/* handlers that wait for OpenSM's lock */
+static uint64_t steps;		/* grows whenever a thread stops working */
 static struct waiter *waiters;
 
 static void wake_one(struct waiter *w, bool late)
@@ -61,7 +63,6 @@ static void wake_one(struct waiter *w, bool late)
 	pthread_cond_signal(&w->cond);
 }
 
-/* Wake the threads in fake_pause that have not seen the present state. */
 static bool wake_lookers(void)
 {
 	bool some = false;
@@ -74,7 +75,7 @@ static bool wake_lookers(void)
 	return some;
 }
 
-/* The earliest time at which a waiting thread must be woken; FOREVER: there is none. */
+/* The next time at which a thread must be woken; FOREVER: there is none. */
 static double next_moment(void)
 {
 	double next = FOREVER;
@@ -90,7 +91,7 @@ static void go_on(void)
 	double next = next_moment();
 
 	if (next >= FOREVER)
-		return;		/* a thread that the clock does not know may still act */
+		return;		/* a thread unknown to the clock may still act */
 	if (next > now_ms)
 		now_ms = next;
 	for (struct waiter *w = waiters; w; w = w->next)
@@ -98,8 +99,8 @@ static void go_on(void)
 			wake_one(w, true);
 }
 
-/* True if no thread can continue until time advances.  Handlers of notices wait for each other in
- * the plugin.  So while one of them waits for OpenSM's lock, messages do not count as work. */
+/* True if no thread can continue until time advances.  Handlers of notices wait for each other
+ * in the plugin: while one of them waits for OpenSM's lock, messages do not count as work. */
 static bool all_wait(void)
 {
 	return !busy && (!messages || blocked);
@@ -211,7 +212,7 @@ struct thread {
 	bool ended, awaited;
 };
 
-static struct thread *threads;	/* the threads that have not been joined */
+static struct thread *threads;	/* not joined yet */
 
 static void *thread_main(void *arg)
 {
@@ -220,7 +221,7 @@ static void *thread_main(void *arg)
 
 	pthread_mutex_lock(&mutex);
 	t->ended = true;
-	if (!t->awaited) {	/* otherwise the thread that joins t takes its place in `busy` */
+	if (!t->awaited) {	/* otherwise the joining thread becomes busy instead */
 		busy--;
 		steps++;
 		stopped_working();
@@ -318,7 +319,7 @@ struct fake_look fake_look(void)
 	return l;
 }
 
-/* Wait for LOOK_NS of real time at most.  True if another thread has woken this one. */
+/* Returns true if another thread has woken this one. */
 static bool look_wait(struct waiter *w)
 {
 	struct timespec end;

@@ -2,20 +2,20 @@
 /*
  * The fabric: packets in flight, and the switches that answer them.
  *
- * There is one list of events, each with a time and a number. The transport
- * thread handles them in the order of (time, number), so that packets without a delay
- * arrive in the order in which they were sent.
+ * A list holds events, each with a time and a number.  The transport thread handles them in the
+ * order of (time, number).  So packets without a delay arrive in the order in which they were sent.
  *
- *	send	-> CARRY	the request follows its route over the links as
- *				they are at that time, and is carried out
- *		-> ANSWER	it reaches its sender, if the sender still waits
- *		-> TIMER	no answer: sent again (the retries of the
- *				transport), then an error
+ *	send	-> CARRY	the request follows its route over the links of that time, and is
+ *				carried out
+ *		-> ANSWER	the answer reaches the sender, if the sender still waits
+ *		-> TIMER	no answer: the request is sent again (the retries of the
+ *				transport), then an error is reported
  *
- * Errors go to the sender's own callback or, if the test says so, to OpenSM's
- * (sm_mad_ctrl_send_err_cb), as in ibsim. A sender's callbacks run with
- * cb_mutex held, like those of osm_vendor_ibumad.c; after an unbind they are
- * not called. As in that file, an answer for which no sender waits is dropped.
+ * Errors are reported to the sender's own callback, or to OpenSM's callback
+ * (sm_mad_ctrl_send_err_cb) if the test says so, as in ibsim.
+ *
+ * As in osm_vendor_ibumad.c, a sender's callbacks run with cb_mutex held, and are not called after
+ * an unbind.  An answer for which no sender waits is dropped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 
 #define OSM_TIMEOUT_MS 20
 #define OSM_RETRIES 2
-#define HELD 1e12	/* time in ms at which an answer is due that is held until fake_release */
+#define HELD 1e12	/* due time in ms of answers that wait for fake_release */
 
 struct bind {
 	struct bind *next;
@@ -38,7 +38,7 @@ struct bind {
 	bool dead;
 };
 
-/* State of one Set request that OpenSM itself has sent. */
+/* A Set request that OpenSM itself has sent. */
 struct lft_set {
 	uint64_t guid;
 	uint32_t block;
@@ -46,14 +46,13 @@ struct lft_set {
 	uint8_t data[FTR_LFT_BLOCK];
 };
 
-/* One request, with all its copies. Freed with the last event that refers to
- * it. */
+/* A request, with all its copies.  Freed with its last event. */
 struct txn {
 	struct bind *bind;	/* the sender's bind; NULL: OpenSM is the sender */
 	osm_madw_t *madw;	/* the packet, if the plugin sent it */
 	struct lft_set *own;	/* the Set request, if OpenSM sent it */
 	ib_smp_t smp;
-	uint32_t timeout;	/* timeout of the packet in ms; 0: that of the bind */
+	uint32_t timeout;	/* in ms; 0: the timeout of the bind */
 	uint32_t number;
 	unsigned int copy, refs;
 	bool open;
@@ -78,7 +77,7 @@ struct fake_wire {
 	pthread_mutex_t mutex, cb_mutex;
 	pthread_cond_t cond;
 	bool stop, calling;
-	struct event *event;	/* list, sorted by due, and by seq if due is equal */
+	struct event *event;	/* sorted by due, then by seq */
 	struct bind *bind;
 	uint64_t seq;
 	uint32_t number[2];
@@ -132,7 +131,7 @@ static void release(struct txn *t)
 	free(t);
 }
 
-/* The sender no longer waits: remove its timer, so that no test waits for the timer. */
+/* The sender no longer waits: remove its timer, so that no test waits for it. */
 static void close_txn(struct fake_wire *w, struct txn *t)
 {
 	struct event **at = &w->event, *e;
@@ -157,8 +156,8 @@ static bool link_up(const struct fake *h, ftr_sw s, ftr_port p)
 		h->link[h->fab->sw[s].first_port + p] >= IB_LINK_INIT;
 }
 
-/* The switch at the end of a directed route; FTR_SW_NONE if the route crosses a dead link or leads
- * to no switch. */
+/* The switch at the end of a directed route; FTR_SW_NONE: the route crosses a dead link, or
+ * leads to no switch. */
 static ftr_sw walk(const struct fake *h, const ib_smp_t *smp)
 {
 	const struct ftr_endport *sm = &h->fab->ep[h->sm];
@@ -181,7 +180,7 @@ static ftr_sw walk(const struct fake *h, const ib_smp_t *smp)
 	return s;
 }
 
-/* Carry out the request on the switch. False: there is no answer. */
+/* Carry out the request on the switch.  Returns false if there is no answer. */
 static bool carry_out(struct fake *h, ftr_sw s, const ib_smp_t *smp,
 		      const struct fake_fate *fate, uint16_t *status,
 		      uint8_t *data)
@@ -200,7 +199,7 @@ static bool carry_out(struct fake *h, ftr_sw s, const ib_smp_t *smp,
 				h->fab->sw[s].first_port + mod]);
 	} else if (smp->attr_id == IB_MAD_ATTR_NODE_INFO &&
 		   smp->method == IB_MAD_METHOD_GET) {
-		data[0] = 1;	/* a non-zero byte as the answer's data */
+		data[0] = 1;	/* any non-zero byte */
 	} else if (smp->attr_id == IB_MAD_ATTR_LIN_FWD_TBL &&
 		   smp->method == IB_MAD_METHOD_GET &&
 		   mod <= FTR_LID_MAX / FTR_LFT_BLOCK) {
@@ -246,7 +245,7 @@ static uint32_t timeout_of(const struct txn *t)
 	return t->timeout ? t->timeout : t->bind->timeout;
 }
 
-/* False: the transport refuses the packet. */
+/* Returns false if the transport refuses the packet. */
 static bool launch(struct fake_wire *w, struct txn *t)
 {
 	struct fake_packet p = describe(w, t);
@@ -366,7 +365,7 @@ static void report_plugin(struct fake *h, struct bind *b, osm_madw_t *request,
 	b->receive(answer, b->context, request);
 }
 
-/* Passes the transaction's packet to the sender, which owns it from now on. */
+/* Pass the packet to the sender, which then owns it. */
 static void report_wire(struct fake_wire *w, struct txn *t, const struct event *e,
 			bool answered, bool to_host)
 {
@@ -469,7 +468,7 @@ struct fake_wire *fake_wire_new(struct fake *h)
 	return w;
 }
 
-/* Frees the wire, and the packets that are still in flight. */
+/* Also frees the packets in flight. */
 void fake_wire_free(struct fake_wire *w)
 {
 	struct event *e;

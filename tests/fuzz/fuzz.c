@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Fuzzes every reader, and the routing of fuzzed fabrics, with libFuzzer.  FUZZ_TARGET
- * names one of the targets in the table at the end.
+ * Fuzzes every reader, and the routing of fuzzed fabrics, with libFuzzer.  FUZZ_TARGET is
+ * one of the targets in the table at the end.
  *
- * Nothing may crash, leak or hang.  Accepted input must also make sense: a fabric can be
- * written and read again, tables of engines have no loops and no credit loops, and text
- * that our JSON reader accepts is valid for json-c, too.
+ * Nothing may crash, leak or hang.  Accepted input must also make sense.  A fabric can be
+ * written and read again.  Tables of engines have no loops and no credit loops.  Text that
+ * our JSON reader accepts is valid for json-c, too.
  *
- * Inputs are lines of text, so half of the mutations work on lines, words and numbers
- * instead of bytes.  For fabrics, some mutations work on links: both ends of a link are removed,
- * or two links exchange their ends, which gives another shape that is still accepted.
+ * Inputs are lines of text, so half of the mutations change lines, words and numbers
+ * instead of bytes.  For fabrics, some mutations change links: they remove both ends of a
+ * link, or exchange the ends of two links.  The fabric then has another shape, but is still
+ * accepted.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ static void put_file(const uint8_t *data, size_t size)
 
 /* ---- fabrics -------------------------------------------------------------- */
 
-/* Check that an accepted fabric can be written and read again. */
+/* An accepted fabric must survive a round trip: write, read, compare. */
 static void round_trip(const struct ftr_fabric *f)
 {
 	struct ftr_fabric *g = NULL;
@@ -205,7 +206,7 @@ static void fuzz_psl(const uint8_t *data, size_t size)
 	ftr_path_sl_free(p);
 }
 
-/* Corrects the checksum in the first line, because the reader refuses a wrong checksum. */
+/* The reader refuses a wrong checksum, so correct the checksum in the first line. */
 static void fuzz_nominal(const uint8_t *data, size_t size)
 {
 	struct ftr_nominal *n = NULL;
@@ -320,7 +321,7 @@ static size_t line_len(const uint8_t *line, const uint8_t *end)
 	return nl ? (size_t)(nl - line) + 1 : (size_t)(end - line);
 }
 
-/* Removes a line, or inserts a copy of it at another place. */
+/* Remove a line, or insert a copy of it at another place. */
 static size_t mutate_lines(uint8_t *data, size_t size, size_t max,
 			   struct ftr_rng *r)
 {
@@ -344,7 +345,7 @@ static size_t mutate_lines(uint8_t *data, size_t size, size_t max,
 	return size + len;
 }
 
-/* Changes a digit, for example of a port, a LID or a GUID. */
+/* Change a digit, for example of a port, a LID or a GUID. */
 static size_t mutate_number(uint8_t *data, size_t size, struct ftr_rng *r)
 {
 	size_t at = ftr_rng_below(r, (uint32_t)size);
@@ -369,7 +370,7 @@ struct end {
 	size_t peer_at, peer_len;	/* offset and length of "PEER"[PORT] */
 };
 
-/* Copies the next quoted word of the line at c to id.  Returns the end of the word, or NULL. */
+/* Copy the next quoted word of the line at c to id.  Return the end of the word, or NULL. */
 static const char *quoted(const char *c, char *id)
 {
 	const char *from = c + strcspn(c, "\"\n"), *to;
@@ -431,7 +432,7 @@ static struct end *other_end(struct end *e, uint32_t n, const struct end *x)
 	return NULL;
 }
 
-/* A change: the link of line x now leads to (id, port).  If id is NULL, line x is removed. */
+/* The link of line x now leads to (id, port).  If id is NULL, line x is removed. */
 struct change {
 	const struct end *x;
 	const char *id;
@@ -489,7 +490,7 @@ static size_t mutate_links(uint8_t *data, size_t size, size_t max,
 	b = a ? other_end(e, n, a) : NULL;
 	c = b ? &e[ftr_rng_below(r, n)] : NULL;
 	d = c && c != a && c != b ? other_end(e, n, c) : NULL;
-	if (d && d != a && d != b && ftr_rng_below(r, 3)) {		/* a-b, c-d: a-d, c-b */
+	if (d && d != a && d != b && ftr_rng_below(r, 3)) {		/* swap the far ends */
 		struct change swap[] = {
 			{ a, d->node, d->port }, { d, a->node, a->port },
 			{ c, b->node, b->port }, { b, c->node, c->port },

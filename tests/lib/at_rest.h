@@ -5,7 +5,8 @@
 
 #include "reroute/state.h"
 
-/* True if the worker has nothing to do before another event or the time that rr_timer() returns. */
+/* True if the worker has nothing to do until the next event, or until the time that rr_timer()
+ * returns. */
 static inline bool at_rest(const struct rr_state *s)
 {
 	return s->job == RR_IDLE && s->view == s->held &&

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The oracle of deps.h. It is not meant to be fast.
- */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +22,6 @@ static uint8_t *occ(const struct deps *d, ftr_lid lid, uint32_t port,
 	return &d->lid[lid].occ[((size_t)port * d->vls + vl) * SLS + sl];
 }
 
-/* The edge from VL vl of the link that starts at `port`, to VL `to` of the link at port
- * `out` of the switch where the first link ends. */
 static uint8_t *edge(const struct deps *d, ftr_lid lid, uint32_t port,
 		     unsigned int vl, unsigned int out, unsigned int to)
 {
@@ -66,8 +61,8 @@ static bool set(uint8_t *at)
 	return is_new;
 }
 
-/* Packets for the LID enter s by port `in`, or start in s, and leave by port `out`: add the
- * combinations that they occupy, and their edges.  True if one of these is new. */
+/* Follow the packets for the LID through s from port `in` to `out`.  Returns true if anything is
+ * new. */
 static bool enter(struct deps *d, ftr_lid lid, ftr_sw s, unsigned int in,
 		  unsigned int out)
 {
@@ -203,7 +198,6 @@ void deps_restore(struct deps *d, ftr_lid lid, struct deps_lid saved)
 	d->lid[lid] = saved;
 }
 
-/* The edges of all LIDs together, except those that start at a link that is down. */
 static uint8_t *all_edges(const struct deps *d)
 {
 	uint8_t *all = calloc(edge_size(d), 1);
@@ -218,8 +212,7 @@ static uint8_t *all_edges(const struct deps *d)
 	return all;
 }
 
-/* Depth-first search from channel v. state: 0 not visited, 1 on the path, 2 done. True if
- * there is a cycle. */
+/* True if a cycle can be reached from channel v.  state[]: 0 not visited, 1 on the path, 2 done. */
 static bool visit(const struct deps *d, const uint8_t *all, uint8_t *state,
 		  uint32_t v)
 {

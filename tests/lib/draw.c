@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The text format of draw.h. Two passes: first names and port counts, then
- * nodes and links through the public builder.
- */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +12,7 @@
 struct drawing {
 	char name[MAX_SW][FTR_NAME_MAX];
 	unsigned int n_sw;
-	unsigned int used[MAX_SW];	/* number of ports of each switch used so far */
+	unsigned int used[MAX_SW];
 	uint64_t next_host;
 	struct ftr_builder *b;
 	struct ftr_err err;

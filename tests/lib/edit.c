@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The changes of edit.h: a copy through the public builder.
- */
 #include <stdio.h>
 #include <stdlib.h>
 

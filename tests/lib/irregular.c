@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The fabrics of irregular.h.
- */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +12,10 @@ struct making {
 	struct ftr_builder *b;
 	struct ftr_err err;
 	struct ftr_rng *r;
-	uint64_t *guid;		/* [n] node GUID of each switch */
-	uint32_t *next;		/* [n] number of ports of each switch used so far */
-	uint32_t n, n_hosts;	/* number of switches and of hosts */
-	uint32_t lost;		/* percentage of links that are left out */
+	uint64_t *guid;
+	uint32_t *next;
+	uint32_t n, n_hosts;
+	uint32_t lost;		/* percentage of missing links */
 };
 
 static void must(enum ftr_status st, const struct ftr_err *err)
@@ -184,8 +181,8 @@ struct ftr_fabric *irregular_rows(struct ftr_rng *r, uint32_t rows,
 	return end(&m);
 }
 
-/* A fabric of 2 to 4 layers of switches, with links between adjacent layers. One in three also has
- * up to 4 further links, each between two random switches. */
+/* A fabric of 2 to 4 layers.  Links connect adjacent layers.  One fabric in three also has up to
+ * 4 links between random switches. */
 static struct ftr_fabric *layers(struct ftr_rng *r)
 {
 	uint32_t n_layers = 2 + ftr_rng_below(r, 3), first[6] = { 0 };
@@ -204,7 +201,7 @@ static struct ftr_fabric *layers(struct ftr_rng *r)
 				if (ftr_rng_below(r, 100) < chance)
 					join(&m, s, t, ftr_rng_below(r, trunk +
 								     1));
-	for (uint32_t i = 0; i < odd; i++) {	/* links between any two switches */
+	for (uint32_t i = 0; i < odd; i++) {
 		uint32_t s = ftr_rng_below(r, m.n), t = ftr_rng_below(r, m.n);
 
 		if (s != t)

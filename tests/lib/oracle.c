@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The oracle of oracle.h. It is not meant to be fast.
- */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/oracle.h"
 
-/* Number of links between s and t. */
 static unsigned int links(const struct ftr_fabric *f, ftr_sw s, ftr_sw t)
 {
 	unsigned int n = 0;
@@ -35,7 +31,7 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
 		out[i] = ORACLE_INF;
 	for (ftr_sw l = 0; l < n; l++)
 		out[l * n + l] = 0;
-	for (unsigned int r = 0; r < sh->tree.n_ranks; r++)	/* ascending ranks */
+	for (unsigned int r = 0; r < sh->tree.n_ranks; r++)
 		for (ftr_sw s = 0; s < n; s++)
 			for (ftr_sw t = 0; t < n && sh->tree.rank[s] == r; t++)
 				for (ftr_sw l = 0; above(sh, t, s) && l < n;
@@ -43,7 +39,7 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
 					if (out[s * n + l] + 1 < out[t * n + l])
 						out[t * n + l] =
 							out[s * n + l] + 1;
-	for (unsigned int r = sh->tree.n_ranks; r-- > 0;)	/* descending ranks */
+	for (unsigned int r = sh->tree.n_ranks; r-- > 0;)
 		for (ftr_sw s = 0; s < n; s++)
 			for (ftr_sw t = 0; t < n && sh->tree.rank[s] == r; t++)
 				for (ftr_sw l = 0; above(sh, s, t) && l < n;
@@ -53,7 +49,6 @@ void oracle_seed_costs(const struct ftr_shape *sh, unsigned int *out)
 							out[s * n + l] + 1;
 }
 
-/* Relax the downward costs once; false if nothing changed. */
 static bool relax_down(const struct ftr_shape *sh, unsigned int *down)
 {
 	uint32_t n = sh->f->n_sw;
@@ -117,8 +112,8 @@ static uint32_t n_above(const struct ftr_shape *sh, ftr_sw s)
 	return n;
 }
 
-/* The greatest product, over all upward paths that end at s, of the numbers of upward neighbours
- * of the switches before s. */
+/* For each upward path to s, multiply the numbers of upward neighbours of its switches before s.
+ * Return the greatest product. */
 uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s)
 {
 	uint64_t best = 1;
@@ -134,8 +129,7 @@ uint64_t oracle_divider(const struct ftr_shape *sh, ftr_sw s)
 	return best;
 }
 
-/* The lowest index of a switch that can be reached from s over switches of rank >= low, without
- * stubs, horizontal links and the switches in seen[].  Marks the reached switches in seen[]. */
+/* Mark the switches of the plane of s in seen[], and return their lowest index. */
 static ftr_sw flood(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 		    uint8_t *seen)
 {
@@ -163,8 +157,8 @@ ftr_sw oracle_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low)
 	return least;
 }
 
-/* The candidates of equation (1), in order: upward groups by plane (or by GUID), then
- * downward groups. */
+/* The candidates of equation (1): first the upward groups by plane (or by GUID), then the downward
+ * groups. */
 static unsigned int candidates(const struct ftr_shape *sh,
 			       const unsigned int *cost,
 			       const unsigned int *down, bool by_guid,

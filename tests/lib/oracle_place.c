@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The oracle of oracle_place.h. It is not meant to be fast.
- */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +7,7 @@
 
 /* ---- up paths ----------------------------------------------------------- */
 
-/* If the up path of destination d has a step on rank r, add the next step. Its q is the q of the
- * step on rank r, divided by the number of slots of the switch on rank r. */
+/* Add the step above rank r to the up path of destination d. */
 static void step_up(const struct ftr_shape *sh, struct oracle_step *at,
 		    unsigned int r, uint32_t d)
 {
@@ -110,7 +106,6 @@ static uint64_t number(const struct oracle_place *o, ftr_sw s,
 	return at ? at->q : t->d / o->whole->numbering.divider[in_whole(o, s)];
 }
 
-/* The port group from s to its neighbour t in the complete fabric. */
 static const struct ftr_group *whole_group(const struct oracle_place *o,
 					   ftr_sw s, ftr_sw t)
 {
@@ -151,8 +146,7 @@ bool oracle_leads(const struct oracle_place *o, ftr_sw s, ftr_sw t, ftr_sw l)
 		return o->down[t * n + l] < mine;
 	if (sh->tree.rank[t] == sh->tree.rank[s] || o->cost[t * n + l] >= mine)
 		return false;
-	for (ftr_sw u = 0; u < n; u++)	/* false if a switch above s routes to l downward through
-					 * s */
+	for (ftr_sw u = 0; u < n; u++)
 		if (sh->tree.rank[u] > sh->tree.rank[s] && neighbours(sh->f, u, s) &&
 		    o->down[s * n + l] < o->cost[u * n + l])
 			return false;
@@ -184,8 +178,8 @@ static ftr_port port_to(const struct oracle_place *o, ftr_sw s, ftr_sw t,
 	return port;
 }
 
-/* Mark in seen[] the pod of s at rank l: all switches that can be reached over
- * switches of rank <= l and empty leaves, without horizontal links. */
+/* Mark in seen[] the pod of s: all switches that are reached over switches of rank <= l and empty
+ * leaves.  Horizontal links are not used. */
 static void pod(const struct ftr_shape *w, ftr_sw s, unsigned int l,
 		uint8_t *seen)
 {
@@ -203,8 +197,8 @@ static void pod(const struct ftr_shape *w, ftr_sw s, unsigned int l,
 	}
 }
 
-/* The number of leaves in the pod of s (1 if s is a leaf). *pod_first: the
- * first of them. */
+/* The number of leaves in the pod of s, or 1 if s is a leaf.  Sets *pod_first to the first leaf of
+ * the pod. */
 static uint32_t leaves_of_pod(const struct oracle_place *o, ftr_sw s,
 			      uint32_t *pod_first)
 {
@@ -233,12 +227,11 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return q * b > a ? q - 1 : q;
 }
 
-/* Everything on which the choice of a slot depends. r, a and b are r, a and B in
- * src/engine/place.c. */
+/* The data for the choice of a slot.  r, a and b are r, a and B in src/engine/place.c. */
 struct choice {
 	int64_t w;		/* number of slots */
 	int64_t r, a, b;
-	bool alive[256];	/* [w] the slot leads to the destination */
+	bool alive[256];
 };
 
 static int64_t displacement(const struct choice *c, int64_t period)
@@ -249,8 +242,7 @@ static int64_t displacement(const struct choice *c, int64_t period)
 	return 1 + e - floor_div(e, c->w - 1) * (c->w - 1);
 }
 
-/* Choose the first slot of the preference list that is alive, like placement stable; here the
- * list is written out. */
+/* The first live slot of the preference list of placement `stable`. */
 static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 {
 	int64_t k = displacement(c, period), list[300], n = 0;
@@ -270,7 +262,6 @@ static int64_t stable_slot(const struct choice *c, int64_t x, int64_t period)
 	abort();
 }
 
-/* The data that determine the slot of switch s for destination t. */
 static struct choice choice_of(const struct oracle_place *o, ftr_sw s,
 			       const struct ftr_dest *t)
 {
@@ -315,8 +306,8 @@ static uint64_t scatter(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Choose one of several next hops: the one on the destination's up path; if there is none, the
- * one in the destination's slot; otherwise the one with the highest random number. */
+/* Choose a next hop: the switch on the destination's up path, else the switch in its slot, else the
+ * switch with the greatest hash value. */
 static ftr_sw one_of(const struct oracle_place *o, ftr_sw s,
 		     const struct ftr_dest *t, const ftr_sw *to, uint32_t n)
 {

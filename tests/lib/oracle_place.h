@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Placement by a slow and simple algorithm, after the description in src/engine/place.c.
- * Every list is written out, and every port is looked up in the complete and in
- * the damaged fabric. Ranks, the index d and nominal data are taken from shapes
- * that have tests of their own; costs are those of oracle.h. The up path of a
- * host consists of the switches through which packets for this host would go
- * upward from its own leaf. Up paths are followed host by host; the quotient q of
- * each step is found by comparison with all earlier hosts. oracle_slots.h also checks the slots and
- * dividers of small fabrics.
+ * Placement by a slow and simple algorithm, as described in src/engine/place.c.
+ *
+ * Every list is written out.  Every port is looked up in the complete and in the damaged
+ * fabric.  Ranks, the index d and nominal data come from shapes, which have tests of
+ * their own.  Costs are those of oracle.h.
+ *
+ * The up path of a host: the switches through which packets for this host would go
+ * upward from its own leaf.  Up paths are followed host by host.
  */
 #ifndef FTR_TEST_ORACLE_PLACE_H
 #define FTR_TEST_ORACLE_PLACE_H
@@ -18,10 +18,9 @@ struct oracle_place {
 	const struct ftr_shape *whole;	/* nominal shape, with inferred links */
 	const struct ftr_shape *sh;	/* shape of the damaged fabric, over `whole` */
 	unsigned int *cost, *down;	/* [n_sw * n_sw] costs and down-costs of sh */
-	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL: `whole` has no up paths */
+	struct oracle_step *up_path;	/* [n_ranks * n_d]; NULL if `whole` has no up paths */
 };
 
-/* One step of the upward path of a host, on one rank. */
 struct oracle_step {
 	bool known;		/* the path has a step on this rank */
 	ftr_sw sw;		/* switch of the complete fabric */
@@ -32,14 +31,14 @@ void oracle_place_init(struct oracle_place *o, const struct ftr_shape *whole,
 		       const struct ftr_shape *sh);
 void oracle_place_free(struct oracle_place *o);
 
-/* The step of destination t on the rank of switch s; NULL: t has no step on this rank. */
+/* The step of destination t on the rank of switch s; NULL if t has none. */
 const struct oracle_step *oracle_step(const struct oracle_place *o, ftr_sw s,
 				      const struct ftr_dest *t);
 
-/* True if equation (1) allows the neighbour t of s as next hop to leaf l. */
+/* True if equation (1) allows t as the next hop of s to leaf l. */
 bool oracle_leads(const struct oracle_place *o, ftr_sw s, ftr_sw t, ftr_sw l);
 
-/* The entry by placements even and stable, with balance off. */
+/* The entry of s for t by placements `even` and `stable`, with balance off. */
 ftr_port oracle_place_entry(const struct oracle_place *o, ftr_sw s,
 			    const struct ftr_dest *t);
 

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Slots as defined in src/shape/slots.c, projections (shapes over a nominal shape) as
- * defined in <ftr/shape.h>.
- */
 #include <check.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -37,7 +33,7 @@ static unsigned int open_ports(const struct ftr_fabric *f, ftr_sw s)
 /* ---- meshes ------------------------------------------------------------ */
 
 struct mesh {			/* as defined in src/shape/slots.c */
-	uint8_t *in;		/* [n_sw] 1: the switch is in the mesh */
+	uint8_t *in;
 	unsigned int rank;	/* rank of the lower switches */
 	unsigned int mode;
 	bool dense;
@@ -76,10 +72,10 @@ static bool shape_infers(const struct ftr_shape *sh, const struct mesh *m)
 }
 
 /*
- * Missing links of a mesh are inferred if at least 3/4 of the pairs of a lower and an upper switch
- * are linked, and are not inferred if at most 2/3 are.  The limit of src/shape/slots.c lies between
- * these shares.  If the share of linked pairs lies there, too, the oracle expects all missing links
- * to be inferred if the shape infers at least one.
+ * All missing links of a mesh are inferred if at least 3/4 of its pairs of a lower and an
+ * upper switch are linked.  None are inferred if at most 2/3 are linked.  The limit of
+ * src/shape/slots.c lies between the two.  There, the oracle follows the shape: if the
+ * shape infers one link, the oracle expects all.
  */
 static bool is_dense(const struct ftr_shape *sh, const struct mesh *m, uint32_t linked,
 		     uint32_t pairs)
@@ -117,8 +113,8 @@ static struct mesh mesh_of(const struct ftr_shape *sh, ftr_sw s)
 	return m;
 }
 
-/* True if s has enough free ports for all links that are missing between s and those members on
- * the other side of the mesh that have a free port. */
+/* True if s has enough free ports for its missing links.  Links to members of the mesh without a
+ * free port do not count. */
 static bool eligible(const struct ftr_shape *sh, const struct mesh *m, ftr_sw s)
 {
 	unsigned int lacks = 0;
@@ -167,8 +163,8 @@ uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot)
 	return n;
 }
 
-/* Mark in seen[] all switches that can be reached from s over switches of rank >= low, without
- * horizontal links and empty leaves. */
+/* Mark in seen[] all switches that are reached from s over switches of rank >= low.  Horizontal
+ * links and empty leaves are not used. */
 static void flood_plane(const struct ftr_shape *sh, ftr_sw s, unsigned int low,
 		  uint8_t *seen)
 {
@@ -210,8 +206,7 @@ static bool planes_are_shared(const struct ftr_shape *sh)
 	return shared;
 }
 
-/* Set pi[] for each switch: the greatest product of numbers of slots, over all nominal
- * upward paths to the switch. */
+/* pi[s]: the greatest product of the numbers of slots along a nominal upward path to s. */
 static void dividers(const struct ftr_shape *sh, uint64_t *pi)
 {
 	uint32_t n = sh->f->n_sw;
@@ -318,7 +313,6 @@ static void check_switches(const struct ftr_shape *sh,
 	ck_assert_uint_eq(sh->tree.n_leaf, leaves);
 }
 
-/* The nominal group of t that leads to r. */
 static const struct ftr_group *find_group(const struct ftr_shape *n, ftr_sw t,
 					  ftr_sw r)
 {

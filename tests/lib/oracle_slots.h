@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slots, and projections (shapes over a nominal shape), by a slow and simple algorithm, for
- * small fabrics.
+ * Slots and projections by a slow and simple algorithm for small fabrics.  A slot is the
+ * position of an upward port group among the nominal groups of its switch.  A projection is
+ * a shape over a nominal shape.
  *
- * Ranks and stubs are taken from the shape, planes from oracle.h. Everything else is
- * computed by scanning ports, pair by pair.
+ * Ranks and stubs come from the shape, planes from oracle.h.  Everything else is computed
+ * by scanning the ports of each pair of switches.
  */
 #ifndef FTR_TEST_ORACLE_SLOTS_H
 #define FTR_TEST_ORACLE_SLOTS_H
 
 #include <ftr/ftr.h>
 
-/* The number of nominal links between a and b; 0 if they are not nominal
- * neighbours. sh must infer missing links itself: it must not be a shape over a nominal
- * shape. */
+/* The number of nominal links between a and b, or 0.  sh must not be a projection, because missing
+ * links of sh are inferred here. */
 unsigned int oracle_nominal(const struct ftr_shape *sh, ftr_sw a, ftr_sw b);
 
-/* Store in slot[] the switches that are nominally above s, in the order of their slots; returns
- * their number. slot[] has room for all switches. */
+/* Store the nominal upper neighbours of s in slot[], in the order of their slots, and return their
+ * number.  slot[] has room for all switches. */
 uint32_t oracle_slots(const struct ftr_shape *sh, ftr_sw s, ftr_sw *slot);
 
-/* Compare the slots, nominal link counts and dividers of sh with the functions
- * above. Check that sh has up paths if and only if two slots of some switch lead to one plane.
- * A failed check ends the test, in most cases with the seed in its message. */
+/* Compare the slots, nominal link counts and dividers of sh with the results of this module.  sh
+ * must have up paths exactly if two slots of a switch lead to one plane.  A difference ends the
+ * test. */
 void oracle_check_slots(const struct ftr_shape *sh, uint64_t seed);
 
-/* Compare sh, a shape over the nominal shape n, field by field with the definition in
- * <ftr/shape.h>, and its costs with oracle_costs(). */
+/* Compare projection sh of the nominal shape n with the definition in <ftr/shape.h>, and its costs
+ * with oracle_costs(). */
 void oracle_check_projection(const struct ftr_shape *sh,
 			     const struct ftr_shape *n, uint64_t seed);
 

@@ -9,7 +9,7 @@ struct wild {
 	struct ftr_rng rng;
 	struct ftr_builder *b;
 	uint32_t n_sw;
-	uint8_t *used;		/* [n_sw] number of ports of each switch in use */
+	uint8_t *used;
 	struct ftr_err *err;
 };
 
@@ -18,8 +18,8 @@ static uint64_t wild_guid(uint32_t i)
 	return (uint64_t)3 << 56 | (uint64_t)(i + 1) << 8;
 }
 
-/* A random switch of 0..n-1 other than skip; if it has no free port, the next
- * switch that has one; n if no switch has a free port. */
+/* A random switch of 0..n-1, but not `skip`. If it has no free port, return the next switch that
+ * has one; n if all ports are used. */
 static uint32_t wild_pick(struct wild *w, uint32_t n, uint32_t skip)
 {
 	uint32_t at = ftr_rng_below(&w->rng, n - (skip < n));
@@ -75,7 +75,6 @@ static enum ftr_status grow_wild(struct wild *w, uint32_t n_hosts,
 		snprintf(name, sizeof(name), "sw-%u", i);
 		st = ftr_builder_add_switch(w->b, wild_guid(i), FTR_PORT_MAX,
 					    0, 0, name, w->err);
-		/* i switches joined as a tree always have a free port */
 		if (!st && i > 0)
 			st = wild_link(w, i, wild_pick(w, i, i));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A random connected graph of switches with hosts, without ranks, for tests that must hold
- * on any fabric.  A seed gives the same fabric on every machine.
+ * A random connected graph of switches with hosts, without ranks.  The same seed gives
+ * the same fabric on every machine.
  */
 #ifndef FTR_TEST_RANDOM_GRAPH_H
 #define FTR_TEST_RANDOM_GRAPH_H

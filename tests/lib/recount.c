@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The slow count of recount.h.
- */
 #include <stdlib.h>
 
 #include "core/core.h"
@@ -13,7 +10,7 @@ struct walk {
 	const struct ftr_fabric *f;
 	const struct ftr_tables *t;
 	struct recount *c;
-	uint32_t *place;	/* [n_ep] position in the host order, or NO_PLACE */
+	uint32_t *place;	/* [n_ep] position in the host order; NO_PLACE: none */
 };
 
 static void *room(size_t n, size_t size)

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Link load of one shift permutation, followed flow by flow.
- *
- * One counter per port of the fabric. A flow is followed twice: first to test
- * that it arrives within n_sw hops, then to count. A flow that does not arrive
- * is not counted, because the load of a loop is not defined.
+ * Each flow is followed twice.  The first time shows whether it arrives within n_sw hops.
+ * If it does, the second time counts it.
  */
 #include <stdlib.h>
 
 #include "check/check.h"
 #include "lib/shift_load.h"
 
-/* The next switch towards lid; FTR_SW_NONE at the end of the path. */
 static ftr_sw next_sw(const struct ftr_fabric *f, const struct ftr_tables *t,
 		      ftr_sw s, ftr_lid lid)
 {

@@ -7,12 +7,11 @@
 #include <ftr/tables.h>
 
 /*
- * Load of the links between switches in one shift: host port order[i] sends to
- * the base LID of order[(i + k) % n]. FTR_EP_NONE in order[] is a gap, which
- * sends and receives nothing. max_load: flows on the most loaded directed
- * link between switches. A flow that does not arrive is not counted. The
- * paths are followed hop by hop. Errors: FTR_INVAL if the size of the tables is
- * not that of f, or if order[] has a port that f does not have; FTR_NOMEM.
+ * Load of the links between switches in shift k: host port order[i] sends to the base LID
+ * of order[(i + k) % n].  FTR_EP_NONE in order[] is a gap, which neither sends nor
+ * receives.  max_load: flows on the most loaded directed link.  Flows that do not arrive
+ * are not counted.  Errors: FTR_INVAL if the size of the tables or a port of order[] does
+ * not belong to f; FTR_NOMEM.
  */
 enum ftr_status shift_load(const struct ftr_fabric *f,
 			   const struct ftr_tables *t, const ftr_ep *order,

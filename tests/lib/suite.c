@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Run a test program's suite and report skipped cases. */
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,12 +9,10 @@
 
 #include "lib/suite.h"
 
-/* Check runs each case in its own process, so the number of skipped cases is in
- * shared memory. */
+/* In shared memory, because Check runs each case in its own process. */
 static _Atomic int *skips;
 
-/* The library Check ends a case after this time.  On any machine, only a case that hangs takes so
- * long; Check's own default is 4 s. */
+/* Check ends a case after this time.  Its default of 4 s is too short for slow machines. */
 #define LIMIT_S "3600"
 
 __attribute__((constructor)) static void start(void)

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The trees of trees.h.
- */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,12 +49,11 @@ void trees_random_pgft(struct ftr_rng *r, struct ftr_pgft *g, bool full,
 			g->w[i] = i ? one_of(r, few, 4) : 1;
 			g->p[i] = i ? one_of(r, one, 4) : 1;
 		}
-		if (full) {	/* hosts with several ports, too */
+		if (full) {
 			g->w[0] = one_of(r, one, 4);
 			g->p[0] = one_of(r, one, 4);
 		}
 		for (unsigned int i = 0; full && i + 1 < g->h; i++) {
-			/* as many links up as down on level i + 1 */
 			uint32_t ports = g->m[i] * g->p[i];
 
 			g->p[i + 1] = ports % g->p[i + 1] ? 1 : g->p[i + 1];
@@ -89,18 +85,17 @@ struct ftr_fabric *trees_grow(const struct ftr_pgft *g, uint64_t seed,
 	return f;
 }
 
-/* A fabric under construction: ports are used one after the other. */
 struct cabling {
 	struct ftr_builder *b;
 	struct ftr_err err;
-	uint64_t guid[128];	/* node GUID of each switch */
-	uint32_t next[128];	/* number of ports of each switch used so far */
+	uint64_t guid[128];
+	uint32_t next[128];
 	uint32_t n_hosts;
 };
 
 #define CABLING_PORTS 60
 
-/* Add switches 0 .. n-1, with GUIDs in ascending or in random order. */
+/* Add n switches.  Their GUIDs are in ascending or in random order. */
 static void cabling_new(struct cabling *c, struct ftr_rng *r, uint32_t n)
 {
 	uint32_t order[128];
@@ -151,7 +146,7 @@ static struct ftr_fabric *cabling_end(struct cabling *c)
 	return f;
 }
 
-/* Connect s to n_up of the n_chips chips of a chassis, by n links each. */
+/* Connect s to n_up of the n_chips chips, with n links to each. */
 static void cabling_hang(struct cabling *c, struct ftr_rng *r, uint32_t s,
 			 uint32_t chips, uint32_t n_chips, uint32_t n_up,
 			 uint32_t n)
@@ -197,8 +192,8 @@ struct ftr_fabric *trees_chassis(struct ftr_rng *r)
 	return cabling_end(&c);
 }
 
-/* Connect s to switches first .. first + n - 1 by 0 to 4 links each, or to two
- * of them only, like a rack to two chips of a chassis. */
+/* Connect s to each of n switches from `first` on by 0 to 4 links.  A rack is connected to two of
+ * them only. */
 static void cabling_above(struct cabling *c, struct ftr_rng *r, uint32_t s,
 			  uint32_t first, uint32_t n, bool rack)
 {

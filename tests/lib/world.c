@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The slow computations of world.h. The first one removes the dead links from the
- * groups, computes the costs of every pair rank by rank, and routes all tables from
- * scratch. The second one is done only if the routing follows the ranks: it makes the
- * shape of the fabric without its dead links, over the nominal shape, and routes it.
+ * world_check() compares with two slow computations.
+ *
+ * The first one removes the dead links from the groups, computes the costs of every pair
+ * rank by rank, and routes all tables.
+ *
+ * The second one makes a shape of the fabric without its dead links, over the nominal
+ * shape, and routes this shape.  It is left out if the routing uses an inverted order.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -20,14 +23,11 @@ static struct ftr_err err;
 
 /* ---- the slow computation -------------------------------------------- */
 
-/* The shape that the incremental routing uses, with all links. */
 static const struct ftr_shape *reported(const struct world *w)
 {
 	return w->order ? w->order : w->whole;
 }
 
-/* The shape without the dead links. The switches through which traffic to a leaf must not be
- * routed downward (kept_off()) are taken from the shape with all links. */
 struct slow {
 	struct ftr_shape sh;
 	struct ftr_tables *t;
@@ -83,8 +83,8 @@ static unsigned int number(uint8_t c)
 	return c == FTR_COST_INF ? FAR : c;
 }
 
-/* True if traffic to leaf l must not be routed downward through s, although s has a
- * downward path to l. */
+/* True if traffic to leaf l must avoid s, although a switch below s leads to l.  The shape must
+ * have all links. */
 static bool kept_off(const struct ftr_shape *sh, ftr_sw s, uint32_t l)
 {
 	const struct ftr_group *g = &sh->tree.groups[sh->tree.group_first[s] +
@@ -132,7 +132,6 @@ static unsigned int slow_cost(const struct world *w, const struct slow *o,
 	return least;
 }
 
-/* Compute the costs of all pairs: one pass over the ranks is enough in each direction. */
 static void slow_costs(const struct world *w, struct slow *o)
 {
 	uint32_t n = w->f->n_sw;
@@ -278,7 +277,6 @@ void world_check(const struct world *w)
 
 /* ---- events ---------------------------------------------------------- */
 
-/* Return the index in ftr_fabric.ports of the far end of the link at port p of s. */
 static uint32_t far_end(const struct world *w, ftr_sw s, ftr_port p)
 {
 	const struct ftr_swport *port = ftr_fabric_port(w->f, s, p);
@@ -288,14 +286,14 @@ static uint32_t far_end(const struct world *w, ftr_sw s, ftr_port p)
 
 static void note(struct world *w, const struct ftr_incr_event *e)
 {
-	/* routing does not use links to hosts and horizontal links */
+	/* links to hosts and horizontal links are not used by the routing */
 	if (incr_link(w->lv, e->sw, e->port) == NONE)
 		return;
 	w->dead[w->f->sw[e->sw].first_port + e->port] = !e->up;
 	w->dead[far_end(w, e->sw, e->port)] = !e->up;
 }
 
-/* Draw any connected port. Two of five events report "up", even for links that are up. */
+/* Draw an event at a random connected port.  Two of five events report "up", even on live links. */
 static uint32_t draw_link(struct world *w, struct ftr_incr_event *e)
 {
 	for (;;) {
@@ -315,8 +313,7 @@ static uint32_t draw_link(struct world *w, struct ftr_incr_event *e)
 		if (port->peer_kind != FTR_PEER_SW ||
 		    ftr_rng_below(&w->rng, 3))
 			return 1;
-		/* the other end reports the event, too, sometimes with the opposite
-		 * state */
+		/* The other end reports, too, sometimes the opposite state. */
 		e[1] = (struct ftr_incr_event){
 			port->peer, port->peer_port,
 			ftr_rng_below(&w->rng, 8) ? e[0].up : !e[0].up
@@ -333,7 +330,7 @@ uint32_t world_events(struct world *w, struct ftr_incr_event *e)
 		return ftr_incr_switch(w->lv, ftr_rng_below(&w->rng,
 							    w->f->n_sw),
 				       ftr_rng_below(&w->rng, 2), e);
-	if (k == 1)	/* all dead links are repaired */
+	if (k == 1)	/* repair all dead links */
 		for (ftr_sw s = 0; s < w->f->n_sw; s++)
 			for (unsigned int p = 1; p <= w->f->sw[s].n_ports;
 			     p++)
@@ -412,7 +409,6 @@ void world_graph(struct world *w, uint32_t max_sw)
 				  ftr_rng_below(&w->rng, 2 * n), &w->f, &err));
 }
 
-/* Replace the ranks by the levels of an inverted order; w->sh becomes a shape with these levels. */
 static void invert(struct world *w)
 {
 	struct ftr_arena *a = ftr_arena_new();
@@ -429,8 +425,8 @@ static void invert(struct world *w)
 	w->sh = w->order;
 }
 
-/* Make random links between ranks dead before the start; w->sh becomes a shape of the
- * damaged fabric over the complete shape. */
+/* Before the start, kill random links between ranks.  w->sh becomes the shape of the damaged fabric
+ * over the nominal shape. */
 static void damaged(struct world *w)
 {
 	struct ftr_filter filter = { .keep_link = is_alive, .ctx = w };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A fabric whose links fail and are repaired, for tests of incremental routing:
- * the incremental routing itself, the test's own record of dead links, and a
- * slow computation of the same costs and tables.
+ * Tests of incremental routing: a fabric whose links fail and are repaired.  The test
+ * records the dead links itself, and computes the same costs and tables by a slow
+ * algorithm.
  */
 #ifndef FTR_TEST_WORLD_H
 #define FTR_TEST_WORLD_H
@@ -13,21 +13,19 @@
 struct world {
 	uint64_t seed;
 	struct ftr_rng rng;
-	struct ftr_fabric *f;		/* with all links */
-	struct ftr_shape *whole;	/* the nominal shape, which is the shape of f */
-	struct ftr_fabric *damaged;	/* the fabric at the start, if it lacks links of f;
-					 * otherwise NULL */
-	struct ftr_shape *over;		/* shape of `damaged` over `whole`, or NULL */
-	struct ftr_shape *order;	/* reordered shape, or NULL */
-	const struct ftr_shape *sh;	/* the shape that the incremental routing uses */
+	struct ftr_fabric *f;		/* the fabric with all links */
+	struct ftr_shape *whole;	/* the shape of f, which is the nominal shape */
+	struct ftr_fabric *damaged;	/* the fabric if links are missing at the start; or NULL */
+	struct ftr_shape *over;		/* the shape of `damaged` over `whole`, or NULL */
+	struct ftr_shape *order;	/* the shape with inverted order, or NULL */
+	const struct ftr_shape *sh;	/* the shape of the incremental routing */
 	struct ftr_route_opts opts;
 	struct ftr_tables *t;
 	struct ftr_incr *lv;
-	uint8_t *dead;			/* [n_ports] 1: the link is dead by the test's own record */
+	uint8_t *dead;			/* [n_ports] 1: the link is dead (the test's own record) */
 };
 
-/* Faster than ck_assert_msg() of the library Check, which records each assertion
- * that holds. */
+/* Faster than ck_assert_msg() of Check, which records each assertion that holds. */
 #define must(cond, ...)							\
 	do {								\
 		if (!(cond))						\
@@ -39,32 +37,31 @@ struct world {
 	     w.seed < trees_first_seed() + trees_runs(runs) &&		\
 	     (ftr_rng_seed(&w.rng, w.seed), true); w.seed++)
 
-/* Set w->f to a small tree, to a random graph, or to leaves under one chassis or two. */
+/* Set w->f: a small tree, a random graph, or leaves below one chassis or two. */
 void world_tree(struct world *w, uint32_t max_sw, bool damaged);
 void world_graph(struct world *w, uint32_t max_sw);
 void world_chassis(struct world *w, bool damaged);
 
-/* Set all other members of w. WORLD_LATE: some links are missing at the start.
- * WORLD_INVERTED: the shape has an order of switches that differs from the ranks. */
+/* Set all other members of w.  WORLD_LATE: some links are missing at the start.  WORLD_INVERTED:
+ * the shape has an inverted order of switches. */
 enum world_kind { WORLD_WHOLE, WORLD_LATE, WORLD_INVERTED };
 void world_start(struct world *w, enum world_kind kind);
 void world_stop(struct world *w);
 
-/* world_events() writes random events to e, which has room for world_room() events, and returns
- * their number. world_note() enters the n events in w->dead. */
+/* world_events() writes random events to e, which needs room for world_room() events, and returns
+ * their number.  world_note() records n events in w->dead. */
 size_t world_room(const struct world *w);
 uint32_t world_events(struct world *w, struct ftr_incr_event *e);
 void world_note(struct world *w, const struct ftr_incr_event *e, uint32_t n);
 
-/* Abort if dead links, costs, tables or the number of unreachable pairs of
- * leaves differ from those of the slow computation. */
+/* Abort if dead links, costs, tables or the number of unreachable pairs of leaves are not those of
+ * the slow computation. */
 void world_check(const struct world *w);
 
 void world_copy_tables(struct ftr_tables *to, const struct ftr_tables *from);
-/* A copy of the tables `from`, which belong to f. */
 struct ftr_tables *world_copy_of_tables(const struct ftr_fabric *f, const struct ftr_tables *from);
-/* Clear the entries whose bits are set in bits ([n_sw][stride / 64], as written by dmodc_tables());
- * returns their number. */
+/* Clear the entries whose bits are set, and return their number.  bits: [n_sw][stride / 64], as
+ * dmodc_tables() writes them. */
 uint32_t world_clear_entries(struct ftr_tables *t, const uint64_t *bits);
 
 #endif

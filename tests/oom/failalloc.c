@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A library to preload into a program.  It makes allocations of the program fail,
- * including those inside libc and other libraries.
+ * A library to preload into a program.  It makes allocations of the program fail, including those
+ * inside libc and other libraries.
  *
  *	FAILALLOC_AT=N		the N-th allocation fails (N from 1); if unset, none fails
  *	FAILALLOC_ALL=1		all later allocations fail, too

@@ -1,5 +1,5 @@
-# Failing allocations in the command: a preloaded library, and a program that runs
-# a command once for each of its allocations.
+# Failing allocations in the command: a preloaded library, and a program that runs a command
+# twice for each of its allocations.
 noinst_LTLIBRARIES += failalloc.la
 failalloc_la_SOURCES = tests/oom/failalloc.c
 failalloc_la_CFLAGS = $(AM_CFLAGS)

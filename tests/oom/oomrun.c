@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * For each allocation of a command, runs the command twice: once with this
- * allocation failing, and once with this one and all later ones failing.
+ * Runs a command twice for each of its allocations: once with this allocation failing, and once
+ * with this and all later allocations failing.
  *
  *	oomrun LIBRARY SAMPLE FILE,... COMMAND...
  *
- * LIBRARY is failalloc.so, SAMPLE the number of allocations to try (0: every one),
- * FILE,... the files that the command writes ("-": none).  The only outcomes
- * allowed are the result of an undisturbed run (exit status, standard output
- * and files), or exit status 2, nothing on standard output, all of the files or
- * none, and one line of error.  Lines that hold a time are not compared.
+ *	LIBRARY		failalloc.so
+ *	SAMPLE		number of allocations to try; 0: all
+ *	FILE,...	the files that the command writes; "-": none
  *
- * The last line of output is "N runs, M wrong"; exit status 0 if none is wrong.
+ * Two outcomes are allowed:
+ *
+ * - Exit status, standard output and files are those of an undisturbed run.
+ * - The exit status is 2, with one line of error and nothing on standard output.  Either all of the
+ *   files are written or none.
+ *
+ * Lines that contain a time are not compared.
+ *
+ * The last line of output is "N runs, M wrong".  The exit status is 0 if no run is wrong.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,8 +56,8 @@ static bool has_time(const char *line, size_t len)
 		memmem(line, len, "seconds ", 8);
 }
 
-/* Writes the line with each run of blanks reduced to one blank, because the width of a
- * column may depend on a time. */
+/* Writes the line with each run of blanks reduced to one blank: the width of a column may
+ * depend on a time. */
 static void put_line(FILE *out, const char *line, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -59,7 +65,7 @@ static void put_line(FILE *out, const char *line, size_t len)
 			fputc(line[i], out);
 }
 
-/* The file without lines that hold a time; NULL: there is no file. */
+/* The text of the file, without lines that contain a time; NULL: there is no file. */
 static char *slurp(const char *path)
 {
 	FILE *in = fopen(path, "r"), *mem;
@@ -144,7 +150,7 @@ static bool same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Number of error lines: all lines except notes. */
+/* The number of lines with errors; notes do not count. */
 static unsigned int errors(const char *text)
 {
 	unsigned int n = 0;

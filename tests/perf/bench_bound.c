@@ -4,10 +4,12 @@
  *
  *	bench_bound NETFILE [ROUNDS]
  *
- * Prints the lower bound by cuts for the load of the most loaded link, in flows, and two
- * figures divided by that bound: the lower bound by weights, which holds under any routing,
- * and the load after every flow has been divided among many paths (<ftr/balance.h>).  Prints
- * nothing if the bound by cuts is 0.
+ * Prints three figures, but nothing if the bound by cuts is 0:
+ *
+ *	1. the lower bound by cuts of the load of the most loaded link, in flows
+ *	2. the lower bound by weights, which holds under any routing, divided by figure 1
+ *	3. the load after every flow has been divided among many paths (<ftr/balance.h>),
+ *	   divided by figure 1
  */
 #include <stdio.h>
 #include <stdlib.h>

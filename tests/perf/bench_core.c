@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Time to compute shape and tables, compared with a physical bound: the time that memcpy
- * needs to copy as many bytes as the tables have, measured in the same run.
- *
- * Each line of the first table comes from a child process of its own, so that each has its own
- * peak memory.  The fabric is made before the measurement of memory begins, so the peak is that of
- * the shape, the tables, and the temporary data of the routing and of the check.
- * Every time is the median of REPEATS runs, except "new ms", which is one run;
- * ratio = (shape + route) / memcpy, where memcpy
- * runs in one thread.  Like the repeated routings, memcpy writes to tables that have been
- * written before.
- *
- * A second table has, for each kind of fault, the times of incremental routing after the fault, of
- * the check of its changes, and of incremental routing after the fault is repaired.  Its numbers of
- * entries, switches, writes and stages are those of the last of the REPEATS faults.
+ * Time to compute shape and tables.  The physical bound is the time in which memcpy copies the
+ * bytes of the tables, measured in the same run.
  *
  *	bench_core [SHAPE...]		default: 648 3456 11664 27648
+ *
+ * First table: each line comes from its own child process, so each has its own peak memory.  The
+ * fabric is made before the measurement of memory begins.  So the peak is that of the shape, the
+ * tables, and the temporary data of routing and check.  Times are medians of REPEATS runs, except
+ * "new ms", which is one run.  ratio = (shape + route) / memcpy.  memcpy runs in one thread.  Like
+ * the repeated routings, it writes to tables that have been written before.
+ *
+ * Second table: for each kind of fault, the times of
+ *
+ *	- incremental routing after the fault
+ *	- the check of its changes
+ *	- incremental routing after the repair
+ *
+ * The numbers of entries, switches, writes and stages belong to the last of the REPEATS faults.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +110,7 @@ static void repeat(const struct ftr_fabric *f, struct ftr_team *team,
 		memcpy(copy, t->lft, bytes);
 		v->copy[i] = now_ms() - a;
 		if (copy[bytes / 2] != t->lft[bytes / 2])
-			exit(1);	/* keeps the compiler from removing the copy */
+			exit(1);	/* so that the compiler keeps the copy */
 	}
 	free(copy);
 }
@@ -155,8 +157,8 @@ static const char *const fault_name[] = {
 	"leaf link", "middle link", "top switch"
 };
 
-/* Store the events of the i-th fault of a kind in e[]; the faults are spread over the fabric.
- * Returns the number of events; 0: there is no such fault. */
+/* Store the events of the i-th fault of a kind in e[].  The faults are spread over the fabric.
+ * Returns the number of events, 0 if there is no such fault. */
 static uint32_t draw_fault(const struct ftr_shape *sh,
 			   const struct ftr_incr *lv, enum fault kind,
 			   uint32_t i, struct ftr_incr_event *e)
@@ -203,7 +205,7 @@ struct live_times {
 	double down[REPEATS], check[REPEATS], up[REPEATS];
 };
 
-/* Number of SMPs: a block counts once for each write step that changes an entry in the block. */
+/* Number of SMPs: a block counts once for each write step that changes it. */
 static uint32_t count_writes(const struct ftr_incr_result *r)
 {
 	uint32_t n = 0, first = 0;
@@ -296,7 +298,6 @@ static void live_case(const char *name, unsigned int threads)
 
 /* ---- tables ---------------------------------------------------------- */
 
-/* Run each case in a process of its own.  True if one of them failed. */
 static bool in_children(void (*fn)(const char *, unsigned int), int n,
 			const char *const *name)
 {

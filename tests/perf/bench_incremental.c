@@ -4,20 +4,20 @@
  *
  *	bench_incremental [-t] [-r ROOTS] FABRIC PERCENT SEED
  *
- * FABRIC is the shape of a PGFT, or a file with a slash in its name; ROOTS is a file of
- * GUIDs, one per line.  PERCENT of the links between switches die in random order.
- * The tables of the healthy fabric are preferred, as in the plugin.  Prints
+ * FABRIC is the shape of a PGFT, or a file with a slash in its name.  ROOTS is a file of GUIDs, one
+ * per line.  PERCENT of the links between switches die in random order.  The tables of the healthy
+ * fabric are preferred, as in the plugin.  Prints, with tabs between the columns,
  *
  *	FABRIC PERCENT SEED all-to-all shifts entries median-ms worst-ms
  *
- * with tabs between them.  all-to-all: flows on the most loaded link divided by the
- * lower bound by cuts; shifts: load of the most loaded link as the mean over all shifts,
- * in the host order of the healthy fabric; entries: number of entries changed by all
- * faults together; ms: processor time to follow one fault.
+ *	all-to-all	flows on the most loaded link, divided by the lower bound by cuts
+ *	shifts		load of the most loaded link, as the mean over all shifts in the host
+ *			order of the healthy fabric
+ *	entries		number of entries changed by all faults
+ *	ms		processor time to follow one fault
  *
- * -t: the two loads are left out, because their computation takes long.  Instead up to 40
- * switches of the highest rank fail one by one, each failure is undone, and the median and
- * worst time are printed.
+ * -t: leave out the two loads, because to compute them takes long.  Instead, up to 40 switches of
+ * the highest rank fail one by one.  Each failure is undone.  Prints the median and worst time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +53,7 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 		ftr_incr_alive(ctx, s, p);
 }
 
-/* Print the two loads of the present tables on the present fabric, which has all switches and
- * LIDs of sh->f, but lacks the dead links. */
+/* Print the two loads of the present tables on sh->f without the dead links. */
 static void print_load(const struct ftr_shape *sh, struct ftr_incr *lv)
 {
 	ftr_ep *order = malloc((sh->numbering.n_places + 1) * sizeof(*order));
@@ -199,7 +198,7 @@ int main(int argc, char **argv)
 	must(ftr_engine_find("dmodc")->route(sh, &ro, NULL, t, &stats, &err));
 	ro.turn = stats.turn;
 	ro.n_turns = stats.turn ? stats.n_turns : 0;
-	if (!stats.by_rank) {	/* another order: follow its shape, as the plugin does */
+	if (!stats.by_rank) {	/* another order: use its shape, as the plugin does */
 		ro.paths = FTR_PATHS_UPDOWN;
 		routed = stats.routed;
 	}

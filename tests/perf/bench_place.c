@@ -4,20 +4,23 @@
  *
  *	bench_place LABEL WHOLE A.net B.net [ENGINE A.net A.lfts B.net B.lfts]...
  *
- * WHOLE is the undamaged fabric (any netfile, with or without LIDs), A.net is the damaged
- * fabric, and B.net is A.net with one link or switch fewer.  Prints a line for each placement of
- * dmodc on A.net and B.net, then a line for each ENGINE, whose tables are read from A.lfts and
- * B.lfts.  "dmodc" (depth load) and "dmodc, full" keep the entries of A.net that still work on
- * B.net, as the plugin does.  A line consists of
+ * WHOLE is the undamaged fabric (any netfile).  A.net is the damaged fabric.  B.net is A.net with
+ * one link or switch fewer.  Prints a line for each placement of dmodc, then a line for each
+ * ENGINE, whose tables are read from A.lfts and B.lfts.  "dmodc" (depth load) and "dmodc, full"
+ * keep the entries of A.net that still work on B.net, as the plugin does.  The columns, with tabs
+ * between them, are
  *
  *	LABEL ENGINE all max-shift mean-shift perm max-perm bisect entries blocks switches
  *
- * with tabs between them.  "all" is the number of flows of all-to-all on the most loaded link,
- * divided by the greatest bound of a leaf.  The bound of a leaf is (number of hosts on it) *
- * (number of all other hosts) / (number of its live upward links).  The next five are flows on the
- * most loaded link: maximum and mean over all shifts (in the order of hosts of WHOLE); mean and
- * maximum over PATTERNS random permutations; mean over as many bisections.  The last three
- * are the numbers of entries, blocks and switches that differ between A and B.
+ *	all		all-to-all flows on the most loaded link, divided by the greatest bound of
+ *			a leaf: (hosts on the leaf) * (all other hosts) / (live upward links)
+ *	max-shift	flows on the most loaded link, maximum over all shifts (in the host
+ *			order of WHOLE)
+ *	mean-shift	the same, mean over all shifts
+ *	perm, max-perm	the same, mean and maximum over PATTERNS random permutations
+ *	bisect		the same, mean over PATTERNS bisections
+ *	entries, blocks, switches
+ *			the numbers of these that differ between A and B
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +121,7 @@ static struct ftr_shape *shape(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* before: tables whose entries are kept where they still work, or NULL. */
+/* before: tables whose working entries are kept, or NULL. */
 static struct ftr_tables *route(const struct ftr_shape *sh,
 				enum ftr_placement how, enum ftr_balance balance,
 				const struct ftr_tables *before)

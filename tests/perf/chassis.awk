@@ -6,11 +6,11 @@
 #	awk -v seed=1 -v racks=580 -v missing=2.9 -v roots=f.roots -f chassis.awk >f.net
 #	ibfattree route f.net --roots f.roots
 #
-# Two core chassis, each of 36 leaf chips and 18 spine chips; racks of two edge
-# switches, ten racks in a row; a row has one switch for each chassis, connected to
-# two neighbouring leaf chips of that chassis; trunks of one to six links; some leaf chips have
-# hosts; `missing` per cent of the links between switches are left out.  Four
-# ranks: edge, row, leaf chips, spine chips.
+# There are four ranks: edge, row, leaf chips, spine chips.  The parts are
+# - two core chassis, each of 36 leaf chips and 18 spine chips; some leaf chips have hosts;
+# - racks of two edge switches; ten racks are a row;
+# - in each row one switch for each chassis, connected to two neighbouring leaf chips of it.
+# Trunks have one to six links.  `missing` per cent of the links between switches are left out.
 function rnd(n) { state = (state * 1103515245 + 12345) % 2147483648; return int(state / 65536) % n }
 function add(s) {
 	if (!(s in line))

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Time that the engines and the search for balance take.
+ * Time of the engines and of the search for balance.
  *
  *	time_balance NETFILE [ROOTS [ENGINE [THREADS [RUNS [off|load|full]]]]]
  *
- * ROOTS names a file of node GUIDs; "-": none.  Prints milliseconds of wall clock and of
- * processor time of all threads, each the minimum of RUNS (default 3; depth full runs once), and
- * the peak memory of the process so far.  With load and full, figures follow, before and after the
- * search: all-to-all load of the most loaded link divided by the bound by cuts, load of the most
- * loaded link as the mean over all shifts; then the number of changed entries.  The last tables are
- * checked with the levels and turns that the engine claims; all switches count as sources.
+ * ROOTS names a file of node GUIDs, or is "-".  Prints milliseconds of wall clock and of processor
+ * time of all threads.  Each is the minimum of RUNS runs (default 3; depth full runs once).  Then
+ * it prints the peak memory of the process so far.  With load and full, more figures follow:
+ *
+ *	- before and after the search: all-to-all load of the most loaded link, divided by the bound
+ *	  by cuts, and load of the most loaded link as the mean over all shifts
+ *	- the number of changed entries
+ *
+ * The last tables are checked with the levels and turns that the engine claims.  All switches count
+ * as sources.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +58,6 @@ static double seconds_of(const struct timeval *t)
 	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
 }
 
-/* Wall clock and processor time in milliseconds, memory in MB. */
 struct spent {
 	double wall, cpu, mb;
 };

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Time that the checker takes.  Usage: time_check [A]...
+ * Time of the checker.  Usage: time_check [A]...
  *
- * Builds PGFT(3; A,A,2A; 1,A,A; 1,1,1) and its tables in closed form (d mod k).  With A = 18
- * it has 1,620 switches and 11,664 hosts; with A = 24, 2,880 switches and 27,648 hosts.
- * Prints the minimum of several runs with 1 and 2 threads, for two kinds of tables:
+ * Builds PGFT(3; A,A,2A; 1,A,A; 1,1,1) and its tables in closed form (d mod k).  A = 18 gives 1,620
+ * switches and 11,664 hosts; A = 24 gives 2,880 switches and 27,648 hosts.  Prints the minimum of
+ * several runs with 1 and 2 threads, for two kinds of tables:
  *
- *	missing		plain up/down tables: switches without a common ancestor do not
- *			reach each other
- *	u-turn		the paths of such pairs turn upward at the first leaf of the pod,
- *			so every path arrives
+ *	missing		up/down tables: switches without a common ancestor do not reach each other
+ *	u-turn		the paths of such pairs turn upward at the first leaf of the pod, so every
+ *			path arrives
  *
  * Coordinates of switches:
  *
@@ -27,7 +26,7 @@
 static uint32_t A;
 static bool u_turn;
 
-/* GUIDs, LIDs and indices are numbered in the order leaf, mid, top, host. */
+/* GUIDs, LIDs and indices have the order leaf, mid, top, host. */
 static uint32_t leaf(uint32_t pod, uint32_t i) { return pod * A + i; }
 static uint32_t mid(uint32_t pod, uint32_t k) { return (2 * A + pod) * A + k; }
 static uint32_t top(uint32_t k, uint32_t j) { return 4 * A * A + k * A + j; }
@@ -77,7 +76,7 @@ static struct ftr_fabric *build(const uint32_t *host_guid)
 	return f;
 }
 
-/* Return the port of s towards leaf l; upward paths go through plane k and top switch j. */
+/* The port of s towards leaf l.  Upward paths go through plane k and top switch j. */
 static ftr_port to_leaf(uint32_t s, uint32_t l, uint32_t k, uint32_t j)
 {
 	uint32_t n = 2 * A * A;
@@ -89,8 +88,8 @@ static ftr_port to_leaf(uint32_t s, uint32_t l, uint32_t k, uint32_t j)
 	return (ftr_port)(s / A - 2 * A == l / A ? l % A + 1 : A + 1 + j);
 }
 
-/* Return the port of s towards d, a middle or top switch.  If there is no up/down path, it is the
- * port to the first leaf (u_turn), or FTR_PORT_NONE. */
+/* The port of s towards d, a middle or top switch.  Without an up/down path: the port to the first
+ * leaf (u_turn), or FTR_PORT_NONE. */
 static ftr_port to_upper(uint32_t s, uint32_t d)
 {
 	uint32_t n = 2 * A * A, k = d < 2 * n ? d % A : (d - 2 * n) / A;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Processor time, in milliseconds, of planning extra turns on large irregular fabrics:
- * the minimum of several runs, first without turns of an earlier plan, then with them.  Then, if
- * there are extra turns and the routing follows the ranks, one link of a switch with a turn fails,
- * then all its links, and incremental routing follows.  The times are only printed: no
- * time counts as a failure.  Placement is literal, because other placements infer slots that never
- * existed, and take long on these fabrics.
+ * Processor time, in milliseconds, of planning extra turns on large irregular fabrics: the minimum
+ * of several runs.  The first figure is without turns of an earlier plan, the second with them.  If
+ * there are extra turns and the routing follows the ranks, incremental routing is measured, too.
+ * First one link of a switch with a turn fails, then all its links.  No time counts as a failure.
+ * Placement is literal.  Other placements infer slots that never existed, and take long on these
+ * fabrics.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,6 @@ static double plan(const struct ftr_shape *sh, const struct ftr_route_opts *o)
 	return least;
 }
 
-/* Let one link of the switch fail, then all its links, and print the times. */
 static void die(const struct ftr_shape *sh, const struct ftr_route_opts *o,
 		const struct ftr_tables *t, ftr_sw s)
 {

@@ -2,11 +2,11 @@
 /*
  * Time per management packet, in microseconds: time_mads [N [WINDOW]].
  *
- * Sends N Gets (default 2000) of block 0 of the linear forwarding table to the switch of the
- * first port of this host, by directed route; first one at a time, then with at most WINDOW
- * (default 64) unanswered packets.  Prints the least mean of TIMES such loops, because other
- * processes can only increase the mean.  In ibsim, writing a block takes at least this time
- * (tests/perf/ibsim_bound).
+ * Sends N Gets (default 2000) to the switch at the first port of this host, by directed route.
+ * Each Get reads block 0 of the linear forwarding table.  First it waits for each answer before the
+ * next Get.  Then it allows WINDOW (default 64) unanswered Gets.  Prints the least mean of TIMES
+ * such loops, because other processes can only increase the mean.  In ibsim, to write a block takes
+ * at least this time (tests/perf/ibsim_bound).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,6 @@ static void send_get(unsigned int tid)
 	must(umad_send(port, agent, buf, IB_MAD_SIZE, 1000, 0) >= 0, "umad_send");
 }
 
-/* Send n packets; return the mean time per packet, in microseconds. */
 static double loop(unsigned int n, unsigned int window)
 {
 	unsigned int sent = 0;

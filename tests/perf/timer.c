@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Measures the time of OpenSM's routing engines, stock ones and ours alike: an
- * event plugin for benchmarks ("event_plugin_name ibfattree ibftimer").
+ * Measures the time of OpenSM's routing engines, both its own and ours.  This is an event plugin
+ * for benchmarks ("event_plugin_name ibfattree ibftimer").
  *
- * OpenSM sets up its engines after it has loaded the plugins, so the list of engines is
- * complete at the first heavy sweep. Then this plugin replaces every callback of every engine
- * by one that calls the original and measures its time. If an engine leaves a step to OpenSM
- * (it has no callback, or the callback returns a value > 0), OpenSM lets the default engine,
- * min-hop, do this step.  So this plugin calls min-hop inside the measurement, and the sum
- * is the whole time of the routing.  The time for writing the tables to the switches is not
- * included.
+ * OpenSM sets up its engines after it has loaded the plugins, so the list of engines is complete at
+ * the first heavy sweep.  Then this plugin replaces every callback of every engine.  The new
+ * callback calls the original and measures its time.  An engine leaves a step to OpenSM if it has
+ * no callback, or if the callback returns a value > 0.  OpenSM then lets the default engine,
+ * min-hop, do this step.  So this plugin calls min-hop inside the measurement, and the sum is the
+ * whole time of the routing.  The time for writing the tables to the switches is not included.
  *
- * For each routing the plugin logs "ibftimer: ENGINE matrices X ms, tables Y ms, multicast Z ms
- * in N trees" when the subnet is up.  If the engine builds the trees itself, the multicast time is
- * the sum over all trees built since the previous such line.  If OpenSM builds the trees, their
- * time is not measured, and 0 is logged.
- * When the tables of a sweep are on the switches, the plugin logs "ibftimer: pushed N blocks to
- * M switches", from OpenSM's own count of acknowledged blocks.
+ * When the subnet is up after a routing, the plugin logs "ibftimer: ENGINE matrices X ms, tables Y
+ * ms, multicast Z ms in N trees".  If the engine builds the trees itself, the multicast time is the
+ * sum over all trees built since the last such line.  If OpenSM builds the trees, their time is not
+ * measured, and 0 is logged.  When the tables of a sweep are on the switches, the plugin logs
+ * "ibftimer: pushed N blocks to M switches", from OpenSM's own count of acknowledged blocks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +36,10 @@ struct watched {
 
 struct timer {
 	osm_opensm_t *osm;
-	/* numbers of written blocks, and of switches written to, since the sweep began; updated
-	 * under OpenSM's exclusive lock */
+	/* since the sweep began: blocks written, and switches written to; updated under OpenSM's
+	 * exclusive lock */
 	unsigned int blocks, switches;
-	unsigned char seen[49152];	/* [LID] 1: the switch with this LID is counted */
+	unsigned char seen[49152];	/* [LID] 1: the switch is counted */
 	struct watched w[MAX_ENGINES];
 	unsigned int n;
 };

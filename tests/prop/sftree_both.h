@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One fabric routed by dmodc and by sftree, for the tests of sftree. */
+/* For the tests of sftree: one fabric, routed by dmodc and by sftree. */
 #ifndef TESTS_PROP_SFTREE_BOTH_H
 #define TESTS_PROP_SFTREE_BOTH_H
 
@@ -55,7 +55,7 @@ static void unroute(struct both *b)
 	free(b->order);
 }
 
-/* Count the pairs that are not physically connected, for each class of pairs (FTR_CHECK_*). */
+/* bad[]: the number of pairs that are not physically connected, by FTR_CHECK_*. */
 static void apart(const struct ftr_fabric *f, uint64_t *bad)
 {
 	uint32_t *uf = malloc(f->n_sw * sizeof(*uf));
@@ -110,8 +110,8 @@ static void complete(const struct both *b, uint64_t seed)
 	ck_assert_uint_eq(rep.found[FTR_FIND_MISSING], b->stats.no_path);
 }
 
-/* Check that the checker finds no cycle when it builds and searches the graph, without the
- * proof by the order of switches. */
+/* The checker must find no cycle of channel dependencies, even if it does not use the order of
+ * switches as a proof. */
 static void acyclic(const struct both *b, uint64_t seed)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };
@@ -133,7 +133,7 @@ static inline void hosts_as_dmodc(const struct both *b, uint64_t seed)
 			ftr_port want = ftr_tables_get(b->dmodc, s, t->lid);
 
 			if (want == FTR_PORT_NONE)
-				continue;	/* dmodc has no entry; sftree routes a detour */
+				continue;	/* dmodc has no entry here */
 			ck_assert_msg(ftr_tables_get(b->sftree, s, t->lid) ==
 				      want, "seed %" PRIu64
 				      ": switch %s, LID %u: the port differs from that of dmodc",

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks the search for balance on thousands of random fabrics: its counters after every sweep,
- * and its results, must equal those of a slow walk of every pair (lib/recount.h).
+ * The search for balance on thousands of random fabrics.  Its counters after every sweep and its
+ * results must equal those of a slow walk of every pair (lib/recount.h).  FTR_SEED=N starts at
+ * seed N; FTR_RUNS multiplies the number of fabrics.
  *
- * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
+ * An entry is displaced if its next hop in the complete fabric is missing or no longer leads to
+ * the destination.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -90,7 +92,7 @@ static void bins_match(const struct counted *x, const struct recount *slow,
 		for (uint32_t k = bin * c->width;
 		     k < (bin + 1) * c->width && k < n; k++)
 			sum += slow->shift[(size_t)link * n + k];
-		/* shift 0 is in the first bin; it has no flows, as hosts send to themselves */
+		/* shift 0, in the first bin, has no flows: hosts would send to themselves */
 		ck_assert_msg(sum == is, "seed %" PRIu64
 			      ": link %u, bin %u: the search counts %u flows, there are %u", seed,
 			      link, bin, is, sum);
@@ -129,8 +131,6 @@ static void counters_match(struct counted *x, uint64_t seed)
 	recount_free(slow);
 }
 
-/* Check the number of senders to each destination at each switch: the hosts whose paths pass the
- * switch. */
 static void senders_match(const struct counted *x, uint64_t seed)
 {
 	const struct balance_net *net = x->net;
@@ -161,7 +161,8 @@ static void senders_match(const struct counted *x, uint64_t seed)
 	}
 }
 
-/* Cancel the sweep at the *ctx-th call from now on; if *ctx is 0, never. */
+/* Counts its calls down in *ctx, and cancels the sweep when 0 is reached.  If *ctx is 0 from the
+ * start, the sweep is never cancelled. */
 static bool stop_at(void *ctx)
 {
 	uint32_t *n = ctx;
@@ -169,7 +170,6 @@ static bool stop_at(void *ctx)
 	return *n && !--*n;
 }
 
-/* Runs sweeps with a growing price of overload (s.over); returns the number of entries moved. */
 static uint64_t sweep_and_match(struct counted *x, struct ftr_team *team,
 				uint64_t seed)
 {
@@ -204,7 +204,8 @@ static uint64_t sweep_and_match(struct counted *x, struct ftr_team *team,
 	return moved;
 }
 
-/* Replace the entries of odd columns by those of a routing by another order of the switches. */
+/* Replace the entries of every other column by those of a routing with another order of the
+ * switches. (A column: the entries of all switches for the LIDs at one switch.) */
 static struct ftr_shape *other_order(const struct ftr_shape *sh,
 				     struct ftr_tables *t, uint8_t *use)
 {
@@ -265,8 +266,8 @@ END_TEST
 
 /* ---- counters after placing --------------------------------------------------- */
 
-/* The search begins with the counts that were made while displaced entries were placed.  They must
- * equal a slow count. */
+/* The search begins with the flows counted while displaced entries were placed.  They must equal a
+ * slow count. */
 START_TEST(counters_after_placing)
 {
 	struct ftr_team *team = ftr_team_new(3);
@@ -318,7 +319,7 @@ struct routed {
 	const struct ftr_shape *sh;
 	const struct ftr_engine_ops *engine;
 	uint64_t seed;
-	struct ftr_tables *off;		/* balance off */
+	struct ftr_tables *off;		/* tables without a search */
 	struct recount *off_count;
 	struct ftr_check_report off_report;
 };
@@ -336,7 +337,7 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	struct ftr_route_opts opts = FTR_ROUTE_OPTS_INIT;
 	struct ftr_tables *t = NULL;
 
-	/* depth 0: only place displaced entries; the search is cancelled immediately */
+	/* depth 0 only places displaced entries: the search is cancelled at once */
 	opts.balance = depth ? depth : FTR_BALANCE_LOAD;
 	opts.cancelled = depth ? NULL : at_once;
 	ck_assert(!ftr_tables_new(r->f, false, &t, &err));
@@ -346,7 +347,7 @@ static struct ftr_tables *route(const struct routed *r, enum ftr_balance depth,
 	return t;
 }
 
-/* Check that depth off with place_by_load places displaced entries as a search does before its
+/* Check that without a search, place_by_load places displaced entries as a search does before its
  * first sweep. */
 static void off_places_by_load(const struct routed *r)
 {
@@ -372,7 +373,7 @@ static void check(const struct routed *r, const struct ftr_tables *t,
 	ck_assert(!ftr_check_tables(r->f, t, &opts, NULL, out, &err));
 }
 
-/* Check that the checker finds the same as without the search: the same numbers of unreachable
+/* Check that the checker's findings are those without the search: the same numbers of unreachable
  * pairs and of harmful entries, and the same verdict on credit loops. */
 static void is_sound(const struct routed *r, const struct ftr_tables *t)
 {
@@ -391,8 +392,8 @@ static void is_sound(const struct routed *r, const struct ftr_tables *t)
 		      r->engine->name, (int)now.cdg, (int)r->off_report.cdg);
 }
 
-/* Check that a mixture of old and new entries is sound, too: such a mixture exists while
- * the tables are being written. */
+/* Check that a mixture of old and new entries is sound: while tables are written, such mixtures
+ * exist. */
 static void mixture_is_sound(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_tables *mix = world_copy_of_tables(r->f, t);
@@ -411,9 +412,9 @@ static bool same_mean(double mean, uint64_t sum, uint32_t n)
 	return fabs(mean - (n > 1 ? (double)sum / (n - 1) : 0)) < 1e-9;
 }
 
-/* Return a figure by which tables can be compared: the all-to-all flows on the most loaded link (or
- * the number that the search accepts, if that is higher), times the flows on the most loaded link
- * of each shift, added over all shifts. */
+/* A figure to compare tables with: (all-to-all flows on the most loaded link) * (flows on the most
+ * loaded link of a shift, added over all shifts).  The first factor is at least the number that
+ * the search accepts. */
 static double product(const struct recount *c, uint32_t bound)
 {
 	uint32_t limit = bound + FTR_MAX(bound / 33, 1u);
@@ -421,9 +422,9 @@ static double product(const struct recount *c, uint32_t bound)
 	return (double)FTR_MAX(c->max, limit) * (double)c->sum;
 }
 
-/* Check that the report b is correct, and that neither the all-to-all load nor, at depth full, the
- * load of shifts is higher than before the search.  The load of shifts may be higher if product()
- * is lower.  Returns product(). */
+/* Check that the report b is correct, and that the search has not raised the all-to-all load.  At
+ * depth full it must not raise the load of shifts either, or product() must be lower.  Returns
+ * product(). */
 static double is_better(const struct routed *r, enum ftr_balance depth,
 		      const struct ftr_tables *t,
 		      const struct ftr_balance_report *b)
@@ -463,8 +464,8 @@ static double is_better(const struct routed *r, enum ftr_balance depth,
 	return p;
 }
 
-/* Check that the entries that the search changed hold candidates of equation (1), Gliksberg et al.
- * 2020. Entries without an up/down path follow extra turns; is_sound() checks them. */
+/* Check that all entries changed by the search hold candidates of equation (1), Gliksberg et al.
+ * 2020. is_sound() checks entries without an up/down path, which follow extra turns. */
 static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 {
 	const struct ftr_group *cand[FTR_PORT_MAX + 1];
@@ -490,8 +491,6 @@ static void are_candidates(const struct routed *r, const struct ftr_tables *t)
 		}
 }
 
-/* Search at this depth and check the tables.  Returns the number of changed entries; *p: the
- * result of product(). */
 static uint64_t one_depth(const struct routed *r, enum ftr_balance depth,
 			  struct ftr_team *team, double *p)
 {
@@ -525,7 +524,7 @@ START_TEST(results_are_sound_and_never_worse)
 		struct ftr_shape *sh = shape_of(f);
 		struct routed r = { .f = f, .sh = sh, .seed = seed };
 
-		/* ddlr uses sftree's tables: one seed in 16 is enough */
+		/* ddlr uses sftree's tables, so one seed in 16 is enough */
 		for (int k = 0; k < (seed % 16 ? 2 : 3); k++) {
 			r.engine = ftr_engine_find(engines[k]);
 			r.off = route(&r, FTR_BALANCE_OFF, NULL, NULL);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Compares the incremental channel dependency graph with the sets of dependencies of lib/deps.c
- * and with the results of the checker: on trees and other graphs, with tables of the engines and
- * random tables, with one VL and random SL2VL tables, with changes of several steps, drains, and
- * links that fail and return.
+ * and with the checker's results.  The fabrics are trees and other graphs, with tables of the
+ * engines and random tables, with one VL and with random SL2VL tables.  Changes have several
+ * steps; LIDs are drained; links fail and return.
  */
 #include <check.h>
 #include <stdio.h>
@@ -156,7 +156,7 @@ static void end_world(struct world *w)
 	ftr_fabric_free(w->f);
 }
 
-/* Build the graph. It must succeed if and only if the checker and the sets find no cycle. */
+/* Build the graph.  This must succeed if and only if the checker and the sets find no cycle. */
 static bool start(struct world *w)
 {
 	const struct ftr_check_opts co = {
@@ -183,8 +183,6 @@ static bool start(struct world *w)
 	return !cyclic;
 }
 
-/* True if the graph has the edge from channel a to channel b, which leaves the switch
- * where a arrives. */
 static bool has_edge(const struct ftr_cdg *g, struct ftr_channel a,
 		     struct ftr_channel b)
 {
@@ -208,7 +206,7 @@ static bool graph_has(const struct world *w, uint32_t a, unsigned int va,
 	struct ftr_channel y = { p->peer, out, (uint8_t)vb };
 	bool mine = has_edge(w->g, x, y);
 
-	/* edges of a link that is down may remain; they are never followed */
+	/* edges of a dead link may remain, because no packet follows them */
 	if (!w->d->down[a] && !ftr_cdg_link_is_down(w->g, y.sw, y.port))
 		ck_assert_msg(mine == deps_has(w->d, x, y),
 			      "seed %llu: graph and sets disagree on edge %u[%u]/%u -> %u[%u]/%u",
@@ -238,7 +236,6 @@ static uint32_t compare(const struct world *w)
 	return n;
 }
 
-/* True if packets enter the fabric at s. */
 static bool is_source(const struct world *w, ftr_sw s)
 {
 	for (unsigned int p = 1; p <= w->f->sw[s].n_ports; p++) {
@@ -250,8 +247,8 @@ static bool is_source(const struct world *w, ftr_sw s)
 	return w->opts.switch_sources;
 }
 
-/* Follow all packets for the LID by the current entries: ftr_cdg_may_pass() must be true for every
- * switch that they pass. Returns the number of switches for which it is false. */
+/* Follow all packets for the LID by the current entries, and check that ftr_cdg_may_pass() is true
+ * for every switch that they pass.  Returns the number of switches for which it is false. */
 static uint32_t follow_all(const struct world *w, ftr_lid lid)
 {
 	uint32_t none = 0;
@@ -297,7 +294,6 @@ static ftr_lid random_lid(struct world *w)
 	}
 }
 
-/* Apply up to three steps of up to three writes; returns whether the change was refused. */
 static bool change(struct world *w)
 {
 	ftr_lid lid = random_lid(w);
@@ -355,7 +351,6 @@ static void drain(struct world *w, bool all)
 		ck_assert_uint_eq(ftr_cdg_undrained(w->g), 0);
 }
 
-/* Take a random link down, or bring it up. */
 static void toggle_link(struct world *w)
 {
 	ftr_sw s = ftr_rng_below(&w->rng, w->f->n_sw);
@@ -391,8 +386,8 @@ START_TEST(against_sets)
 	uint64_t first = trees_first_seed();
 	unsigned int refused = 0, taken = 0, built = 0, cyclic = 0;
 	uint32_t edges = 0;
-	uint32_t none[2] = { 0 };	/* pairs of a switch and a LID for which ftr_cdg_may_pass()
-					 * is false: without SL2VL tables, and with them */
+	uint32_t none[2] = { 0 };	/* how often ftr_cdg_may_pass() is false: without SL2VL
+					 * tables, and with them */
 
 	for (uint64_t seed = first; seed < first + trees_runs(100); seed++) {
 		struct world w;
@@ -438,7 +433,7 @@ START_TEST(against_sets)
 }
 END_TEST
 
-/* Two leaves, two spines: detours in both directions close a cycle on one VL. */
+/* Two leaves and two spines: detours in both directions close a cycle on one VL. */
 START_TEST(two_turns_close_a_cycle)
 {
 	struct ftr_fabric *f = draw("A: s t h1\nB: s t h1\ns:\nt:\n");
@@ -451,8 +446,8 @@ START_TEST(two_turns_close_a_cycle)
 	struct ftr_cdg_write w[2];
 	bool closes;
 
-	/* The path to B crosses s, the path to A crosses t.  Ports are numbered as they are
-	 * drawn. */
+	/* The path to B crosses s, the path to A crosses t.  Ports are numbered in the order of
+	 * the drawing. */
 	ck_assert(!ftr_tables_new(f, true, &tab, &err));
 	ftr_tables_row(tab, a)[lb] = 1;
 	ftr_tables_row(tab, s)[lb] = 2;
@@ -461,8 +456,8 @@ START_TEST(two_turns_close_a_cycle)
 	ftr_tables_row(tab, t)[la] = 1;
 	ftr_tables_row(tab, a)[la] = 3;
 	ck_assert(!ftr_cdg_new(f, tab, NULL, &g, &err));
-	/* Towards B, s sends back to A, and A sends over t. Then, towards A, t sends
-	 * back to B, and B sends over s. The first change alone closes no cycle; both
+	/* Packets to B: s sends them back to A, and A sends them over t.  Packets to A: t sends
+	 * them back to B, and B sends them over s.  The first change alone closes no cycle; both
 	 * together close A>s>A>t>B>s. */
 	w[0] = (struct ftr_cdg_write){ t, 2, 0 };
 	ck_assert(!ftr_cdg_change(g, lb, w, 1, &closes, &err));
@@ -543,7 +538,7 @@ static bool stop_once(void *ctx)
 	return *left && !--*left;
 }
 
-/* Making the graph can be cancelled at any time; a later attempt is not affected. */
+/* A cancelled construction of the graph must not affect a later one. */
 static void cancel_at_any_time(bool (*stop)(void *ctx))
 {
 	struct ftr_fabric *f = NULL;
@@ -588,8 +583,7 @@ START_TEST(cancelled_at_any_time)
 }
 END_TEST
 
-/* A team builds the same graph as one thread.  The tree is so large that all threads of the team
- * get work. */
+/* A team builds the same graph as one thread.  The tree is so large that all threads have work. */
 START_TEST(same_for_any_team)
 {
 	struct ftr_fabric *f = trees_racks();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compares the checker's verdict on changes with slow checks: of the complete new tables on a
+ * Compares the checker's verdict on changes with two slow checks: of the complete new tables on a
  * fabric without the dead links, and of the channel dependencies of old and new entries together.
- * Tables come from incremental routing; some are corrupted afterwards.
+ * The tables come from incremental routing; some are corrupted afterwards.
  *
- * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
- * multiplies the number of fabrics.
+ * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
+ * of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@ static const struct ftr_route_opts updown = {
 struct scene {
 	uint64_t seed;
 	struct ftr_rng rng;
-	struct ftr_fabric *f, *damaged;	/* complete, and without the dead links */
+	struct ftr_fabric *f, *damaged;	/* the complete fabric, and a copy without the dead links */
 	struct ftr_shape *sh;
 	struct ftr_incr *lv;
 	struct ftr_tables *old, *now;
@@ -47,7 +47,8 @@ static bool is_alive(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 
 	if (ftr_fabric_port(f, s, p)->peer_kind != FTR_PEER_SW)
 		return true;
-	/* with paths updown, the incremental routing does not track horizontal links */
+	/* with option "paths updown", the incremental routing ignores horizontal links; so they
+	 * count as alive */
 	return z->sh->tree.rank[s] == z->sh->tree.rank[ftr_fabric_port(f, s, p)->peer] ||
 		ftr_incr_alive(z->lv, s, p);
 }
@@ -91,7 +92,6 @@ static void stop(struct scene *z)
 	free(z->change);
 }
 
-/* Kill or restore a few links, and update z->now. */
 static void damage(struct scene *z)
 {
 	struct ftr_incr_event e[8];
@@ -113,8 +113,8 @@ static void damage(struct scene *z)
 	z->d.write_step = NULL;
 }
 
-/* Let a random switch to which packets are routed downward route them upward.  Nothing changes if
- * 200 draws find no such switch with several upward neighbours. */
+/* Choose a random switch that packets enter from above, and make it send them upward again.  Tries
+ * 200 times. */
 static void turn_up(struct scene *z)
 {
 	const struct ftr_group *g;
@@ -139,7 +139,6 @@ static void turn_up(struct scene *z)
 	}
 }
 
-/* Corrupt a few entries of the new tables, preferably with a port that leads to a switch. */
 static void spoil(struct scene *z)
 {
 	uint32_t n = ftr_rng_below(&z->rng, 4) ? 1 :
@@ -186,7 +185,6 @@ static void judge(struct scene *z)
 
 /* ---- the slow verdict ------------------------------------------------ */
 
-/* The switch to which the entry leads over a link of the damaged fabric, or FTR_SW_NONE. */
 static ftr_sw leads_to(const struct scene *z, const struct ftr_tables *t,
 		       ftr_sw s, ftr_lid lid)
 {
@@ -198,7 +196,6 @@ static ftr_sw leads_to(const struct scene *z, const struct ftr_tables *t,
 	return ftr_fabric_port(z->damaged, s, p)->peer;
 }
 
-/* The checker's finding for the walk from s to lid; FTR_N_FINDINGS if the walk arrives. */
 static enum ftr_finding slow_walk(const struct scene *z, ftr_sw s, ftr_lid lid)
 {
 	const struct ftr_lid_owner *o = &z->f->owner[lid];
@@ -238,7 +235,7 @@ static void same_walks(const struct scene *z)
 			      PRIu64, z->seed, z->rep.found[k], k, found[k]);
 }
 
-/* True if x routes downward to y by one table, and y routes upward by the other. */
+/* True if x routes downward to y by table tx, and y routes upward by table ty. */
 static bool meets(const struct scene *z, const struct ftr_tables *tx,
 		  const struct ftr_tables *ty, ftr_sw x, ftr_lid lid)
 {
@@ -251,8 +248,8 @@ static bool meets(const struct scene *z, const struct ftr_tables *tx,
 	return u != FTR_SW_NONE && rank[u] > rank[y];
 }
 
-/* The number of turns (upward after a downward link) that exist in a mixture of the old and the new
- * tables, but not in either of them. */
+/* The number of turns (upward after downward) that only a mixture of the old and the new tables
+ * has, and neither table alone. */
 static uint64_t slow_mixed(const struct scene *z)
 {
 	uint64_t n = 0;
@@ -292,7 +289,7 @@ static uint64_t slow_stranded(const struct scene *z)
 	return n;
 }
 
-/* Depth-first search for a cycle among the channels of both tables. */
+/* Depth-first search for a cycle of channels in the old and new tables together. */
 struct graph {
 	const struct scene *z;
 	uint8_t *color;		/* [n_ports] 1: on the stack, 2: done */
@@ -376,8 +373,8 @@ static void against_slow(struct scene *z)
 	}
 }
 
-/* The number of changed entries that are written before the next changed entry on their path, or
- * in the same step.  They do not count if the change of that next entry removes it. */
+/* The number of changed entries that are written too early: before the next changed entry on their
+ * path, or in the same step.  An entry does not count if the next one is removed. */
 static uint64_t slow_early(const struct scene *z)
 {
 	uint64_t n = 0;
@@ -400,7 +397,6 @@ static uint64_t slow_early(const struct scene *z)
 	return n;
 }
 
-/* Check that the write steps of the incremental routing satisfy the checker, too. */
 static void write_steps_stand(struct scene *z)
 {
 	ck_assert_uint_eq(z->d.n_changes, z->r->n_changes);
@@ -417,7 +413,7 @@ static void write_steps_stand(struct scene *z)
 	ck_assert_msg(!z->rep.mixed && z->rep.proved, "seed %" PRIu64 ": %"
 		      PRIu64 " turns by mixtures of tables in spite of the write steps", z->seed,
 		      z->rep.mixed);
-	/* if all changes are in one step, they are not written downstream first */
+	/* all changes in one step: some are written too early */
 	z->d.write_step = calloc(z->d.n_changes + 1, sizeof(*z->d.write_step));
 	judge(z);
 	ck_assert_uint_eq(z->rep.early, slow_early(z));
@@ -485,7 +481,7 @@ START_TEST(team_and_inconsistent_changes)
 					     &err));
 		ck_assert(!memcmp(&rep, &z.rep, sizeof(rep)));
 		ftr_team_free(team);
-		/* leave a changed entry out of the list of changes */
+		/* a changed entry is not in the list of changes */
 		if (z.d.n_gone) {
 			ftr_lid lid = z.sh->numbering.dest[0].lid;
 
@@ -495,7 +491,7 @@ START_TEST(team_and_inconsistent_changes)
 						     &z.rep, &err));
 			ck_assert_uint_gt(z.rep.missed, 0);
 		}
-		/* exchange two changes, so that the list is no longer sorted */
+		/* the list of changes is not sorted */
 		if (z.d.n_changes > 1) {
 			struct ftr_change c = z.change[0];
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Leaves that connect to several switches of one plane, as racks connect to a
- * chassis: the load is even, unlike with placement literal, and sftree has the paths of dmodc.
+ * Leaves that are connected to several switches of one plane, as racks are to a chassis.  The load
+ * must be even, which it is not with placement literal. sftree must have the paths of dmodc.
  * (test_place compares each entry with an oracle.)
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
@@ -55,7 +55,6 @@ static void unroute(struct routed *r)
 	ftr_fabric_free(r->f);
 }
 
-/* True if every link leads to the next rank. */
 static bool is_layered(const struct ftr_shape *sh)
 {
 	for (ftr_sw s = 0; s < sh->f->n_sw; s++)
@@ -68,7 +67,6 @@ static bool is_layered(const struct ftr_shape *sh)
 	return true;
 }
 
-/* Check that every physically connected pair is reachable, without a credit loop. */
 static void sound(const struct routed *r, uint64_t seed)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };
@@ -116,8 +114,9 @@ static void hosts_as_dmodc(const struct routed *r, uint64_t seed)
 
 /* ---- any chassis ------------------------------------------------------- */
 
-/* If only top switches are above the root of the inverted order, this order reverses only links of
- * top switches.  Paths between hosts are then the same as with dmodc. */
+/* sftree routes by the inverted order of the switches.  If only top switches are above the root of
+ * this order, only links of top switches are reversed.  Paths between hosts are then those of
+ * dmodc. */
 START_TEST(chassis_are_complete)
 {
 	uint64_t seed = trees_first_seed();
@@ -146,7 +145,6 @@ END_TEST
 
 /* ---- racks under a 648-port switch -------------------------------------- */
 
-/* All-to-all flows on the most loaded link. */
 static uint64_t worst_link(const struct routed *r, const struct ftr_tables *t)
 {
 	struct ftr_load_report all;
@@ -164,8 +162,7 @@ static uint64_t worst_link(const struct routed *r, const struct ftr_tables *t)
 }
 
 /* The 15 links of a rack switch to leaf chips carry 394 flows each on average.  Without the search
- * for even load, the most loaded link of the fabric carries 612 flows; with ftree of OpenSM 3.3.23,
- * 720 flows. */
+ * for balance the most loaded link carries 612 flows; with ftree of OpenSM 3.3.23, 720 flows. */
 START_TEST(racks_are_balanced)
 {
 	uint64_t top[18];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * dmodc with `paths all` over random irregular fabrics: every physically connected
- * pair of host ports is reachable, a search of the whole graph finds no credit loop,
- * and entries with an up/down path keep their cost, or longer paths are reported.
+ * dmodc with `paths all` on random irregular fabrics.  Every physically connected pair of host
+ * ports must be reachable, and the whole dependency graph must have no credit loop.  Entries with
+ * an up/down path must keep their cost, or longer paths must be reported.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -34,7 +34,6 @@ struct both {
 	uint32_t *island;
 };
 
-/* Totals over all fabrics of a test. */
 static struct {
 	uint32_t fabrics, extra, reordered, narrowed;
 	uint64_t turns, pairs, longer;
@@ -84,7 +83,6 @@ static void unroute(struct both *b)
 	free(b->stats.turn);
 }
 
-/* True if a packet from switch s arrives at host port e within n_sw hops. */
 static bool arrives(const struct both *b, const struct ftr_tables *t, ftr_sw s,
 		    ftr_ep e)
 {
@@ -122,7 +120,7 @@ static void all_arrive(const struct both *b)
 		}
 }
 
-/* Search the whole dependency graph; the order and turns that the engine claims are not used. */
+/* Search the whole dependency graph, without the order and turns that the engine claims. */
 static void no_credit_loop(const struct both *b)
 {
 	struct ftr_check_opts opts = { .switch_sources = true };
@@ -134,8 +132,8 @@ static void no_credit_loop(const struct both *b)
 		      b->seed, rep.harmful, (int)rep.cdg);
 }
 
-/* Check the engine's claims: with the claimed order and turns, the checker proves the tables free
- * of cycles without building the graph; without the claimed turns it cannot. */
+/* Check the engine's claims.  With the claimed order and turns, the checker must prove without the
+ * graph that the tables have no cycle.  Without the claimed turns this proof must fail. */
 static void claims_prove(const struct both *b)
 {
 	struct ftr_check_opts opts = {
@@ -144,7 +142,7 @@ static void claims_prove(const struct both *b)
 	};
 	struct ftr_check_report rep;
 
-	/* without turns, paths may use a horizontal link; the checker must then build the graph */
+	/* without turns, paths may use a horizontal link, so the checker must build the graph */
 	if (!opts.rank || !b->stats.n_turns)
 		return;
 	ck_assert(!ftr_check_tables(b->f, b->all, &opts, NULL, &rep, &err));
@@ -160,7 +158,6 @@ static void claims_prove(const struct both *b)
 		      ": the checker has a proof without the claims", b->seed);
 }
 
-/* Number of pairs that have an up/down path but use a longer path in b->all. */
 static uint32_t longer_pairs(const struct both *b)
 {
 	const struct ftr_fabric *f = b->f;
@@ -184,7 +181,6 @@ static uint32_t longer_pairs(const struct both *b)
 	return n;
 }
 
-/* Does an extra turn change the direction at switch s? */
 static bool is_gateway(const struct both *b, ftr_sw s)
 {
 	for (uint32_t i = 0; i < b->stats.n_turns; i++)
@@ -193,9 +189,9 @@ static bool is_gateway(const struct both *b, ftr_sw s)
 	return false;
 }
 
-/* Check that an entry with an up/down path that differs from that with `paths updown` (at a gateway
- * whose choice was restricted) has the same cost.  If longer paths are reported, some paths are
- * longer, but only entries of gateways have another cost. */
+/* Compare the entries that have an up/down path with those of `paths updown`.  An entry that
+ * differs must have the same cost.  If longer paths are reported, some paths must be longer, but
+ * only entries of gateways may have another cost. */
 static void others_keep(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -246,8 +242,8 @@ static void show(const char *what)
 	memset(&sum, 0, sizeof(sum));
 }
 
-/* Check that the search counts flows along the paths of packets, even where a gateway uses a
- * longer path than its cost says. */
+/* Check that the search counts flows along the real paths, even if a gateway's path is longer than
+ * its cost. */
 static void counts_agree(const struct both *b)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
@@ -291,8 +287,8 @@ static void irregular_one(uint64_t seed)
 
 START_TEST(irregular)
 {
-	/* On this fabric, a path that was copied from another column (engine/alike.c) once made a
-	 * turn that was not allowed, and closed a credit loop. */
+	/* On this fabric, a path copied from another destination switch (engine/alike.c) once made
+	 * a forbidden turn, and closed a credit loop. */
 	irregular_one(6538);
 	for (uint32_t i = 0; i < trees_runs(3000); i++)
 		irregular_one(trees_first_seed() + i);
@@ -300,7 +296,6 @@ START_TEST(irregular)
 }
 END_TEST
 
-/* Flows on the most loaded link of fabric b after the search. */
 static uint32_t searched(const struct both *b, const char *engine,
 			 enum ftr_paths paths, struct ftr_route_stats *stats)
 {
@@ -316,10 +311,9 @@ static uint32_t searched(const struct both *b, const char *engine,
 	return stats->balance.max_after;
 }
 
-/* Two chassis, joined by racks that connect to two chips of each. With these seeds, dmodc
- * routes by the inverted order, as sftree does. After the search the load is as even as that
- * of up/down routing, which leaves pairs unreachable. All tables follow one shape, as the fast
- * path requires. */
+/* Two chassis, joined by racks that connect to two chips of each.  With these seeds dmodc routes
+ * by the inverted order, as sftree does.  After the search the load must be about that of up/down
+ * routing.  All tables must follow one shape, as the fast path requires. */
 START_TEST(order_of_sftree_is_even)
 {
 	static const uint64_t seeds[] = { 32, 34, 47, 169, 197, 274, 332 };
@@ -351,7 +345,7 @@ START_TEST(order_of_sftree_is_even)
 }
 END_TEST
 
-/* Number of pairs of hosts that up/down routing leaves without a path. */
+/* Number of pairs of hosts that have no path with up/down routing. */
 static uint64_t host_pairs_apart(const struct both *b)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -369,19 +363,19 @@ static uint64_t host_pairs_apart(const struct both *b)
 	return n;
 }
 
-/* Check that at most n / 20 of n fabrics are above the limit, or one if n is less than 40. */
 static void few_above(uint32_t above, uint32_t n)
 {
 	ck_assert_msg(above <= FTR_MAX(n / 20, 1u), "%u of %u fabrics are above the limit",
 		      above, n);
 }
 
-/* Two chassis with hosts on their chips, joined by racks.  Where turns connect the chassis, all
- * traffic of one direction crosses one link (connect.c).  These are the flows of half of the pairs
- * that have no up/down path.  The bound is the number of these flows, or the number of flows on the
- * most loaded link with up/down routing, if that is greater.  On nearly all fabrics the most loaded
- * link carries at most 1.5 times the bound, and never more than 2.5 times.  (Seeds 1 to 5400: 26 of
- * the 3407 fabrics with turns are above 1.5 times; the worst has 2.13 times.) */
+/* Two chassis with hosts on their chips, joined by racks.  Where turns connect the chassis, one
+ * link carries all traffic of one direction (connect.c): half of the pairs without an up/down
+ * path.
+ *
+ * The bound is the number of these flows, or the load of the most loaded link with up/down routing
+ * if that is greater.  On nearly all fabrics the most loaded link must carry at most 1.5 times the
+ * bound, and on all at most 2.5 times. */
 START_TEST(gateway_is_near_its_bound)
 {
 	uint32_t n_turns = 0, within = 0, excluded = 0, above = 0, n = trees_runs(120);
@@ -420,10 +414,9 @@ START_TEST(gateway_is_near_its_bound)
 }
 END_TEST
 
-/* Two chassis joined by rows of racks: every extra turn would close a credit loop,
- * because every row reaches two chips of each chassis. All racks of a row then share the
- * traffic between the chassis, with dmodc as with sftree, and all other pairs keep the
- * length of their paths. */
+/* Two chassis joined by rows of racks.  Every row reaches two chips of each chassis, so every
+ * extra turn would close a credit loop.  All racks of a row must share the traffic between the
+ * chassis, with dmodc and with sftree.  All other pairs must keep the length of their paths. */
 START_TEST(a_row_of_racks_joins_chassis)
 {
 	uint64_t all = 0, updown = 0, sftree = 0, root[IRREGULAR_ROOTS];
@@ -461,11 +454,10 @@ START_TEST(a_row_of_racks_joins_chassis)
 }
 END_TEST
 
-/* A compute tree and a storage tree, joined by horizontal links: all of these links share
- * the traffic between the trees.  If the load of the most loaded link is not near the lower bound,
- * it exceeds an equal share by at most the flows to one destination on nearly all fabrics, and to
- * two destinations on all others.  (On 3 of 1800 fabrics from seed 1 the excess is more than the
- * flows to one destination; the greatest is 1.4 times these flows.) */
+/* A compute tree and a storage tree, joined by horizontal links.  All these links must share the
+ * traffic between the trees.  Either the most loaded link is near the lower bound, or its load is
+ * at most an equal share plus the flows to one destination. (On a few fabrics it may be the flows
+ * to two.) */
 START_TEST(links_between_trees_share)
 {
 	uint32_t above = 0, n = trees_runs(40);
@@ -488,7 +480,7 @@ START_TEST(links_between_trees_share)
 		ck_assert(!b.stats.reordered);
 		most = (uint32_t)searched(&b, "dmodc", FTR_PATHS_ALL, &stats);
 		ftr_shape_free(stats.routed);
-		/* equal share of a link in the flows to the 24 hosts of the other tree */
+		/* equal share of one link in the flows to the 24 hosts of the other tree */
 		share = hosts * 24 / joints;
 		near = most <= stats.balance.bound * 103 / 100 + 1;
 		above += !near && most > share + hosts;
@@ -592,7 +584,7 @@ static bool alive(void *ctx, const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 }
 
 /* True if a full routing of sh uses the same kind of links (enum connect_links) as the incremental
- * routing: a full routing uses the first kind with which all pairs are connected. */
+ * routing.  A full routing uses the first kind with which all pairs are connected. */
 static bool same_links(const struct life *x, const struct ftr_shape *sh,
 		       const struct ftr_route_opts *o)
 {
@@ -606,8 +598,8 @@ static bool same_links(const struct life *x, const struct ftr_shape *sh,
 	return !c.complete;
 }
 
-/* Compare with a full routing over the links that are alive. The full routing starts with the
- * turns of the incremental routing. */
+/* Compare with a full routing over the working links.  It starts with the turns of the incremental
+ * routing. */
 static void compare(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_filter filter = { .keep_link = alive, .ctx = x };
@@ -634,8 +626,8 @@ static void compare(struct life *x, const struct ftr_check_delta *d)
 	unroute(&now);
 }
 
-/* Check a change, in which the checker must find nothing but missing entries.  True if the checker
- * proves that the change is safe; if not, the change is undone, as in the plugin. */
+/* Check a change.  The checker must find nothing but missing entries.  Returns true if the checker
+ * proves the change safe; if not, the change is undone, as in the plugin. */
 static bool sound(struct life *x, const struct ftr_check_delta *d)
 {
 	struct ftr_delta_report rep;
@@ -690,8 +682,8 @@ static void apply(struct life *x)
 		compare(x, &d);
 }
 
-/* Let links of the fabric x->b die and return.  keep: entries keep their ports if possible, as in
- * the plugin. */
+/* Links of the fabric x->b die and return.  If `keep` is set, entries keep their ports if
+ * possible, as in the plugin. */
 static void live(struct life *x, enum ftr_placement how, bool keep)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
@@ -739,7 +731,6 @@ START_TEST(incremental)
 }
 END_TEST
 
-/* Links between the trees and inside them die and return: see live(). */
 START_TEST(incremental_between_trees)
 {
 	for (uint32_t i = 0; i < trees_runs(200); i++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks the count of flows from the tables (src/balance/count_alike.c) on thousands of random
- * fabrics, healthy and damaged, with the tables of engines and with tables in which entries have
- * been changed at random.  The flows must equal those of a slow walk of every pair (lib/recount.h)
- * and, for tables of engines, the flows counted by destination (src/balance/count.c).
+ * The count of flows from the tables (src/balance/count_alike.c) on thousands of random fabrics,
+ * complete and damaged.  Some tables are those of engines, in others entries were changed at
+ * random.  The flows must equal those of a slow walk of every pair (lib/recount.h).  For tables of
+ * engines they must also equal the flows counted by destination (src/balance/count.c).
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -19,7 +19,6 @@
 
 static struct ftr_err err;
 
-/* A fabric and its tables. */
 struct world {
 	uint64_t seed;
 	struct ftr_rng r;
@@ -29,7 +28,7 @@ struct world {
 	bool reordered;		/* the engine may have used another order of the switches than sh */
 };
 
-/* Consecutive seeds give different kinds of fabrics; one in four is a healthy tree. */
+/* Consecutive seeds give different kinds of fabrics.  One in four is a complete tree. */
 static struct ftr_fabric *any_fabric(struct ftr_rng *r, uint64_t seed)
 {
 	struct ftr_pgft g;
@@ -75,7 +74,7 @@ static void world_free(struct world *w)
 	ftr_fabric_free(w->f);
 }
 
-/* The flows counted from the tables; NULL: a path has a loop. */
+/* The flows counted from the tables; NULL if a path has a loop. */
 static uint32_t *count(const struct world *w, const struct ftr_balance_input *in,
 		       struct ftr_team *team, struct balance_net **net)
 {
@@ -143,7 +142,7 @@ static int u64_cmp(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The number of different sets of neighbours that sources have. */
+/* The number of different sets of neighbours among the sources (switches with hosts). */
 static uint32_t n_neighbourhoods(const struct world *w,
 				 const struct balance_net *net)
 {
@@ -169,8 +168,8 @@ static uint32_t n_neighbourhoods(const struct world *w,
 	return n;
 }
 
-/* On a healthy tree, leaves with the same neighbours form one group, even if they have more hosts
- * than links. */
+/* In a complete tree, leaves with the same neighbours form one group, even if a leaf has more
+ * hosts than links. */
 START_TEST(healthy_trees_in_groups)
 {
 	uint64_t seed = trees_first_seed();
@@ -206,8 +205,6 @@ END_TEST
 
 /* ---- changed tables -------------------------------------------------------------- */
 
-/* Change an entry of s: to another entry of the row, to the entry of another switch, or to any
- * port. */
 static void change_entry(struct world *w, ftr_sw s, ftr_lid lid)
 {
 	uint8_t *row = ftr_tables_row(w->t, s);
@@ -228,7 +225,6 @@ static void change_entry(struct world *w, ftr_sw s, ftr_lid lid)
 	}
 }
 
-/* Change entries of one switch, of one switch and its neighbours, or of any switches. */
 static void change_tables(struct world *w)
 {
 	uint32_t n = 1u << ftr_rng_below(&w->r, 7);
@@ -249,7 +245,6 @@ static void change_tables(struct world *w)
 	}
 }
 
-/* Does the path of any host have a loop? */
 static bool has_loop(const struct world *w, const struct balance_net *net)
 {
 	for (uint32_t d = 0; d < net->first[w->f->n_sw]; d++)
@@ -270,8 +265,8 @@ static bool has_loop(const struct world *w, const struct balance_net *net)
 	return false;
 }
 
-/* A shape that does not use some links: half of the switches with several groups lack the last
- * group. */
+/* A copy of the shape in which some groups are not used: half of the switches with several groups
+ * lack the last one. */
 static struct ftr_shape without_groups(struct world *w, uint32_t *n_down)
 {
 	struct ftr_shape sh = *w->sh;
@@ -359,10 +354,10 @@ START_TEST(search_leaves_loops_alone)
 }
 END_TEST
 
-/* Search, and check that the load of the most loaded link does not grow, and is the reported one,
- * and that the number of unreachable pairs stays the same.  If the search refuses the tables, they
- * must be unchanged; it must not refuse unchanged tables of an engine that follow the shape.
- * changed: some entries of the engine's tables are changed first. */
+/* Search, and check that the load of the most loaded link is the reported one and does not grow.
+ * The number of unreachable pairs must stay the same.  Tables that the search refuses must stay
+ * unchanged.  The search must not refuse tables of an engine that follow the shape.  If `changed`
+ * is set, some entries of the engine's tables are changed first. */
 static struct ftr_balance_report search_any(uint64_t seed, struct ftr_balance_input in,
 					    const char *engine, bool changed)
 {
@@ -402,8 +397,8 @@ static struct ftr_balance_report search_any(uint64_t seed, struct ftr_balance_in
 	return report;
 }
 
-/* Searches of tables of an engine, and of changed tables: see search_any().  Some tables must be
- * refused, and in some changed tables the search must change entries. */
+/* Searches of tables of an engine, and of changed tables.  Some tables must be refused, and in
+ * some changed tables the search must change entries. */
 START_TEST(searches_of_any_tables)
 {
 	uint64_t seed = trees_first_seed();
@@ -424,7 +419,6 @@ START_TEST(searches_of_any_tables)
 }
 END_TEST
 
-/* The number of hops from s to d by the entries; FTR_COST_INF: none. */
 static uint32_t hops_to(const struct world *w, const struct balance_net *net, ftr_sw s, uint32_t d)
 {
 	uint32_t hops = 0;
@@ -439,8 +433,8 @@ static uint32_t hops_to(const struct world *w, const struct balance_net *net, ft
 	return hops;
 }
 
-/* The number of candidates of entries from which the path is not shorter than from the switch of
- * the entry.  *longer: the number of entries whose path has more hops than its cost. */
+/* The number of candidates that are not nearer to the destination than the switch of the entry.
+ * *longer: the number of entries whose path has more hops than its cost. */
 static uint32_t farther_away(const struct world *w, const struct balance_net *net,
 			     uint32_t *longer)
 {
@@ -467,9 +461,9 @@ static uint32_t farther_away(const struct world *w, const struct balance_net *ne
 	return farther;
 }
 
-/* Some paths have more hops than the cost of their first switch, and an entry has a candidate from
- * which the path to the destination is not shorter: the search refuses such tables (see
- * ftr_balance_tables()). */
+/* Some paths have more hops than the cost of their first switch, and some candidates are not
+ * nearer to the destination than the switch of the entry.  The search must refuse such tables
+ * (ftr_balance_tables()). */
 START_TEST(candidates_that_are_farther_away)
 {
 	const uint64_t seed = 200308;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks displaced entries on random fabrics with random sequences of faults and repairs: which
- * entries change, the counted flows, and that all entries have their preferred ports again when
- * the links are repaired.  In a whole routing, several threads must place displaced entries as one
- * thread does.
+ * Displaced entries: their next hop in the complete fabric is missing, or no longer leads to the
+ * destination.  On random fabrics with random sequences of faults and repairs, these tests check
+ * which entries change, and the counted flows.  When the links are repaired, all entries must have
+ * their preferred ports again.  In a whole routing, several threads must place displaced entries
+ * as one thread does.
  *
  * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
  * of fabrics.
@@ -22,7 +23,8 @@
 
 static struct ftr_err err;
 
-/* A world with an incremental routing that keeps entries (lv); w->lv keeps none. */
+/* A world (lib/world.h) with a second incremental routing, lv, which keeps entries.  The first
+ * one, w->lv, keeps none. */
 struct kept {
 	struct world *w;
 	struct ftr_tables *prefer, *before;
@@ -30,8 +32,8 @@ struct kept {
 	struct ftr_incr *lv;
 };
 
-/* Tables in which an entry has its preferred port if that port leads closer to the destination, and
- * otherwise the port of the closed form. */
+/* Tables in which an entry has its preferred port if that port leads closer to the destination.
+ * Otherwise it has the port of the closed form. */
 static struct ftr_tables *first_tables(const struct kept *k)
 {
 	const struct ftr_shape *sh = k->w->sh;
@@ -127,7 +129,7 @@ static void check_entries(const struct kept *k)
 
 /* ---- counts ------------------------------------------------------------------ */
 
-/* Positions of hosts by base LID, and the number of hosts with a position. */
+/* positions of hosts by base LID, and the number of hosts with a position */
 struct hosts {
 	uint32_t *pos;		/* [max_lid + 1] UINT32_MAX: none */
 	uint32_t n;
@@ -156,7 +158,7 @@ static struct hosts number_hosts(const struct ftr_shape *sh)
 
 struct recount {
 	uint32_t *flows;	/* [n_ports] */
-	uint32_t *shift;	/* [n_ports][number of hosts] flows of each shift on the link that
+	uint32_t *shift;	/* [n_ports][number of hosts] flows on the link, by shift, that
 				 * have passed a displaced entry */
 };
 
@@ -266,7 +268,6 @@ static void apply_and_undo(struct kept *k)
 	free(e);
 }
 
-/* Repair all links: the tables must be the preferred ones. */
 static void repair_all(struct kept *k)
 {
 	const struct ftr_fabric *f = k->w->f;
@@ -378,12 +379,11 @@ END_TEST
 
 /* ---- a whole routing ------------------------------------------------------------ */
 
-/* Tables in which some entries are to be placed. */
+/* Tables in which some entries are marked, and are to be placed. */
 struct marked {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh, *order;	/* order: see random_order() */
-	struct ftr_balance_input in;	/* columns are routed by sh, by order, or alternately by
-					 * both */
+	struct ftr_balance_input in;	/* routed by sh, by order, or by both in turn */
 	uint8_t *use_full;
 	struct ftr_tables *t;		/* marked entries hold FTR_PORT_NONE */
 	struct ftr_tables *prefer;	/* or NULL */
@@ -391,7 +391,7 @@ struct marked {
 	uint32_t n;			/* number of marked entries */
 };
 
-/* trees_racks(), and the fabrics with seed % 5 == 1, have several blocks of destinations
+/* trees_racks() and the fabrics with seed % 5 == 1 have several blocks of destinations
  * (displaced_all.c). */
 static struct ftr_fabric *marked_fabric(uint64_t seed, struct ftr_rng *r)
 {
@@ -414,8 +414,8 @@ static struct ftr_fabric *marked_fabric(uint64_t seed, struct ftr_rng *r)
 	}
 }
 
-/* A shape of the same links with the switches in random order. In such an order switches often must
- * route downward although an upward path is shorter. */
+/* A shape of the same links with the switches in random order.  In such an order a switch must
+ * often route downward although an upward path is shorter. */
 static struct ftr_shape *random_order(const struct ftr_shape *sh,
 				      struct ftr_rng *r)
 {
@@ -445,7 +445,6 @@ static struct ftr_tables *tables_of(const struct ftr_shape *sh,
 	return t;
 }
 
-/* Mark a quarter of the entries that have a port. */
 static void mark_any(struct marked *m, struct ftr_rng *r)
 {
 	const struct ftr_shape_numbering *numbering = &m->sh->numbering;
@@ -463,7 +462,6 @@ static void mark_any(struct marked *m, struct ftr_rng *r)
 		}
 }
 
-/* Route every other column by m->order. */
 static void use_both(struct marked *m)
 {
 	const struct ftr_shape_numbering *numbering = &m->sh->numbering;
@@ -480,7 +478,8 @@ static void use_both(struct marked *m)
 	ftr_tables_free(other);
 }
 
-/* Mark the entries that dmodc reports as displaced (seed % 4 == 0), or a random quarter. */
+/* Mark the entries that dmodc reports as displaced (seed % 4 == 0), or a random quarter of all
+ * entries. */
 static void marked_new(struct marked *m, uint64_t seed)
 {
 	bool displaced = seed % 4 == 0, both = seed % 4 == 1;
@@ -518,7 +517,6 @@ static void marked_free(struct marked *m)
 	ftr_fabric_free(m->f);
 }
 
-/* A copy of the tables, and the counters. */
 struct placing {
 	struct ftr_tables *t;
 	struct displaced *z;
@@ -538,7 +536,7 @@ static void placing_free(struct placing *p)
 	ftr_tables_free(p->t);
 }
 
-/* Place the entries LID by LID, as is done with extra turns; threads do not prepare entries. */
+/* Place the entries LID by LID, without threads, as with extra turns. */
 static void place_slowly(struct placing *p, const struct marked *m)
 {
 	placing_new(p, m, NULL);
@@ -566,8 +564,8 @@ static void are_equal(const struct marked *m, const struct placing *a,
 	}
 }
 
-/* Entries that several threads prepare get the same ports as entries placed LID by LID, and all
- * counters are the same. */
+/* Entries that several threads prepare must get the same ports as entries placed LID by LID.  All
+ * counters must be the same. */
 START_TEST(prepared_entries_are_placed_as_one_by_one)
 {
 	struct ftr_team *team = ftr_team_new(3);
@@ -592,7 +590,7 @@ START_TEST(prepared_entries_are_placed_as_one_by_one)
 }
 END_TEST
 
-/* Each allocation fails once, also in the threads that prepare entries: the call must fail. */
+/* Each allocation fails once, also in the threads.  The call must fail. */
 START_TEST(no_memory_for_placing)
 {
 	struct ftr_team *team = ftr_team_new(3);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Dmodc over random fabrics: equality with the oracle, collision-free shifts,
- * D-mod-k, threads, LMC and hosts with several ports.
+ * Dmodc on random fabrics: equality with the oracle, shifts without collisions, D-mod-k, threads,
+ * LMC, hosts with several ports.
  *
- * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
- * multiplies the number of fabrics.
+ * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
+ * of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -22,7 +22,6 @@
 
 static struct ftr_err err;
 
-/* A fabric with its shape and tables. */
 struct routed {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
@@ -119,9 +118,8 @@ static void compare_entries(const struct routed *r, const unsigned int *cost,
 	free(has);
 }
 
-/* The checker does not use costs. It must find no harmful entry, prove that there is no
- * credit loop, and report as missing exactly the host pairs that are unreachable by the
- * shape. */
+/* The checker does not use costs.  It must find no harmful entry and no credit loop.  It must
+ * report exactly those host pairs as missing that are unreachable by the shape. */
 static void against_checker(const struct routed *r, uint64_t seed)
 {
 	struct ftr_check_opts opts = {
@@ -208,8 +206,8 @@ START_TEST(any_graph_equals_the_oracle)
 }
 END_TEST
 
-/* Procedure 1 (Gliksberg et al. 2020), implemented literally, gives the same costs
- * on damaged PGFTs. */
+/* Procedure 1, implemented as published (Gliksberg et al. 2020), gives the same costs on damaged
+ * PGFTs. */
 START_TEST(costs_equal_procedure_1)
 {
 	uint64_t seed = trees_first_seed();
@@ -246,7 +244,6 @@ END_TEST
 
 /* ---- shifts ------------------------------------------------------------ */
 
-/* The greatest number of flows on a link between switches in any shift of the order. */
 static uint32_t worst_shift(const struct routed *r, const ftr_ep *order)
 {
 	const struct ftr_fabric *f = r->f;
@@ -268,7 +265,8 @@ static uint32_t worst_shift(const struct routed *r, const ftr_ep *order)
 				uint32_t at = f->sw[s].first_port + p;
 
 				if (p == FTR_PORT_NONE) {
-					/* no entry: there is no up/down path to that port */
+					/* no entry, so there must be no up/down path to that
+					 * port */
 					ck_assert_uint_eq(ftr_shape_cost(r->sh, s)
 						[r->sh->numbering.col[f->ep[to].sw]],
 						FTR_COST_INF);
@@ -284,10 +282,10 @@ static uint32_t worst_shift(const struct routed *r, const ftr_ep *order)
 	return worst;
 }
 
-/* On a whole tree whose switches have as many links up as down, no link carries two flows of a
- * shift, except with placement literal: it orders the port groups of a switch by GUID, as
- * published, and shifts collide wherever the GUIDs put the top switches of the pods in different
- * orders. */
+/* In a complete tree whose switches have as many upward as downward links, no link carries two
+ * flows of a shift.  Placement literal is different, because it orders port groups by GUID, as
+ * published.  Flows collide if the GUIDs put the top switches in different orders in different
+ * pods. */
 START_TEST(shifts_do_not_collide)
 {
 	static const enum ftr_placement how[] = {
@@ -331,7 +329,7 @@ END_TEST
 
 /* ---- D-mod-k ----------------------------------------------------------- */
 
-/* Parses "sw-LEVEL-INDEX"; returns the digit by which the parents of one node differ. */
+/* Parse "sw-LEVEL-INDEX".  Returns the digit in which the parents of a node differ. */
 static uint32_t parent_digit(const struct ftr_pgft *g, const char *name)
 {
 	unsigned int level, i;
@@ -429,7 +427,6 @@ END_TEST
 
 /* ---- several LIDs, several ports --------------------------------------- */
 
-/* The switch to which s sends packets for this LID. */
 static ftr_sw next_hop(const struct routed *r, ftr_sw s, ftr_lid lid)
 {
 	return ftr_fabric_port(r->f, s, ftr_tables_get(r->t, s, lid))->peer;
@@ -469,15 +466,15 @@ START_TEST(lids_of_a_port_use_all_planes)
 }
 END_TEST
 
-/* Each host has a port on each of two leaves, at the same switch port of both leaves.  The two
- * ports of a host must be reached over different spines. */
+/* Each host has one port on each of two leaves, at the same port number of both leaves.  Its two
+ * ports must be reached over different spines. */
 START_TEST(ports_of_a_host_use_different_planes)
 {
 	struct ftr_builder *b = ftr_builder_new();
 	struct routed r = { 0 };
 	const unsigned int n = 4;
 
-	for (unsigned int s = 0; s < 8; s++)	/* 0..3 leaves, 4..7 spines */
+	for (unsigned int s = 0; s < 8; s++)	/* 0..3 are leaves, 4..7 spines */
 		ck_assert(!ftr_builder_add_switch(b, (s + 1) << 16, 16, 0, 0,
 						  s < 4 ? "leaf" : "spine",
 						  &err));
@@ -518,8 +515,8 @@ END_TEST
 
 /* ---- real fabrics ------------------------------------------------------ */
 
-/* In every real fabric, without a list of roots, each pair of leaves has an up/down path, and
- * the checker finds no fault in the tables. */
+/* In every real fabric, without a list of roots, each pair of leaves has an up/down path.  The
+ * checker finds no fault in the tables. */
 START_TEST(real_fabrics_are_complete)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Incremental routing over random fabrics and random sequences of events: after
- * every apply its results must equal the slow computations of lib/world.h.
+ * Incremental routing on random fabrics and random sequences of events.  After every apply its
+ * results must equal the slow computations of lib/world.h.
  *
- * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
- * multiplies the number of fabrics.
+ * A test that fails prints the seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number
+ * of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -19,8 +19,8 @@
 
 static struct ftr_err err;
 
-/* Check that the checker finds no fault in the changes.  Its report must be the same whether the
- * links that came up are in the fabric or only in the list of added links. */
+/* Check that the checker finds no fault in the changes.  Links that came up can be in the fabric,
+ * or only in the list of added links: both must give the same report. */
 static void changes_stand(const struct world *w)
 {
 	struct ftr_check_delta d;
@@ -68,7 +68,6 @@ static void one_apply(struct world *w)
 	free(e);
 }
 
-/* Check that ftr_incr_undo() restores the state before ftr_incr_apply(). */
 static void one_undo(struct world *w)
 {
 	struct ftr_incr_event *e = malloc(world_room(w) * sizeof(*e));
@@ -132,7 +131,7 @@ START_TEST(other_orders_follow)
 }
 END_TEST
 
-/* Random events on the real fabrics, which have leaves of all sizes, hosts on upper switches, and
+/* Random events on the real fabrics.  They have leaves of all sizes, hosts on upper switches, and
  * racks joined by horizontal links. */
 START_TEST(real_fabrics_follow)
 {
@@ -167,7 +166,6 @@ static bool has_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !((struct loss *)ctx)->w->dead[f->sw[s].first_port + p];
 }
 
-/* The shape of the fabric without its last switch and without its dead links. */
 static struct ftr_shape *over_what_is_left(struct world *w,
 					   struct ftr_fabric **f)
 {
@@ -193,7 +191,6 @@ static struct ftr_tables *route(const struct world *w,
 	return t;
 }
 
-/* Apply an event for a random link of any switch except the last one. */
 static void one_event(struct world *w, struct ftr_incr *lv)
 {
 	struct ftr_incr_event e[FTR_PORT_MAX];
@@ -300,7 +297,6 @@ START_TEST(threads_change_nothing)
 }
 END_TEST
 
-/* If any allocation fails, nothing changes. */
 START_TEST(no_memory_no_change)
 {
 	for_each_world(w, 12) {
@@ -359,7 +355,7 @@ START_TEST(invalid_arguments)
 	e.port = 0;
 	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err),
 			 FTR_INVAL);
-	e.port = 200;	/* no link there */
+	e.port = 200;	/* there is no link */
 	ck_assert_int_eq(ftr_incr_apply(w.lv, &e, 1, NULL, &r, &err),
 			 FTR_INVAL);
 	e.port = 3;	/* a host */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks every move of a load sweep on random fabrics against a slow search for the best port, and
- * that the tables do not depend on the number of threads.
+ * Load sweeps on random fabrics.  Every move is compared with a slow search for the best
+ * port.  The tables must not depend on the number of threads.
+ *
+ * A sweep handles the destinations in batches.  Each batch is divided into shares, which
+ * threads process at the same time.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -66,12 +69,11 @@ static void end_count(struct counted *x)
 /* ---- the best port ------------------------------------------------------------- */
 
 struct price {
-	uint64_t square;	/* increase of the sum of squares: a link of the path contributes
-				 * the square of its number of flows above the target */
+	uint64_t square;	/* increase of the sum of squares of the flows above the target */
 	uint64_t flows;		/* sum of the flows on all links of the path */
 };
 
-/* Compute the price of n more flows on the path from s through a port; false: no path. */
+/* The price of n more flows on the path from s through a port; false if there is no path. */
 static bool path_price(const struct counted *x, const struct ftr_tables *t,
 		       const uint32_t *flows, ftr_sw s, ftr_port port,
 		       const struct balance_dest *to, uint32_t n,
@@ -96,7 +98,6 @@ static bool path_price(const struct counted *x, const struct ftr_tables *t,
 	return false;
 }
 
-/* Add n flows to the path from s to a destination. */
 static void add_flows(const struct counted *x, const struct ftr_tables *t,
 		      uint32_t *flows, ftr_sw s, const struct balance_dest *to,
 		      uint32_t n)
@@ -110,7 +111,6 @@ static void add_flows(const struct counted *x, const struct ftr_tables *t,
 	}
 }
 
-/* The number of hosts whose path to a destination passes s. */
 static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *t,
 			      ftr_sw s, const struct balance_dest *to)
 {
@@ -132,8 +132,8 @@ static uint32_t hosts_through(const struct counted *x, const struct ftr_tables *
 	return n;
 }
 
-/* The first port with the lowest price, if it lowers the sum of squares, or else the present port.
- * flows[] does not include the flows of the entry. */
+/* Return the first port with the lowest price, or the present port if that price does not lower the
+ * sum of squares.  flows[] does not include the flows of the entry. */
 static ftr_port best_port(const struct counted *x, const struct ftr_tables *t,
 			  const uint32_t *flows, ftr_sw s,
 			  const struct balance_dest *to, uint32_t n,
@@ -164,12 +164,11 @@ static ftr_port best_port(const struct counted *x, const struct ftr_tables *t,
 
 /* ---- the moves of a sweep ------------------------------------------------------- */
 
-/* A move of a sweep, with the batch and the share of its destination. */
 struct replayed {
 	const struct balance_moved *m;
 	const struct balance_dest *to;
 	uint32_t batch, share, hosts;
-	int32_t *change;	/* [n_links] flows that the move adds to a link; < 0: removes */
+	int32_t *change;	/* [n_links] flows added to the link; < 0: removed */
 };
 
 static void add_change(uint32_t *flows, const struct replayed *r, uint32_t n)
@@ -178,8 +177,8 @@ static void add_change(uint32_t *flows, const struct replayed *r, uint32_t n)
 		flows[x] += (uint32_t)r->change[x];
 }
 
-/* Make the moves in the log again.  t: the tables before the sweep, which this function changes;
- * after: the tables after the sweep. */
+/* Repeat the moves in the log.  t: the tables before the sweep; they are changed.  after: the
+ * tables after the sweep. */
 static struct replayed *make_again(const struct counted *x, struct ftr_tables *t,
 				   const struct ftr_tables *after,
 				   const struct balance_sweep *w)
@@ -209,15 +208,15 @@ static struct replayed *make_again(const struct counted *x, struct ftr_tables *t
 	return r;
 }
 
-/* Check the moves of a share.  r: all moves in the log; flows: the flows before the sweep; t: the
- * tables before the sweep, plus the moves of shares 0 .. share - 1. */
+/* Check the moves of a share.  r: all moves in the log.  flows: the flows before the sweep.  t: the
+ * tables before the sweep, with the moves of all shares with lower numbers. */
 static void replay_share(const struct counted *x, struct ftr_tables *t,
 			 uint32_t *flows, const struct replayed *r,
 			 uint32_t share, const struct balance_sweep *w,
 			 uint64_t seed)
 {
-	uint32_t known = 0;	/* flows[] includes the moves of other shares in batches below
-				 * `known` */
+	uint32_t known = 0;	/* flows[] includes the moves of the other shares in batches
+				 * 0 .. known - 1 */
 
 	for (uint32_t i = 0; i < x->c.log->n; i++) {
 		const struct balance_moved *m = r[i].m;
@@ -244,7 +243,7 @@ static void replay_share(const struct counted *x, struct ftr_tables *t,
 	}
 }
 
-/* Check that each move was the best one for the flows known to its share: a share learns of the
+/* Check that each move was the best one for the flows that its share knew.  A share learns the
  * moves of other shares BALANCE_LAG batches later.  before: the tables before the sweep. */
 static void replay(const struct counted *x, const struct ftr_tables *before,
 		   const struct balance_sweep *w, uint64_t seed)
@@ -265,7 +264,6 @@ static void replay(const struct counted *x, const struct ftr_tables *before,
 	ftr_tables_free(t);
 }
 
-/* Make a sweep of t, and log its moves. */
 static void logged_sweep(struct counted *x, struct ftr_tables *t,
 			 struct balance_sweep *s, struct ftr_team *team,
 			 uint64_t seed)
@@ -291,7 +289,7 @@ static void end_logged(struct counted *x)
 	end_count(x);
 }
 
-/* A shape of the same links with the switches in random order. In such an order switches often must
+/* A shape of the same links with the switches in random order.  In such an order, switches often
  * route downward although an upward path is shorter. */
 static struct ftr_shape *random_order(const struct ftr_shape *sh, uint64_t seed)
 {
@@ -360,7 +358,7 @@ END_TEST
 
 /* ---- memory -------------------------------------------------------------------- */
 
-/* If memory is exhausted, all moves that are in the tables are also in the log. */
+/* After an allocation failure, every move in the tables is also in the log. */
 START_TEST(load_sweeps_without_memory)
 {
 	struct ftr_team *team = ftr_team_new(2);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Nominal shapes of random damaged fabrics and of real fabrics.  The inference of missing links,
- * and the projection (the shape of a fabric over a nominal shape), equal their oracles.  Parts that
- * return get their old places.  A new link in an inferred slot changes no data of other links.
+ * Nominal shapes of random damaged fabrics and of real fabrics.  A nominal fabric contains
+ * all switches and links seen so far.
+ *
+ * The inferred missing links equal those of the oracle.  The projection (the shape of a
+ * fabric over a nominal shape) equals that of its oracle.  Parts that return get their
+ * old places.  A new link in an inferred slot changes no data of other links.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -43,7 +46,6 @@ static struct ftr_shape *shape_over(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* A damaged copy of f; f itself is kept. */
 static struct ftr_fabric *part_of(const struct ftr_fabric *f,
 				  struct ftr_rng *r, unsigned int percent)
 {
@@ -63,7 +65,6 @@ static struct ftr_fabric *random_tree(struct ftr_rng *r, uint64_t seed,
 	return trees_grow(&g, seed, ftr_rng_below(r, 3));
 }
 
-/* The bytes of the state file of n; malloc()ed. */
 static char *state_of(const struct ftr_nominal *n, size_t *len)
 {
 	char path[] = "/tmp/ftr-nominal-XXXXXX", *text;
@@ -104,7 +105,7 @@ static void same_state(const struct ftr_nominal *a,
 				      (n) * sizeof(*a->what)), \
 		      "seed %" PRIu64 ": " #what " differs", seed)
 
-/* Compare two shapes of one fabric, or of equal fabrics.  The field from_nominal may differ. */
+/* The two shapes must be equal; only from_nominal may differ. */
 static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 		       uint64_t seed)
 {
@@ -155,7 +156,7 @@ static void same_shape(const struct ftr_shape *a, const struct ftr_shape *b,
 	}
 }
 
-/* Check that the projection equals f's own shape if f is its whole nominal fabric. */
+/* Without missing parts, the projection of f equals its own shape. */
 static void whole_is_own_shape(const struct ftr_fabric *f, uint64_t seed)
 {
 	struct ftr_nominal *n = nominal_of(f, NULL, NULL);
@@ -200,8 +201,8 @@ END_TEST
 
 /* ---- inference --------------------------------------------------------- */
 
-/* Returns f (consumed) with routers at seven of eight free ports.  Missing links can then belong
- * only to the few ports that are still free. */
+/* Consume f, and return a copy with routers at seven of eight free ports.  Missing links can only
+ * belong to the remaining free ports. */
 static struct ftr_fabric *fill_ports(struct ftr_fabric *f, struct ftr_rng *r)
 {
 	static const struct edit as_is = EDIT_NOTHING;
@@ -264,8 +265,8 @@ START_TEST(slots)
 }
 END_TEST
 
-/* Returns the share, in thousandths, of the switches below the top of a tree that have all their
- * slots when `percent` percent of the links are lost. */
+/* Remove `percent` % of the links of a tree.  Return how many of 1000 switches below the top still
+ * have the right number of slots. */
 static unsigned int recognised(const char *shape, uint32_t percent,
 			       unsigned int runs)
 {
@@ -340,7 +341,7 @@ START_TEST(projection)
 		sh = shape_over(f, n->shape);
 		oracle_check_projection(sh, n->shape, seed);
 		ftr_shape_free(sh);
-		/* all parts that return get their old places */
+		/* All returned parts have their old places. */
 		sh = shape_over(whole, n->shape);
 		oracle_check_projection(sh, n->shape, seed);
 		ftr_shape_free(sh);
@@ -351,7 +352,7 @@ START_TEST(projection)
 }
 END_TEST
 
-/* A shape over a shape over the nominal shape N equals a shape over N, with and without a team. */
+/* A shape over a projection equals the shape over the nominal shape itself. */
 START_TEST(shape_over_a_shape)
 {
 	uint64_t seed = trees_first_seed();
@@ -390,8 +391,8 @@ START_TEST(shape_over_a_shape)
 }
 END_TEST
 
-/* Check the host order of f, a part of `whole`: missing hosts of leaves leave gaps, and no other
- * index changes.  Hosts on other switches follow without gaps. */
+/* Check the host order of f, a part of `whole`.  A missing host of a leaf leaves a gap, and the
+ * other indices stay.  Hosts on other switches leave no gaps. */
 static void same_order(const struct ftr_fabric *whole, const struct ftr_fabric *f, uint64_t seed)
 {
 	struct ftr_shape *a = shape_over(whole, NULL), *b = shape_over(f, a);
@@ -440,8 +441,8 @@ END_TEST
 
 /* ---- unions ------------------------------------------------------------ */
 
-/* Three parts of a fabric, seen in two orders, give the same nominal fabric.  When the whole fabric
- * has been seen, too, the nominal fabric is that of the whole fabric. */
+/* Three parts of a fabric, seen in two orders, give the same nominal fabric.  After the whole
+ * fabric has been seen, the nominal fabric is the whole fabric. */
 START_TEST(unions)
 {
 	uint64_t seed = trees_first_seed();
@@ -482,7 +483,7 @@ START_TEST(unions)
 }
 END_TEST
 
-/* The order in which OpenSM discovers the nodes, or a file lists them, has no effect. */
+/* The order of the nodes, as OpenSM discovers them or a file lists them, has no effect. */
 START_TEST(order_of_discovery)
 {
 	uint64_t seed = trees_first_seed();
@@ -520,7 +521,7 @@ END_TEST
 /* ---- growth into an inferred slot -------------------------------------- */
 
 struct but_one {
-	uint32_t spare;		/* index of a dead port that is kept nevertheless */
+	uint32_t spare;		/* index of a dead port that is kept */
 	const uint8_t *dead;	/* [n_ports] */
 };
 
@@ -544,7 +545,7 @@ static struct ftr_fabric *without(const struct ftr_fabric *f,
 	return out;
 }
 
-/* Check that a and b differ only in data about the links between s and t. */
+/* Shapes a and b may differ only in data about the links between s and t. */
 static void nothing_moved(const struct ftr_shape *a, const struct ftr_shape *b,
 			  ftr_sw s, ftr_sw t, uint64_t seed)
 {
@@ -583,7 +584,6 @@ static void nothing_moved(const struct ftr_shape *a, const struct ftr_shape *b,
 	}
 }
 
-/* Are the inferred ranks, stubs and leaves the same? */
 static bool same_guess(const struct ftr_shape *a, const struct ftr_shape *b)
 {
 	uint32_t n = a->f->n_sw;
@@ -611,7 +611,7 @@ struct tally {
 	unsigned int filled, guessed;
 };
 
-/* Return the link at (s, p) to the damaged fabric of n, and check that nothing else changes. */
+/* The link at (s, p) returns to the damaged fabric of n.  Nothing else may change. */
 static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 		    struct ftr_nominal *n, ftr_sw s, unsigned int p,
 		    uint64_t seed, struct tally *tally)
@@ -627,8 +627,7 @@ static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 		  !change.dropped_sw && !change.dropped_links &&
 		  !change.dropped_hosts);
 	if (oracle_nominal(n->shape, s, t) > links_of(n->f, s, t)) {
-		/* a fabric so damaged that other ranks are inferred counts as
-		 * another fabric */
+		/* heavy damage can change the inferred ranks */
 		if (same_guess(n->shape, grown->shape)) {
 			nothing_moved(n->shape, grown->shape, s, t, seed);
 			tally->filled++;
@@ -640,7 +639,7 @@ static void grow_by(const struct ftr_fabric *f, const uint8_t *dead,
 	ftr_fabric_free(more);
 }
 
-/* Begin with the nominal fabric of the damaged fabric; then return the lost links one at a time. */
+/* Begin with the nominal fabric of the damaged fabric.  Then return the dead links one by one. */
 static void grow_back(const struct ftr_fabric *f, const uint8_t *dead,
 		      uint64_t seed, struct tally *tally)
 {
@@ -756,7 +755,7 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-/* The fabric "topograph" lacks 26 of 558 links: nominally each leaf has 2 links to every spine. */
+/* The fabric "topograph" lacks 26 of 558 links.  Nominally, each leaf has 2 links to each spine. */
 START_TEST(topograph)
 {
 	struct ftr_fabric *f = trees_real("topograph/topograph.net");

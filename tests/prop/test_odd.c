@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Fabrics that are not fat-trees: rings, hypercubes, dragonflies, long chains,
- * several separate parts, switches of 254 ports, links from a switch to itself, no hosts,
- * hosts without a switch.  Every engine either routes such a fabric or reports why it
- * cannot.  No tables have a loop, a wrong delivery or a credit loop.  With tables of sftree
- * and ddlr, all physically connected hosts reach each other.
+ * Fabrics that are not fat-trees: rings, hypercubes, dragonflies, long chains, separate
+ * parts, switches of 254 ports, links from a switch to itself, no hosts, hosts without a
+ * switch.
+ *
+ * Every engine routes such a fabric, or reports why it cannot.  No tables have a loop, a
+ * wrong delivery or a credit loop.  With sftree and ddlr, all physically connected hosts
+ * reach each other.
  */
 #include <check.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@
 
 static struct ftr_err err;
 static struct ftr_builder *b;
-static uint8_t used[300];	/* number of ports of each switch in use */
+static uint8_t used[300];	/* number of used ports */
 
 #define SW(i) (UINT64_C(0x100) + (i))
 #define HOST(i) (UINT64_C(0x10000) + (i))
@@ -51,7 +53,7 @@ static void join(uint32_t i, uint32_t k)
 	ok(ftr_builder_add_link(b, x, y, 4, FTR_SPEED_EDR, &err));
 }
 
-/* Try to add a link; a refusal must give a reason. */
+/* Try to add a link.  A refusal must have a message. */
 static void try_link(struct ftr_end x, struct ftr_end y)
 {
 	enum ftr_status st = ftr_builder_add_link(b, x, y, 4, FTR_SPEED_EDR,
@@ -60,7 +62,6 @@ static void try_link(struct ftr_end x, struct ftr_end y)
 	ck_assert(!st || (st == FTR_INVAL && err.msg[0]));
 }
 
-/* Connect the hosts h to h + n - 1 to switch i. */
 static void hosts(uint32_t i, uint32_t h, uint32_t n)
 {
 	for (; n--; h++) {
@@ -82,7 +83,6 @@ static struct ftr_fabric *end(void)
 	return f;
 }
 
-/* Number of pairs of hosts that are not physically connected. */
 static uint64_t unconnected(const struct ftr_fabric *f)
 {
 	uint32_t *part = calloc(f->n_sw + 1u, sizeof(*part));
@@ -126,7 +126,6 @@ static void route(const struct ftr_shape *sh, const struct ftr_engine_ops *ops,
 	ftr_tables_free(t);
 }
 
-/* Route with all engines, if the fabric has a shape. */
 static void all_engines(struct ftr_fabric *f)
 {
 	struct ftr_check_report *r = malloc(sizeof(*r));
@@ -141,7 +140,7 @@ static void all_engines(struct ftr_fabric *f)
 	free(r);
 }
 
-/* Route the fabric, and again with a few links fewer. */
+/* Route the fabric, then once more with a few links removed. */
 static void finish(void)
 {
 	struct ftr_fabric *f = end(), *less;
@@ -183,8 +182,8 @@ START_TEST(hypercube)
 }
 END_TEST
 
-/* 9 groups of 4 switches each.  The switches of a group are fully connected, and one link joins
- * each pair of groups. */
+/* 9 groups of 4 switches.  In a group all switches are linked with each other.  One link joins each
+ * pair of groups. */
 START_TEST(dragonfly)
 {
 	begin();
@@ -202,7 +201,7 @@ START_TEST(dragonfly)
 }
 END_TEST
 
-/* 80 switches in a row: some paths have more hops than OpenSM supports. */
+/* 80 switches in a row.  Some paths have more hops than OpenSM supports. */
 START_TEST(line)
 {
 	begin();
@@ -216,7 +215,7 @@ START_TEST(line)
 }
 END_TEST
 
-/* A row of switches as in the test above, but with hosts only at the two ends. */
+/* 80 switches in a row, with hosts only at the two ends. */
 START_TEST(bare_line)
 {
 	begin();
@@ -239,11 +238,10 @@ START_TEST(separate_parts)
 		hosts(3 * i, 6 * i, 3);
 		hosts(3 * i + 1, 6 * i + 3, 3);
 	}
-	finish();	/* three trees, and a switch without links */
+	finish();	/* three trees and a single switch */
 }
 END_TEST
 
-/* All 254 ports of two switches are in use. */
 START_TEST(many_ports)
 {
 	begin();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Irregular fabrics in which one more host changes the ranks that are inferred
- * (src/shape/choice.c, rule 7).  The nominal fabric keeps the old ranks unless the inferred ranks
- * are clearly better.  If it keeps them, no entry of an existing LID changes.  With the inferred
- * ranks, entries change, although every entry that is still valid is kept.
+ * Irregular fabrics in which one more host changes the inferred ranks (src/shape/choice.c,
+ * rule 7).
+ *
+ * The nominal fabric keeps the old ranks if the inferred ranks are not clearly better.
+ * With the old ranks, no entry of an existing LID changes.  With the inferred ranks,
+ * entries change, although all valid entries are kept.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -36,8 +38,8 @@ struct routed {
 	struct ftr_route_stats stats;	/* owns stats.turn */
 };
 
-/* Route f with dmodc.  `before` is an earlier routing of the fabric of_f, or NULL; its entries and
- * extra turns are kept as far as they are valid, as in the plugin. */
+/* Route f with dmodc.  `before` is NULL, or an earlier routing of fabric of_f.  Its valid entries
+ * and extra turns are kept, as in the plugin. */
 static struct routed route(const struct ftr_fabric *f, const struct ftr_nominal *n,
 			   const struct ftr_fabric *of_f, const struct routed *before)
 {
@@ -72,7 +74,8 @@ static void routed_free(struct routed *r)
 	free(r->stats.turn);
 }
 
-/* The number of entries for LIDs of f that differ between tables a of f and b of whole. */
+/* Count the entries that differ between tables a of f and tables b of `whole`.  Only LIDs of f are
+ * compared. */
 static uint64_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 			const struct ftr_fabric *whole, const struct ftr_tables *b)
 {
@@ -100,7 +103,6 @@ static bool same_ranks(const struct ftr_shape *a, const struct ftr_shape *b)
 	return !memcmp(a->tree.rank, b->tree.rank, n) && !memcmp(a->tree.stub, b->tree.stub, n);
 }
 
-/* The number of ranks in a state file: the lines that begin with R. */
 static uint32_t rank_lines(const char *path)
 {
 	char line[256];
@@ -114,8 +116,8 @@ static uint32_t rank_lines(const char *path)
 	return n;
 }
 
-/* Check that the state file has the ranks of n if these are not the inferred ones.  After a restart
- * the ranks of n and the tables of f must be the same. */
+/* The state file has ranks only if they are not the inferred ones.  After a restart, the ranks of n
+ * and the tables of f are the same. */
 static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, uint64_t seed)
 {
 	char path[] = "/tmp/ftr-nominal-XXXXXX";
@@ -147,14 +149,13 @@ static void round_trip(const struct ftr_fabric *f, const struct ftr_nominal *n, 
 }
 
 struct tally {
-	unsigned int flips;	/* cases in which other ranks are inferred */
-	unsigned int kept;	/* of the flips, cases in which the old ranks are kept */
-	unsigned int same;	/* of the kept, cases without extra turns */
-	uint64_t entries;	/* in the cases of `same`: number of entries that the inferred ranks
-				 * would change */
+	unsigned int flips;	/* cases in which the inferred ranks change */
+	unsigned int kept;	/* cases of `flips` in which the old ranks are kept */
+	unsigned int same;	/* cases of `kept` without extra turns */
+	uint64_t entries;	/* entries that the inferred ranks would change in `same` cases */
 };
 
-/* Test one more host: the fabric `whole` is seen first without the host port h, then with it. */
+/* Add one host: `whole` is seen first without host port h, then with it. */
 static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
 		     struct tally *tally)
 {
@@ -178,7 +179,7 @@ static void add_host(const struct ftr_fabric *whole, ftr_ep h, uint64_t seed,
 			tally->kept++;
 			ck_assert(after->shape->tree.ranks_kept);
 			new = route(whole, after, f, &old);
-			/* the new host may need other extra turns, which change other paths */
+			/* with extra turns, other paths may change */
 			if (!new.stats.n_turns && !new.stats.reordered) {
 				tally->same++;
 				tally->entries += without;
@@ -210,7 +211,6 @@ static struct ftr_fabric *random_fabric(struct ftr_rng *r, unsigned int i)
 	}
 }
 
-/* True if the switch of h has other host ports as well, so that it is not a new leaf. */
 static bool has_others(const struct ftr_fabric *f, ftr_ep h)
 {
 	for (ftr_ep e = 0; e < f->n_ep; e++)
@@ -258,8 +258,8 @@ static unsigned int free_port(const struct ftr_fabric *f, ftr_sw s)
 	return 0;
 }
 
-/* Move one end of a random link to a random switch, or remove the link if that switch has no free
- * port.  Consumes f. */
+/* Consume f.  Move one end of a random link to a random switch.  If that switch has no free port,
+ * remove the link. */
 static struct ftr_fabric *move_link(struct ftr_fabric *f, struct ftr_rng *r)
 {
 	struct edit e = EDIT_NOTHING;
@@ -290,11 +290,11 @@ static bool has_level_switch(const struct ftr_shape *sh)
 }
 
 struct moves {
-	unsigned int kept;	/* cases in which other ranks are inferred, but not used */
-	unsigned int level;	/* of the kept, cases in which a switch has only horizontal links */
+	unsigned int kept;	/* cases in which the inferred ranks change, but are not used */
+	unsigned int level;	/* cases of `kept` in which a switch has only horizontal links */
 };
 
-/* The nominal fabric begins as f without one host port.  Then links of f are moved.  Consumes f. */
+/* Begin with the nominal fabric of f without one host port.  Then move links of f.  Consumes f. */
 static void move_links(struct ftr_fabric *f, struct ftr_rng *r, uint64_t seed,
 		       struct moves *moves)
 {
@@ -357,7 +357,7 @@ static void plug_host(struct ftr_builder *b, uint64_t guid, uint64_t sw, unsigne
 	edit_plug(b, guid, 1, sw, port);
 }
 
-/* Switches first to 420 in a chain, with one host on switch 301. */
+/* A chain of switches `first` to 420, with one host on switch 301. */
 static struct ftr_builder *chain(uint64_t first)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -370,9 +370,8 @@ static struct ftr_builder *chain(uint64_t first)
 	return b;
 }
 
-/* A chain of 120 switches grows by 300 switches.  The only leaf is then switch 1, at the far end
- * of the new part, so the inferred heights of the old switches are above 299.  The growth is
- * refused. */
+/* A chain of 120 switches grows by 300 switches.  The only leaf is then switch 1, at the far end.
+ * The heights of the old switches are above 299, so the growth is refused. */
 START_TEST(too_many_ranks)
 {
 	struct ftr_fabric *part = edit_seal(chain(301)), *whole;
@@ -391,8 +390,8 @@ START_TEST(too_many_ranks)
 }
 END_TEST
 
-/* Switches 1 to 8 with eight hosts each are the leaves below the spines 11 to 22.  Switch 30 is a
- * leaf with one host; if spine is true, it is a spine, and the host is on switch 1. */
+/* Eight leaves with eight hosts each are below the spines 11 to 22.  Switch 30 is a leaf with one
+ * host.  If `spine` is true, switch 30 is a spine, and its host is on switch 1. */
 static struct ftr_fabric *leaf_or_spine(bool spine)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -414,7 +413,7 @@ static struct ftr_fabric *leaf_or_spine(bool spine)
 	return edit_seal(b);
 }
 
-/* A leaf becomes a spine: with its earlier rank, all of its links would be horizontal. */
+/* A leaf becomes a spine.  With its old rank, all its links would be horizontal. */
 START_TEST(new_role)
 {
 	struct ftr_fabric *f[2] = { leaf_or_spine(false), leaf_or_spine(true) };
@@ -431,8 +430,8 @@ START_TEST(new_role)
 }
 END_TEST
 
-/* All hosts are on one of three switches, so neither the old nor the inferred ranks lead to
- * congestion.  The inferred ranks are used, because there are fewer of them. */
+/* All hosts are on one of three switches, so no ranks lead to congestion.  The inferred ranks are
+ * used, because they are fewer than the old ones. */
 START_TEST(no_congestion)
 {
 	static const struct ftr_old_rank rank[] = {

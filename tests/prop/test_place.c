@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Placement over random trees and random sequences of faults: the entries equal those of
- * the oracle, a fault changes only entries that lose their next hop, and the tables do not
+ * Placement on random trees with random sequences of faults.  The entries equal those of
+ * the oracle.  A fault changes only entries that lose their next hop.  The tables do not
  * depend on the number of threads.
  *
- * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
- * multiplies the number of fabrics.
+ * A failed test prints its seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the
+ * number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -22,8 +22,7 @@
 #include "lib/suite.h"
 #include "lib/trees.h"
 
-#define SMALL 30	/* greatest number of switches for which slots are compared with the slow
-			 * oracle */
+#define SMALL 30	/* number of switches up to which slots are compared with the oracle */
 
 static struct ftr_err err;
 
@@ -74,7 +73,7 @@ static void against_oracle(const struct ftr_shape *whole,
 {
 	struct oracle_place o;
 
-	if (whole->f->n_sw <= SMALL)	/* the oracle of placement takes slots from the shape */
+	if (whole->f->n_sw <= SMALL)
 		oracle_check_slots(whole, seed);
 	oracle_place_init(&o, whole, sh);
 	for (int k = 0; k < 2; k++) {
@@ -95,7 +94,7 @@ static void against_oracle(const struct ftr_shape *whole,
 	oracle_place_free(&o);
 }
 
-/* Compares the entries on the damaged fabric with the oracle; frees both fabrics. */
+/* Compare the entries of the damaged fabric with the oracle.  Frees both fabrics. */
 static void damaged_equals_oracle(struct ftr_fabric *f, struct ftr_fabric *damaged,
 				  uint64_t seed)
 {
@@ -128,13 +127,13 @@ START_TEST(trees_equal_the_oracle)
 }
 END_TEST
 
-/* Shapes with enough slots for all parts of the preference list, with several periods per
- * block (src/engine/place.c), and with trunks (parallel links). */
+/* PGFTs with enough slots for all parts of the preference list, with several periods per block
+ * (src/engine/place.c), and with parallel links. */
 static const char *const wide[] = {
 	"2;10,8;1,10;1,1", "2;12,6;1,4;1,3", "2;14,6;1,7;1,1",
 	"3;5,4,6;1,5,4;1,1,1", "3;8,4,4;1,4,4;1,2,1", "2;9,6;1,3;1,4",
 	"2;6,9;1,17;1,1",
-	/* leaves, pods and planes whose numbers do not divide each other */
+	/* the numbers of leaves, pods and planes do not divide each other */
 	"3;6,5,4;1,6,6;1,1,1", "3;5,6,4;1,6,6;1,1,1", "3;8,6,4;1,4,8;1,1,1",
 	"4;3,3,3,3;1,3,2,3;1,1,1,1", "3;4,4,8;1,4,4;1,1,1",
 };
@@ -155,9 +154,8 @@ START_TEST(wide_trees_equal_the_oracle)
 }
 END_TEST
 
-/* Every leaf has two links to the first spine, three to the second, and two or three to each of the
- * remaining spines.  So the sequence of links that a leaf uses repeats only after six destinations
- * per spine. */
+/* Every leaf has two links to the first spine, three to the second, and two or three to each other
+ * spine.  The links that a leaf uses repeat only after six destinations per spine. */
 static struct ftr_fabric *trunks(uint64_t seed)
 {
 	uint32_t leaves, spines, hosts;
@@ -216,7 +214,7 @@ START_TEST(chassis_equal_the_oracle)
 }
 END_TEST
 
-/* On a complete tree every placement routes hosts as placement literal does. */
+/* On a complete tree, every placement routes hosts like placement literal. */
 START_TEST(whole_trees_are_literal)
 {
 	uint64_t seed = trees_first_seed();
@@ -253,10 +251,9 @@ END_TEST
 
 /* ---- sequences of faults ----------------------------------------------- */
 
-/* The dead parts of a fabric. */
 struct state {
 	const struct ftr_fabric *f;
-	uint8_t *port;		/* [n_ports] 1: dead link; set at its lower-numbered end */
+	uint8_t *port;		/* [n_ports] 1: the link is dead; set at its lower-numbered end */
 	uint8_t *sw;		/* [n_sw] 1: dead */
 };
 
@@ -287,7 +284,7 @@ static struct ftr_fabric *left_of(struct state *st)
 	return f;
 }
 
-/* If `fault` is set, kill a live link, or sometimes a live switch without hosts.  Otherwise revive
+/* If `fault` is true, kill a live link, or sometimes a live switch without hosts.  Otherwise revive
  * a dead link or switch. */
 static void change(struct state *st, struct ftr_rng *r, bool fault)
 {
@@ -316,7 +313,7 @@ static void change(struct state *st, struct ftr_rng *r, bool fault)
 struct routed {
 	struct ftr_fabric *f;
 	struct ftr_shape *sh;
-	struct ftr_tables *t[2];	/* stable, even */
+	struct ftr_tables *t[2];	/* placements stable and even */
 };
 
 static struct routed route_state(struct state *st,
@@ -342,10 +339,11 @@ enum fate { STAYS, FARTHER, LOST };
 
 /*
  * Has an entry of `before` lost its next hop in `after`, which has one more fault?
- * The next hop is lost if the link is dead, or if the switch behind the link is no longer a
- * candidate.  If that switch is farther from the destination than before, then in a PGFT other
- * candidates are closer, and the next hop counts as lost.  With several downward
- * paths (up_path is set) all candidates may be farther by the same amount: FARTHER.
+ *
+ * LOST: the link is dead, or the switch behind it is no longer a candidate.  In a PGFT,
+ * the next hop is also lost if that switch is now farther from the destination, because
+ * other candidates are closer.  With several downward paths (up_path is set), all
+ * candidates may be farther by the same amount.  The result is then FARTHER.
  */
 static enum fate next_hop(const struct oracle_place *before,
 		     const struct oracle_place *after, ftr_sw s0, ftr_sw s1,
@@ -358,7 +356,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	ftr_sw l1 = after->sh->numbering.col_sw[t->col], l0;
 
 	if (p0->peer_kind != FTR_PEER_SW)
-		return STAYS;	/* s0 is the switch of the destination */
+		return STAYS;	/* the destination is on s0 */
 	if (p1->peer_kind != FTR_PEER_SW ||
 	    !oracle_leads(after, s1, p1->peer, l1))
 		return LOST;
@@ -369,7 +367,7 @@ static enum fate next_hop(const struct oracle_place *before,
 	return after->up_path ? FARTHER : LOST;
 }
 
-/* `after` has one more fault than `before`: check that only those entries change that have to. */
+/* `after` has one more fault than `before`.  Only entries that lose their next hop may change. */
 static void compare(const struct routed *before, const struct routed *after,
 		    const struct ftr_shape *whole, uint64_t seed)
 {
@@ -419,7 +417,7 @@ static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps)
 
 		change(&st, &rng, fault);
 		next = route_state(&st, whole);
-		/* a repair is a fault in reverse */
+		/* a repair is compared in the opposite direction */
 		compare(fault ? &now : &next, fault ? &next : &now, whole,
 			seed);
 		dead += fault ? 1 : -1u;
@@ -432,8 +430,7 @@ static void history(struct ftr_fabric *f, uint64_t seed, unsigned int steps)
 	free(st.sw);
 }
 
-/* A chassis fabric in whose shape up_path is set. (If every leaf connects to all chips, the
- * spines are inferred to be empty leaves.) */
+/* A random chassis fabric whose shape has up_path. */
 static struct ftr_fabric *chassis(struct ftr_rng *rng)
 {
 	for (;;) {

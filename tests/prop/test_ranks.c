@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ranks without a root file (src/shape/choice.c).  If upper switches have as many hosts as
- * leaves, the inferred ranks must be those that a list of the roots gives.
+ * Ranks without a root list (src/shape/choice.c).  If upper switches have as many hosts
+ * as leaves, the inferred ranks must be the same as with a root list.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -88,7 +88,7 @@ static struct ftr_shape *shape(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* True if the inferred ranks of f equal its ranks with the given roots.  Consumes f. */
+/* True if the inferred ranks of f are those with the given roots.  Consumes f. */
 static bool ranked_as_with(struct ftr_fabric *f, const uint64_t *root,
 			   uint32_t n)
 {
@@ -103,7 +103,7 @@ static bool ranked_as_with(struct ftr_fabric *f, const uint64_t *root,
 	return same;
 }
 
-/* Add up to `most` hosts each to some of the switches first .. first + n - 1. */
+/* Add up to `most` hosts to each of some switches in first .. first + n - 1. */
 static void upper_hosts(struct tree *t, struct ftr_rng *r, uint32_t first,
 			uint32_t n, uint32_t most)
 {
@@ -112,8 +112,8 @@ static void upper_hosts(struct tree *t, struct ftr_rng *r, uint32_t first,
 			hosts(t, s, 1 + ftr_rng_below(r, most));
 }
 
-/* Two levels: spines have up to as many hosts as leaves.  If only one spine has hosts, it hardly
- * matters whether it is ranked as a leaf, so a few differences are allowed. */
+/* Two levels: spines have up to as many hosts as leaves.  If only one spine has hosts, its rank
+ * hardly matters, so a few differences are allowed. */
 START_TEST(hosts_on_spines)
 {
 	uint64_t seed = trees_first_seed();
@@ -142,8 +142,8 @@ START_TEST(hosts_on_spines)
 }
 END_TEST
 
-/* With a list of roots every switch with many hosts is a leaf switch (rule 1): the congestion is
- * not estimated.  sftree needs this rule, because its root is a leaf switch. */
+/* With a root list, every switch with many hosts is a leaf switch (rule 1).  sftree needs this
+ * rule, because its root is a leaf switch. */
 START_TEST(leaves_with_roots)
 {
 	enum { SPINES = 4, LEAVES = 12 };
@@ -201,8 +201,8 @@ START_TEST(hosts_on_two_upper_levels)
 }
 END_TEST
 
-/* Racks of two hosts below row switches, which are below two chassis.  The leaf chips of the
- * chassis have one to three hosts. */
+/* Racks with two hosts are below row switches, and row switches below two chassis.  The leaf chips
+ * have one to three hosts. */
 START_TEST(hosts_on_chips)
 {
 	uint64_t seed = trees_first_seed();
@@ -221,8 +221,7 @@ START_TEST(hosts_on_chips)
 }
 END_TEST
 
-/* Check that every link leads up or down, so that it can be used, and that every pair has an
- * up/down path. */
+/* Every link leads up or down, and every pair has an up/down path. */
 static void all_links_lead_up(struct ftr_fabric *f)
 {
 	struct ftr_shape *sh = shape(f, NULL, 0);
@@ -246,7 +245,7 @@ START_TEST(fabrics_without_levels)
 		uint32_t n, m;
 
 		ftr_rng_seed(&r, seed);
-		n = 3 + ftr_rng_below(&r, 3);	/* HyperX of n * m switches */
+		n = 3 + ftr_rng_below(&r, 3);	/* a HyperX of n * m switches */
 		m = 3 + ftr_rng_below(&r, 3);
 		begin(&t, &r, n * m);
 		for (uint32_t s = 0; s < n * m; s++) {

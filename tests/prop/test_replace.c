@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Replaced switches over random trees: another GUID and another LID at the same
- * links.  Other switches may change only the entries of the removed and the added
- * LIDs, and the new switch gets the table of the old one.
+ * Replaced switches in random trees: a switch with another GUID and another LID gets the
+ * links of the old one.  The new switch must get the same entries.  On other switches,
+ * only entries for the old and the new LID may change.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -35,7 +35,7 @@ static struct ftr_nominal *nominal_of(const struct ftr_fabric *f,
 	return n;
 }
 
-/* The replaced switches: new GUIDs and LIDs, indexed by the switch of the old fabric. */
+/* New GUIDs and LIDs of replaced switches, indexed by the switch of the old fabric. */
 struct swap {
 	uint64_t *guid;		/* 0: not replaced */
 	ftr_lid *lid;
@@ -56,7 +56,6 @@ static void swap_free(struct swap *w)
 	free(w->lid);
 }
 
-/* Choose a random GUID and a new LID for switch s, if it has none yet. */
 static void swap_one(struct swap *w, const struct ftr_fabric *f, ftr_sw s,
 		     struct ftr_rng *r)
 {
@@ -80,8 +79,8 @@ static struct ftr_tables *route(const struct ftr_fabric *f,
 
 	ok(ftr_shape_new(f, &so, NULL, &sh, &err));
 	ok(ftr_tables_new(f, false, &t, &err));
-	/* no extra turns: the plugin keeps them from one routing to the next by node GUID,
-	 * so the new switch does not get the turns of the old one */
+	/* No extra turns: the plugin keeps them by node GUID, so a new switch does not get the
+	 * turns of the old one. */
 	ro.paths = FTR_PATHS_UPDOWN;
 	ok(ftr_engine_find(engine)->route(sh, &ro, NULL, t, &stats, &err));
 	ftr_shape_free(stats.routed);
@@ -89,10 +88,9 @@ static struct ftr_tables *route(const struct ftr_fabric *f,
 	return t;
 }
 
-/* Number of changed entries of LIDs that both fabrics have; a replaced switch is compared
- * with its successor.  With sftree, entries for switches are not counted: switches
- * reach each other over the root leaf, which is the leaf with the smallest GUID
- * and may itself be replaced. */
+/* Count the changed entries of LIDs that both fabrics have.  A replaced switch is compared with the
+ * new one.  With sftree, entries for switches are not counted.  They lead over the root leaf, which
+ * may itself be replaced. */
 static uint32_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 			const struct ftr_fabric *g, const struct ftr_tables *b,
 			const struct swap *w, bool switches)
@@ -114,7 +112,6 @@ static uint32_t changed(const struct ftr_fabric *f, const struct ftr_tables *a,
 	return n;
 }
 
-/* Write and read the state file, as in a restart. */
 static struct ftr_nominal *restarted(struct ftr_nominal *n)
 {
 	char path[] = "/tmp/ftr-replace-XXXXXX";
@@ -130,8 +127,8 @@ static struct ftr_nominal *restarted(struct ftr_nominal *n)
 	return back;
 }
 
-/* Replaces the switches of f that w replaces, and returns the nominal fabric.  *entries: number of
- * entries that changed. */
+/* Replace switches of f as in w, and return the new nominal fabric.  *entries: the number of
+ * changed entries. */
 static struct ftr_nominal *replaced(const struct ftr_fabric *f,
 				    struct ftr_nominal *n,
 				    const struct swap *w, const char *engine,
@@ -182,7 +179,7 @@ static bool has_link(const struct ftr_fabric *f, ftr_sw s)
 	return false;
 }
 
-/* Random switches of all ranks are replaced one at a time: no entry may change. */
+/* Replace random switches of all ranks one at a time.  No entry may change. */
 START_TEST(one_switch_at_a_time)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };
@@ -214,9 +211,9 @@ START_TEST(one_switch_at_a_time)
 }
 END_TEST
 
-/* Two switches, which may be neighbours, are replaced at once on damaged trees.  At least 95 % of
- * the replacements must be recognised.  Damage is light, because a new switch with half of its
- * links dead cannot be recognised. */
+/* Replace two switches at once in damaged trees.  They may be neighbours.  At least 95 % of the
+ * replacements must be recognised.  The damage is light, because a new switch with half of its
+ * links dead is not recognised. */
 START_TEST(several)
 {
 	uint64_t seed = trees_first_seed();
@@ -264,7 +261,7 @@ START_TEST(several)
 }
 END_TEST
 
-/* A new switch comes up link by link: its first link identifies it as a replacement. */
+/* A new switch comes up link by link.  Its first link identifies it as a replacement. */
 START_TEST(link_by_link)
 {
 	uint64_t seed = trees_first_seed();
@@ -312,7 +309,7 @@ START_TEST(link_by_link)
 }
 END_TEST
 
-/* Random switches are replaced again and again: an old switch may return in another place. */
+/* Replace random switches repeatedly.  An old switch may return in another place. */
 START_TEST(repeated_replacements)
 {
 	uint64_t seed = trees_first_seed();
@@ -368,7 +365,7 @@ START_TEST(repeated_replacements)
 }
 END_TEST
 
-/* A different fabric is not taken for a replacement of every switch. */
+/* Another fabric does not count as replacements of all switches. */
 START_TEST(another_fabric)
 {
 	uint64_t seed = trees_first_seed();
@@ -396,8 +393,8 @@ START_TEST(another_fabric)
 			  !c.grew);
 		ftr_nominal_free(own);
 		ftr_nominal_free(m);
-		/* a part of the known fabric is recognised, however small; a part of
-		 * another fabric is not mistaken for it */
+		/* Even a small part of the known fabric is recognised.  A part of another fabric
+		 * is not. */
 		g = trees_damaged(g, &r, 90);
 		ck_assert(!ftr_nominal_compare(n, g, &c, &err));
 		ck_assert_msg(c.other, "seed %" PRIu64 ": a part of another fabric counts as this one", seed);
@@ -411,7 +408,7 @@ START_TEST(another_fabric)
 }
 END_TEST
 
-/* Replace ten random switches of each real fabric, one at a time: few entries may change. */
+/* Replace ten random switches of each real fabric, one at a time.  Few entries may change. */
 START_TEST(real_fabrics)
 {
 	for (int i = 0; trees_real_files[i]; i++) {
@@ -433,8 +430,8 @@ START_TEST(real_fabrics)
 			ftr_nominal_free(replaced(f, nominal_of(f, NULL, NULL),
 						  &w, "dmodc", false, &entries,
 						  (uint64_t)i));
-			/* with the new GUID, two switches may change places in an order by GUID,
-			 * on which a few entries depend */
+			/* With the new GUID, two switches can change places in an order by GUID.
+			 * A few entries depend on such orders. */
 			ck_assert_msg(entries <= 4, "%s, switch %u replaced: %u entries changed",
 				      trees_real_files[i], s, entries);
 			swap_free(&w);

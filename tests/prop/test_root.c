@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The root of sftree's inverted order (src/engine/root.c), on random fabrics with hosts above
- * the leaves and on chassis: every switch reaches every LID without a cycle of channel
- * dependencies.  If hosts are on all spines, the most loaded link of sftree carries hardly more
- * flows than that of dmodc.  test_connect compares the two engines on pairs of chassis.
+ * The root of sftree's inverted order (src/engine/root.c), on random fabrics with hosts
+ * above the leaves and on chassis.  Every switch reaches every LID without a cycle of
+ * channel dependencies.  If all spines have hosts, the most loaded link has hardly more
+ * flows with sftree than with dmodc.  test_connect compares the two engines on pairs of
+ * chassis.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -45,8 +46,8 @@ static void add_hosts(struct making *m, uint64_t guid, uint8_t *used,
 	}
 }
 
-/* Two ranks. Every spine has 3 to 8 hosts, every leaf 0 to 8. The leaves have the smallest GUIDs or
- * the largest. */
+/* Two ranks.  Spines have 3 to 8 hosts, leaves 0 to 8.  The leaves have either the smallest or the
+ * largest GUIDs. */
 static struct ftr_fabric *hosts_on_spines(struct ftr_rng *r)
 {
 	uint32_t spines = draw(r, 2, 4), leaves = draw(r, 3, 10);
@@ -78,7 +79,7 @@ static struct ftr_fabric *hosts_on_spines(struct ftr_rng *r)
 	return f;
 }
 
-/* Flows on the most loaded link after a search of depth load, divided by the lower bound. */
+/* Flows on the most loaded link, divided by the lower bound.  The search has depth `load`. */
 static double most_loaded(struct both *b, const char *engine)
 {
 	const struct ftr_route_opts opts = {

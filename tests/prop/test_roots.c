@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Incomplete root lists, over random trees and the real fabrics: no other switches are taken
- * for missing roots.  On complete trees, all missing roots are found, and the ranks are the
- * same as with the complete list.
+ * Incomplete root lists on random trees and the real fabrics.  Only missing roots are
+ * added to the list.  On complete trees, all missing roots are found, and the ranks are
+ * the same as with the complete list.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -32,8 +32,8 @@ static struct ftr_shape *shape_of(const struct ftr_fabric *f,
 	return sh;
 }
 
-/* Store the GUIDs of the switches that have no upward links by the inferred ranks, and return their
- * number.  Switches without links, and stubs, do not count. */
+/* Store the GUIDs of all switches without upward links by the inferred ranks, and return their
+ * number.  Stubs and switches without links do not count. */
 static uint32_t tops(const struct ftr_fabric *f, uint64_t *guid)
 {
 	struct ftr_shape *sh = shape_of(f, NULL, 0, FTR_ROOTS_AUTO);
@@ -46,7 +46,6 @@ static uint32_t tops(const struct ftr_fabric *f, uint64_t *guid)
 	return n;
 }
 
-/* Move n random members of the list to its end. */
 static void choose(struct ftr_rng *r, uint64_t *guid, uint32_t all, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -65,8 +64,8 @@ static bool among(uint64_t x, const uint64_t *guid, uint32_t n)
 	return n != 0;
 }
 
-/* Try the complete list, then a part of it.  full: f is a complete PGFT, so all missing roots must
- * be found. */
+/* Try the complete list, then a part of it.  If `full` is true, f is a complete PGFT, and all
+ * missing roots must be found. */
 static void try_lists(const struct ftr_fabric *f, struct ftr_rng *r, bool full,
 		      uint64_t seed)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sftree over random fabrics: inside every connected part of a fabric, every port reaches
- * every LID of hosts and of switches.  There is no cycle of channel dependencies even when
- * switches send packets.  On complete trees the entries for hosts are those of dmodc.
+ * sftree on random fabrics.  In every connected part of a fabric, every port reaches every
+ * LID of hosts and switches.  The channel dependencies have no cycle, even if switches send
+ * packets.  On complete trees, the entries for hosts are those of dmodc.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -63,7 +63,7 @@ START_TEST(damaged_trees)
 }
 END_TEST
 
-/* Trees of real sizes, with 1 to 60 % of the links and some switches dead. */
+/* Trees of real sizes.  1 to 60 % of the links and some switches are dead. */
 START_TEST(large_damaged_trees)
 {
 	static const char *const shape[] = {
@@ -115,8 +115,8 @@ START_TEST(no_trees_at_all)
 }
 END_TEST
 
-/* A set of faults: bit i stands for the i-th link between switches or, if i >= n_links, for the
- * (i - n_links)-th switch with its hosts. */
+/* A set of faults.  Bits 0 .. n_links - 1 are links between switches.  The next bits are switches
+ * with their hosts. */
 struct lost {
 	uint64_t set;
 	unsigned int n_links;
@@ -141,7 +141,7 @@ static bool link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	struct lost *l = ctx;
 	uint64_t bit = 0;
 
-	/* the number of this link among all links, independent of the order of calls */
+	/* the number of this link among all links */
 	for (ftr_sw t = 0; t <= s; t++)
 		for (unsigned int q = 1; q <= (t == s ? p : f->sw[t].n_ports);
 		     q++) {
@@ -153,7 +153,7 @@ static bool link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return !(l->set >> (bit - 1) & 1);
 }
 
-/* False only for link number n_links; links are numbered in the order of the calls. */
+/* Returns false only for the call with number n_links. */
 static bool nth_link_lives(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 			   ftr_port p)
 {
@@ -203,8 +203,8 @@ START_TEST(all_sets_of_three_faults)
 END_TEST
 
 /*
- * Racks joined by horizontal links: s1 and s2 form one core of a multi-core tree, t1 and t2
- * another one.  The cores are connected only through their leaves.
+ * Racks joined by a horizontal link.  s1 and s2 are the spines of one tree, t1 and t2
+ * those of another tree.  The trees are connected only through their leaves.
  *
  *	 s1  s2        t1  t2
  *	 |\ /|         |\ /|
@@ -221,7 +221,7 @@ START_TEST(horizontal_links)
 	complete(&b, 0);
 	acyclic(&b, 0);
 	unroute(&b);
-	/* one core connects all leaves, so the horizontal link changes no path */
+	/* s1 and s2 connect all leaves, so the horizontal link changes no path. */
 	b.f = draw("A: s1 s2 h3\nB: s1 s2 C h3\nC: s1 s2 h3\nD: s1 s2 h3\n"
 		   "s1:\ns2:\n");
 	route(&b, NULL, NULL);
@@ -257,8 +257,8 @@ static bool not_of_switch_0(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 	return s && !(port->peer_kind == FTR_PEER_SW && !port->peer);
 }
 
-/* One switch has no links: the tables of the other switches still follow one shape, which
- * the fast path needs. */
+/* One switch has no links.  The tables of the other switches still follow one shape, which the fast
+ * path needs. */
 START_TEST(a_switch_without_links)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
@@ -318,8 +318,8 @@ END_TEST
 
 /* ---- root and spread ----------------------------------------------------- */
 
-/* When one link is lost (every third is tried), the root leaf stays the same, and the tables for
- * hosts are those of dmodc. */
+/* If one link fails, the root leaf stays the same.  The entries for hosts are still those of dmodc.
+ * Every third link is tried. */
 START_TEST(one_lost_link_moves_no_root)
 {
 	struct ftr_fabric *f;
@@ -355,8 +355,7 @@ START_TEST(one_lost_link_moves_no_root)
 }
 END_TEST
 
-/* Detours from a middle switch to the top switches of other planes use all upward links of the
- * middle switch, not only the first. */
+/* A middle switch uses all its upward links for detours to the top switches of other planes. */
 START_TEST(detours_are_spread)
 {
 	struct both b = { 0 };
@@ -369,7 +368,7 @@ START_TEST(detours_are_spread)
 	for (ftr_sw s = 0; s < b.f->n_sw; s++) {
 		uint64_t used = 0;
 
-		/* skip middle switches above the root: they have only one path */
+		/* middle switches above the root have only one path */
 		if (b.sh->tree.rank[s] != 1 ||
 		    ftr_shape_down(b.sh, s)[b.sh->numbering.col[b.stats.root]] !=
 		    FTR_COST_INF)
@@ -390,7 +389,6 @@ START_TEST(detours_are_spread)
 }
 END_TEST
 
-/* Number of hops from one switch to another; UINT32_MAX: packets do not arrive. */
 static uint32_t hops(const struct both *b, const struct ftr_tables *t, ftr_sw s, ftr_sw to)
 {
 	uint32_t n = 0;
@@ -405,8 +403,8 @@ static uint32_t hops(const struct both *b, const struct ftr_tables *t, ftr_sw s,
 	return s == to ? n : UINT32_MAX;
 }
 
-/* The statistics count the pairs of hosts whose path is longer than the shortest up/down path, or
- * that have no such path.  Over horizontal links a path can also be shorter. */
+/* Count pairs of hosts whose path is longer than the shortest up/down path, or that have no up/down
+ * path.  The statistics must have the same number. */
 START_TEST(detours_are_counted)
 {
 	uint64_t seed = trees_first_seed(), total = 0, shorter = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * sftree_mode paper: the routes of algorithms 1 and 2 of Bogdanski et al. 2012 are compared with
- * routes worked out by hand, on complete trees and on fabrics that are not PGFTs.
+ * sftree_mode paper: algorithms 1 and 2 of Bogdanski et al. 2012, on complete trees and on
+ * fabrics that are not PGFTs.  The routes are compared with routes worked out by hand.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -29,7 +29,7 @@ static void judge(const struct both *b, struct ftr_check_report *rep)
 	ck_assert(!ftr_check_tables(b->f, b->sftree, &opts, NULL, rep, &err));
 }
 
-/* The number of hops of sftree's longest path between two switches that dmodc does not connect. */
+/* The longest path of sftree, in hops, between two switches that dmodc does not connect. */
 static uint32_t longest_zigzag(const struct both *b)
 {
 	uint32_t longest = 0;
@@ -51,8 +51,8 @@ static uint32_t longest_zigzag(const struct both *b)
 	return longest;
 }
 
-/* On complete trees the claims of Bogdanski et al. 2012 hold: switches
- * reach all switches, and dependencies are acyclic on the VL of the hosts. */
+/* On complete trees the claims of Bogdanski et al. 2012 hold: switches reach all switches, and on
+ * the VL of the hosts the dependencies are acyclic. */
 START_TEST(paper_on_whole_trees)
 {
 	static const char *const shape[] = {
@@ -80,10 +80,9 @@ START_TEST(paper_on_whole_trees)
 }
 END_TEST
 
-/* Limits of the paper's mode: after a few faults some pairs of switches are unreachable, switches
- * do not reach hosts, and on irregular trees there are cycles.  Unreachable pairs and missing
- * entries must occur in some of these fabrics; cycles are only counted.  In the default mode there
- * must be none of these defects. */
+/* After a few faults, the mode of the paper has defects.  Some pairs of switches are unreachable,
+ * and entries for hosts are missing.  Both must occur here.  Cycles may occur and are only counted.
+ * The default mode has none of these defects. */
 START_TEST(paper_off_whole_trees)
 {
 	uint64_t seed = trees_first_seed();
@@ -116,8 +115,7 @@ START_TEST(paper_off_whole_trees)
 }
 END_TEST
 
-/* The switches on the path by the tables of sftree, "A X1 ..."; "!" marks a missing entry, "..."
- * a path without end. */
+/* The switches on sftree's path: "A X1 ...".  "!" is a missing entry, a final "..." a loop. */
 static const char *path(const struct both *b, const char *from, const char *to)
 {
 	static char text[200];
@@ -157,12 +155,11 @@ static void paper_root(struct both *b, const char *sm, const char *want)
 }
 
 /*
- * Bogdanski et al. 2012, figure 3 as section 4.1 describes it: middle
- * switches A1 and A2 have common tops X1 and X2, B1 and B2 have Y1 and Y2; s is
- * the subtree root.
+ * Figure 3 of Bogdanski et al. 2012, as section 4.1 describes it.  Middle switches A1 and
+ * A2 have common tops X1 and X2; B1 and B2 have Y1 and Y2.  s is the subtree root.
  *
  *	X1 X2   Y1 Y2
- *	| X |   | X |		A1-X1 A1-X2 A2-X1 A2-X2, B and Y likewise
+ *	| X |   | X |		links A1-X1 A1-X2 A2-X1 A2-X2, B and Y likewise
  *	A1 A2   B1 B2
  *	s, l below A1 and B1; m, n below A2 and B2
  */
@@ -172,7 +169,7 @@ static void paper_root(struct both *b, const char *sm, const char *want)
 START_TEST(paper_figure_3)
 {
 	static const char *const want[][3] = {
-		/* pairs with an up/down path, which is kept */
+		/* an up/down path is kept */
 		{ "s", "Y2", "s B1 Y2" },
 		{ "A1", "A2", "A1 X1 A2" },
 		{ "X2", "n", "X2 A2 n" },
@@ -184,7 +181,7 @@ START_TEST(paper_figure_3)
 		{ "Y2", "Y1", "Y2 B1 Y1" },
 		/* A1 and B1 have no common ancestor, and s is directly below both */
 		{ "A1", "B1", "A1 s B1" },
-		/* from A2 and B2, first up, then down into the subtree */
+		/* A2 and B2: first up, then down into the subtree */
 		{ "A2", "B1", "A2 X1 A1 s B1" },
 		{ "B2", "A1", "B2 Y1 B1 s A1" },
 		{ "B2", "X2", "B2 Y1 B1 s A1 X2" },
@@ -198,16 +195,16 @@ START_TEST(paper_figure_3)
 	paper(&b);
 	ck_assert_str_eq(b.f->sw[b.stats.root].name, "s");
 	paths_are(&b, want, FTR_ARRAY_LEN(want));
-	/* section 4.2: the leaf of the subnet manager is not chosen as root */
+	/* section 4.2: the root is not the leaf of the subnet manager */
 	paper_root(&b, "s", "l");
 	ck_assert_str_eq(path(&b, "X1", "Y1"), "X1 A1 l B1 Y1");
 	unroute(&b);
 }
 END_TEST
 
-/* Algorithm 1 chooses as root the first leaf that reaches all switches, except the leaf of the
- * subnet manager.  Here l does not reach B1, so the root is m, or s if the subnet manager is on m.
- * If no leaf reaches all switches, the root is the first leaf (lines 15 to 17). */
+/* Algorithm 1: the root is the first leaf that reaches all switches, but not the leaf of the subnet
+ * manager.  Here l does not reach B1, so the root is m, or s if the manager is on m.  If no leaf
+ * reaches all switches, the root is the first leaf (lines 15 to 17). */
 START_TEST(paper_root_choice)
 {
 	struct both b = { .f = draw("l: A1 h1\nm: A1 B1 h1\n"
@@ -229,8 +226,8 @@ START_TEST(paper_root_choice)
 END_TEST
 
 /*
- * Algorithm 2, lines 6 to 19: the root R does not reach t2, its sibling S does.
- * No leaf reaches all switches: S does not reach z, and V does not reach t1.
+ * Algorithm 2, lines 6 to 19: the root R does not reach t2, but its sibling S does.  No
+ * leaf reaches all switches: S does not reach z, and V does not reach t1.
  *
  *	t1   t2   z
  *	|\ \ /|\  |
@@ -246,8 +243,8 @@ START_TEST(paper_sibling)
 		{ "t1", "z", "t1 !" },		/* S does not reach z */
 		{ "R", "z", "R !" },
 	};
-	/* R now has the lowest GUID.  For source R, line 13 overwrites the entry that line 9 has
-	 * just written; the new entry makes a loop, which the checker finds. */
+	/* Now R has the lowest GUID.  Line 13 overwrites the entry of R that line 9 has written.
+	 * The new entry makes a loop, which the checker finds. */
 	static const char *const root_first[][3] = {
 		{ "R", "t2", "R t1 R t1 R t1 R t1 R ..." },
 	};
@@ -275,11 +272,11 @@ START_TEST(paper_sibling)
 END_TEST
 
 /*
- * A random complete tree that is not a PGFT: with its irregular links, top switches reach
- * some pods over one middle switch and some over two.  Theorem 5.2 of Bogdanski et al.
- * 2012 fails on some of these trees: packets that turn in the subtree leave it over
- * different middle switches and close a cycle with other packets.  The plugin's check
- * refuses such tables; the default mode has no cycle on any of these trees.
+ * A random complete tree that is not a PGFT: top switches reach some pods over one middle
+ * switch, others over two.  Theorem 5.2 of Bogdanski et al. 2012 fails on some of these
+ * trees.  Packets that turn in the subtree leave it over different middle switches and
+ * close a cycle with other packets.  The plugin refuses such tables.  The default mode
+ * has no cycle on any of these trees.
  *
  *	t0  t1  t2  t3		each middle switch is linked to three of the four tops
  *	 | \/ ...
@@ -292,7 +289,7 @@ static struct ftr_fabric *crossed_tree(struct ftr_rng *r)
 	char text[1000] = "", line[40];
 	uint32_t perm[10], t[4];
 
-	/* 0..5 middle switches, 6..9 top switches: random order of GUIDs */
+	/* 0..5 are middle switches, 6..9 top switches; their GUIDs are in random order */
 	ftr_rng_perm(r, perm, 10);
 	for (int i = 0; i < 10; i++) {
 		ftr_rng_perm(r, t, 4);

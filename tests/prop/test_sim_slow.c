@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compares the simulation with a slow simulation, on small trees with random VLs.
+ * Compares the simulation with a slow simulation, on small trees with random VLs.  All
+ * counts must be equal, and so must the sum of all latencies, to the picosecond.
  *
- * The slow simulation keeps whole packets in plain arrays and looks at all of them and at
- * every channel at every instant. It derives the free room in a buffer from the
- * packets that took room and the credits not yet returned.  It implements the
- * contract of <ftr/sim.h> and shares no code with the simulation: no timing wheel,
- * no credit counters, no lists of queues that may have become able to send.  All
- * counts must be equal, and the sum of all latencies, to the picosecond.
+ * The slow simulation implements the contract of <ftr/sim.h> and shares no code with the
+ * simulation.  It keeps whole packets in arrays, and looks at all packets and channels at
+ * every event.  It computes the free room in a buffer from the packets that have taken
+ * room and the credits that are still to be returned.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -29,25 +28,25 @@ static struct ftr_err err;
 struct pkt {
 	bool used, waiting, delivered;
 	uint32_t source;
-	uint32_t ch;		/* channel that the packet is on, or by which it came */
+	uint32_t ch;		/* the packet's present channel, or its input channel */
 	ftr_lid lid;
 	unsigned int sl, vl, hops;
 	uint64_t sent;
-	uint64_t head;		/* time when the packet's head has passed the delay of the next
-				 * switch, or the whole packet has arrived at its host */
+	uint64_t head;		/* when the head has passed the switch delay; at a host: when the
+				 * packet has arrived */
 	uint64_t tail, ready;
 	uint32_t out;		/* channel that the packet waits for */
 	unsigned int out_vl;
 };
 
-/* Room taken in the buffer behind a channel. */
+/* Room that is taken in the buffer behind a channel. */
 struct room {
 	uint32_t ch;
 	unsigned int vl;
-	uint64_t until;		/* time at which the sender learns that this room is free */
+	uint64_t until;		/* when the sender learns that this room is free */
 };
 
-/* Keys of the queues that wait for a VL of a channel, in the order in which they are served. */
+/* Keys of the queues that wait for a VL of a channel, in the order of service. */
 struct turn {
 	uint32_t key[64];
 	uint32_t n;
@@ -61,18 +60,18 @@ struct slow {
 	uint32_t n;
 	struct room room[MAX_PKT * 8];
 	uint32_t n_room, first_room;
-	uint32_t pkt_room[MAX_PKT];	/* [packet] index in room[] of the packet's room */
-	uint64_t free_at[MAX_CH];	/* [channel] time from which the channel is idle */
-	uint32_t from[MAX_CH];		/* [channel] packet being sent, or UINT32_MAX */
-	uint32_t from_ch[MAX_CH];	/* [channel] channel by which that packet came */
+	uint32_t pkt_room[MAX_PKT];	/* [packet] index of its room in room[] */
+	uint64_t free_at[MAX_CH];	/* [channel] when the channel is idle again */
+	uint32_t from[MAX_CH];		/* [channel] packet that it sends, or UINT32_MAX */
+	uint32_t from_ch[MAX_CH];	/* [channel] input channel of that packet */
 	unsigned int from_vl[MAX_CH];
-	uint32_t fifo[MAX_CH][MAX_V][64];	/* packets in the buffer behind a channel */
+	uint32_t fifo[MAX_CH][MAX_V][64];
 	uint32_t n_fifo[MAX_CH][MAX_V];
 	bool reading[MAX_CH][MAX_V];
 	struct turn turn[MAX_CH][MAX_V];
 	unsigned int vl_number[MAX_CH];
 	int64_t left[MAX_CH];
-	uint32_t cursor[512];		/* [source] number of packets sent so far */
+	uint32_t cursor[512];
 	uint64_t now, sent[MAX_CH], hops, delivered;
 	double latency;
 };
@@ -85,7 +84,7 @@ static bool wired(const struct slow *x, uint32_t c)
 	return x->f->ports[c].peer_kind != FTR_PEER_NONE;
 }
 
-/* Switch and port at the end of the channel; FTR_SW_NONE: it ends at a host port. */
+/* The switch and port at the end of the channel; FTR_SW_NONE if a host is at its end. */
 static ftr_sw far_end(const struct slow *x, uint32_t c, ftr_port *port)
 {
 	const struct ftr_swport *q;
@@ -133,8 +132,8 @@ static bool has_room(struct slow *x, uint32_t c, unsigned int vl)
 	return taken + BYTES <= x->c->buffer;
 }
 
-/* Key of the queue of a waiting packet: the packet's input channel, and its input VL (with FIFOs)
- * or its output VL (without). */
+/* A queue is identified by the input channel and a VL: with FIFOs the input VL, otherwise the
+ * output VL. */
 static uint32_t key_of(const struct slow *x, const struct pkt *p)
 {
 	return p->ch * 4 + (x->c->queues == FTR_SIM_FIFO ? p->vl : p->out_vl);
@@ -194,7 +193,6 @@ static void send(struct slow *x, uint32_t c, uint32_t i, unsigned int vl)
 	}
 }
 
-/* The first packet of a queue; with FIFOs, the first packet of the buffer. */
 static uint32_t first_of(const struct slow *x, uint32_t c, unsigned int vl,
 			 uint32_t key)
 {
@@ -211,7 +209,7 @@ static uint32_t first_of(const struct slow *x, uint32_t c, unsigned int vl,
 	return best;
 }
 
-/* Number of outputs that are sending packets from the buffers at the end of channel ch. */
+/* The number of outputs that send packets from the buffers behind channel ch. */
 static unsigned int fed(const struct slow *x, uint32_t ch)
 {
 	unsigned int n = 0;
@@ -269,7 +267,7 @@ static void choose(struct slow *x, uint32_t c)
 	}
 }
 
-/* Let a source send its next packet, if there is room: its pairs take turns. */
+/* Send the next packet of a source if there is room.  The pairs of the source take turns. */
 static void inject(struct slow *x, uint32_t c)
 {
 	ftr_ep e = c - x->n_ports;
@@ -400,7 +398,6 @@ static void random_vls(struct ftr_rng *rng, const struct ftr_fabric *f,
 						   &err));
 }
 
-/* Pairs of some sources, with one to three destinations for each. */
 static uint32_t random_pairs(struct ftr_rng *rng, const struct ftr_fabric *f,
 			     struct ftr_load_pair *pair)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Compares the choices of a sweep with shifts (src/balance/local_search.c) with a slow sweep that
- * follows the opening comment of that file to the letter: every price is computed again, with
- * pow(), from the flows of each source in each shift.
+ * Compares the choices of a sweep with shifts (src/balance/local_search.c) with those of a
+ * slow sweep.  The slow sweep follows the first comment of that file literally: it
+ * computes every price with pow(), from the flows of each source in each shift.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -22,7 +22,7 @@
 
 static struct ftr_err err;
 
-/* The fabric of a seed.  Consecutive seeds give different kinds of fabrics; most are damaged. */
+/* Consecutive seeds give different kinds of fabrics.  Most fabrics are damaged. */
 static struct ftr_fabric *any_fabric(uint64_t seed)
 {
 	struct ftr_pgft g;
@@ -44,11 +44,11 @@ struct slow_sweep {
 	const struct balance_net *net;
 	const struct balance_sweep *w;
 	struct recount *now;
-	uint8_t *entry;		/* [n_sw] entry of each switch for the destination */
+	uint8_t *entry;		/* [n_sw] entries for the destination */
 	const struct balance_dest *d;
 	ftr_sw to;
-	bool sends[FTR_PORT_MAX];	/* [source] true: the source's flows pass the entry */
-	uint32_t hosts;			/* number of hosts of the sources for which sends is set */
+	bool sends[FTR_PORT_MAX];	/* [source] its flows pass the entry */
+	uint32_t hosts;			/* number of hosts of the sources in sends[] */
 };
 
 static uint32_t slow_link(const struct slow_sweep *z, ftr_sw s)
@@ -71,14 +71,13 @@ static bool passes(const struct slow_sweep *z, const struct balance_source *src,
 	return s == by;
 }
 
-/* The shift in which host i of a source sends to the destination. */
 static uint32_t slow_shift(const struct slow_sweep *z,
 			   const struct balance_source *src, uint32_t i)
 {
 	return (z->d->pos + z->net->n_pos - src->first - i) % z->net->n_pos;
 }
 
-/* The price of a link.  own: the link carries the flows of the entry. */
+/* The price of a link.  If `own` is true, the link carries the flows of the entry now. */
 static double slow_price(const struct slow_sweep *z, uint32_t link, bool own)
 {
 	uint32_t flows = z->now->flows[link] - (own ? z->hosts : 0);
@@ -100,7 +99,7 @@ static double slow_price(const struct slow_sweep *z, uint32_t link, bool own)
 	return sum;
 }
 
-/* The price of the present path from s; *bad: true if the path has a bad link (local_search.c). */
+/* The price of the present path from s.  *bad: a link of this path is bad (local_search.c). */
 static double slow_present(const struct slow_sweep *z, ftr_sw s, bool *bad)
 {
 	double sum = 0;
@@ -131,8 +130,8 @@ static void set_sends(struct slow_sweep *z, ftr_sw s)
 	}
 }
 
-/* The price of the path through a port.  After the switch at which this path meets the present
- * path, both paths have the same price. */
+/* The price of the path through a port.  Where it meets the present path, it continues on that
+ * path, at the same price. */
 static double slow_through(struct slow_sweep *z, ftr_sw s, ftr_port port)
 {
 	ftr_sw on[FTR_PORT_MAX + 1], at;
@@ -203,8 +202,7 @@ static void slow_choose(struct slow_sweep *z, struct balance_cand *cand, ftr_sw 
 	slow_add(z, s, 1);
 }
 
-/* Set bad[] for the switches that have a bad link on their present path.  Only switches on the
- * paths of sources are examined. */
+/* bad[s]: the present path from s has a bad link.  Only switches on paths of sources count. */
 static void slow_bad(struct slow_sweep *z, bool *bad)
 {
 	memset(z->sends, 0, sizeof(z->sends));
@@ -235,7 +233,7 @@ static void slow_dest(struct slow_sweep *z, struct balance_cand *cand,
 			slow_choose(z, cand, o->sw[i]);
 }
 
-/* Add flows that the tables do not account for, so that prices vary more than in a small fabric. */
+/* Add flows that are not in the tables, so that prices vary more than in a small fabric. */
 static void other_flows(struct balance_count *c, struct recount *now, uint64_t seed)
 {
 	static const uint32_t most[] = { 1, 14, 20, 130, 5000 };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Extra turns of dmodc while links and switches fail and return: credit loops of old and new
- * tables together, and the numbers of pairs that incremental tables report.
+ * Extra turns of dmodc while links and switches fail and return.  An extra turn leads from a
+ * downward to an upward link.
+ *
+ * One test searches for credit loops of old and new tables together.  The other one compares
+ * the numbers of pairs that incremental tables report.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -34,13 +37,13 @@ struct routed {
 };
 
 struct mix {
-	const struct ftr_fabric *f;	/* the complete fabric */
-	struct ftr_shape *sh;		/* its shape */
-	uint8_t *dead;			/* [n_ports] 1: the link at this port is missing */
-	uint8_t *held;			/* [n_sw][lids] the tables in the switches */
+	const struct ftr_fabric *f;
+	struct ftr_shape *sh;
+	uint8_t *dead;			/* [n_ports] 1: the link is missing */
+	uint8_t *held;			/* [n_sw][lids] the tables that the switches hold */
 	uint32_t lids;
-	uint8_t *edge;			/* [n_ports][PORTS] 1: packets go from the link to a port of
-					 * the next switch */
+	uint8_t *edge;			/* [n_ports][PORTS] 1: packets go from the link to this
+					 * port of the next switch */
 	enum ftr_paths paths;
 	struct routed now;
 };
@@ -63,8 +66,8 @@ static void unroute(struct routed *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* Route the fabric with its present links.  Missing switches have no links; their turns are dropped
- * as if they were not in the fabric. */
+/* Route the fabric with its present links.  A missing switch has no links, and its turns are
+ * dropped. */
 static void route(struct mix *m, const struct ftr_turn *turn, uint32_t n)
 {
 	struct ftr_filter filter = { .keep_link = is_up, .ctx = m };
@@ -94,14 +97,14 @@ static ftr_sw next_switch(const struct mix *m, ftr_sw s, uint8_t p)
 	return port->peer_kind == FTR_PEER_SW ? port->peer : FTR_SW_NONE;
 }
 
-/* The entry in the switch (k 0) or in the new tables (k 1). */
+/* k 0: the entry in the switch; k 1: the new entry. */
 static uint8_t entry(const struct mix *m, int k, ftr_sw s, uint32_t lid)
 {
 	return k ? ftr_tables_get(m->now.t, s, (ftr_lid)lid) :
 		m->held[(size_t)s * m->lids + lid];
 }
 
-/* The channel dependencies if each switch has its old or its new entry for each LID, and all
+/* Note the channel dependencies.  For each LID, each switch may have its old or its new entry.  All
  * switches send packets. */
 static void note_edges(struct mix *m)
 {
@@ -121,7 +124,8 @@ static void note_edges(struct mix *m)
 			}
 }
 
-/* Remove channels that no channel waits for (Kahn's algorithm); true if channels are left. */
+/* Kahn's algorithm: remove channels for which no channel waits.  Returns true if channels are
+ * left. */
 static bool has_loop(struct mix *m)
 {
 	const struct ftr_fabric *f = m->f;
@@ -174,7 +178,6 @@ static bool has_links(const struct mix *m, ftr_sw s)
 	return false;
 }
 
-/* The switches with links get the new tables. */
 static void write_tables(struct mix *m)
 {
 	for (ftr_sw s = 0; s < m->f->n_sw; s++)
@@ -185,9 +188,8 @@ static void write_tables(struct mix *m)
 
 #define PARTS 3
 
-/* Parts of the fabric fail, one after the other, and then return in the same order.  A part is a
- * switch with all its links, or one link.  The turns of the previous routing are carried over, as
- * in the plugin. */
+/* Switches (with all their links) or single links fail, one after the other, and then return in the
+ * same order.  The turns of the previous routing are carried over, as in the plugin. */
 static void fail_and_return(struct mix *m, struct ftr_rng *r, bool links)
 {
 	ftr_sw s[PARTS];
@@ -253,8 +255,8 @@ static void show(const char *fabrics, bool links)
 	       sum.lost_loops, sum.lost, sum.returned_loops, sum.returned);
 }
 
-/* On a PGFT with up/down paths, old and new tables together never have a loop.  _i 0: switches
- * fail; 1: links fail. */
+/* On a PGFT with up/down paths, old and new tables together never have a loop.  _i is 1 if links
+ * fail, 0 if switches fail. */
 START_TEST(old_and_new_tables_of_trees)
 {
 	memset(&sum, 0, sizeof(sum));
@@ -273,7 +275,7 @@ START_TEST(old_and_new_tables_of_trees)
 }
 END_TEST
 
-/* On irregular fabrics they may have a loop (docs/design.md, invariant 3). */
+/* The same on irregular fabrics, where loops are possible (docs/design.md, invariant 3). */
 START_TEST(old_and_new_tables)
 {
 	memset(&sum, 0, sizeof(sum));
@@ -290,8 +292,7 @@ END_TEST
 
 /* ---- pairs in incremental tables ------------------------------------------ */
 
-/* unreachable[i * n_leaf + j]: 1 if packets from leaf i do not arrive at leaf j; leaves are
- * numbered as columns. */
+/* unreachable[i * n_leaf + j] is 1 if packets from leaf i do not arrive at leaf j. */
 static uint8_t *unreachable(const struct ftr_shape *sh, const struct ftr_incr *lv)
 {
 	const struct ftr_tables *t = ftr_incr_tables(lv);
@@ -321,7 +322,8 @@ static struct {
 	uint64_t bad, lost, regained;
 } pairs;
 
-/* Let a few links change, and compare the numbers of pairs with those of all walks. */
+/* Change a few links, and compare the reported numbers of pairs with the pairs that are found by
+ * following all paths. */
 static void apply(struct ftr_rng *r, const struct ftr_shape *sh, struct ftr_incr *lv,
 		  uint64_t seed)
 {

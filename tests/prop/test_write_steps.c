@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Executes the write steps of incremental routing: one entry at a time, in random order
- * inside each step, with a walk from every switch after each entry.  The final
- * tables must be those of the incremental routing.
+ * Executes the write steps of incremental routing, one entry at a time, in random order
+ * inside each step.  After each entry, the path from every switch is followed.  The final
+ * tables must be those of the incremental routing.  A drain is a wait until all packets that
+ * follow older entries have left the fabric.
  *
- * Every loop prints its seed when it fails; FTR_SEED=N starts there, FTR_RUNS
- * multiplies the number of fabrics.
+ * A failed test prints its seed.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the
+ * number of fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -47,11 +48,11 @@ static enum fate walk(const struct world *w, const struct ftr_tables *t,
 	return LOOP;
 }
 
-/* The tables being written, and older ones that packets in buffers may have followed. */
+/* The tables during the writes, and older tables that packets in buffers may have followed. */
 struct writing {
 	struct world *w;
 	const struct ftr_incr_result *r;
-	struct ftr_tables *old;		/* tables before ftr_incr_apply() */
+	struct ftr_tables *old;		/* the tables before ftr_incr_apply() */
 	struct ftr_tables *now;
 	struct ftr_tables *late;	/* the tables at the last drain */
 };
@@ -72,7 +73,7 @@ static bool link_up(const struct world *w, ftr_sw s, ftr_port p, ftr_sw *to,
 	return true;
 }
 
-/* True if x routes downward to y, by the present tables or by those of the last drain. */
+/* True if x routes downward to y, now or at the last drain. */
 static bool pours(const struct writing *z, ftr_sw x, ftr_sw y, ftr_lid lid)
 {
 	const struct ftr_tables *of[] = { z->now, z->late };
@@ -103,9 +104,8 @@ static bool turns_up(const struct writing *z, ftr_sw y, ftr_lid lid)
 	return false;
 }
 
-/* Does the walk end at a switch whose entry had to be removed first, because it led downward to
- * a switch whose new entry leads upward?  This is possible only if another order than that of the
- * ranks is used (w->order). */
+/* True if the path ends at a switch whose entry had to be removed first: the old entry led downward
+ * to a switch that now routes upward.  This happens only with an inverted order (w->order). */
 static bool had_to_break(const struct writing *z, ftr_sw s, ftr_lid lid)
 {
 	ftr_sw to = s;
@@ -145,7 +145,6 @@ static void after_one_write(struct writing *z, const struct ftr_change *c)
 		     w->seed, x, c->sw, c->lid);
 }
 
-/* Write one step, entry by entry. */
 static void write_one_step(struct writing *z, uint32_t write_step)
 {
 	const struct ftr_incr_result *r = z->r;
@@ -216,7 +215,7 @@ START_TEST(writes_in_trees_are_safe)
 		drains = 0;
 		for (int i = 0; i < 8; i++)
 			one_apply(&w);
-		/* in a complete PGFT no write has to wait until packets have drained */
+		/* in a complete PGFT no write waits for a drain */
 		must(w.seed % 3 || !drains, "seed %" PRIu64 ": %" PRIu64
 		     " entries must drain", w.seed, drains);
 		world_stop(&w);
@@ -234,7 +233,7 @@ START_TEST(writes_in_any_graph_are_safe)
 			one_apply(&w);
 		world_stop(&w);
 	}
-	/* otherwise the test did not cover drains */
+	/* drains must occur in some fabrics */
 	runs_show(drains > 0);
 }
 END_TEST

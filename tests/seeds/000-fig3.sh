@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2006, figure 3: throughput and latency of misrouting on the 4-ary
-# 3-tree with 0 to 20 link faults, in runs that do not deadlock and in which every pair of
-# hosts has a path.
+# 3-tree with 0 to 20 link faults.  Runs with a deadlock, or with a pair of hosts without a
+# path, are left out.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 
-# Loads in per cent: together the hosts can send at most 32 packets per cycle; 14 are 43.75 %.
+# Loads in per cent.  All hosts together send 32 packets per cycle at 100 %, and 14 at 43.75 %.
 for l in 100 43.75; do
 	faults=0,5,16 runs=10
 	if [[ $long ]]; then
@@ -29,7 +29,7 @@ for l in 100 43.75; do
 		'cycles in the network'
 done
 
-# The runs of the figure again, with other queue types and buffer sizes.
+# The same with other types of queues and other buffer sizes.
 if [[ $long ]]; then
 	for how in fifo:512 fifo:1024 fifo:4096 voq:512 voq:1024; do
 		rerouting -x -n 0,5,10,20 -r 20 -q "${how%:*}" -b "${how#*:}" \

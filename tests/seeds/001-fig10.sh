@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Sem-Jacobsen et al. 2011, figure 10 and the comparison with reconfiguration: packets
-# lost when one more link fails, first with local rerouting in the switches, then with new
-# tables that a subnet manager writes later.
+# Sem-Jacobsen et al. 2011, figure 10 and the comparison with reconfiguration: packets lost
+# when one more link fails.  Either the switches reroute locally, or a subnet manager writes
+# new tables later.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 tree 2,6
 
-# Local rerouting: packets on the failed link and in queues for it.  Packets that have no
-# path after the fault are not counted here, see figure 11.
+# Local rerouting: packets on the failed link and in queues for it.  Figure 11 counts packets
+# without a path after the fault.
 faults=1,10 runs=24
 [[ -z $long ]] || faults=1,2,4,6,8,10 runs=60
 for t in 4-ary-3 2-ary-6; do
@@ -26,7 +26,7 @@ for t in 4-ary-3 2-ary-6; do
 		'link faults' packets
 done
 
-# Local rerouting again, with other queue types and buffer sizes.
+# The same with other types of queues and other buffer sizes.
 faults=1 runs=16
 [[ -z $long ]] || faults=1,10 runs=60
 queues=(fifo:512 voq:512)
@@ -39,9 +39,8 @@ for how in "${queues[@]}"; do
 done >rows
 table 'wire + queue' '!stuck' <rows >"$out/001-fig10-queues.csv"
 
-# New tables that a subnet manager writes MS ms after the fault, with a row for each MS:SCHEME below
-# (docs/seeds.md has the origin of the times).  The fault is the first one, and the network is
-# saturated.
+# A subnet manager writes the new tables MS ms after the fault.  Each MS:SCHEME gives a row
+# (docs/seeds.md has the origin of the times).  There is one fault, and the network is saturated.
 times=(2.16:dmodc 4.18:ddlr2 30:dmodc 30:det-links+dmodc)
 [[ -z $long ]] || times=(2.16:dmodc 4.18:ddlr2 4.18:ddlr1 9.96:sftree 30:dmodc \
 	30:det-links+dmodc 61.183:dmodc)

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Sem-Jacobsen et al. 2011, figure 11: percentage of fault sets with which all hosts reach
-# each other.  Every host sends to all others in turn, and no packet may be lost.  docs/ddlr.md has
-# percentages for dmodc and ddlr on more sets of faults, computed from the tables without simulation.
+# each other.  Every host sends to all others in turn, and no packet may be lost.  docs/ddlr.md
+# has percentages on more fault sets, computed from the tables of dmodc and ddlr.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 tree 2,6
 
-# connected CSV RUNS FAULTS TREE SCHEME...: write the percentage of the runs that have neither
-# losses nor a deadlock.
+# connected CSV RUNS FAULTS TREE SCHEME...: write the percentage of the runs without losses
+# and without a deadlock.
 connected() {
 	local csv=$1 runs=$2 faults=$3 net=$4
 	shift 4
 	rerouting -a -l 20 -w 0 -m 700 -n "$faults" -r "$runs" "$net" "$@" >rows
 	{
 		cat rows
-		# physical connectivity, as one more scheme
+		# one more scheme: physical connectivity
 		awk -F, -v OFS=, -v first="$1" '
 		$1 == first { $1 = "links"; $9 = $4 ? 0 : 1; $10 = ""; print }' rows
 	} | table '100 * (!stuck && !no_way && !wire && !queue)' >"$out/$csv.csv"

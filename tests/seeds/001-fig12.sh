@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Sem-Jacobsen et al. 2011, figure 12: how often adaptive rerouting deadlocks with more
-# than k-1 faults on the 4-ary 3-tree; the simulator finds deadlocks of full buffers.
-# docs/ddlr.md counts the cycles of channel dependencies that similar detours close.
+# Sem-Jacobsen et al. 2011, figure 12: how often adaptive rerouting deadlocks with more than
+# k-1 faults on the 4-ary 3-tree.  The simulator finds deadlocks of full buffers.
+# docs/ddlr.md counts the cycles of channel dependencies of similar detours.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 
-# seen NAME ARGUMENT...: print rows of runs, with NAME as the name of the scheme.
+# seen NAME ARGUMENT...: print rows of runs, with NAME as their scheme.
 seen() {
 	local name=$1
 	shift
@@ -53,7 +53,7 @@ END {
 plot 001-fig12-time 'deadlocked, 4-ary 3-tree, adaptive-links' cycles \
 	'% of the fault sets'
 
-# Runs of all schemes, with fewer cycles.
+# All schemes, with fewer cycles.
 runs=16 cycles=500 others=(det-links dmodc ddlr1)
 if [[ $long ]]; then
 	runs=60 cycles=1000

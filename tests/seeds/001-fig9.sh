@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Sem-Jacobsen et al. 2011, figures 8 and 9: throughput as a function of load, and of link
-# faults; the same curves with switch faults, which the paper leaves out, and with other queues.
+# Sem-Jacobsen et al. 2011, figures 8 and 9: throughput by load, and by the number of link
+# faults.  Also with switch faults, which the paper leaves out, and with other queues.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
@@ -28,8 +28,8 @@ for t in 4-ary-3 2-ary-6; do
 		'load, % of the links of hosts' 'cycles in the network'
 done
 
-# Figure 9: "saturated" is a load just above the saturation point, "unsaturated" a load 30 % below
-# that point.
+# Figure 9.  The load "saturated" is just above the saturation point; "unsaturated" is 30 %
+# below that point.
 theirs=(det-links adaptive-links)
 ours=(dmodc ddlr2)
 [[ -z $long ]] || theirs+=(det-switches adaptive-switches)
@@ -63,7 +63,7 @@ table accepted '!stuck' <rows >"$out/001-fig9-switches.csv"
 plot 001-fig9-switches 'throughput, 4-ary 3-tree, load 60 %' 'switch faults' \
 	'packets per cycle'
 
-# The runs of figure 9 again, with other queue types and buffer sizes.
+# Figure 9 with other types of queues and other buffer sizes.
 if [[ $long ]]; then
 	for how in fifo:512 fifo:1024 fifo:4096 voq:512 voq:1024; do
 		rerouting -n 0,5,10 -r 6 -l 100 -q "${how%:*}" -b "${how#*:}" \
@@ -71,7 +71,7 @@ if [[ $long ]]; then
 			sed "s/^[a-z-]*/& $how/"
 	done >rows
 	table accepted '!stuck' <rows >"$out/001-fig9-queues.csv"
-	# find the load at which the throughput of det-links begins to fall with faults
+	# the load at which faults begin to lower the throughput of det-links
 	for l in 20 25 30 35 40; do
 		rerouting -n 0,1,2,5,10 -r 6 -l $l 2-ary-6-tree.net det-links |
 			sed "s/^det-links/& $l %/"

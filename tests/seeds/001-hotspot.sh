@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Sem-Jacobsen et al. 2011, section IX-A, mentions hot-spot traffic without results.  This script
-# sends a share of all packets to one host of the 4-ary 3-tree, at the saturated load of figure 9.
-# Packets, links, delays and the buffer size are those of the other scripts for this paper
-# (rerouting.c), but an input has a queue for each output, not one for each VL.
+# Sem-Jacobsen et al. 2011, section IX-A, mentions hot-spot traffic without results.  Here a
+# share of all packets goes to one host of the 4-ary 3-tree, at the saturated load of figure 9.
+# Packets, links, delays and buffer sizes are those of rerouting.c.  But an input has one queue
+# for each output, not one for each VL.
 # shellcheck source=/dev/null
 . "$here/rerouting.sh"
 tree 4,3
 us=100 seeds=1
 [[ -z $long ]] || us=1000 seeds='1 2 3 4 5 6 7 8'
 
-# accepted SEED HOT FAULTS OPTION...: print the throughput of the hosts as a part of the capacity
-# of their links (0 to 1).
+# accepted SEED HOT FAULTS OPTION...: print the throughput of the hosts, divided by the
+# capacity of their links.
 accepted() {
 	local seed=$1 hot=$2 faults=$3
 	shift 3
@@ -40,7 +40,7 @@ accepted() {
 	done
 } >"$out/001-hotspot.csv"
 
-# value HOT FAULTS COLUMN: print column COLUMN of the row with HOT per cent and FAULTS faults.
+# value HOT FAULTS COLUMN: print a value of the row HOT, FAULTS.
 value() {
 	awk -F, "\$1 == $1 && \$2 == $2 { print \$$3 }" "$out/001-hotspot.csv"
 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2016
-# Sem-Jacobsen et al. 2006, theorem 2, and 2011, theorem 5: the extended channel
-# dependency graphs of the routing subfunctions, on all sets of faults of small trees, or on
-# random sets (static.c); and figure 11 of the paper of 2011 without traffic.
+# Theorem 2 of Sem-Jacobsen et al. 2006 and theorem 5 of Sem-Jacobsen et al. 2011: the extended
+# channel dependency graphs of the routing subfunctions (static.c).  On small trees all sets of
+# faults are tried, or some random sets.  Then figure 11 of 2011 without traffic.
 
-# row FUNCTION KIND SHAPE FAULTS SETS RULE: run static.c with these arguments, and print a row.
+# row FUNCTION KIND SHAPE FAULTS SETS RULE: run static.c with these arguments; print a row.
 row() {
 	printf '%s,%s,%s,%s,%s,' "$1" "$2" "${3#kary:}" "$4" "$6" | sed 's/,/-/3'
 	"$build/static" deadlock "$@"
@@ -37,8 +37,7 @@ csv=$out/001-theorems
 	fi
 } >"$csv.csv"
 
-# total COLUMN CONDITION: print the sum of column number COLUMN over the rows for which CONDITION
-# is true.
+# total COLUMN CONDITION: print the sum of a column over the rows with a true CONDITION.
 total() {
 	awk -F, "NR > 1 && ($2) { n += \$$1; rows++ } END { print rows ? n : \"none\" }" \
 		"$csv.csv"
@@ -58,7 +57,7 @@ claim 'R_adaptive for switches, link faults: not every choice of a fault-free su
 	$(total 9 '$5 == "careful" && $3 == "2-4"') == 0"
 claim 'beyond k-1 there are cycles' "$(total 10 '$4 >= 4') > 0"
 
-# Figure 11 computed without traffic, which takes less time and so allows more sets of faults.
+# Figure 11 without traffic.  This takes less time, so more sets of faults are possible.
 sets=200
 [[ -z $long ]] || sets=500
 for t in 4,3 2,6; do

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Gliksberg et al. 2020, equations (3) and (4): the effect of the order of groups and of
-# the index d on trees without faults, and of the placement on a damaged tree.  The trees have
-# random GUIDs, because vendors do not assign GUIDs in the order of the tree.
+# Gliksberg et al. 2020, equations (3) and (4).  On trees without faults: the effect of the
+# order of groups and of the index d.  On a damaged tree: the effect of the placement.  GUIDs
+# are random, because vendors do not assign GUIDs in the order of the tree.
 
-# load NET LFTS: prints the flows on the most loaded link: in a shift (mean and maximum over
-# shifts), and in all-to-all.
+# load NET LFTS: print the flows on the most loaded link: in shifts (mean, maximum), and in
+# all-to-all.
 load() {
 	ibfattree load --lfts "$2" --sample "$sample" --permutations 0 \
 		--bisections 0 --worst 0 --threads 1 "$1" | tr -d , | awk '
@@ -28,7 +28,7 @@ trees=('3;6,6,6;1,6,6;1,1,1') sample=60
 				"$build/closed" $how t.net >t.lft
 				echo "${t//,/ },${how/ /,},$seed,$(load t.net t.lft)"
 			done
-			# dmodc with placement literal gives the same tables
+			# dmodc with the literal placements gives the same tables
 			"$build/closed" guid topology t.net >t.lft
 			ibfattree route --placement literal --balance off t.net \
 				2>/dev/null >own.lft
@@ -41,7 +41,7 @@ trees=('3;6,6,6;1,6,6;1,1,1') sample=60
 	done
 } >"$out/002-literal.csv"
 
-# damaged tree: numbers of links that fail
+# a damaged tree, for each number of failed links
 n_lost=(20)
 [[ -z $long ]] || n_lost=(4 20)
 t=${trees[-1]}
@@ -58,8 +58,7 @@ t=${trees[-1]}
 	done
 } >"$out/002-damaged.csv"
 
-# mean GROUPS INDEX: prints the mean over the shifts (see load) for the last tree and seed 1, with
-# this order of groups and this index d.
+# mean GROUPS INDEX: print the mean over the shifts, for the last tree and seed 1.
 mean() {
 	awk -F, -v t="${trees[-1]//,/ }" -v g="$1" -v i="$2" '
 	$1 == t && $2 == g && $3 == i && $4 == 1 { print $5; found = 1 }

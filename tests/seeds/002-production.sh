@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Gliksberg et al. 2020, section 5: a PGFT of 8,490 nodes and thousands of simultaneous
-# changes.  The paper does not give its shape; this one has 1,056 switches of at most 36
+# Gliksberg et al. 2020, section 5: a PGFT of 8,490 nodes, with thousands of simultaneous
+# changes.  The paper does not give its shape.  This PGFT has 1,056 switches of at most 36
 # ports and 12,960 links between them.
 shape='3;6,8,6;1,6,4;1,1,1' hosts=0 counts=(60)
 [[ -z $long ]] || shape='3;18,24,20;1,18,12;1,1,1' hosts=150 counts=(1000 3000)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Immunet (Puente et al. 2004) on a fat-tree: one link of a 4-ary 3-tree fails under full
-# load.  Compares Immunet's switches with our tables, which a subnet manager writes later.
-# The delays of the tables are those of an earlier run of "One link fails" in BENCHMARKS.md (648
-# hosts): dmodc and ddlr by the fast path, and dmodc by a sweep of OpenSM.  The delay of sftree was
-# measured by `scripts/bench --hosts 648 --engines sftree reroute`.
+# Immunet (Puente et al. 2004) on a fat-tree: one link of a 4-ary 3-tree fails under full load.
+# Immunet's switches are compared with our tables, which a subnet manager writes later.  The delays
+# of the tables are those of an earlier run of "One link fails" in BENCHMARKS.md (648 hosts): dmodc
+# and ddlr by the fast path, dmodc by a sweep of OpenSM.  The delay of sftree was measured by
+# `scripts/bench --hosts 648 --engines sftree reroute`.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -24,9 +24,8 @@ for s in "${seeds[@]}"; do
 	done
 done | runs
 
-# engine NAME US FILE: simulate the tables of engine NAME, and write the result to FILE.  The
-# link fails at 32 us; the new tables follow US us later.  The result has a series of values, one
-# for each 4 us.
+# engine NAME US FILE: simulate the tables of engine NAME.  The link fails at 32 us; the new
+# tables follow US us later.  FILE gets a series with one value for each 4 us.
 engine() {
 	local parts=$((($2 + 32 + 48 + 3) / 4))
 	ibfattree gen "$net" -o f.net
@@ -35,7 +34,7 @@ engine() {
 		--warmup 0us --duration $((parts * 4))us --series "$parts" \
 		--fail 1link@32us --reroute $((32 + $2))us --json >"$3" || [[ $? == 1 ]]
 }
-# part KEY FROM TO FILE: print the sum of the values of KEY in FILE, from FROM to TO us.
+# part KEY FROM TO FILE: print the sum of the values of KEY from FROM to TO us.
 part() {
 	awk -v key="\"$1\":" -v from="$2" -v to="$3" '
 	$1 == "\"series\":" { on = 1 }

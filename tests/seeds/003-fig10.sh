@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, figure 10: throughput beyond saturation during the reconfiguration
-# after one link failure; and the causes of the loss that remains.
+# after one link failure.  Then the causes of the loss that remains.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Puente et al. 2004, figure 11: mean distance (links between switches) of the packets that
-# arrive during the reconfiguration after one link failure, beyond saturation.
+# Puente et al. 2004, figure 11: the mean number of links between switches that a packet
+# crosses, during the reconfiguration after one link failure, beyond saturation.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -22,8 +22,8 @@ for k in 8 16; do
 		cycles "links crossed, mean"
 done
 
-# Before a fault all paths are shortest paths: on a torus of k x k = n switches, k even, the mean
-# distance is k/2 * n / (n - 1).
+# Before a fault all paths are shortest paths.  On a torus of k x k = n switches, k even, their
+# mean length is k/2 * n / (n - 1).
 for k in 8 16; do
 	least=$(awk -v k=$k 'BEGIN { n = k * k; print k / 2 * n / (n - 1) }')
 	b=$(mean 3 $((warm / 2)) "$warm" "$k"-*)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Puente et al. 2004, figure 12: an 8x8 torus with a growing number of failed links or
-# routers.
+# Puente et al. 2004, figure 12: an 8x8 torus with more and more failed links or routers.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -17,7 +16,6 @@ fi
 for f in "${faults[@]}"; do
 	read -r kind n <<<"$f"
 	for gap in "${gaps[@]}"; do
-		# the run ends long after the last fault
 		for s in "${seeds[@]}"; do
 			echo "$kind-$n-$gap-$s shape=torus:8,8 inject=3 links=0 $kind=$n gap=$gap warm=$warm run=$((run + n * gap)) part=1000 seed=$s"
 		done

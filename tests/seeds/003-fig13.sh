@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Puente et al. 2004, figure 13: a 16x16 torus with a growing number of failed links or
-# routers.
+# Puente et al. 2004, figure 13: a 16x16 torus with more and more failed links or routers.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -47,8 +46,7 @@ series 2 "1=links-1-0-*" "5=links-5-0-*" "15=links-15-0-*" \
 	"35=links-35-0-*" "257=links-257-0-*" >"$out/003-fig13-links.csv"
 series 2 "35 at once=links-35-0-*" "every 1000 cycles=links-35-1000-*" \
 	"every 10000 cycles=links-35-10000-*" >"$out/003-fig13-gaps.csv"
-# Throughput that is left with 35 failed links, for each amount of free buffer space that a source
-# waits for before it sends.
+# 35 failed links.  A source sends only if there is buffer space for `inject` packets.
 for inject in 0 2 4; do
 	for s in "${seeds[@]}"; do
 		echo "room-$inject-$s shape=torus:16,16 inject=$inject links=35 warm=$warm run=$run part=1000 seed=$s"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Puente et al. 2004, figure 10 and table 1 again: parameters with which a 16x16 torus recovers
-# after one fault although packets from sources need no more buffer space than others.  With the
-# same parameters the loss at 35 faults is compared with the paper's 90 percent, and the times with
+# Puente et al. 2004, figure 10 and table 1 again.  With the parameters here, a 16x16 torus
+# recovers after one fault, although packets from sources need no more buffer space than
+# others.  The loss at 35 faults is compared with the paper's 90 percent, the times with
 # table 1.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
@@ -70,8 +70,8 @@ claim "priority in transit, 3 moves, buffers of 2: the loss is near that of the 
 claim "no deadlock" "$(mean_of deadlock v-*) == 0"
 
 # Table 1, with priority for packets in transit, at most 3 moves of a packet into the ring, and
-# buffers of 2 packets.  Control packets have different sizes (in phits), and are sent after all
-# other packets or in turn with them.
+# buffers of 2 packets.  Control packets have different sizes (in phits).  They are sent after all
+# other packets, or in turn with them.
 seeds=(1) kinds=("5 after") run1=20000
 if [[ $long ]]; then
 	seeds=(1 2 3 4 5) run1=90000

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Puente et al. 2004, section 4.1: how the emergency priority level is counted.  Links of
-# an 8x8 torus fail one after the other, each after the last reconfiguration has ended.
-# Counts the random sequences of failures after which switches keep a ring over a failed link.  Such
-# a ring is kept if the ends of the link declare a lower level than the other switches know.
+# Puente et al. 2004, section 4.1: how the emergency priority level is counted.  Links of an
+# 8x8 torus fail one after the other, each after the last reconfiguration has ended.  In some
+# random sequences, switches then keep a ring over a failed link: the ends of this link have
+# declared a lower level than the other switches know.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 
@@ -18,7 +18,7 @@ for n in "${cables[@]}"; do
 		done
 	done
 done | runs
-# Print the percentage of the sequences after which switches keep a ring over a failed link.
+# Print the percentage of the sequences with such a ring.
 share() {
 	awk '$2 == "broken" { n += $3 > 0; all++ }
 		END { printf "%.4g\n", 100 * n / all }' "$@"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Puente et al. 2004: the throughput that the ring itself costs, and the cases of docs/seeds.md in
-# which the torus does not recover.  The cost is the difference in throughput, without a fault,
-# between a ring for each line of the torus and one ring for the whole torus.  All values are means
-# over cycles of one run.
+# Puente et al. 2004: how much throughput the ring itself costs, and the cases of docs/seeds.md
+# in which the torus does not recover.  For the cost, two tori without a fault are compared: one
+# with a ring for each line of the torus, and one with a single ring.  All values are means over
+# cycles of one run.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
 

@@ -48,9 +48,9 @@ claim "16x16: more than fifteen times as many distance packets as at 8x8" \
 claim "16x16: the time grows with the diameter, by far less than the number of packets" \
 	"$(row 'cycles to the last new entry' 16x16) > 1.7 * $(row 'cycles to the last new entry' 8x8) && $(row 'cycles to the last new entry' 16x16) < 4 * $(row 'cycles to the last new entry' 8x8)"
 
-# A switch may receive the same distance several times, over several shortest paths.  A copy is
-# forwarded again only if it arrives at least some number of cycles after the switch last forwarded
-# the distance.  Each pair below has the phits of a control packet, and this number of cycles.
+# A switch may receive the same distance several times, over several shortest paths.  It forwards
+# a copy only if some number of cycles has passed since it last forwarded the distance.  A pair
+# below has the size of a control packet in phits, and this number of cycles.
 merged=("20 1000")
 [[ -z $long ]] || merged=("20 1000" "18 1000" "25 1500" "30 2000" "35 2000" "45 3000")
 for m in "${merged[@]}"; do
@@ -75,7 +75,7 @@ claim "late distances forwarded again: the number of packets is that of table 1 
 
 [[ $long ]] || return 0
 
-# The paper gives neither the size of a control packet nor its priority.
+# The paper gives neither the size nor the priority of control packets.
 for k in 8 16; do
 	for c in 5 10 20 40 45 50; do
 		for after in 0 1; do

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Puente et al. 2004, table 2 and figures 14 and 15.  The paper runs FFT, Radix and LU of
-# SPLASH-2 on 64 simulated processors.  Here their communication is replayed without
-# computation, as data packets (76 bytes, 19 phits) between all hosts of the 8x8 torus.  The
-# structure of the programs is that of Woo et al. 1995, and the sizes are those of the paper:
+# SPLASH-2 on 64 simulated processors.  Here only their communication is replayed, as data
+# packets (76 bytes, 19 phits) between all hosts of the 8x8 torus.  The structure of the
+# programs is that of Woo et al. 1995; the sizes are those of the paper:
 #
-#	FFT	64K points of 16 bytes, three transpositions: in each of them, each host sends
+#  FFT	64K points of 16 bytes, three transpositions: in each of them, each host sends
 #		252 cache lines of 64 bytes, to all others in turn; 756 packets
-#	Radix	half a million random keys of 4 bytes, two passes: in each of them, each host
+#  Radix	half a million random keys of 4 bytes, two passes: in each of them, each host
 #		sends 504 cache lines, to random hosts; 1008 packets
-#	LU	256x256 doubles in blocks of 16x16 on a grid of 8x8 processors: blocks go
+#  LU	256x256 doubles in blocks of 16x16 on a grid of 8x8 processors: blocks go
 #		to the owners of the same row and of the same column; 952 packets
 #
-# Hosts send without end.  The time until they have received these numbers of packets, on average,
-# is compared for 0, 3, 9 and 17 failed links, which fail one after the other.  A processor cycle is
+# Hosts send without end.  The script measures the time until they have received these numbers
+# of packets, on average.  0, 3, 9 and 17 links fail, one after the other.  A processor cycle is
 # 2/3 of a cycle of the network.
 # shellcheck source=tests/seeds/immunet.sh
 . "$here/immunet.sh"
@@ -31,15 +31,15 @@ for k in "${kernels[@]}"; do
 	for n in "${counts[@]}"; do
 		for w in "${windows[@]}"; do
 			for s in "${seeds[@]}"; do
-				# without a fault nothing is reconfigured: a short run is enough
+				# without a fault a short run is enough
 				((n)) && r=$run || r=40000
 				echo "$name-$n-$w-$s shape=torus:8,8 inject=3 packet=19 pattern=$pattern volume=$volume window=$w links=$n warm=2000 gap=1000 run=$r part=100 seed=$s"
 			done
 		done
 	done
 done | runs
-# cycles FILE...: processor cycles until the hosts have received their packets, on average; fails if
-# they have not.
+# cycles FILE...: print the processor cycles until the hosts have received their packets, on
+# average.  Fails if they have not received them.
 cycles() {
 	local f
 	for f; do
@@ -47,7 +47,7 @@ cycles() {
 	done
 	mean_of 'done' "$@" | awk '{ printf "%.0f\n", 1.5 * $1 }'
 }
-# Print the processor cycles that the faults add to a run, as the paper gives them.
+# The processor cycles that the faults add to a run in the paper.
 paper() {
 	case $1 in
 	FFT-3) echo 20000 ;; FFT-9) echo 62000 ;; FFT-17) echo 108000 ;;
@@ -70,8 +70,7 @@ paper() {
 		done
 	done
 } >"$out/003-table2.csv"
-# more PROGRAM LINKS: print column "more than without" of the row with this program, this number
-# of links, and no limit on the packets of a host under way.
+# more PROGRAM LINKS: print column "more than without" of the row PROGRAM, any, LINKS.
 more() {
 	awk -F, -v p="$1" -v n="$2" '$1 == p && $2 == "any" && $3 == n { print $5 }' \
 		"$out/003-table2.csv"

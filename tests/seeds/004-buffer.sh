@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, simulation test bed: the effect of the size of input buffers, which
-# the paper does not give.  All hosts send uniform traffic on a tree with enough links for it,
-# so any loss of throughput is due to the switches.  Only the number of packets that fit into a
-# buffer matters: without delays of links and switches, with packets of 512 bytes or with 4x EDR
-# links, the throughput is nearly the same.  If no two flows share a link (a shift), room for two
-# packets is enough.
+# Bogdanski et al. 2012: the effect of the size of input buffers, which the paper does not give.
+# All hosts send uniform traffic.  The tree has enough links, so any loss of throughput is due to
+# the switches.  Only the number of packets that fit into a buffer matters.  Without delays of
+# links and switches, with packets of 512 bytes, or with 4x EDR links, the throughput is nearly the
+# same.  If no two flows share a link (a shift), room for two packets is enough.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -20,8 +19,8 @@ ibfattree gen "$shape" -o "$T/edr.net"
 cp "$T/edr.net" "$T/ddr.net"
 ddr "$T/ddr.net"
 
-# carried NET PACKETS BYTES OPTION...: print the throughput of the hosts, with buffers for PACKETS
-# packets of BYTES bytes.
+# carried NET PACKETS BYTES OPTION...: print the throughput of the hosts.  A buffer has room
+# for PACKETS packets of BYTES bytes.
 carried() {
 	local ns=$((200000 * $3 / 2048))
 	[[ $1 == ddr ]] || ns=$((ns * 16 / 100))

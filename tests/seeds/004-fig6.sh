@@ -3,24 +3,25 @@
 #
 # Bogdanski et al. 2012, figure 6: bandwidth over time on the four switches of figure 4(b),
 # which form a ring.  Two streams run between hosts of the leaves, and two between hosts on
-# the roots; hosts on the roots stand for roots that send at the rate of hosts.  The streams start
-# one after the other.  As in the paper, stock minhop does not deadlock there, and its tables are
-# changed by hand so that the two paths between the roots turn at different leaves.  The paper's
-# seconds are milliseconds here.  There is one queue per VL, with room for eight packets.  With a
-# queue per output, the streams that share a link alternate packet by packet; they then deadlock
-# with room for two packets, but not for four or eight.
+# the roots.  Hosts on roots stand for roots that send at the rate of hosts.  The streams
+# start one after the other.  The paper's seconds are milliseconds here.
 #
-# The script then tests the paper's conclusion, "almost any 3-stage or larger fat-tree routed with
-# minhop will potentially deadlock", with tables that OpenSM makes for such trees.  Hosts and ports
-# 0 send.  Ports 0 are as fast as hosts, or as slow as in commercial switches.
+# As in the paper, stock minhop does not deadlock there.  So its tables are changed by hand: the
+# two paths between the roots then turn at different leaves.  There is one queue per VL, with room
+# for eight packets.  With a queue per output, streams on the same link alternate packet by packet.
+# Then they deadlock with room for two packets, but not for four or eight.
+#
+# The second part tests the conclusion "almost any 3-stage or larger fat-tree routed with
+# minhop will potentially deadlock", with tables of OpenSM for such trees.  Hosts and ports 0
+# send.  Ports 0 are as fast as hosts, or as slow as in commercial switches.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
 
 # ---- the ring -------------------------------------------------------------------
 
-# Prints the ring as a netfile.  Each switch has links at ports 1 and 2, a host that sends at
-# port 3, and a host that receives at port 4.
+# Print the ring as a netfile.  On each switch, ports 1 and 2 have links, port 3 has a host that
+# sends, and port 4 a host that receives.
 ring() {
 	awk 'BEGIN {
 	split("root-1 root-2 leaf-1 leaf-2", name)
@@ -41,7 +42,7 @@ ring() {
 	}'
 }
 
-# set_entry FILE SWITCH HOST PORT: set the entry of SWITCH for the destination HOST.
+# set_entry FILE SWITCH HOST PORT: set the entry of SWITCH for HOST.
 set_entry() {
 	awk -v s="'$2'" -v d="'$3'" -v port="$(printf %03d "$4")" '
 	/^Unicast/ { here = index($0, s) }
@@ -50,7 +51,7 @@ set_entry() {
 	END { exit n != 1 }' "$1" >"$1.new" && mv "$1.new" "$1"
 }
 
-# entry FILE SWITCH HOST: print the port of the entry of SWITCH for the destination HOST.
+# entry FILE SWITCH HOST: print the entry of SWITCH for HOST.
 entry() {
 	awk -v s="'$2'" -v d="'$3'" '
 	/^Unicast/ { here = index($0, s) }
@@ -68,7 +69,7 @@ cp "$T/ring/minhop.lfts" "$T/ring/minhop-changed.lfts"
 cp "$T/ring/minhop.net" "$T/ring/sftree-paper.net"
 cp "$T/ring/minhop.lfts" "$T/ring/sftree-paper.lfts"
 
-# Streams between leaves use different roots; those between roots use leaf 1 and leaf 2.
+# Streams between leaves use different roots; streams between roots use different leaves.
 while read -r sw to port; do
 	set_entry "$T/ring/minhop-changed.lfts" "$sw" "to-$to" "$port"
 done <<-EOF
@@ -77,8 +78,7 @@ done <<-EOF
 	root-1 root-2 1
 	root-2 root-1 2
 EOF
-# The algorithm of the paper does not handle hosts on roots: these hosts get the paths of the
-# roots.
+# The paper's algorithm does not handle hosts on roots.  They get the paths of the roots.
 ibfattree route "$T/ring/minhop.net" --engine sftree --sftree-mode paper \
 	--roots "$T/ring/roots" -o "$T/ring/paper.lfts" 2>/dev/null
 for sw in root-1 root-2 leaf-1 leaf-2; do
@@ -126,8 +126,7 @@ claim 'ring of four: minhop changed by hand deadlocks' \
 claim 'after the deadlock no packet arrives; with sftree packets still arrive' \
 	"$(at 004-fig6 10.0 minhop-changed) == 0 && $(at 004-fig6 10.0 sftree-paper) > 500"
 
-# The streams of the figure again, with the changed minhop tables, other queues and other buffer
-# sizes.
+# The same streams and tables with other types of queues and other buffer sizes.
 echo 'queues,room in packets,deadlock,hosts' >"$out/004-fig6-queues.csv"
 for queues in fifo voq; do
 	for room in 2 4 8; do
@@ -171,7 +170,7 @@ tree() {
 	rm -rf "$dir"
 }
 
-# of ENGINE: print the number of runs that deadlock, over all trees and rates.
+# of ENGINE: print the number of its runs that deadlock, over all trees and rates.
 of() { awk -F, -v e="$1" '$3 == e { n += $5 } END { print n + 0 }' "$csv"; }
 
 runs=1 early=()

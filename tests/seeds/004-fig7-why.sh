@@ -17,11 +17,10 @@ fi
 own=(--vls 2 --host-sl 1)
 
 tree "$shape"
-# Throughput of the hosts at the right ends of the curves (switches at full load) with stock
-# ftree, for each value of an option.
+# Throughput of the hosts at the right ends of the curves, where switches send at full load.  The
+# tables are those of stock ftree.  One option varies.
 csv=$out/004-fig7-right-ends.csv
 echo 'option,value,one VL,two VLs' >"$csv"
-# right_ends OPTION VALUE...: write a row for each value.
 right_ends() {
 	local option=$1 v line
 	shift
@@ -40,15 +39,15 @@ if [[ $long ]]; then
 	right_ends --speedup 1
 	right_ends --buffer 8192 51200
 fi
-# r RATE VLS: print the throughput for that rate of ports 0 and number of VLs.
+# r RATE VLS: print the throughput with this rate of ports 0 and this number of VLs.
 r() { awk -F, -v rate="$1" -v c="$2" '$1 == "switch-rate" && $2 == rate { print $(2 + c) }' "$csv"; }
 claim 'ports 0 as fast as hosts: hosts lose far more if they have a VL of their own than on a common VL' \
 	"$(r 16000 2) < $(r 16000 1) - 10"
 claim 'ports 0 at 1x SDR: with a VL of their own hosts lose at most 3 points more than on a common VL' \
 	"$(r 2000 2) > $(r 2000 1) - 3"
 
-# Part (a) again on three levels, where far more pairs of switches have no up/down path.  sFtree
-# routes all these pairs through one subtree.
+# Part (a) on three levels, where far more pairs of switches have no up/down path.  sFtree routes
+# all these pairs through one subtree.
 tree "$deep"
 figure 004-fig7c 'Three levels, all on one VL' '' 92.93
 c() { at 004-fig7c "$1" "$2"; }

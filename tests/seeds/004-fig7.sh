@@ -2,11 +2,12 @@
 # shellcheck shell=bash disable=SC2154
 #
 # Bogdanski et al. 2012, figure 7: the effect of the switches' traffic on the hosts of the
-# 648-port switch, (a) on the same VL, (b) with the hosts on a VL of their own.  Both VLs
-# have the same weight, and each has the buffer size that the single VL has in (a).  All
-# values are percentages of the rate of a host's link, so a port 0 at full rate has 12.5 %.  The
-# text of the paper gives the ends of its curves: hosts lose 1 percentage point in (a), and have
-# 64 % at the right end of (b); table III has 91.94 % at the right end of (a).
+# 648-port switch.  (a) Hosts and switches share one VL.  (b) The hosts have a VL of their own.
+# The two VLs have the same weight, and each has the buffer size of the single VL in (a).
+#
+# All values are percentages of the rate of a host's link, so a port 0 at full rate has 12.5 %.
+# The text of the paper gives the ends of its curves: hosts lose 1 percentage point in (a), and
+# have 64 % at the right end of (b).  Table III has 91.94 % at the right end of (a).
 #
 # 004-fig7-why examines (b).
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2016
-# Bogdanski et al. 2012, tables I and II: the patterns of HPCC's latency and bandwidth
-# test between the 648 hosts, with and without switches that send 25 MB/s each, as in the paper.
-# The ring in order is a shift by one, and the random ring a random permutation.  In PTRANS
-# and FFT every host sends to all others in turn.
+# Bogdanski et al. 2012, tables I and II: the patterns of HPCC's latency and bandwidth test
+# between the 648 hosts.  Switches send nothing, or 25 MB/s each as in the paper.  The ring in
+# order is a shift by one, the random ring a random permutation.  In PTRANS and FFT every host
+# sends to all others in turn.
 tree='2;6,12;1,6;1,1' us=200
 [[ -z $long ]] || tree='2;18,36;1,18;1,1' us=150
 ibfattree gen "$tree" | sed 's/4xEDR/4xDDR/' >t.net
 ibfattree route --engine sftree --sftree-mode paper --balance off t.net \
 	2>/dev/null >t.lft
-# run SWITCH-LOAD PATTERN...: simulate, with the result in t.json.  25 MB/s are 10 % of 1x SDR.
+# run SWITCH-LOAD PATTERN...: simulate, and write t.json.  25 MB/s are 10 % of 1x SDR.
 run() {
 	local load=$1
 	shift
@@ -33,7 +33,7 @@ run() {
 				sprintf("%.2f", 100 * ($6 / $4 - 1)) }'
 	done
 } >"$out/004-hpcc.csv"
-# worst COLUMN WHERE: the largest absolute value in the rows for which WHERE is true.
+# worst COLUMN WHERE: print the largest absolute value in the rows with a true WHERE.
 worst() {
 	awk -F, "NR > 1 && ($2) { v = \$$1 < 0 ? -\$$1 : \$$1; if (v > w) w = v }
 		END { print w + 0 }" "$out/004-hpcc.csv"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 # Bogdanski et al. 2012, section 7.2.3: uniform traffic on larger trees "exhibits the same
-# trends".  Hosts send at full rate; switches send nothing, or a tenth of 1x SDR.  The paper
-# does not give the cabling; these are PGFTs of 36-port switches.
+# trends".  Hosts send at full rate.  Switches send nothing, or a tenth of 1x SDR.  The paper
+# does not give the cabling; these trees are PGFTs of 36-port switches.
 trees=('2-level=2;6,12;1,6;1,1') warm=100us time=100us
 if [[ $long ]]; then
 	trees=('3456-port=3456' 'JuRoPA-like=3;18,18,16;1,18,9;1,1,2')

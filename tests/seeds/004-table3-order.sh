@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, table III, minhop.  Minhop spreads destinations over the upward links in
-# the order in which it routes them, so its throughput depends on values that the paper does
-# not give.  This script varies that order (guid_routing_order_file), and the GUIDs and port
-# numbers of the tree of three levels.
+# Bogdanski et al. 2012, table III, minhop.  Minhop distributes destinations over the upward
+# links in the order in which it routes them.  So its throughput depends on values that the
+# paper does not give.  This script varies the order of destinations
+# (guid_routing_order_file), and the GUIDs and port numbers of the tree of three levels.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
 
-# order NETFILE PART SEED: print the port GUIDs of the hosts, leaf by leaf, with PART percent of
-# them in random places.
+# order NETFILE PART SEED: print the port GUIDs of the hosts, leaf by leaf.  PART percent of them
+# get random places.
 order() {
 	awk '/^Ca/ { split($0, a, "\""); id = substr(a[2], 3); getline
 		match($0, /\([0-9a-f]*\)/)
@@ -56,8 +56,8 @@ done >>"$out/004-table3-order.csv"
 plot 004-table3-order 'minhop, two levels: the order of the destinations' \
 	'hosts in random places, per cent' 'hosts, per cent of capacity'
 
-# steps NETFILE N: print an order in steps: every Nth host, beginning with the first one; then every
-# Nth host, beginning with the second one; and so on.
+# steps NETFILE N: print an order in steps.  It has every Nth host, beginning with the first; then
+# every Nth host, beginning with the second; and so on.
 steps() {
 	order "$1" 0 1 | sort | awk -v n="$2" '{ l[NR - 1] = $0 }
 		END { for (r = 0; r < n; r++)
@@ -66,8 +66,8 @@ steps() {
 
 csv=$out/004-table3-steps.csv
 echo 'tree,step,flows on the worst link,by the worst link,minhop alone,updn alone,updn with' >"$csv"
-# step_rows NAME SHAPE STEP...: write the rows of a tree, for minhop and Up*/Down*.  The throughput
-# that the most loaded link permits is computed; the other throughputs are simulated.
+# step_rows NAME SHAPE STEP...: write the rows of a tree, for minhop and Up*/Down*.  One throughput
+# is the computed limit of the most loaded link; the others are simulated.
 step_rows() {
 	local name=$1 dir=$T/steps n flows
 	mkdir "$dir"
@@ -132,7 +132,7 @@ claim "minhop: a random order costs a quarter of the throughput or more" \
 	"$(v 100) < 0.75 * $(v 0)"
 claim "minhop: the value of the paper is between those of both orders" \
 	"$(v 100) < 66.98 && 66.98 < $(v 0)"
-# step TREE STEP COLUMN: print the value in this column of the row of TREE and STEP.
+# step TREE STEP COLUMN: print a value of the row TREE, STEP.
 step() { awk -F, -v t="$1" -v n="$2" -v c="$3" '$1 == t && $2 == n { print $c }' "$out/004-table3-steps.csv"; }
 t=small steps=(3)
 [[ -z $long ]] || t=648 steps=(4 12)

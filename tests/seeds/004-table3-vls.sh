@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, table III, DFSSSP and LASH: both spread paths over VLs, unlike the
-# engines of the other rows.  Here they have the VLs that opensm gives them.  Each VL has
-# the buffer size of the single VL in the other rows, or all VLs share the port's buffer.  The
-# column "by the worst link" is (hosts - 1) / flows on the most loaded link of all-to-all: in the
-# long run a host that sends over this link cannot send faster, whatever VLs there are.
+# Bogdanski et al. 2012, table III, DFSSSP and LASH.  Unlike the other engines, both distribute
+# paths over VLs.  Here they have the VLs that opensm gives them.  Each VL has the buffer size
+# of the single VL in the other rows, or all VLs share the port's buffer.
+#
+# Column "by the worst link": (hosts - 1) / flows on the most loaded link of all-to-all.  A host
+# that sends over this link cannot send faster in the long run, with any number of VLs.
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -14,7 +15,7 @@ csv=$out/004-table3-vls.csv
 echo 'tree,engine,VLs,room of a VL,paper,by the worst link,hosts alone,hosts with switches,deadlocks' >"$csv"
 
 # rows NAME ENGINE PAPER VLS [OPTION...]: simulate the tables of ENGINE, and write one row for each
-# kind of buffer.  PAPER is the value in the paper.
+# kind of buffer.  PAPER is the paper's value.
 rows() {
 	local name=$1 engine=$2 paper=$3 n=$4 room allow alone
 	shift 4
@@ -50,8 +51,8 @@ tree() {
 	done
 }
 
-# of TREE ENGINE WHICH COLUMN: print the value with a buffer per VL.  WHICH is 1 for one VL; any
-# other value stands for the engine's VLs.
+# of TREE ENGINE WHICH COLUMN: print the value with a buffer per VL.  WHICH is 1 for one VL, and N
+# for the engine's VLs.
 of() {
 	awk -F, -v t="$1" -v e="$2" -v which="$3" -v c="$4" '
 	$1 == t && $2 == e && $4 == 17792 && (which == 1) == ($3 == 1) {
@@ -69,7 +70,7 @@ else
 fi
 claim 'DFSSSP on three levels: its tables alone limit the throughput' \
 	"$(of "$b" dfsssp N 7) < $(of "$b" dfsssp N 6) * 1.15"
-# the short version ends before ports 0 have filled the input buffers in front of them
+# the short version ends before the packets for ports 0 have filled the input buffers
 gain=-3
 [[ -z $long ]] || gain=5
 claim 'DFSSSP with all its VLs: no deadlock, and no less throughput with traffic of switches than on one VL' \

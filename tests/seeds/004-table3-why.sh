@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 #
 # Bogdanski et al. 2012, table III, two more questions.  Which choices determine DFSSSP's
-# tables on three levels?  And could any kind of switch keep hosts at 92.93 per cent with sFtree on
-# the PGFT while ports 0 send at full rate?
+# tables on three levels?  Could any kind of switch keep hosts at 92.93 per cent (sFtree on the
+# PGFT) while ports 0 send at full rate?
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
@@ -14,12 +14,11 @@ else
 	flat='2;8,16;1,8;1,1' deep='3;6,3,3;1,3,3;1,2,2'
 fi
 
-# SSSP with the LIDs of switches before or after those of hosts.  Of several equal paths, SSSP takes
-# the first, or a random one.  There are three runs: hosts alone, with switches on the same VL, and
+# SSSP routes the LIDs of switches before or after those of hosts.  Of several equal paths, it takes
+# the first or a random one.  In three runs, hosts send alone, with switches on the same VL, and
 # with switches on a VL of their own.
 sssp_csv=$out/004-table3-sssp.csv
 echo 'tree,LIDs of switches; ties,flows on the worst link,by the worst link,alone,with,deadlocks,with on two VLs,deadlocks' >"$sssp_csv"
-# sssp_rows NAME SHAPE: write the rows of a tree.
 sssp_rows() {
 	local name=$1 dir=$T/sssp kind flows n
 	local -a words
@@ -52,11 +51,10 @@ sssp_rows() {
 sssp_rows 648 "$flat"
 sssp_rows '648 + rack switches' "$deep"
 
-# The most loaded link by flows between ports 0: the number of these flows, and the part of its
-# 16 Gbit/s that they use when each port 0 sends 2 Gbit/s evenly to all other ports 0.
+# Flows between ports 0 on the most loaded link: their number, and the part of the link's 16 Gbit/s
+# that they use.  Each port 0 sends 2 Gbit/s evenly to all others.
 flows_csv=$out/004-table3-switch-flows.csv
 echo 'tree,engine,pairs of switches,without a path,flows on the worst link,Gbit/s of 16' >"$flows_csv"
-# flow_rows NAME SHAPE: write the rows of a tree.
 flow_rows() {
 	local dir=$T/flows engine
 	mkdir "$dir"
@@ -73,7 +71,7 @@ flow_rows() {
 flow_rows 648 "$flat"
 flow_rows '648 + rack switches' "$deep"
 
-# of TREE SECOND COLUMN FILE: print the value in the row that begins with TREE,SECOND.
+# of TREE SECOND COLUMN FILE: print a value of the row that begins with TREE,SECOND.
 of() { awk -F, -v t="$1" -v s="$2" -v c="$3" '$1 == t && $2 == s { print $c }' "$4"; }
 r='648 + rack switches' first='first; by index' last='last; by index'
 claim 'SSSP on three levels: balanced if hosts come before switches, not if switches come first' \

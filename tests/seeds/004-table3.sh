@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Bogdanski et al. 2012, table III: throughput of hosts and of ports 0, both sending at full
-# rate, on a 648-port switch and on one with a layer of rack switches.  The paper does not
-# give the cabling of the second tree.  Two trees take its place here: a PGFT of 648 hosts and
-# three levels, as in BENCHMARKS.md; and the 648-port switch with racks of two switches joined
-# by horizontal links, like the module that the paper cites (racks.awk).  Each engine runs
-# with hosts alone and with the paper's load.
-# The paper does not give the size of input buffers either.  So a third run has the paper's load
-# and 800 blocks per input, as in the single-VL examples of the published model (200 blocks for
-# packets from port 0).
+# Bogdanski et al. 2012, table III: throughput of hosts and of ports 0, both sending at full rate,
+# on a 648-port switch, without and with a layer of rack switches below it.
+#
+# The paper does not give the cabling of the second tree.  Two trees stand for it: a PGFT of
+# 648 hosts and three levels, as in BENCHMARKS.md; and the 648-port switch with racks of two
+# switches joined by horizontal links, like the module that the paper cites (racks.awk).
+#
+# Each engine has three runs: hosts alone; the paper's load; and the paper's load with 800
+# blocks per input.  The paper does not give the size of input buffers.  The single-VL
+# examples of the published model have 800 blocks (200 for packets from port 0).
 
 # shellcheck source=tests/seeds/sftree.sh
 . "$here/sftree.sh"
 
-# The throughput of hosts in the paper, in per cent: on its first tree, and on its second tree.
+# The paper's throughput of hosts, in per cent: on its first tree, and on its second tree.
 declare -A paper=([sftree+paper]='91.94 92.93' [minhop]='66.98 54.01'
 	[updn]='66.98 54.01' [dfsssp]='85.49 84.20' [lash]='5.257 0.8103')
 stock_engines=(ftree minhop updn dfsssp lash)
@@ -24,8 +25,8 @@ roomy=(--buffer $((800 * 64)) --switch-buffer $((200 * 64)))
 csv=$out/004-table3.csv
 echo 'tree,engine,paper,hosts alone,deadlocks,hosts with switches,ports 0,deadlocks,hosts with switches and room,ports 0,deadlocks' >"$csv"
 
-# tree N NAME SHAPE [OPTION...]: write the rows of a tree.  N is the column of the paper's table,
-# or 0 if the paper does not have this tree.
+# tree N NAME SHAPE [OPTION...]: write the rows of a tree.  N is the column of the paper's table; 0
+# if the paper does not have this tree.
 tree() {
 	local n=$1 name=$2 dir=$T/tree engine line
 	mkdir -p "$dir"
@@ -37,7 +38,7 @@ tree() {
 	roots "$dir.net" >"$dir/roots"
 	stock "$dir" "$dir.net" "${stock_engines[@]}"
 	ours "$dir" "$dir/minhop.net" "${our_engines[@]}"
-	# on one VL and without faults ddlr has sftree's tables, so it gets no row
+	# on one VL and without faults, ddlr has sftree's tables and gets no row
 	cmp "$dir/ddlr.lfts" "$dir/sftree.lfts"
 	for engine in "${stock_engines[@]}" "${our_engines[@]}"; do
 		[[ $engine != ddlr ]] || continue
@@ -53,7 +54,7 @@ tree() {
 	rm -rf "$dir"
 }
 
-# of TREE ENGINE COLUMN: print the value in this column of the row of TREE and ENGINE.
+# of TREE ENGINE COLUMN: print a value of the row TREE, ENGINE.
 of() {
 	awk -F, -v t="$1" -v e="$2" -v c="$3" \
 		'$1 == t && $2 == e { print $c; n = 1 } END { exit !n }' "$csv"

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Bogdanski et al. 2012, table IV: time to route, without and with paths between all switches.
-# The paper does not give the cabling; the trees are PGFTs.  The 648-port switch has the size of the
-# paper's.  The others have as many hosts where the paper states the number, but fewer switches: 696
-# (paper: 720), 738 (864) and 756 (1440; it does not state the hosts of the Ranger-like system).
+# Bogdanski et al. 2012, table IV: time to route, with and without paths between all switches.
+# The paper does not give the cabling, so the trees are PGFTs.  The first one has the size of
+# the paper's 648-port switch.  The others have fewer switches than the paper's trees: 696
+# (paper: 720), 738 (864) and 756 (1440).  They have the paper's number of hosts, except for the
+# Ranger-like system, for which the paper does not state the number of hosts.
 trees=('648-port switch=2;18,36;1,18;1,1')
 [[ -z $long ]] || trees+=('3456-port switch=3;18,12,16;1,18,12;1,1,1'
 	'JuRoPA-like=3;18,18,16;1,18,9;1,1,2' 'Ranger-like=3;18,18,12;1,18,18;1,1,1')
-# Print the milliseconds for shape and tables on one thread: the minimum of three runs.
+# Print the milliseconds for shape and tables on one thread, the minimum of three runs.
 ms() {
 	for _ in 1 2 3; do
 		ibfattree route "$@" --balance off --threads 1 2>&1 >/dev/null
@@ -30,7 +31,7 @@ ms() {
 			ms t.net --engine sftree)"
 	done
 } >"$out/004-table4.csv"
-# The claim has no limit in seconds, because such a limit could fail on a loaded machine.
+# The claim has no limit in seconds, which could fail on a loaded machine.
 claim 'every tree has 648, 3,456, 5,184 or 3,888 hosts, and all three engines route it' \
 	"$(awk -F, 'NR > 1 { ok += ($2 ~ /^(648|3456|5184|3888)$/ && $4 > 0 && $5 > 0 && $6 > 0) }
 		END { print NR - 1 - ok }' "$out/004-table4.csv") == 0"

@@ -5,10 +5,14 @@
  *	closed guid|plane guid|topology FABRIC
  *
  * The first word is the order of the groups of a switch: by the GUID of the neighbour, as
- * published, or by plane (src/shape/group.c).  The second word is the choice of d, which the
- * paper does not define: the position of a host by GUID, or the topological index
- * (src/shape/column_order.c).  The LIDs of switches always have the topological index.  Costs and
- * dividers are those of the shape.  Writes forwarding tables in the format of opensm's dump.
+ * published, or by plane (src/shape/group.c).
+ *
+ * The second word is d, which the paper does not define: the position of a host by GUID,
+ * or the topological index (src/shape/column_order.c).  The LIDs of switches always have
+ * the topological index.
+ *
+ * Costs and dividers are those of the shape.  Writes tables in the format of OpenSM's
+ * dump.
  */
 #include <stdio.h>
 #include <stdlib.h>

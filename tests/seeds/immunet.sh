@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
-# Functions of the scripts for Puente et al. 2004; sourced by them.
+# Functions for the scripts of Puente et al. 2004.
 
-# runs: each line of the input has a name and KEY=VALUE arguments of the program immunet,
-# whose output goes to the file of that name.  Two lines are run at the same time.
+# runs: run the program immunet for each line NAME KEY=VALUE... of the input, two at a time.  The
+# output of a run goes to the file NAME.
 runs() {
 	# shellcheck disable=SC2016
 	xargs -P 2 -I '{}' bash -c '
@@ -11,8 +11,8 @@ runs() {
 		"$1/immunet" "${w[@]:1}" >"${w[0]}"' _ "$build" '{}'
 }
 
-# mean_of NAME FILE...: print the mean of VALUE in the lines "# NAME VALUE" of the files.  A file
-# without such a line counts as 0.
+# mean_of NAME FILE...: print the mean VALUE of the lines "# NAME VALUE".  A file without such a
+# line counts as 0.
 mean_of() {
 	local name=$1
 	shift
@@ -20,7 +20,7 @@ mean_of() {
 		END { printf "%.6g\n", sum / (ARGC - 1) }' "$@"
 }
 
-# mean COLUMN FROM TO FILE...: print the mean of a column of the series over cycles FROM .. TO.
+# mean COLUMN FROM TO FILE...: print the mean of a column over cycles FROM .. TO.
 mean() {
 	local column=$1 from=$2 to=$3
 	shift 3
@@ -29,8 +29,7 @@ mean() {
 	END { printf "%.4g\n", n ? sum / n : 0 }' "$@"
 }
 
-# least FROM FILE...: find the minimum throughput of each file from cycle FROM on, and print the
-# mean of these minima.
+# least FROM FILE...: print the mean of the files' minimum throughputs from cycle FROM on.
 least() {
 	local from=$1
 	shift
@@ -40,8 +39,8 @@ least() {
 	END { printf "%.4g\n", (sum + low) / (ARGC - 1) }' "$@"
 }
 
-# series COLUMN NAME=PATTERN...: print a CSV with a curve for each NAME: the mean of the column over
-# the files that match PATTERN.
+# series COLUMN NAME=PATTERN...: print a CSV with a curve for each NAME.  The curve is the mean of
+# the column over the files that match PATTERN.
 series() {
 	local column=$1 curve
 	shift
@@ -73,5 +72,5 @@ series() {
 	}'
 }
 
-# loss BEFORE AFTER: print the loss of throughput, in per cent.
+# loss BEFORE AFTER: print the loss of throughput in per cent.
 loss() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f\n", 100 * (1 - b / a) }'; }

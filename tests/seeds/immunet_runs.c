@@ -4,12 +4,13 @@
  *
  *	immunet KEY=VALUE...
  *
- * Times are in cycles.  A cycle is the time of a phit of 4 bytes on a link, 320 ps at 100 Gbit/s.
- * Prints CSV with a line for each part of the run: its first cycle; phits delivered per cycle;
- * number of channels between switches that a delivered packet has crossed (mean); latency
- * of a delivered packet (mean); packets lost.  Also prints "# NAME VALUE" lines for the
- * whole run.  Traffic and faults are drawn from the given seed; the faults leave the network
- * connected.
+ * Times are in cycles.  In a cycle, a link carries a phit of 4 bytes: 320 ps at 100 Gbit/s.
+ * Traffic and faults are drawn from the given seed.  The faults leave the network connected.
+ *
+ * Prints one line of CSV for each part of the run: its first cycle; phits delivered per
+ * cycle; mean number of channels between switches that a delivered packet has crossed;
+ * mean latency of a delivered packet; packets lost.  Lines "# NAME VALUE" describe the
+ * whole run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,8 +120,7 @@ static bool hangs_together(const struct ftr_fabric *f, const struct faults *x)
 	return parts == 1;
 }
 
-/* Add the failure of a random link or switch in cycle `at`.  All switches that have not failed
- * remain connected. */
+/* Add the failure of a random link or switch in cycle `at`.  The other switches stay connected. */
 static void add_fault(const struct ftr_fabric *f, struct faults *x,
 		      struct ftr_rng *rng, bool link, uint64_t at)
 {
@@ -170,7 +170,7 @@ static void draw_faults(const struct ftr_fabric *f, struct faults *x)
 static const struct ftr_fabric *whole;
 static struct faults faults;
 
-/* Return the number of switches that still use a failed link for their part of a ring. */
+/* The number of switches that still use a failed link for their part of a ring. */
 static uint32_t broken(const struct immunet *x)
 {
 	const struct ftr_fabric *f = whole;
@@ -203,7 +203,6 @@ static void print_series(const struct ftr_sim_result *r, double part)
 	}
 }
 
-/* Prints the state at the end of the run, before finish() frees it. */
 static void print_state(void *state)
 {
 	const struct immunet *x = state;
@@ -227,9 +226,8 @@ static void print_state(void *state)
 	ftr_sim_function_find("immunet")->finish(state);
 }
 
-/* The run is divided into parts of `part` cycles.  Prints the end of the first part
- * after which the hosts have received `volume` packets each, on average.  Prints nothing if the
- * run ended earlier. */
+/* A part has `part` cycles.  Find the first part after which the hosts have received `volume`
+ * packets each, on average, and print its end.  If the run ended earlier, print nothing. */
 static void print_done(const struct ftr_sim_result *r, double part)
 {
 	double left = *key("volume") * whole->n_ep * *key("packet") * PHIT;
@@ -263,7 +261,7 @@ static void print_result(const struct ftr_sim_result *r)
 	printf("# events %llu\n", (unsigned long long)r->events);
 }
 
-/* Arrange all hosts in a square grid; each host sends to the others of its row and column. */
+/* The hosts form a square grid.  Each host sends to the other hosts of its row and column. */
 static struct ftr_load_pair *row_and_column(const struct ftr_fabric *f,
 					    uint32_t *n)
 {

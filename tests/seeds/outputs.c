@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Sem-Jacobsen et al. 2011, figure 10: the positions of packets when a link fails, in
- * switches with queues at their outputs.
+ * Sem-Jacobsen et al. 2011, figure 10: where packets are when a link fails, in switches
+ * with queues at their outputs.
  *
  *	outputs [OPTION...] FABRIC FUNCTION...
  *
- * The simulator of libftr has buffers at inputs only.  Section IV of the paper "assume[s]
- * that queues are located at the switch outputs".  This program simulates such switches, runs the
- * same routing functions over dmodc's tables, and counts the packets at the links.  Time
- * advances in cycles.  A switch has first-in first-out queues at each output:
+ * Section IV of the paper "assume[s] that queues are located at the switch outputs".  The
+ * simulator of libftr has buffers at inputs only.  So this program simulates switches with
+ * first-in first-out queues at each output.  It runs the same routing functions over
+ * dmodc's tables, and counts the packets at the links.  Time advances in cycles.
  *
  *	-M direct	one queue per VL, and no buffers at inputs: a packet crosses a link
  *			when its queue at the next switch has room for it
- *	-M inputs	like direct, but with a buffer per input and VL; the first packet of the
- *			buffer moves to an output queue when that queue has room
+ *	-M inputs	like direct, but with a buffer per input and VL; the first packet of
+ *			a buffer moves to an output queue when that queue has room
  *	-M virtual	like direct, but with a queue per input, output and VL
  *
- * A packet with several exits leaves by the one with the emptiest queue, or (-1) chooses a random
- * one and waits for it.  The head of a packet may leave a queue one cycle after it has entered it.
- * The room of the packet becomes free when its tail has left, or (-e) when its head has left.
+ * A packet with several exits leaves by the exit with the emptiest queue.  With -1 it
+ * chooses a random exit and waits for it.  The head of a packet may leave a queue one
+ * cycle after it has entered it.  The room of a packet becomes free when its tail has
+ * left, or with -e when its head has left.
  *
  *	-n N,N,...	numbers of faults.  Of N faults, N - 1 are present from the start.
- *			The last one may be any link: its effect is the mean over all
+ *			The last fault may be any link: its effect is the mean over all
  *			links and cycles
  *	-r RUNS -s SEED	number of runs; seed of their faults and of their uniform traffic
  *	-l PERCENT	load (100)
@@ -29,15 +30,15 @@
  *	-o N -i N	places in an output queue (2), in an input buffer (2)
  *	-h N		cycles for which a packet occupies a link (2, as in the paper)
  *
- * Prints one line of CSV for each number of faults and function.  The values are means over the
- * runs that do not deadlock:
+ * Prints one line of CSV for each number of faults and function.  The values are means
+ * over the runs without a deadlock:
  *
  *	function, faults
  *	deadlock	percentage of the runs that deadlock
  *	accepted	packets that arrive per cycle of the paper, in which a link carries
  *			half a packet
- *	wire, queue	packets on one direction of a link between switches, and in the queue
- *			or queues for that direction
+ *	wire, queue	packets on one direction of a link between switches, and in the
+ *			queues for that direction
  *	up, down	wire + queue of upward and of downward directions
  *	input		packets in the buffers at the far end of that direction (-M inputs)
  *	latency		mean time from the host's link to the destination, in cycles of the
@@ -52,7 +53,7 @@
 #include <ftr/ftr.h>
 #include <ftr/sim.h>
 
-#define HOLD_MAX 16	/* maximum of -h */
+#define HOLD_MAX 16	/* the greatest value of -h */
 #define PLACES_MAX 31
 #define EXITS_MAX 16
 #define DEPTH (PLACES_MAX + 1)
@@ -69,8 +70,8 @@ struct pkt {
 };
 
 struct queue {
-	uint8_t first, n;	/* n: number of packets, without those that are leaving */
-	uint8_t held;		/* number of places in use, including those of leaving packets */
+	uint8_t first, n;	/* n: number of packets that are not leaving yet */
+	uint8_t held;		/* number of used places, including those of leaving packets */
 	uint32_t p[DEPTH];
 };
 
@@ -100,18 +101,17 @@ static struct {
 	uint32_t now;
 	struct pkt *pkt;
 	uint32_t n_pkt, cap_pkt, *free_pkt, n_free, cap_free;
-	uint32_t *from;		/* [n_ports + 1] index of the first queue of an output */
+	uint32_t *from;		/* [n_ports + 1] first queue of an output */
 	uint32_t *far;		/* [n_ports] port at the other end, or UINT32_MAX */
-	uint32_t *sw;		/* [n_ports] switch that has the port */
-	uint32_t *busy;		/* [n_ports + n_ep] cycle until which an output or host is busy */
+	uint32_t *sw;
+	uint32_t *busy;		/* [n_ports + n_ep] cycle until which an output or a host is busy */
 	uint32_t *in_busy;	/* [n_ports * VLS] cycle until which an input buffer is busy */
-	uint8_t *turn;		/* [n_ports + n_ep] queue of the output that may send next */
+	uint8_t *turn;		/* [n_ports + n_ep] the queue that may send next */
 	struct queue *q, *in;
 	uint32_t n_q;
-	uint32_t *waits;	/* [n_ep] number of packets that a host has not sent yet */
-	uint32_t *first;	/* [n_ep] the first packet that a host has not sent yet, or
-				 * UINT32_MAX */
-	/* [cycle % (HOLD_MAX + 1)]: the queues in which room becomes free in that cycle */
+	uint32_t *waits;	/* [n_ep] number of packets that the host has still to send */
+	uint32_t *first;	/* [n_ep] first packet to be sent, or UINT32_MAX */
+	/* [cycle % (HOLD_MAX + 1)] queues in which room becomes free in that cycle */
 	struct queue **back[HOLD_MAX + 1];
 	uint32_t n_back[HOLD_MAX + 1], cap_back[HOLD_MAX + 1];
 	uint64_t delivered, latency;
@@ -162,8 +162,8 @@ static void put(struct queue *q, uint32_t p)
 	q->held++;
 }
 
-/* The first packet of q starts to leave: its room becomes free when its tail has left; with -e,
- * immediately. */
+/* The first packet of q begins to leave.  Its room becomes free when its tail has left, or at once
+ * with -e. */
 static uint32_t take(struct queue *q)
 {
 	uint32_t p = q->p[q->first];
@@ -190,7 +190,6 @@ static void give_back(void)
 	s.n_back[when] = 0;
 }
 
-/* Return the queue for a packet that enters switch sw by port `in` and leaves by exit e. */
 static struct queue *queue_of(ftr_sw sw, ftr_port in,
 			      const struct ftr_sim_exit *e)
 {
@@ -200,8 +199,7 @@ static struct queue *queue_of(ftr_sw sw, ftr_port in,
 	return &s.q[s.from[out] + k * VLS + e->vl];
 }
 
-/* Determine the packet's exits if they are not known yet.  Returns false if there are none; the
- * packet is then lost. */
+/* Route the packet if its exits are not known yet.  Returns false if it has no exit and is lost. */
 static bool routed(struct pkt *k, ftr_sw sw, ftr_port in)
 {
 	struct ftr_sim_exit e[FTR_SIM_EXITS];
@@ -222,7 +220,6 @@ static bool routed(struct pkt *k, ftr_sw sw, ftr_port in)
 	return k->n > 0;
 }
 
-/* Return the exit that the packet can take now, or NULL. */
 static const struct ftr_sim_exit *exit_of(const struct pkt *k, ftr_sw sw,
 					  ftr_port in)
 {
@@ -245,8 +242,8 @@ static const struct ftr_sim_exit *exit_of(const struct pkt *k, ftr_sw sw,
 
 /* ---- links ---------------------------------------------------------------- */
 
-/* Move a packet over a link into port `in` of sw, if there is room for it.
- * 1: moved, 0: no room now, -1: lost. */
+/* Move a packet over a link into port `in` of sw.  Returns 1 if it moved, 0 if there is no room
+ * now, -1 if it is lost. */
 static int enter(uint32_t p, ftr_sw sw, ftr_port in, unsigned int vl)
 {
 	struct pkt *k = &s.pkt[p];
@@ -280,7 +277,6 @@ static int enter(uint32_t p, ftr_sw sw, ftr_port in, unsigned int vl)
 	return 1;
 }
 
-/* Send the first packet of a queue of output i, if possible. */
 static bool leave(uint32_t i, struct queue *q, unsigned int vl)
 {
 	uint32_t p = q->p[q->first];
@@ -360,8 +356,7 @@ static void host_turn(ftr_ep e)
 	int done;
 
 	if (job.load < 1) {
-			/* a host makes at most one packet per cycle, which is nearly the same
-			 * as exponentially distributed gaps */
+		/* At most one packet per cycle: almost exponentially distributed gaps. */
 		double u = (double)(ftr_rng_next(&s.rng) >> 11) / 9007199254740992.;
 
 		s.waits[e] += u < job.load / job.hold;
@@ -479,8 +474,8 @@ static bool full(const struct queue *q, unsigned int room)
 	return q->n >= room;
 }
 
-/* True if the first packet of queue q of output i can leave now or later.  alive[] and in_alive[]:
- * 1 for the output queues and input buffers that have room now or later. */
+/* True if the first packet of queue q of output i can leave now or later.  alive[], in_alive[]: 1
+ * for output queues and input buffers that have room now or later. */
 static bool lives(uint32_t i, const struct queue *q, const uint8_t *alive,
 		  const uint8_t *in_alive)
 {
@@ -512,7 +507,7 @@ static bool input_lives(uint32_t j, const uint8_t *alive)
 	return k->n < 0;
 }
 
-/* True if there is a set of full queues whose first packets wait for each other. */
+/* True if some full queues wait for each other. */
 static bool deadlock(void)
 {
 	uint32_t n_in = f->n_ports * VLS;
@@ -540,7 +535,7 @@ static bool deadlock(void)
 	return dead;
 }
 
-/* Simulate one run.  False if it deadlocks. */
+/* Simulate one run.  Returns false if it deadlocks. */
 static bool run_outputs(uint64_t seed, unsigned int faults)
 {
 	struct ftr_rng rng;

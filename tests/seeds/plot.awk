@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Draws a CSV as a line plot in SVG.  The first column is x; the others are curves, named
-# in the first line.  An empty field is a missing point.  A curve whose name begins with
-# "paper" is dashed and has the colour of the curve named after it: "paper minhop" goes with
-# "minhop".  Variables: title, x_name, y_name.
+# Draws a CSV as a line plot in SVG.  The first line has the names of the columns.  The first
+# column is x, the others are curves.  An empty field is a missing point.  The curve "paper
+# minhop" is dashed and has the colour of the curve "minhop".  Variables: title, x_name, y_name.
 BEGIN {
 	FS = ","
 	left = 70; top = 40; wide = 520; high = 300; right = 230

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Prints a netfile: a 648-port switch with racks as in Bogdanski et al. 2012, section 7.2.3.
-# Each rack has two switches of 36 ports, like the Sun Blade 6048 module that the paper
-# cites: 12 hosts, 15 upward links in five bundles of three, and nine horizontal links to
-# its twin.  Both switches connect to the same five leaf chips of the large switch; 21 racks use 35
-# times 18 of its 36 times 18 ports.
+# Each rack has two switches of 36 ports, like the Sun Blade 6048 module that the paper cites.
+# A rack switch has 12 hosts, 15 upward links in five bundles of three, and nine horizontal links
+# to the other switch of the rack.  Both switches connect to the same five leaf chips of the large
+# switch.  The 21 racks use 35 of its 36 leaf chips, which have 18 external ports each.
 function sw(n) { return sprintf("S-020001%06d0000", n) }
 function host(n) { return sprintf("H-020000%06d0000", n) }
 function cable(a, p, b, q) {

@@ -5,8 +5,9 @@
  *
  *	rerouting [OPTION...] FABRIC SCHEME...
  *
- * Draws RUNS sets of faults that occur one after the other, the same for every scheme, and
- * simulates every scheme after N faults of each set.  Prints one line of CSV for each run:
+ * Draws RUNS sets of faults, the same for every scheme.  The faults of a set occur one
+ * after the other.  Every scheme is simulated after N faults of each set.  Prints one line
+ * of CSV for each run:
  *
  *	scheme, faults, set
  *	joined		1: links still connect all switches with hosts
@@ -15,13 +16,13 @@
  *	wire, queue	packets lost on a failed link, and in the queues for it (queue also
  *			counts packets in a failed switch)
  *	no_way		packets lost for any other reason since the start of the run
- *	deadlock	cycles after which a deadlock was found; empty: none
+ *	deadlock	cycles after which a deadlock was found, or empty
  *	hops		mean number of links crossed by a packet
- *	tier		tier of the link that failed last: 0 for a link of a leaf switch, and so
- *			on; empty: a switch failed last, or nothing failed
+ *	tier		tier of the link that failed last: 0 for a link of a leaf switch, and
+ *			so on; empty if no link failed last
  *
- * A cycle is that of Sem-Jacobsen et al. 2011, section IX-A: 512 ns, in which a link of
- * 2 Gbit/s (1x SDR in FABRIC) carries 128 bytes.  Packets have 256 bytes.
+ * A cycle is 512 ns (Sem-Jacobsen et al. 2011, section IX-A).  In a cycle, a link of
+ * 2 Gbit/s (1x SDR in FABRIC) carries 128 bytes.  A packet has 256 bytes.
  *
  *	-k links|switches|mixed	parts that fail (links); switches with hosts never fail
  *	-n N,N,...	numbers of faults after which to simulate
@@ -30,26 +31,26 @@
  *	-w N -m N	cycles before the measurement; cycles of the measurement
  *	-q fifo|voq	input queues (fifo)
  *	-b BYTES	buffer per input and VL (512)
- *	-a		every host sends to all others in turn, at equal intervals; without
- *			-a, traffic is uniform
+ *	-a		every host sends to all others in turn, at equal intervals (default:
+ *			uniform traffic)
  *	-c N		cycles between checks for a deadlock (100)
  *	-x		end a run at a deadlock
  *	-h N		the last fault occurs when the measurement begins, and the new tables
- *			follow N cycles later; without -h, both are present from the start
+ *			follow N cycles later (default: both are present from the start)
  *
  * Schemes:
  *
  *	det-links ... misroute	a routing function, on dmodc's tables for the whole tree
  *	FUNCTION/STEP	a routing function with STEP as published, where src/models deviates
  *			from the paper
- *	adaptive-links/once	like adaptive-links, but chooses an exit when the packet is routed
- *			(voq: when it arrives; fifo: when it is the first of its queue),
- *			not when it can leave
+ *	adaptive-links/once	like adaptive-links, but an exit is chosen when the packet is
+ *			routed, not when it can leave.  A packet is routed when it arrives
+ *			(voq), or when it is the first of its queue (fifo)
  *	FUNCTION+dmodc	a routing function, on tables that are recomputed after faults (the
  *			hybrid of the paper)
  *	dmodc, sftree	the engine's tables for the damaged tree: reconfiguration
- *	ddlr1, ddlr2	tables for the whole tree (sftree's), with local repairs after each
- *			fault, on one VL and on two VLs (turn bit, docs/glossary.md)
+ *	ddlr1, ddlr2	sftree's tables for the whole tree, with local repairs after each
+ *			fault: on one VL, or on two VLs (turn bit, docs/glossary.md)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ struct scheme {
 	const char *name;
 	struct ftr_sim_function fn;
 	const char *engine;	/* engine that routes after each fault, or NULL */
-	unsigned int vls;	/* number of VLs of local repairs; 0: there are none */
+	unsigned int vls;	/* number of VLs of local repairs; 0: no local repairs */
 };
 
 struct row {
@@ -146,7 +147,7 @@ static unsigned int det_links_2b(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Step 3b as published: the same as step 2b, but in layer ML2. */
+/* Step 3b as published: as step 2b, but in layer ML2. */
 static unsigned int det_switches_3b(void *state, const struct ftr_sim_view *v,
 				    ftr_sw s, ftr_port in, unsigned int vl,
 				    struct ftr_sim_packet *p,
@@ -160,8 +161,8 @@ static unsigned int det_switches_3b(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Step 4b as published gives no layer to a packet that arrives at a leaf switch in ML2 and must go
- * up again.  Such a packet is discarded. */
+/* Step 4b as published.  It gives no layer to a packet that arrives at a leaf switch in ML2 and
+ * must go up again.  Such a packet is discarded. */
 static unsigned int det_switches_4b(void *state, const struct ftr_sim_view *v,
 				    ftr_sw s, ftr_port in, unsigned int vl,
 				    struct ftr_sim_packet *p,
@@ -179,8 +180,8 @@ static unsigned int det_switches_4b(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Step 4c as published: a leaf switch that turns a packet sets the port field to -1 (stored as 0),
- * also if the packet was sent down two tiers. */
+/* Step 4c as published.  A leaf switch that turns a packet sets the port field to -1 (stored as 0),
+ * even if the packet was sent down two tiers. */
 static unsigned int adaptive_switches_4c(void *state,
 					 const struct ftr_sim_view *v,
 					 ftr_sw s, ftr_port in,
@@ -198,8 +199,8 @@ static unsigned int adaptive_switches_4c(void *state,
 	return n;
 }
 
-/* Not a step of the paper: chooses one of several exits at random when the packet is routed, even
- * if that exit is busy, as if packets waited in queues of the outputs. */
+/* Not a step of the paper.  Each packet gets a random exit when it is routed, even if this exit is
+ * busy, and waits for it.  Packets in queues of outputs do the same. */
 static unsigned int adaptive_links_once(void *state,
 					const struct ftr_sim_view *v,
 					ftr_sw s, ftr_port in,
@@ -280,7 +281,7 @@ static void take_scheme(const char *name)
 
 /* ---- tables -------------------------------------------------------------------- */
 
-/* Compute the engine's tables for the damaged fabric; store them as tables of the whole w->f. */
+/* Compute the engine's tables for the damaged fabric, and store them as tables of w->f. */
 static void route(const struct world *w, const char *engine,
 		  struct ftr_tables *out)
 {
@@ -329,10 +330,10 @@ static bool joined(const struct world *w)
 /* ---- a set of faults -------------------------------------------------------------- */
 
 struct set {
-	struct world *w[2];	/* w[0]: one VL; w[1]: two VLs, used if a scheme has two VLs */
+	struct world *w[2];	/* w[1] has two VLs; used if a scheme has two VLs */
 	uint32_t fault[FAULTS_MAX];
 	struct ftr_sim_change change[FAULTS_MAX + 2];
-		/* tables of each scheme: now, and before the last fault */
+	/* tables of each scheme: now, and before the last fault */
 	struct ftr_tables *now[SCHEMES_MAX], *before[SCHEMES_MAX];
 };
 
@@ -486,7 +487,7 @@ static void simulate(struct set *x, unsigned int n, unsigned int k,
 	x->change[n ? n - 1 : 0].at = 0;
 }
 
-/* Return the tier of the link of fault n; -1: the fault is not a link failure, or n is 0. */
+/* The tier of the link of fault n; -1 if fault n is not a link failure, or n is 0. */
 static int tier_of(const struct set *x, unsigned int n)
 {
 	const struct world *w = x->w[0];

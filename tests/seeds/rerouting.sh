@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Functions of the scripts for Sem-Jacobsen et al. 2006 and 2011.  Numbers are in the units
-# of the papers: packets of 256 bytes, cycles of 512 ns; see rerouting.c.
+# Functions for the scripts of Sem-Jacobsen et al. 2006 and 2011.  Units are those of the
+# papers: packets of 256 bytes, cycles of 512 ns (rerouting.c).
 
 # rerouting ARGUMENT...: print a row of CSV for each run.
 rerouting() { "$build/rerouting" "$@"; }
 
-# tree K,N: write the K-ary N-tree to K-ary-N-tree.net, with links of 2 Gbit/s.
+# tree K,N: write the K-ary N-tree, with links of 2 Gbit/s, to K-ary-N-tree.net.
 tree() {
 	ibfattree gen "kary:$1" | sed 's/4xEDR/1xSDR/' \
 		>"${1/,/-ary-}-tree.net"
 }
 
-# table EXPRESSION [KEEP]: turn rows of runs on standard input into a table.  It has a row for each
-# number of faults, and a column for each scheme: the mean of EXPRESSION over the runs for which
-# KEEP is true, or nothing if there are no such runs.  EXPRESSION and KEEP are awk expressions with
+# table EXPRESSION [KEEP]: turn rows of runs on standard input into a table.  Its rows are the
+# numbers of faults, its columns the schemes.  A cell is the mean of EXPRESSION over the runs for
+# which KEEP is true; it is empty if there are none.  EXPRESSION and KEEP are awk expressions with
 # the names of columns.
 table() {
 	awk -F, '

@@ -3,18 +3,20 @@
 #
 # Functions and parameters of the experiments of Bogdanski et al. 2012.
 #
-# Given in the paper: all links 4x DDR, ports 0 of switches 1x SDR, packets of 2 kB; every
-# host sends to random others at full rate, ports 0 to random other ports 0; eight runs.  Here
-# there is one run: with 648 hosts another seed changes the throughput by a few tenths of a per
-# cent.
+# Given in the paper: all links 4x DDR, ports 0 of switches 1x SDR, packets of 2 kB.  Every
+# host sends to random hosts at full rate, ports 0 send to random ports 0.  The paper has eight
+# runs.  Here there is one: with 648 hosts, another seed changes the throughput by a few tenths
+# of a per cent.
 #
 # Not given: buffers, delays, durations.  Buffers and delays are those of the published
-# InfiniBand model for OMNeT++; the model used in the paper (Gran and Reinemo, 2011) is
-# derived from it.  Per VL the published model has 200 blocks of 64 bytes at an input, a quarter of
-# them if the port is 1x, and 78 blocks at an output.  Outputs have no buffer of their own
-# here, so their blocks are added to the input.  In the published model an input feeds at most three
-# outputs at a time; here there is no limit.  There the input delays a packet by 50 ns, and the
-# output by another 50 ns; here a switch delays it by 100 ns.
+# InfiniBand model for OMNeT++.  The model of the paper (Gran and Reinemo, 2011) is derived
+# from it.
+#
+# Per VL the published model has 200 blocks of 64 bytes at an input (a quarter of them if the port
+# is 1x), and 78 blocks at an output.  Outputs have no buffer here, so their blocks are added to
+# the input.  In the published model an input feeds at most three outputs at a time; here there is
+# no limit.  In the published model, input and output delay a packet by 50 ns each; here the switch
+# delays it by 100 ns.
 
 # shellcheck source=tests/seeds/stock.sh
 . "$here/stock.sh"
@@ -22,7 +24,7 @@
 model=(--packet 2048 --buffer $(((200 + 78) * 64)) --switch-buffer $((50 * 64))
 	--switch-rate 2000 --switch-delay 100ns --cable-delay 10ns)
 # Hosts alone reach a steady state after 300 us.  Ports 0 need 8 us to receive a packet, and
-# the packets sent to them accumulate for 2 ms.
+# packets for them accumulate for 2 ms.
 if [[ $long ]]; then
 	how=(--warmup 300us --duration 500us)
 	steady=(--warmup 2ms)
@@ -43,8 +45,8 @@ stock() {
 	done
 }
 
-# ours DIR NETFILE ENGINE...: write the tables of our engines; NETFILE has LIDs.  "+paper" stands
-# for sftree_mode paper, "+2" for two VLs.
+# ours DIR NETFILE ENGINE...: write the tables of our engines; NETFILE has LIDs.  ENGINE may end
+# with "+paper" (sftree_mode paper) or "+2" (two VLs).
 ours() {
 	local dir=$1 net=$2 engine
 	local -a options
@@ -62,7 +64,7 @@ ours() {
 	done
 }
 
-# traffic DIR ENGINE OPTION...: simulate, with the result in $T/result.json.
+# traffic DIR ENGINE OPTION...: simulate, and write $T/result.json.
 traffic() {
 	local dir=$1 engine=$2
 	local -a more=()
@@ -75,8 +77,8 @@ traffic() {
 		>"$T/result.json" || (($? == 1))
 }
 
-# Print a value of $T/result.json: throughput of hosts or of ports 0, as a percentage of the rate of
-# their links; or the number of runs that deadlock.
+# Print a value of $T/result.json: the throughput of hosts or of ports 0, in percent of the rate of
+# their links, or the number of deadlocked runs.
 percent() { awk "BEGIN { printf \"%.2f\", 100 * $(jsonq "$T/result.json" "$1.accepted") }"; }
 hosts() { percent hosts; }
 switches() { percent ports_0; }
@@ -98,11 +100,11 @@ tree() {
 	ours "$T/t" "$T/t/ftree.net" "${engines[@]:1}"
 }
 
-# Throughput of ports 0 as a percentage of the rate of a host's link.
+# Print the throughput of ports 0 in percent of the rate of a host's link.
 eighth() { awk "BEGIN { printf \"%.2f\", $(switches) / 8 }"; }
 
 # figure NAME TITLE LEFT-END RIGHT-END OPTION...: simulate and draw figure 7.  The ends are the
-# values of the paper at the lowest and the highest load.
+# paper's values at the lowest and the highest load.
 figure() {
 	local name=$1 start=$3 end=$4 load e line
 	local -a light

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Bogdanski et al. 2012, table III: tables as SSSP makes them, the routing of DFSSSP without
- * its VLs (Domke, Hoefler and Nagel, 2011).
+ * Bogdanski et al. 2012, table III: tables of SSSP, which is the routing of DFSSSP without
+ * VLs (Domke, Hoefler and Nagel, 2011).
  *
  *	sssp first|last FABRIC [SEED]
  *
- * The destinations are routed one after the other.  Each gets a tree of shortest paths over
- * channels with weights.  For each destination, every host that sends over a channel adds one to
- * the channel's weight.  The initial weights are so large that, on the trees of the experiments, no
- * path has more hops than necessary.  Hosts are routed in the order of GUIDs.  The LIDs of switches
- * are routed before the hosts (first) or after them (last), and add weight like hosts.  Of paths
- * with equal weight the first one found is chosen, in the order of the indices of switches; with
- * SEED a random one, as in an implementation whose heap has no defined order.
- * Writes forwarding tables in the format of opensm's dump.
+ * Channels have weights.  The destinations are routed one after the other, each over a
+ * tree of shortest paths.  Then each channel of the tree gets heavier by the number of
+ * hosts that send over it.  The initial weights are so large that no path has more hops
+ * than necessary (on the trees of the experiments).
+ *
+ * Hosts are routed in the order of GUIDs.  The LIDs of switches are routed before the
+ * hosts (first) or after them (last), and add weight like hosts.
+ *
+ * Of several paths with equal weight, the first one found is used, in the order of switch
+ * indices.  With SEED a random one is used, as in an implementation whose heap has no
+ * defined order.  Writes tables in the format of OpenSM's dump.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +26,13 @@
 
 static struct ftr_fabric *f;
 static struct ftr_tables *t;
-static uint64_t *weight;	/* [n_ports] weight of the channel out of a port */
+static uint64_t *weight;	/* [n_ports] weight of the channel that leaves by this port */
 static uint64_t *dist;		/* [n_sw] weight of the path to the destination */
-static uint64_t *senders;	/* [n_sw] number of hosts that send through the switch */
-static ftr_port *out;		/* [n_sw] port by which this path leaves the switch */
-static ftr_sw *order;		/* switches, nearest first */
+static uint64_t *senders;	/* [n_sw] number of hosts that send through this switch */
+static ftr_port *out;		/* [n_sw] output port towards the destination */
+static ftr_sw *order;		/* switches, the nearest one first */
 static struct ftr_rng rng;
-static bool any;		/* choose randomly between equal paths */
+static bool any;		/* draw one of several equal paths */
 
 static void must(enum ftr_status st, const struct ftr_err *err)
 {
@@ -39,13 +42,12 @@ static void must(enum ftr_status st, const struct ftr_err *err)
 	exit(2);
 }
 
-/* True if a is less than b.  With SEED, also at random if they are equal. */
+/* True if a < b.  If they are equal: false, or random with SEED. */
 static bool better(uint64_t a, uint64_t b)
 {
 	return a < b || (any && a == b && ftr_rng_below(&rng, 2));
 }
 
-/* Update the distances of the switches that have a channel to s and are not done[] yet. */
 static void relax(ftr_sw s, const uint8_t *done)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
@@ -62,7 +64,7 @@ static void relax(ftr_sw s, const uint8_t *done)
 	}
 }
 
-/* Find shortest paths from all switches to d; returns the number of switches that reach d. */
+/* Find the shortest paths to d from all switches.  Return the number of switches that have one. */
 static uint32_t shortest(ftr_sw d)
 {
 	uint8_t *done = calloc(f->n_sw, 1);

@@ -4,44 +4,48 @@
  *
  *	static connected SHAPE MOST SETS
  *
- * Sem-Jacobsen et al. 2011, figure 11.  For SETS random sets of link faults: percentage of
- * the sets after which all hosts reach all hosts by R_deterministic (det-links), by up/down
- * routing of the damaged tree (reconfiguration), and over any live links (links).  Prints one
- * line of CSV for each number of faults, 1 to MOST; the faults of a set occur one after the other.
+ * Sem-Jacobsen et al. 2011, figure 11.  Draws SETS random sets of link faults; the faults of
+ * a set occur one after the other.  For each number of faults, 1 to MOST, prints one line of
+ * CSV: the percentage of the sets with which all hosts reach all hosts.  The columns are
+ * R_deterministic (det-links), up/down routing of the damaged tree (reconfiguration), and
+ * any live links (links).
  *
  *	static deadlock FUNCTION KIND SHAPE FAULTS SETS RULE
  *
  * Theorem 2 of Sem-Jacobsen et al. 2006 (misroute) and theorem 5 of Sem-Jacobsen et al. 2011
  * (adaptive-links, adaptive-switches): is there a connected routing subfunction R' whose
- * extended channel dependency graph has no cycle?  For all sets of FAULTS faults (SETS 0),
- * or for SETS random ones, in which the same fault can be drawn twice; KIND: links, switches
- * (without hosts) or mixed.
+ * extended channel dependency graph has no cycle?  SETS 0: all sets of FAULTS faults are
+ * tried; otherwise SETS random sets, in which a fault can be drawn twice.  KIND: links,
+ * switches (without hosts) or mixed.
  *
- * R is the function of src/models.  All states of packets under R are visited, from a host of
- * every leaf switch to a host of every other one.  If the vector of tried ports is stored in a
- * switch, the marks of other packets are ignored, as if they had expired; a vector in the packet is
- * used as it is.  R' supplies the same channels as R, but in some switches it has upward paths only
- * towards T(s):
+ * R is the function of src/models.  All states of packets under R are visited, from a host
+ * of every leaf switch to a host of every other one.  If the vector of tried ports is stored
+ * in a switch, the marks of other packets are ignored, as if they had expired.  A vector in
+ * the packet is used as it is.
  *
- *	turn	2006: in a U-turn switch s
- *	own	2011: in the switches of the subtree of T(s) at or above the tier of a U-turn
+ * A U-turn switch is a switch in which R turns a packet.  T(s) is a top switch above s whose
+ * subtree has no fault above the tier of s.  If there are several, one is chosen at random,
+ * because the papers leave the choice open.
+ *
+ * R' supplies the same channels as R.  But in some switches its upward paths lead only
+ * towards T(s).  RULE selects these switches:
+ *
+ *	turn	2006: a U-turn switch s
+ *	own	2011: the switches of the subtree of T(s) at or above the tier of a U-turn
  *		switch s; if there are several such s, the lowest one counts
- *	common	like own, and switches of one tier that reach the same top switches have the
+ *	common	like own, but switches of one tier that reach the same top switches have the
  *		same T
- *	careful	like own, but T(s) must not be above a switch from which packets come down to
- *		s and are turned upward by s; up to 100 choices of T(s) are tried
+ *	careful	like own, but T(s) must not be above a switch from which packets come down
+ *		to s and are turned upward by s; up to 100 choices of T(s) are tried
  *
- * T(s) is a top switch above s whose subtree has no fault above the tier of s.  If there are
- * several, one is chosen at random, because the papers leave the choice open.  A U-turn switch
- * is one in which R turns a packet.
+ * The vertices of the graph are the output queues that R' supplies.  There is an arc from
+ * queue a to queue b if R can put a packet into a that R' can route to b next.
  *
- * The vertices of the graph are the queues that R' supplies (output queues, so channels).
- * There is an arc from queue a to queue b if R can put some packet into queue a that R' can route
- * to queue b next (dependencies and cross dependencies).
- *
- * Prints one line of CSV.  The first number is that of all sets.  The others are numbers of sets in
- * which a packet can be discarded; in which a U-turn switch has no T; in which R' gives a packet
- * none of the channels of R; and in which the graph has a cycle.
+ * Prints one line of CSV: the number of sets, and then the numbers of sets in which
+ * - a packet can be discarded;
+ * - a U-turn switch has no T;
+ * - R' gives a packet none of the channels of R;
+ * - the graph has a cycle.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +63,7 @@ static const struct ftr_sim_function *fn;
 static struct ftr_sim_view v;
 static struct tiers *tiers;
 static const void *ranks;
-static uint8_t *up;		/* [n_ports] 1: the link at the port is live */
+static uint8_t *up;		/* [n_ports] 1: the link is live */
 static struct ftr_rng rng;
 
 static void must(enum ftr_status st)
@@ -157,7 +161,7 @@ static void grow(const char *shape, const char *function)
 
 /* ---- figure 11 --------------------------------------------------------------- */
 
-/* True if a packet that is routed by R_deterministic arrives. */
+/* True if R_deterministic delivers the packet. */
 static bool arrives(ftr_ep from, ftr_ep to)
 {
 	struct ftr_sim_packet p = { .source = from, .dlid = f->ep[to].lid };
@@ -197,7 +201,7 @@ static bool alive(void *ctx, const struct ftr_fabric *of, ftr_sw s, ftr_port p)
 	return up[of->sw[s].first_port + p];
 }
 
-/* Set *updown if up/down paths connect all hosts, and *joined if links connect all hosts. */
+/* *updown: up/down paths connect all hosts.  *joined: links connect all hosts. */
 static void reconfigure(bool *updown, bool *joined)
 {
 	struct ftr_filter keep = { .keep_link = alive };
@@ -253,8 +257,8 @@ static void connected(unsigned int most, uint32_t sets)
 
 /* ---- states of packets --------------------------------------------------------- */
 
-/* A packet for a host of leaf `to` in the queue of channel `at` (index of the sending port).  If
- * `at` is NONE, the packet comes from a host of `from`.  Its header is `field` and `vector`. */
+/* A packet for a host of leaf `to`, with header `field` and `vector`.  It is in the queue of
+ * channel `at` (index of the sending port), or in a host of `from` if `at` is NONE. */
 struct state {
 	uint32_t at;
 	ftr_sw from, to;
@@ -298,7 +302,7 @@ static ftr_ep host_of(ftr_sw s)
 	return FTR_EP_NONE;
 }
 
-/* Return the switch that the packet is in; set *in to the port by which it has entered. */
+/* The switch that the packet is in.  *in: the port by which it has entered. */
 static ftr_sw place(const struct state *x, ftr_port *in)
 {
 	const struct ftr_swport *q;
@@ -312,8 +316,8 @@ static ftr_sw place(const struct state *x, ftr_port *in)
 	return q->peer;
 }
 
-/* Fill e[] with the exits that R supplies in state x; return their number.  *p is the packet of
- * this state; it is in switch *s, which it has entered by port *in. */
+/* Fill e[] with the exits that R supplies in state x, and return their number.  Sets *p to the
+ * packet, *s to its switch and *in to the port by which it has entered. */
 static unsigned int exits(const struct state *x, ftr_sw *s, ftr_port *in,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e)
 {
@@ -324,7 +328,7 @@ static unsigned int exits(const struct state *x, ftr_sw *s, ftr_port *in,
 		.dlid = f->ep[host_of(x->to)].lid, .field = x->field,
 		.vector = x->vector,
 	};
-	v.now += FTR_SIM_MS;	/* so late that the marks in switches have expired */
+	v.now += FTR_SIM_MS;	/* the marks in switches have expired by then */
 	return fn->route(tiers, &v, *s, *in, 0, p, e, &why);
 }
 
@@ -333,8 +337,7 @@ static bool leads_up(ftr_sw s, ftr_port p)
 	return tiers->side[f->sw[s].first_port + p] == SIDE_ABOVE;
 }
 
-static uint64_t *turns;		/* [n_sw] bits of upward ports: packets that enter by
-				 * them are turned; 0: not a U-turn switch */
+static uint64_t *turns;		/* [n_sw] bit i: packets from upward port i are turned */
 
 /* Visit all states of R; false if a packet can be discarded. */
 static bool explore(void)
@@ -374,9 +377,9 @@ static bool explore(void)
 /* ---- the subfunction --------------------------------------------------------------- */
 
 static uint8_t *under;		/* [t * n_sw + u] 1: u is in the subtree of top switch t */
-static ftr_sw *chosen;		/* [n_sw] the top switch T(s) for a U-turn switch s */
-static uint8_t *sound;		/* [n_sw] for a top switch: highest rank of a switch in its
-				 * subtree with a failed downward link; 0: there is none */
+static ftr_sw *chosen;		/* [n_sw] T(s) for U-turn switch s */
+static uint8_t *sound;		/* [n_sw] for a top switch: highest rank below it with a dead
+				 * downward link */
 
 static void mark_under(void)
 {
@@ -402,7 +405,7 @@ static void mark_under(void)
 	}
 }
 
-/* Compute sound[].  Links of a subtree below a switch of rank r belong to the tier r - 1. */
+/* Compute sound[].  Links below a switch of rank r belong to tier r - 1. */
 static void find_sound(void)
 {
 	for (ftr_sw top = 0; top < f->n_sw; top++) {
@@ -420,7 +423,7 @@ static void find_sound(void)
 	}
 }
 
-/* Return the first switch in the tier of s that reaches the same top switches as s. */
+/* The first switch in the tier of s that reaches the same top switches as s. */
 static ftr_sw leader(ftr_sw s)
 {
 	for (ftr_sw u = 0; u < s; u++) {
@@ -475,7 +478,7 @@ static bool choose(bool common, bool careful)
 	return all;
 }
 
-/* Return the top switch to which upward paths out of s must lead; NONE: they may lead to any. */
+/* The top switch to which upward paths out of s must lead; NONE if they may lead to any. */
 static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 {
 	ftr_sw lowest = FTR_SW_NONE;
@@ -494,12 +497,11 @@ static ftr_sw bound_for(ftr_sw s, bool by_turn, bool turning)
 
 /* ---- the graph ------------------------------------------------------------------------ */
 
-static uint8_t *arc;		/* [n_ports][width] 1: arc from the channel to the one that
-				 * leaves the next switch by that port */
+static uint8_t *arc;		/* [n_ports][width] 1: arc to the next switch's port */
 static uint8_t *supplied;	/* [n_ports] 1: R' supplies the channel */
 static uint32_t width;
 
-/* Build the arcs of all states; false if R' gives some packet no channel. */
+/* Build the arcs of all states.  Returns false if R' gives some packet no channel. */
 static bool connect(bool by_turn)
 {
 	bool all = true;
@@ -535,7 +537,7 @@ static bool connect(bool by_turn)
 	return all;
 }
 
-/* Remove vertices without predecessors; true if a cycle is left. */
+/* Remove vertices without predecessors.  Returns true if a cycle is left. */
 static bool cyclic(void)
 {
 	uint32_t *in = array(f->n_ports, sizeof(*in));
@@ -570,7 +572,7 @@ struct count {
 	uint32_t sets, discarded, no_tree, nothing, cycles;
 };
 
-#define TRIES 100		/* number of choices of all T(s) that the rule "careful" tries */
+#define TRIES 100		/* number of choices of T(s) under the rule "careful" */
 
 static void one_set(const uint32_t *set, unsigned int n, const char *rule,
 		    struct count *c)

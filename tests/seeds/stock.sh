@@ -3,17 +3,19 @@
 #
 # Tables of stock opensm, for the experiments that compare with its engines.
 #
-#   roots NETFILE		node GUIDs of the top switches of a generated fabric
+#   roots NETFILE			print the node GUIDs of the top switches of a
+#					generated fabric
 #   stock_tables DIR NETFILE ENGINE...
-#				run NETFILE in ibsim and opensm with one engine after
-#				the other; write DIR/ENGINE.lfts, and DIR/ENGINE.net
-#				with the LIDs.  Fails if opensm falls back to another
-#				engine.  $DIR/roots, if it exists, is the
-#				root_guid_file, DIR/order the guid_routing_order_file
+#					run NETFILE in ibsim and opensm with one engine after
+#					the other; write DIR/ENGINE.lfts, and DIR/ENGINE.net
+#					with the LIDs.  Fails if opensm falls back to another
+#					engine.  If DIR/roots exists, it is the
+#					root_guid_file; DIR/order is the
+#					guid_routing_order_file
 #
 # ENGINE may be "ftree+roots" (ftree with connect_roots).  With "+vls" after any engine
-# ("dfsssp+vls"), qos is on, DIR/ENGINE.psl has the SLs of the paths, and every switch maps
-# SL n to VL n.
+# ("dfsssp+vls"), qos is on, and every switch maps SL n to VL n.  DIR/ENGINE.psl then has the
+# SLs of the paths.
 
 SIM_BUILD=$build
 SIM_SCRIPTS=$top/scripts
@@ -39,7 +41,7 @@ stock_conf() {
 	echo 'log_flags 0x03'
 }
 
-# Read the tables from the fabric.  The findings of the checker do not matter here.
+# Read the tables from the fabric.  Findings of the checker do not matter.
 stock_save() {
 	in_sim "$build/ibfattree" check --live --save-fabric "$1/$2.net" \
 		--save-lfts "$1/$2.lfts" >/dev/null || true
@@ -55,12 +57,12 @@ stock_engine() {
 		sim_die "opensm falls back from $id to $(osm_engine "$id")"
 		return
 	}
-	# try again if a management packet times out on a busy machine
+	# on a busy machine a management packet may time out: try again
 	rm -f "$dir/$engine.net" "$dir/$engine.lfts"
 	sim_until 600 stock_save "$dir" "$engine" ||
 		sim_die "no tables of $engine" || return
 	osm_stop "$id"
-	# copied after opensm has ended, because only then is the file certainly complete
+	# the file is complete only after opensm has ended
 	if [[ $engine == *+vls ]]; then
 		cp "$SIM_DIR/$id/opensm-psl.dump" "$dir/$engine.psl"
 	fi

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Follows the paths from port 0 of every switch to port 0 of every other switch.  The arguments are
-# NETFILE LFTS.  Prints the number of pairs, the number without a path, and the flows on the
-# direction of a link that carries most of them.
+# Arguments: NETFILE LFTS.  Follows the paths from port 0 of every switch to port 0 of every other
+# switch.  Prints the number of pairs, the number without a path, and the flows on the most loaded
+# direction of a link.
 FNR == 1 { file++ }
 file == 1 && /^Switch/ { split($0, q, "\""); at = q[2]; sw[++n] = at; next }
 file == 1 && /^Ca/ { at = "" }

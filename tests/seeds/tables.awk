@@ -1,32 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Compares the tables printed in docs/seeds.md with the CSV files that the scripts of
-# tests/seeds write:
+# Compares the tables printed in docs/seeds.md with the CSV files of tests/seeds:
 #
 #	awk -f tests/seeds/tables.awk -v dir=docs/seeds docs/seeds.md
 #
-# prints one line for each cell that differs, and for each table that has no source.  With
-# -v update=1 it prints the page instead, with the numbers of the CSV files in the same number of
-# decimals; with -v times=0 it does not compare running times, which differ between machines.
+# prints one line for each cell that differs, and for each table without a source.  With
+# -v update=1 it prints the page with the numbers of the CSV files instead, with as many decimals
+# as on the page.  With -v times=0 it does not compare running times, which differ between machines.
 #
 # The line above a table names its source:
 #
 #	<!-- csv: FILE [transposed] [keys=N] [varies=ROW] [| SOURCE]... -->
 #	<!-- csv: none -->
 #
-# FILE is a file of DIR without ".csv"; if it is "transposed", its columns are taken as rows.
-# "keys": a row of the table corresponds to the row of FILE that begins with the same N cells
-# (default: 1).  Then there is one SOURCE for each column of the table that follows these N, or none
-# if they are the columns of FILE that follow the first N.  "varies": the row that begins with ROW
-# differs between runs, like a running time.  A SOURCE is empty if the column is not in a file, or
+# FILE is a file of DIR without ".csv".  If FILE is "transposed", its columns are taken as rows.
+# "keys": a row of the table and a row of FILE correspond if their first N cells are the same
+# (default: 1).  "varies": the row that begins with ROW differs between runs, like a running time.
+#
+# Each column of the table after the first N has a SOURCE.  Without any SOURCE, the columns are
+# those of FILE after its first N.  A SOURCE is empty if the column is not in a file, or
 #
 #	[~][[FILE:]KEY@]COLUMN[!DEADLOCKS]
 #
-# "~" marks a running time; KEY is the beginning of the row of the file, its cells separated by
-# commas, where {1} stands for the first cell of the row of the table, and * for any cell; COLUMN
-# is a number.  DEADLOCKS is the number of a column: if it is not 0, " deadlock" follows the
-# value in the table.  A printed number is the value of the file rounded to the printed number of
-# decimals; commas between thousands, and " %", are ignored.
+# "~" marks a running time.  KEY is the beginning of a row of the file, with commas between the
+# cells.  {1} stands for the first cell of the table's row, * for any cell.  COLUMN is a number.
+# DEADLOCKS is the number of a column; if its value is not 0, " deadlock" follows the value in the
+# table.
+#
+# A printed number is the value of the file, rounded to the printed number of decimals.  Commas
+# between thousands, and " %", are ignored.
 
 function trim(s)
 {
@@ -46,7 +48,7 @@ function plain(s)
 	return s
 }
 
-# Are cell A of a table and cell B of a file equal?  "4-ary 3-tree" is the same as "4-ary-3-tree".
+# True if cell A of a table and cell B of a file are equal.  "4-ary 3-tree" equals "4-ary-3-tree".
 function same_key(a, b)
 {
 	a = plain(a)
@@ -76,13 +78,13 @@ function load_csv(file,    path, line, n, i, part)
 		complain("there is no " path)
 }
 
-# Cell in row R and column C of FILE; if FILE is transposed, in row C and column R.
+# The cell in row R and column C of FILE.  If FILE is transposed, C is its row and R its column.
 function cell(file, r, c)
 {
 	return transposed ? csv[file, c, r] : csv[file, r, c]
 }
 
-# The row of FILE that begins with KEY, 0 if there is none.
+# The row of FILE that begins with KEY, or 0.
 function find_row(file, key,    n, part, r, i, last)
 {
 	load_csv(file)
@@ -100,7 +102,7 @@ function find_row(file, key,    n, part, r, i, last)
 
 function complain(text) { if (!update) print FILENAME ":" FNR ": " text }
 
-# VALUE with as many decimals as AS has, and with commas if AS has any.
+# VALUE with as many decimals as AS, and with commas if AS has commas.
 function printed_as(value, as,    d, s, sign, t)
 {
 	d = as ~ /\./ ? length(as) - index(as, ".") : 0
@@ -117,7 +119,7 @@ function printed_as(value, as,    d, s, sign, t)
 	return sign s t
 }
 
-# True if the number in TEXT is VALUE, rounded to the decimals that TEXT has.
+# True if TEXT is VALUE, rounded to the decimals of TEXT.
 function is_rounded(text, value,    d, half, difference)
 {
 	d = text ~ /\./ ? length(text) - index(text, ".") : 0

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * An event plugin for experiments ("event_plugin_name ibfvls"): writes the SLs that
+ * An event plugin for experiments ("event_plugin_name ibfvls").  It writes the SLs that
  * OpenSM's current engine gives to the paths between all pairs of ports with a LID.
- * At every event SUBNET UP, lines "SOURCE-GUID LID SL" are written to opensm-psl.dump in the
- * dump directory; this is the format of ibfattree's option --psl.  The file is not written if the
- * engine assigns no SLs.
  *
- * dfsssp draws the SL of a path with rand() from the SLs that have no cycle of dependencies.
- * opensm seeds rand() differently in each run.  This plugin seeds rand() again, so that the file is
- * always the same.
+ * At every event SUBNET UP it writes opensm-psl.dump to the dump directory.  The file has
+ * lines "SOURCE-GUID LID SL", the format of ibfattree's option --psl.  If the engine
+ * assigns no SLs, there is no file.
+ *
+ * dfsssp draws the SL of a path with rand() from the SLs without a cycle of dependencies,
+ * and opensm seeds rand() differently in each run.  This plugin seeds rand() again, so
+ * that the file is always the same.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The command ibfattree in simulated fabrics: its tables and files compared with those of opensm,
-# switches that do not answer, invalid arguments, load and whatif, real fabrics; also scripts/demo.
+# Tests of the command ibfattree in simulated fabrics.  Its tables and files must equal those
+# of opensm.  Some switches do not answer, some arguments are invalid.  Also tested: load,
+# whatif, real fabrics, scripts/demo.
 
-# The tables that "check --live" reads from the switches equal those that stock opensm
-# dumps.
+# "check --live" reads the same tables from the switches as stock opensm dumps.
 case_live_equals_dump() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 51
 	sim_start "$T/sim" "$T/fabric.net"
@@ -19,8 +19,8 @@ case_live_equals_dump() {
 	down
 }
 
-# opensm.fdbs and opensm-lfts.dump give the same tables, even with hop counts that opensm
-# does not know, with missing entries and with detours.
+# opensm.fdbs and opensm-lfts.dump give the same tables, even with unknown hop counts, missing
+# entries and detours.
 case_fdbs_equals_dump() {
 	gen '2;3,3;1,2;1,1' --drop-links 1 --seed 1
 	up <<<'lmc 1'
@@ -36,8 +36,8 @@ case_fdbs_equals_dump() {
 	differ_from "$d/opensm.fdbs" "$d/opensm-lfts.dump"
 }
 
-# Two dumps whose tables are compared must differ in form, because otherwise the
-# comparison would prove nothing.
+# Two files with the same tables must differ in form, so that comparing their tables proves
+# something.
 differ_from() { ! cmp -s "$1" "$2" || fail "$1 and $2 have the same contents"; }
 
 case_silent_switch() {
@@ -92,7 +92,6 @@ case_arguments() {
 	expect 0 'verdict       clean' check "$net" --lfts "$T/a.lfts"
 	expect 0 '0 entries' diff "$net" "$T/a.lfts" "$T/a.lfts"
 	expect 2 "$T" route "$net" -o "$T/no/such/dir"
-	# a missing entry is found and named
 	awk '!done && /^0x[0-9a-f]+ 00[1-9]/ && ++n == 3 { done = 1; next } 1' \
 		"$T/a.lfts" >"$T/hole.lfts"
 	expect 1 'missing entry' check "$net" --lfts "$T/hole.lfts"
@@ -100,7 +99,7 @@ case_arguments() {
 		diff "$net" "$T/a.lfts" "$T/hole.lfts"
 }
 
-# Stock minhop tables of a real fabric, compared with dmodc's: the example in README.
+# Stock minhop on a real fabric, compared with dmodc: the example in README.
 case_real_minhop_beside_dmodc() {
 	local net=$FTR_TOPOLOGIES/topograph/topograph.net status=0
 	[[ -r $net ]] || skip "no topograph.net in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
@@ -112,7 +111,7 @@ case_real_minhop_beside_dmodc() {
 	((status == 1)) || fail "stock minhop tables give exit status $status"
 	grep -q 'credit loops  FOUND: 4 links' "$T/minhop.txt"
 	sim_until "$patience" test -s "$SIM_DIR/sm/opensm.fdbs"
-	# opensm's own dumps of the fabric and the tables give the same result
+	# opensm's dumps of fabric and tables give the same result
 	expect 1 'FOUND: 4 links' check "$SIM_DIR/sm/opensm-subnet.lst" \
 		--lfts "$SIM_DIR/sm/opensm.fdbs"
 	down
@@ -127,9 +126,8 @@ case_real_minhop_beside_dmodc() {
 		fail "$(cat "$T/out")"
 }
 
-# ddlr on real fabrics: one random link fails, and a local repair follows.  Then all
-# hosts on leaves are reachable, and there is no loop.  Aggregation Nodes on spines may
-# not be reachable yet.
+# ddlr on real fabrics.  One random link fails, and a local repair follows.  Then all hosts on
+# leaves are reachable, and there is no loop.  Aggregation Nodes on spines may still be unreachable.
 real_ddlr() {
 	local net=$FTR_TOPOLOGIES/$1 most=$2 i lost out=$T/out
 	[[ -r $net ]] || skip "no $1 in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
@@ -150,7 +148,7 @@ case_real_ddlr_avakas() { real_ddlr avakas/avakas.net 0; }
 case_real_ddlr_plafrim() { real_ddlr plafrim/plafrim.net 0; }
 case_real_ddlr_topograph() { real_ddlr topograph/topograph.net 24; }
 
-# ibsim runs a schedule of faults; the engine routes around the links that stay down.
+# ibsim runs a schedule of faults.  Then the engine avoids the links that stay down.
 case_schedule() {
 	"$ibfattree" gen 648 --no-lids --random-guids --seed 56 \
 		-o "$T/fabric.net" --schedule 12 --schedule-output "$T/faults"
@@ -186,14 +184,13 @@ case_load() {
 	echo '"host-1" "nobody"' >"$T/pairs"
 	expect 2 "$T/pairs:1: no host port" load "$net" --lfts "$T/a.lfts" \
 		--patterns "$T/pairs"
-	# the order of hosts has a gap in place of the first host, which then sends nothing
+	# the first place in the host order is a gap, so the first host sends nothing
 	awk '/Channel Adapter/ { print $1 "\tname" } /lids dumped/ { exit }' \
 		"$T/a.lfts" >"$T/order"
 	sed -i '1s/.*/0xFFFF\tDUMMY/' "$T/order"
 	expect 0 '53 host ports, without its 1 gap' load "$net" --lfts "$T/a.lfts" \
 		--order "$T/order" --sample 3
 	grep -Eq '^shifts +3 ' "$T/out" || fail "sample: $(cat "$T/out")"
-	# an unreachable pair is a finding
 	local lid
 	lid=$(sed -n '2s/\t.*//p' "$T/order")
 	grep -v "^$lid " "$T/a.lfts" >"$T/hole.lfts"
@@ -202,7 +199,7 @@ case_load() {
 		fail "a LID without entries: $(cat "$T/out")"
 }
 
-# Tables computed offline are those that the plugin makes for the same fabric.
+# Tables computed offline equal the plugin's tables for the same fabric.
 case_offline_equals_plugin() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 54
 	up </dev/null
@@ -212,8 +209,8 @@ case_offline_equals_plugin() {
 	down
 }
 
-# After a fault on an irregular fabric, the plugin changes as many entries as "whatif" predicts.
-# First one link fails, then also its upper switch.
+# "whatif" predicts how many entries the plugin changes after a fault, on an irregular fabric.
+# First one link fails, then its upper switch.
 whatif_predicts() {
 	local engine=$1 balance=$2 spec entries
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 55
@@ -243,10 +240,10 @@ whatif_predicts() {
 
 case_whatif_predicts_dmodc() { whatif_predicts dmodc load; }
 case_whatif_predicts_sftree() { whatif_predicts sftree load; }
-# without a search, displaced entries are placed by the closed form
+# with balance off, the closed form places displaced entries
 case_whatif_predicts_off() { whatif_predicts dmodc off; }
 
-# ibdmchk reads and uses the SL and SL2VL files that "route" writes.
+# ibdmchk uses the SL and SL2VL files that "route" writes.
 case_ibdmchk_reads_our_vls() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 57
 	up </dev/null
@@ -258,7 +255,7 @@ case_ibdmchk_reads_our_vls() {
 	ibdm -c "$T/psl" -d "$T/sl2vl"
 	grep -qx -e '-I- Defined 1 SLs in use *' "$T/ibdmchk.txt"
 	grep -qx -e '-I- Defined 16 VLs in use *' "$T/ibdmchk.txt"
-	# ibdmchk also counts the two links of the hosts as hops
+	# ibdmchk counts the two links of the hosts as hops, too
 	diff <(sed -n '/LFT ROUTE HOP HISTOGRAM/,/^---*$/p' "$T/ibdmchk.txt" |
 		awk '$1 ~ /^[0-9]+$/ { print $1 - 2, $2 }') \
 		<(sed -n 's/,//g; s/^hops  */ /; s/ pairs of host ports$//p' \
@@ -285,8 +282,7 @@ case_opensm_loads_our_tables() {
 	down
 }
 
-# scripts/demo runs on the real fabrics, with the subnet manager on a host, and on a
-# compressed netfile.
+# scripts/demo runs on real fabrics, with the manager on a host, and on a compressed netfile.
 demo_on() {
 	local net=$FTR_TOPOLOGIES/$1
 	shift
@@ -300,8 +296,8 @@ demo_on() {
 	grep -q '^same ' "$T/demo.txt"
 }
 
-# Two trees of LEAVES leaf switches, with HOSTS hosts each, and two spines, joined by two
-# links between their spines.
+# Two trees, each with LEAVES leaf switches of HOSTS hosts and with two spines.  Two links join the
+# spines of the trees.
 two_trees() {
 	awk -v leaves="$1" -v hosts="$2" 'function add(a, b) {
 		line[a] = line[a] sprintf("[%d] \"%s\"[%d]\n", ++n[a], b, ++n[b])

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The engine ddlr: after a fault, a local repair writes a few blocks; then the transition to
-# new tables follows; the next sweep finds nothing to change.
+# The engine ddlr.  After a fault, a local repair writes a few blocks.  Then the transition to
+# new tables follows.  The next sweep finds nothing to change.
 
 ddlr_up() { fast_up < <(echo 'routing_engine ddlr'; cat); }
 
-# stage_event STAGE KEY: print the value of KEY in the last event of that stage.
+# stage_event STAGE KEY: print the value of KEY in the last event of this stage.
 stage_event() {
 	sim_until "$patience" grep -qs "\"stage\":\"$1\"" \
 		"$SIM_DIR/sm/ibfattree-events.jsonl" || fail "no event of stage $1"
@@ -18,7 +18,7 @@ stage_event() {
 healed_locally() {
 	local n
 	osm_wait sm "$patience" 'IBF004: local repair .* down'
-	# with one VL, packets to switches may have no path until the transition has ended
+	# with one VL, packets to switches may have no path before the transition ends
 	live local || true
 	if ! grep -q '^loops *none' "$T/local.txt" || ! grep -q \
 		'^paths *host port -> host port .* all arrive' "$T/local.txt"; then
@@ -44,13 +44,13 @@ case_ddlr_one_vl() {
 		osm_mark sm
 		cut_it
 		healed_locally
-		# show that the function turn_bit can fail
+		# without qos, the function turn_bit must fail
 		! (turn_bit) 2>/dev/null ||
 			fail "switches hold a turn bit without qos"
 		osm_mark sm
 		mend_it
 		until_same before after
-		# the planner can make local repairs again after a sweep that has found the link
+		# local repairs are possible again after a sweep has found the link
 		osm_wait sm "$patience" 'IBF002: .* 128 links between'
 		at_rest
 	done
@@ -58,9 +58,9 @@ case_ddlr_one_vl() {
 	down
 }
 
-# With qos the switches hold SL2VL tables for two VLs (turn bit, docs/glossary.md): a sample of them
-# holds the tables of "ibfattree route" before and after the fault.  Before the fault and after the
-# transition the paths have no credit loop, even on one VL.
+# With qos the switches hold SL2VL tables for two VLs (turn bit, docs/glossary.md).  Some of these
+# tables are compared with those of "ibfattree route", before and after the fault.  Before the fault
+# and after the transition, the paths have no credit loop even on one VL.
 case_ddlr_two_vls() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 92
 	ddlr_up <<<'qos TRUE'
@@ -73,7 +73,7 @@ case_ddlr_two_vls() {
 	cut_it
 	healed_locally
 	turn_bit
-	# at both ends of the link, OpenSM changes the VLs of packets from it: there are none
+	# without the ends of the failed link, where OpenSM has changed the SL2VL tables
 	vls_are_held "$near" "$far"
 	osm_mark sm
 	mend_it
@@ -82,8 +82,8 @@ case_ddlr_two_vls() {
 	down
 }
 
-# Read the SL2VL table of port 1 of one middle switch.  It must have VL 1 for packets from some input
-# ports, and VL 0 for packets from others.
+# Read the SL2VL table of port 1 of a middle switch.  It must have VL 1 for some input ports, and VL
+# 0 for others.
 turn_bit() {
 	local lid dump
 	lid=$(awk '/^Switch/ && /"sw-2-3"/ { for (i = 1; i <= NF; i++)
@@ -95,8 +95,7 @@ turn_bit() {
 		fail "no entry without a turn at LID $lid: $dump"
 }
 
-# Two or three random link faults at a time, or one if the same link is drawn each time.  On the
-# smaller tree k-1 is 3.
+# One to three random link faults at a time.  On the smaller tree k-1 is 3.
 random_faults() {
 	local n i round rounds=$2 k
 	gen "$1" --random-guids --random-ports --seed 93
@@ -112,7 +111,7 @@ random_faults() {
 			pick "$k"
 			cut[$k]=1
 			cut_it
-			# a sweep that is already running may be the first to see the fault
+			# a running sweep may be the first to see the fault
 			((RANDOM % 2)) || osm_wait sm "$patience" 'IBF00[24]'
 		done
 		until_healed cut
@@ -133,14 +132,14 @@ case_ddlr_random_648() { random_faults 648 $((${FTR_SOAK:-0} ? 20 : 1)); }
 
 # ---- a large fabric, stage by stage ----------------------------------------------
 
-# Stop the process of OpenSM, and so the plugin; packets under way still arrive.
+# Stop the process of OpenSM, in which the plugin runs, too.  Packets under way still arrive.
 osm_halt() { kill -STOP "${OSM_PID[sm]}"; }
 osm_go_on() { kill -CONT "${OSM_PID[sm]}"; }
 said() { grep -Eq "$1" <(osm_log sm); }
 
-# Stop opensm after it has written the local repair, and perhaps some entries of the transition.
-# The tables that the switches hold at that moment have all paths between hosts and no loop, and
-# no credit loop on the VLs that the switches use.
+# Stop opensm after it has written the local repair, and perhaps some entries of the transition.  In
+# the tables of that moment, all hosts reach each other without a loop.  There is no credit loop on
+# the VLs in use.
 halted_after_stage_one() {
 	local end=$((SECONDS + patience))
 	until said 'IBF004: local repair .* down'; do
@@ -158,7 +157,7 @@ halted_after_stage_one() {
 	no_credit_loop "$1"
 }
 
-# Check that the tables have no credit loop on the VLs that the switches used before any fault.
+# Check that the tables have no credit loop on the VLs that were in use before any fault.
 no_credit_loop() {
 	"$ibfattree" check "$T/$1.net" --lfts "$T/$1.lfts" \
 		--sl2vl "$T/before.sl2vl" >"$T/$1.vls" || true
@@ -167,14 +166,14 @@ no_credit_loop() {
 	fail "packets of hosts form a credit loop"
 }
 
-# route_vls VLS: write the SL2VL tables for the fabric before any fault to $T/before.sl2vl.
+# route_vls VLS: write $T/before.sl2vl, the SL2VL tables for the fabric before any fault.
 route_vls() {
 	"$ibfattree" route "$T/before.net" --engine ddlr --vls "$1" \
 		-o "$T/before.routed" --sl2vl "$T/before.sl2vl"
 }
 
-# Check for six random switches and three output ports of each (the first, a middle one, the last)
-# that they hold the SL2VL tables in $T/before.sl2vl.  Arguments: switches that are not checked.
+# vls_are_held [SWITCH...]: check that six random switches hold the SL2VL tables of $T/before.sl2vl,
+# at their first, a middle and their last output port.  The given switches are not checked.
 vls_are_held() {
 	local guid lid ports n=0 port
 	while read -r guid lid ports; do
@@ -192,8 +191,8 @@ vls_are_held() {
 	((n)) || fail "no switch whose SL2VL table could be read"
 }
 
-# vls_by_switch LID PORT: print a line "IN VL VL .." for every input port IN: the VLs of all SLs
-# for packets from IN to PORT.
+# vls_by_switch LID PORT: print a line "IN VL VL .." for every input port IN.  The VLs are those of
+# packets from IN to PORT, one for each SL.
 vls_by_switch() {
 	in_sim smpquery sl2vl "$1" "$2" | awk -F '[|]' '/^ports:/ {
 		split($1, w, "[ ,:]+")
@@ -213,11 +212,13 @@ vls_by_file() {
 	}' hex=0123456789abcdef "$T/before.sl2vl"
 }
 
-# opensm is stopped after every second fault.  Packets under way at that time count as lost, and the
-# next sweep writes their blocks again.  After a fault without a stop, the sweep must change no
-# entry, unless LIDs were held.  After many faults the sweep may compute other tables than the fast
-# path (531 entries differ at the tenth fault of the soak).  So in the soak the number of changed
-# entries is only logged, and the tables after the sweep are checked.
+# After every second fault, opensm is stopped.  Packets under way then count as lost, and the next
+# sweep writes their blocks again.  After the other faults, if no LID is held, the sweep must change
+# no entry.
+#
+# After many faults the sweep may compute other tables than the fast path (531 entries differ at the
+# tenth fault of the soak).  So the soak only logs the number of changed entries, and checks the
+# tables after the sweep.
 one_fault() {
 	halted=$((!halted))
 	if ((halted)); then
@@ -233,10 +234,10 @@ one_fault() {
 	[[ $(stage_event local failed) == 0 ]] || fail "writes were lost"
 }
 
-# Rounds of random link faults, fewer than k in each round.  After every second fault, from the first
-# one on, OpenSM is stopped when the local repair is written (one_fault).  When OpenSM continues, the
-# fast path completes the transition, and a sweep confirms the tables.  At the end of a round all
-# links are restored.
+# Rounds of random link faults, fewer than k in each round.  After every second fault, OpenSM is
+# stopped when the local repair is written (one_fault).  When OpenSM continues, the fast path
+# completes the transition, and a sweep confirms the tables.  At the end of a round all links are
+# restored.
 walk_stages() {
 	local rounds=$1 faults=$2 round k n halted=0
 	local -A cut
@@ -265,13 +266,14 @@ walk_stages() {
 			mend_it
 		done
 		until_same before after
-		# after this sweep the planner uses the links again
+		# after this sweep, the planner uses the links again
 		osm_wait sm "$patience" "IBF002: .* $n links between"
 		at_rest
 	done
 }
 
-# In the soak a fabric of 3,456 hosts (k = 12), otherwise four pods of six middle switches (k = 6).
+# In the soak, a fabric of 3,456 hosts with k = 12.  Otherwise four pods of six middle switches,
+# with k = 6.
 large_fabric() {
 	RANDOM=${FTR_SEED:-94}
 	if ((${FTR_SOAK:-0})); then

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2034
 #
-# ibfattree doctor on simulated fabrics, without and with faults, and on dumps of tables.
-# Faults that ibsim cannot simulate are tested in tests/unit/test_doctor.c.
+# ibfattree doctor on simulated fabrics, with and without faults, and on dumps of tables.
+# tests/unit/test_doctor.c has the faults that ibsim cannot simulate.
 
-# doctor WORD...: run ibfattree doctor; its output is in $T/doctor, its exit status in $status.
+# doctor WORD...: run ibfattree doctor.  $T/doctor has its output, $status its exit status.
 doctor() {
 	status=0
 	OSM_CACHE_DIR=$SIM_DIR/sm in_sim "$ibfattree" doctor --opensm "$(command -v opensm)" \
@@ -12,7 +12,7 @@ doctor() {
 		--conf "$SIM_DIR/sm/opensm.conf" "$@" >"$T/doctor" \
 		2>"$T/doctor.err" || status=$?
 }
-# says VERDICT ID [REGEX]: fail unless the check ID has this verdict, with text that matches REGEX.
+# says VERDICT ID [REGEX]: the check ID must have this verdict, with text that matches REGEX.
 says() {
 	grep -Eq "^$1 +$2 .*${3:-}" "$T/doctor" ||
 		fail "no '$1 $2 ${3:-}' in: $(cat "$T/doctor" "$T/doctor.err")"
@@ -80,8 +80,8 @@ case_doctor_large() {
 	down
 }
 
-# On a terminal, a slow command shows its progress.  The command is slow here because the fabric
-# does not answer.
+# On a terminal, a slow command shows its progress.  Here it is slow because the fabric does not
+# answer.
 case_doctor_progress() {
 	local pid
 	command -v script >/dev/null || skip "script is not installed"
@@ -128,7 +128,7 @@ case_doctor_no_hardware() {
 	expect 2 "unknown check 'ports'" doctor --only ports
 }
 
-# rate NODE PORT RATE: set the rate of that end of a link in $T/slow.net.
+# rate NODE PORT RATE: change the rate of this port in $T/slow.net.
 rate() {
 	awk -v id="$1" -v port="[$2]" -v rate="$3" '
 		/^Switch/ { split($0, q, "\""); here = q[2] }
@@ -138,13 +138,13 @@ rate() {
 	mv "$T/slow.new" "$T/slow.net"
 }
 
-# Link faults: a narrow link, a slow link and an error counter; later a link that is not
-# activated, and a node that does not answer.
+# Link faults: a narrow link, a slow link, an error counter.  Later: a link that is not activated,
+# and a node that does not answer.
 case_doctor_links() {
 	local near port far far_port rest
 	small 63
 	cp "$T/fabric.net" "$T/slow.net"
-	# one link of width 1x, another one with a lower speed
+	# one link is 1x wide, another one is slower
 	IFS=$'\t' read -r near port far far_port rest < <(first_cable 7)
 	rate "$near" "$port" 1xEDR
 	rate "$far" "$far_port" 1xEDR
@@ -167,7 +167,7 @@ case_doctor_links() {
 	ended 1
 	says ok link-flaps
 	osm_stop sm
-	# a link that is never activated, and then a node that does not answer
+	# a link that is not activated, then a node that does not answer
 	sim_do "Unlink \"$near\"[$port]"
 	sim_do "ReLink \"$near\"[$port]"
 	doctor
@@ -202,7 +202,7 @@ case_doctor_missing_links() {
 	down
 }
 
-# opensm.conf with contradictory or missing lines, and a plugin for another version of OpenSM.
+# opensm.conf with contradictory or missing lines.  Then a plugin for another version of OpenSM.
 case_doctor_configuration() {
 	small 65
 	up <<<'use_ucast_cache TRUE'
@@ -225,7 +225,7 @@ case_doctor_configuration() {
 	down
 }
 
-# Dumps: tables with unreachable pairs, with loops, and with credit loops.
+# Dumps of tables with unreachable pairs, with loops, and with credit loops.
 case_doctor_tables() {
 	local net=$top/tests/cli/golden/ring.net
 	dumps() {
@@ -244,8 +244,7 @@ case_doctor_tables() {
 	ended 1
 	says FAILURE pairs
 	detailed 'is not reached by'
-	# the check "balance" warns only if the load is uneven, as in tables that do not use two of
-	# the four spines
+	# the check "balance" warns about uneven load: these tables use two of four spines
 	"$ibfattree" gen '2;4,4;1,4;1,1' -o "$T/tree.net"
 	"$ibfattree" route "$T/tree.net" --fail sw-2-1 --fail sw-2-2 \
 		-o "$T/one.lfts" 2>/dev/null

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154,SC2034
 #
-# Commands with --live predict exactly the changes that then take place.
+# Commands with --live predict exactly the changes that follow.
 
-# "route --live" under a stock engine gives the tables that the plugin makes afterwards,
-# and the number of entries that will change.
+# A stock engine routes.  "route --live" predicts the tables that the plugin makes later, and how
+# many entries will change.
 case_dry_run() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 71
 	sim_start "$T/sim" "$T/fabric.net"
@@ -47,8 +47,8 @@ case_dry_run() {
 	down
 }
 
-# "observe yes": the tables of the next engine in the list stay in use.  The plugin logs the number
-# of entries that it would change; "route --live" reports the same number.
+# "observe yes": the next engine in the list routes.  The plugin logs how many entries it would
+# change; "route --live" reports the same number.
 case_observe() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 72
 	echo 'observe yes' >"$T/conf"
@@ -64,7 +64,7 @@ case_observe() {
 	walk before
 	in_sim "$ibfattree" route --live --json -o "$T/expected.lfts" \
 		>"$T/route" 2>/dev/null
-	# at the first sweep OpenSM does not know the tables of the switches yet
+	# at the first sweep OpenSM does not know the switches' tables yet
 	resweep_observed
 	local n
 	n=$("$SIM_BUILD/jsonq" "$T/route" transition.entries)
@@ -88,8 +88,8 @@ resweep_observed() {
 	osm_wait sm "$patience" 'IBF020'
 }
 
-# OpenSM's engine "file" loads the saved tables again although LIDs have changed.
-# A link that has failed since the tables were saved is a finding.
+# OpenSM's engine "file" loads the saved tables, although LIDs have changed.  A link that has failed
+# since then is a finding.
 case_save_restore() {
 	local hosts
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 73
@@ -136,7 +136,7 @@ case_save_restore() {
 	routed_by file
 	walk second
 	same second load
-	# convert the tables back to the first LIDs: no entry may be lost
+	# convert the tables to the first LIDs again: no entry may be lost
 	in_sim "$ibfattree" save "$T/again" >"$T/out"
 	"$ibfattree" restore "$T/again" "$T/first.net" -o "$T/back.lfts" \
 		>"$T/out" || fail "$(cat "$T/out")"
@@ -153,17 +153,16 @@ case_save_restore() {
 	osm_stop sm
 }
 
-# docs/rollout.md, from the first check to production and back.  Every command of ibfattree
-# on that page is run as it is written there, except for the directories.
+# docs/rollout.md, from the first check to production and back.  Every command of ibfattree on that
+# page is run literally, only with other directories.
 case_rollout() {
 	local page=$top/docs/rollout.md ran=0
-	# on_page REGEX: the lines of the page that match, with the directories of this test
-	# instead of those of the page
+	# on_page REGEX: print the matching lines of the page, with the directories of this test
 	on_page() {
 		grep -E "^    $1" "$page" | sed "s|^    ||; s| *#.*||
 			s|/var/backups|$T|g; s|/etc/opensm|$T|g"
 	}
-	# run_line REGEX: run the command in the line that matches
+	# run_line REGEX: run the command in the matching line
 	run_line() {
 		local line status=0
 		line=$(on_page "$1")

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The fast path repairs the tables after a trap, before OpenSM sweeps; the sweep
-# that follows finds nothing to change.
+# The fast path repairs the tables after a trap, before OpenSM sweeps.  The sweep that follows
+# finds nothing to change.
 #
 #	FTR_SOAK=1	every link and every spine, long random schedules
 
 fast_conf() { echo "event_plugin_options ibfattree:$T/ibfattree.conf"; }
 
-# fast_up [LINE...]: like up, with these lines in ibfattree.conf, and lines of
-# opensm.conf on stdin.
+# fast_up [LINE...]: like up, with these lines in ibfattree.conf.  Standard input has lines of
+# opensm.conf.
 fast_up() {
 	[[ $* == *fast_sweep_delay_ms* ]] || set -- "$@" 'fast_sweep_delay_ms 100'
-	# a long timeout: on a busy machine a packet would otherwise be sent twice
+	# a long timeout: on a busy machine packets would otherwise be sent twice
 	[[ $* == *fast_timeout_ms* ]] || set -- "$@" 'fast_timeout_ms 5000'
-	# balance load: the background search of "full" would request sweeps at any time
+	# "balance load", because the background search of "full" requests sweeps at any time
 	printf '%s\n' 'balance load' "$@" >"$T/ibfattree.conf"
 	up < <(fast_conf; cat)
 	up_cables=$(sim_cables "$T/fabric.net" | cut -f 1-4)
 }
 
-# pick N: set near, near_port, far and far_port to the ends of the Nth link in $up_cables.
+# pick N: set near, near_port, far and far_port to the ends of the Nth link of $up_cables.
 pick() {
 	IFS=$'\t' read -r near near_port far far_port < \
 		<(sed -n "${1}p" <<<"$up_cables")
@@ -39,8 +39,8 @@ reconciled() {
 	osm_settled sm "$patience"
 }
 
-# One link fails and returns: the tables are repaired before the sweep, the sweep changes
-# nothing, and once the link is restored the tables are identical to those before the fault.
+# One link fails and returns.  The tables are repaired before the sweep, and the sweep changes
+# nothing.  Once the link is restored, the tables are the same as before the fault.
 die_and_return() {
 	osm_mark sm
 	cut_it
@@ -56,19 +56,19 @@ die_and_return() {
 	until_same before after
 }
 
-# event KEY: print the value of KEY in the last event of the file.
+# event KEY: print the value of KEY in the last event.
 event() {
 	tail -n 1 "$SIM_DIR/sm/ibfattree-events.jsonl" >"$T/event.json"
 	"$SIM_BUILD/jsonq" "$T/event.json" "$1"
 }
 
-# event_is KIND: true if the last event of the file is of this kind.  A thread of the plugin
-# writes the events, so the file may not contain the latest event yet.
+# event_is KIND: true if the last event in the file is of this kind.  The latest event may be
+# missing, because a thread of the plugin writes the file.
 event_is() {
 	[[ -s $SIM_DIR/sm/ibfattree-events.jsonl && $(event event) == "$1" ]]
 }
 
-# Check that ibfattree-json(5) describes every member of the last event.
+# ibfattree-json(5) must describe every member of the last event.
 event_is_documented() {
 	local key
 	event event >/dev/null
@@ -78,8 +78,8 @@ event_is_documented() {
 	done
 }
 
-# Replay the writes of the event at their times in a simulation with traffic: packets are
-# lost after the fault, but none after the last block is written.
+# Replay the writes of the event in a simulation with traffic.  Packets are lost after the fault,
+# but none after the last block is written.
 replayed() {
 	local last us
 	last=$(event ms.last)
@@ -134,8 +134,8 @@ case_fast_parallel_link() {
 	down
 }
 
-# Horizontal links join the spines of two trees.  One of these links dies and returns.  Then a
-# link inside a tree dies, so that the spine of this link sends packets down and up again.
+# Horizontal links join the spines of two trees.  One of these links fails and returns.  Then a link
+# inside a tree fails, and its spine sends packets down and up again.
 case_fast_two_trees() {
 	two_trees 4 6 >"$T/fabric.net"
 	fast_up </dev/null
@@ -163,9 +163,9 @@ case_fast_sftree() {
 	down
 }
 
-# A link of sftree's root leaf fails: with the present order of switches, some pairs of
-# switches then have no path.  The repair reports these pairs; none of them is a pair of hosts.
-# The sweep chooses another order.
+# A link of sftree's root leaf fails.  In the present order of switches, some pairs of switches then
+# have no path.  The repair reports these pairs; none of them are hosts.  The sweep chooses another
+# order.
 case_fast_sftree_root() {
 	local root
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 64
@@ -191,7 +191,7 @@ case_fast_sftree_root() {
 	down
 }
 
-# Some links of a tree fail and return, one after the other; in a soak all links do.
+# Some links of a tree fail and return, one after the other.  In a soak, all links do.
 case_fast_every_link() {
 	gen '3;4,4,8;1,4,4;1,1,1' --random-guids --random-ports --seed 65
 	fast_up </dev/null
@@ -207,7 +207,7 @@ case_fast_every_link() {
 	down
 }
 
-# All links of a switch fail, one shortly after the other.
+# All links of a switch fail in quick succession.
 spine_dies() {
 	local spine=$1
 	osm_mark sm
@@ -231,16 +231,15 @@ case_fast_every_spine() {
 		((${FTR_SOAK:-0})) || ((n++ % 16 == 0)) || continue
 		spine_dies "$spine"
 	done
-	# the links fail one by one, and a sweep may notice the last failure before the fast path
+	# a sweep may notice the last failure before the fast path does
 	note "sweeps that changed entries (IBF005):" \
 		"$(count_logged 'IBF005: .* changed [1-9]') of" \
 		"$(count_logged 'IBF005:')"
 	down
 }
 
-# A switch fails.  The fast path sends no packet that cannot be answered, because OpenSM
-# logs up to three errors for each such packet.  Fails if OpenSM logs an error until the sweep
-# that confirms the repair.
+# A switch fails.  Until the sweep that confirms the repair, OpenSM must not log an error.  It logs
+# up to three errors for each packet that cannot be answered, so the fast path must not send any.
 switch_dies_without_errors() {
 	local errors
 	osm_mark sm
@@ -279,7 +278,7 @@ case_fast_dying_middle_switch_in_log() {
 	down
 }
 
-# The link that fails belongs to the leaf of the subnet manager.
+# A link fails at the leaf of the subnet manager.
 case_fast_own_uplink() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 67
 	fast_up </dev/null
@@ -310,8 +309,8 @@ case_fast_manager_on_spine() {
 	down
 }
 
-# Repairs work if an M_Key is set.  ibsim does not enforce M_Keys; tests/unit/test_fast.c shows
-# that our packets carry the key and that packets without it change nothing.
+# Repairs with an M_Key.  ibsim does not enforce M_Keys.  tests/unit/test_fast.c shows that our
+# packets carry the key, and that packets without it change nothing.
 case_fast_m_key() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 69
 	fast_up 'fast_sweep_delay_ms 700' <<-EOF
@@ -330,9 +329,9 @@ case_fast_m_key() {
 }
 
 # errors RATE ATTRIBUTE: all ports of all switches lose RATE per cent of the packets with this
-# attribute (0: of all packets).  ibsim has one rate and one attribute per port, so the tests
-# lose one kind of packets at a time.  For a packet on a directed route ibsim uses the rate of the
-# port by which the packet enters the last switch of the route.
+# attribute (0: of all packets).  ibsim has one rate and one attribute per port, so only one kind of
+# packets is lost at a time.  For a packet on a directed route, ibsim uses the rate of the port by
+# which the packet enters the last switch.
 errors() {
 	local sw
 	for sw in $(cut -f 1,3 <<<"$up_cables" | tr '\t' '\n' | sort -u); do
@@ -341,11 +340,10 @@ errors() {
 }
 dropped() { grep -c 'drop pkt due error rate' "$SIM_DIR/ibsim.log" || true; }
 
-# When a sweep of stock OpenSM loses packets, it forgets switches or leaves tables
-# partly written ("Errors during initialization").  OpenSM repeats the sweep only at the next
-# trap or after sweep_interval (docs/upstream.md).  So after lost packets, and only then,
-# this function requests a sweep, as an administrator would.  The function is called while a case
-# waits (SIM_TICK, scripts/sim.sh).
+# When a sweep of stock OpenSM loses packets, it forgets switches or leaves tables partly written
+# ("Errors during initialization").  OpenSM sweeps again only after the next trap or after
+# sweep_interval (docs/upstream.md).  So after lost packets this function requests a sweep, as an
+# administrator would.  It is called while a case waits (SIM_TICK, scripts/sim.sh).
 lossy=0 nudged=0
 nudge() {
 	((lossy && SECONDS - nudged >= 10)) || return 0
@@ -353,10 +351,9 @@ nudge() {
 	! osm_alive "$manager" || kill -HUP "${OSM_PID[$manager]}"
 }
 
-# lossy_round ATTRIBUTE RATE N...: links fail while packets with this attribute are
-# lost.  Only the fast path sends before the sweep, so the packets lost until then are
-# those of the fast path.  On a busy machine the sweep may begin while packets are still
-# being lost; it then loses packets, too.
+# lossy_round ATTRIBUTE RATE N...: links fail while packets with this attribute are lost.  Before
+# the sweep, only packets of the fast path are under way.  On a busy machine the sweep may begin
+# early and lose packets, too.
 lossy_round() {
 	local attr=$1 rate=$2 i was
 	shift 2
@@ -382,10 +379,9 @@ lossy_round() {
 	until_same before after
 }
 
-# Lost packets: LFT writes (LinearForwardingTable is 0x19; ibsim expects decimal, 25),
-# then PortInfo (0x15, 21).  ibsim does not execute a lost request, and immediately reports
-# the timeout that the kernel would report later.  So requests are lost but answers never
-# are, and no answer is late.
+# Lost packets: first LFT writes (attribute 25), then PortInfo packets (21).  ibsim does not execute
+# a lost request, and reports at once the timeout that the kernel would report later.  So only
+# requests are lost, and no answer is late.
 case_fast_lossy() {
 	[[ -n ${FTR_SOAK:-} ]] ||
 		skip 'FTR_SOAK only: takes 40 s'
@@ -404,7 +400,7 @@ case_fast_lossy() {
 	down
 }
 
-# With the fast path off there is no repair, and the trap starts a sweep, as in stock OpenSM.
+# With the fast path off, nothing is repaired, and the trap starts a sweep, as in stock OpenSM.
 case_fast_off() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 71
 	fast_up 'fast_reroute off' </dev/null
@@ -418,7 +414,7 @@ case_fast_off() {
 }
 
 # react_to_144 on|off: save how OpenSM reacts to trap 144, with fast_reroute on or off.  A port
-# whose width has changed sends the trap.
+# sends this trap when its width has changed.
 react_to_144() {
 	local lid port
 	T=$T/$1
@@ -439,14 +435,14 @@ react_to_144() {
 	down
 }
 
-# Print the LID of a switch, and the number of one of its ports that leads to a host.
+# Print the LID of a switch and one of its ports that leads to a host.
 switch_of_a_host() {
 	awk '/^Switch/ { for (i = 1; i <= NF; i++) if ($i == "lid") lid = $(i + 1) }
 		/^\[[0-9]+\][ \t]+"H-/ && lid { split($1, p, /[][]/); print lid, p[2]; exit }' \
 		"$T/before.net"
 }
 
-# OpenSM alone handles a trap that is not about links (trap 144), with and without the fast path.
+# OpenSM alone handles a trap that is not about links (trap 144), even with the fast path on.
 case_fast_other_traps() {
 	(react_to_144 on)
 	(react_to_144 off)
@@ -454,8 +450,8 @@ case_fast_other_traps() {
 	note "$(paste -sd ' ' "$T/on/reaction")"
 }
 
-# A link that goes up and down repeatedly is damped, and sweeps still follow.  After a
-# time without failures it is used again.
+# A link that goes up and down repeatedly is damped, but sweeps still follow.  After some time
+# without failures the link is used again.
 case_fast_flapping() {
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 72
 	fast_up 'fast_flap_limit 3' 'fast_flap_hold_ms 30000' \
@@ -480,7 +476,7 @@ case_fast_flapping() {
 	down
 }
 
-# Let a random link fail or return; at most 12 links are down at a time.
+# A random link fails or returns.  At most 12 links are down at a time.
 random_step() {
 	local k=$((RANDOM * 32768 + RANDOM))
 	k=$((k % n + 1))
@@ -499,8 +495,8 @@ random_step() {
 	unset "cut[$k]"
 }
 
-# Random failures and restored links, several at a time, faster than sweeps.  The tables
-# are checked whenever the script waits until the fabric is idle.
+# Random links fail and return, several at a time, faster than sweeps.  The tables are checked
+# whenever the fabric is idle.
 random_schedule() {
 	local steps=$1 seed=$2 n i k rests=0
 	local -A cut=()
@@ -540,9 +536,8 @@ moments=('cut 0' 'cut 2' 'trap 0' 'repair 0')
 ((!${FTR_SOAK:-0})) ||
 	moments=('cut 0' 'cut 1' 'cut 2' 'cut 4' 'cut 8' 'trap 0' 'repair 0')
 
-# moment WHAT MS: cut the link, and return MS ms after the event WHAT: the cut, the log line of
-# the trap, or the log line of the repair.  While the function waits, it starts no processes,
-# because the start of a process takes longer than MS.
+# moment WHAT MS: cut the link, and return MS ms after WHAT: the cut, the log line of the trap, or
+# the log line of the repair.  Nothing here may start a process, which would take longer than MS.
 moment() {
 	local what=$1 ms=$2 regex text='' part fd end
 	case $what in
@@ -565,9 +560,9 @@ moment() {
 	exec {fd}<&-
 }
 
-# Number of times that a manager ended before the trap (untrapped), between the trap and the log
-# line of the repair (open), after a repair that was left to a sweep or had unacknowledged writes
-# (broken), and after the repair (done).
+# How many managers ended before the trap (untrapped), between trap and repair (open), after a
+# repair that was left to a sweep or had unacknowledged writes (broken), and after another repair
+# (done).
 declare -A ends=([untrapped]=0 [open]=0 [broken]=0 [done]=0)
 count_end() {
 	local end=untrapped
@@ -583,12 +578,11 @@ note_ends() {
 		"with writes unacknowledged, ${ends[done]} after the repair was logged"
 }
 
-# True if a manager ended during a repair.
 met() { ((ends[open] + ends[broken])); }
 
-# next_moment N: set m to the Nth moment; false if no more moments are to be tried.  If no manager
-# has ended during a repair so far, more moments are tried, up to 12 in all.  The note beside the
-# result of the case shows how many managers ended at which time.
+# next_moment N: set m to the Nth moment; false if there are no more.  Until a manager has ended
+# during a repair, further moments are tried, up to 12 in all.  A note beside the result shows the
+# counts.
 next_moment() {
 	m=${moments[$1]:-trap 0}
 	(($1 < ${#moments[@]})) || { ! met && (($1 < 12)); }
@@ -606,14 +600,14 @@ start_standby() {
 	start_one "$standby"
 	osm_wait "$standby" "$patience" 'Entering STANDBY'
 	cp "$SIM_DIR/$manager"/ibfattree-nominal-* "$SIM_DIR/$standby/"
-	# the start of another manager causes a sweep of the master
+	# the start of another manager makes the master sweep
 	resweep
 	at_rest
 }
 
-# An SMInfo request that ibsim had passed to the killed manager is never answered, and
-# ibsim reports no timeout.  The standby that sent it would wait for ever, even without
-# the plugin, so another standby takes its place.
+# ibsim never answers an SMInfo request that it has passed to the killed manager, and reports no
+# timeout.  A standby that has sent such a request waits for ever, even without the plugin.  Then
+# another standby takes its place.
 taken_over() {
 	! sim_until 30 osm_said "$manager" 'Entering MASTER' || return 0
 	osm_kill "$manager"
@@ -622,8 +616,8 @@ taken_over() {
 	start_one "$manager"
 }
 
-# The standby takes over during a repair; the manager that was killed becomes the next
-# standby.  A fast_window of 1 makes repairs slow.
+# The standby takes over during a repair.  The killed manager becomes the next standby.  A
+# fast_window of 1 makes repairs slow.
 case_fast_handover() {
 	two_managers
 	local seed=${FTR_SEED:-74} i m was priority=14 standby=standby stuck=0
@@ -659,7 +653,7 @@ case_fast_handover() {
 	down
 }
 
-# opensm ends cleanly during a repair; the next opensm completes the repair.
+# opensm ends cleanly during a repair.  The next opensm completes the repair.
 case_fast_stopped() {
 	local seed=${FTR_SEED:-75} i m
 	RANDOM=$seed
@@ -686,7 +680,7 @@ case_fast_stopped() {
 	down
 }
 
-# A link fails 0, 10 or 30 ms (in a soak up to 50 ms) after a sweep was requested, so that OpenSM is
+# A link fails 0, 10 or 30 ms (in a soak up to 50 ms) after a sweep was requested.  OpenSM is then
 # discovering, routing, writing, or done.
 case_fast_during_sweep() {
 	gen 648 --random-guids --random-ports --seed 76

@@ -3,8 +3,8 @@
 #
 # Hostile files in OpenSM's directories, and hostile names of nodes.
 
-# Three of the files that the plugin writes are a FIFO and two symbolic links: the plugin writes
-# to none of them and continues, and OpenSM ends cleanly.
+# A FIFO and two symbolic links have the names of files that the plugin writes.  The plugin does
+# not write to them, and continues.  OpenSM ends cleanly.
 case_hostile_files() {
 	local f
 	gen '2;4,6;1,4;1,1' --random-guids --random-ports --seed 81
@@ -29,8 +29,8 @@ case_hostile_files() {
 }
 
 # The description of an Aggregation Node has an escape sequence, a C1 control character and a
-# character that reverses text.  None of them reaches the plugin's log lines, the output of the
-# command, or the plugin's files.  (A netfile of ibsim cannot have a newline in a description.)
+# character that reverses text.  None of them reaches the log, the output of the command, or the
+# plugin's files. (In a netfile of ibsim, a description cannot have a newline.)
 case_hostile_names() {
 	gen '2;4,6;1,4;1,1' --seed 82
 	LC_ALL=C sed -i -e $'s/"host-1"/"Aggregation Node \033[2J\302\233\342\200\256"/' \
@@ -40,7 +40,7 @@ case_hostile_names() {
 	osm_start sm < <(plugin_conf </dev/null)
 	osm_wait sm "$patience" 'SUBNET UP'
 	osm_mark sm
-	# a new link in the nominal fabric: the log has the node's name
+	# a link is new in the nominal fabric, so the log has the node's name
 	sim_do 'Link "H-0200000000000100"[1] "S-0200010000000000"[2]'
 	osm_wait sm "$patience" 'IBF006: .*Aggregation Node \?\[2J\?\?'
 	live all || true
@@ -54,8 +54,7 @@ case_hostile_names() {
 	fi
 }
 
-# Cut and restore the Nth link; opensm must continue.  The tables while the link is down are
-# not checked.
+# Cut and restore the Nth link.  opensm must continue.  The tables in between are not checked.
 link_under_lies() {
 	pick "$1"
 	osm_mark sm
@@ -70,9 +69,9 @@ resweep_until_up() {
 	osm_wait sm "$patience" 'SUBNET UP|Errors during'
 }
 
-# Switches report the LID of another port, or a LID far out of range, while links fail.
-# opensm with the plugin continues, and sweeps restore the earlier tables.
-# (tests/unit/test_fast_lies.c has random answers.)
+# Switches report the LID of another port, or a LID far out of range, while links fail.  opensm with
+# the plugin continues, and sweeps restore the earlier tables.  (tests/unit/test_fast_lies.c has
+# random answers.)
 case_hostile_switches() {
 	local leaf spine i lied
 	gen '2;6,12;1,6;1,1' --random-guids --random-ports --seed 83
@@ -80,13 +79,13 @@ case_hostile_switches() {
 	walk before
 	pick 1
 	leaf=$near spine=$far
-	# the trap of the switch itself has the false LID
+	# the switch's trap has the false LID
 	sim_do "Baselid \"$leaf\"[0] 2 0"
 	link_under_lies 1
 	[[ $(count_logged 'Producer:2 \(Switch\) from LID:2 ') -gt 0 ]] ||
 		fail 'LID 2 of the leaf has not reached OpenSM'
 	sim_do "Baselid \"$spine\"[0] 48000 0"
-	# not every failed link makes OpenSM look this LID up
+	# OpenSM does not use this LID after every failed link
 	for ((i = 20; i < 40; i++)); do
 		link_under_lies "$i"
 		lied=$(count_logged ' ERR 7504: Lid is out of range: 48000')

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Functions of the end-to-end cases.  A case is a function case_NAME.  It runs in a shell
-# of its own with an empty directory $T, and fails as soon as one of its commands fails.
+# of its own with an empty directory $T, and fails at the first command that fails.
 #
 #	gen SHAPE [OPTION...]	make $T/fabric.net
 #	up [FILE]		start ibsim and opensm "sm" with the plugin on FILE
@@ -44,8 +44,8 @@ note() { echo "$*" >"$T/note"; }
 allow() { allowed+=("$@"); }
 is_manager() { manager=$1 SIM_HOST=$2; }
 
-# For cases with two managers: ibsim may leave one of them without an answer
-# (docs/upstream.md).  Then the case fails early, and tests/sim/run tries it again.
+# For cases with two managers.  ibsim may leave one of them without an answer (docs/upstream.md).
+# Then the case fails early, and tests/sim/run tries it again.
 two_managers() {
 	: >"$T/two_managers"
 	patience=${SIM_PATIENCE_TWO:-$patience}
@@ -54,7 +54,7 @@ two_managers() {
 gen() { "$ibfattree" gen "$@" --no-lids -o "$T/fabric.net"; }
 
 # Cases run without the background search, which requests sweeps at any time; prefer.sh enables it.
-# A second event_plugin_options line replaces the one printed here.
+# A later line event_plugin_options replaces this one.
 plugin_conf() {
 	echo 'balance load' >"$T/calm.conf"
 	printf '%s\n' 'event_plugin_name ibfattree' 'routing_engine dmodc' \
@@ -92,7 +92,7 @@ walk() {
 }
 
 has_lines() { [[ -e $2 && $(wc -l <"$2") == "$1" ]]; }
-# until_lines N FILE: wait until the plugin's writer thread has written a file of N lines.
+# until_lines N FILE: wait until the plugin has written a file of N lines.
 until_lines() {
 	sim_until "$patience" has_lines "$@" || fail "not $1 lines: $(ls -l "$2")"
 }
@@ -116,7 +116,8 @@ not_logged() {
 	! osm_said "$manager" "$1" || fail "the log says '$1'"
 }
 
-# all_logged REGEX: print the matching lines of all logs, from their beginning, except allowed ones.
+# all_logged REGEX: print the matching lines of all logs from their beginning.  Allowed lines are
+# left out.
 all_logged() {
 	local -a but=(-e '^$')
 	local regex
@@ -134,8 +135,8 @@ never_logged() {
 }
 
 # Check that no repair was left to a sweep or lacked an acknowledgement, and that no link was
-# damped.  Do not use this in cases with several faults at a time, in which writes may be lost on
-# links that fail meanwhile.
+# damped.  Not for cases with several faults at a time, where writes may be lost on links that fail
+# meanwhile.
 quiet() { never_logged 'WRN IBF1(09|1[01])'; }
 
 # Like quiet; also check that the sweeps after repairs changed no entry.
@@ -145,9 +146,9 @@ sweeps_change_nothing() {
 	never_logged 'IBF005: .* changed [1-9]'
 }
 
-# True if ibdmchk accepts the paths between hosts.  ibdmchk of Debian 12 often ends with
-# a segmentation fault after its last line, so its output must be complete, and its exit
-# status is ignored.
+# True if ibdmchk accepts the paths between hosts.  In Debian 12, ibdmchk often ends with a
+# segmentation fault after its last line.  So its exit status is ignored, but its output must be
+# complete.
 ibdm_finds_nothing() {
 	(cd "$SIM_DIR/$manager" || exit
 		ibdmchk -s opensm-subnet.lst -f opensm.fdbs \
@@ -156,7 +157,7 @@ ibdm_finds_nothing() {
 		grep -q -e '-I- no credit loops found' "$T/ibdmchk.txt"
 }
 
-# Run ibdmchk until it finds nothing: opensm's dumps may be incomplete until the end of a sweep.
+# Run ibdmchk until it finds nothing, because opensm's dumps are complete only after a sweep.
 ibdm() {
 	sim_until "$patience" ibdm_finds_nothing "$@" || {
 		grep -e '-E-' "$T/ibdmchk.txt" >&2 ||
@@ -177,7 +178,7 @@ agreed() {
 	}
 }
 
-# Wait until a finished sweep follows the last trap; the trap of a recent fault may be late.
+# Wait until a sweep has ended after the last trap.  The trap of a recent fault may be late.
 at_rest() {
 	sim_until "$patience" osm_is_settled "$manager" ||
 		fail "sweeps do not end"
@@ -191,23 +192,23 @@ down() {
 
 healed() { live "$1" >/dev/null 2>&1; }
 healed_and_agreed() { healed "$1" && dump_agrees "$1"; }
-# After faults opensm may need a second sweep.  Every try reads both the tables and the dump
-# again, because a sweep may have changed the tables or the dump between the two reads.
+# After faults opensm may need a second sweep.  Every try reads the tables and the dump again,
+# because a sweep may change one of them between the two reads.
 until_healed() {
 	osm_settled "$manager" "$patience"
 	sim_until "$patience" healed_and_agreed "$1" || { walk "$1"; agreed "$1"; }
 	at_rest
 }
 
-# True if a sweep that routed has ended since osm_mark.
+# True if a sweep with routing has ended since osm_mark.
 osm_has_swept() {
 	osm_log "$manager" | awk '
 		/tables configured on all switches/ { routed = 1 }
 		/SUBNET UP/ && routed { up = 1 }
 		END { exit !up }'
 }
-# Request a sweep, and wait until it has ended.  opensm writes its dump only in sweeps, and a
-# restored link that the plugin uses again causes no sweep.
+# Request a sweep, and wait until it has ended.  opensm writes its dump only in sweeps.  A restored
+# link that the plugin uses again causes no sweep.
 resweep() {
 	osm_mark "$manager"
 	kill -HUP "${OSM_PID[$manager]}"
@@ -215,7 +216,7 @@ resweep() {
 	sim_until "$patience" osm_has_swept || fail "no sweep although one was requested"
 }
 
-# Like until_healed, but also requests a sweep, because restored links may cause none.
+# Like until_healed, but request a sweep: restored links may cause none.
 until_rest() {
 	osm_settled "$manager" "$patience"
 	sim_until "$patience" healed "$1" || walk "$1"
@@ -226,9 +227,8 @@ until_rest() {
 same_as() { live "$2" && cmp -s "$T/$1.lfts" "$T/$2.lfts"; }
 same_and_agreed() { same_as "$1" "$2" && dump_agrees "$2"; }
 
-# until_same A NAME: wait until the tables are those of A.  The sweep that follows must have
-# nothing to write.  If a packet had to be sent twice, that sweep may write blocks, but the
-# sweep after it must not.
+# until_same A NAME: wait until the tables are those of A.  The sweep that follows must write
+# nothing.  If a packet was sent twice, this sweep may write blocks, but the next one must not.
 until_same() {
 	local nothing='IBF002: .* changed: 0 entries in 0 blocks'
 	sim_until "$patience" same_as "$1" "$2" || { walk "$2"; same "$1" "$2"; }

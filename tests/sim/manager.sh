@@ -65,7 +65,7 @@ joined() {
 	echo "$mlid $n"
 }
 
-# spans MLID N: ibdmchk must report N hosts in this group, and no error, as for a loop or a
+# spans MLID N: ibdmchk must report N hosts in this group, and no error such as a loop or a
 # disconnected part.
 spans() {
 	ibdm

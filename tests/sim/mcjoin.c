@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * mcjoin MGID-TAIL: the port that this process uses (SIM_HOST under ibsim) joins the
- * group ff12:401b:ffff::TAIL as a full member, and creates the group if it does not
- * exist, as IPoIB does.  Prints the MLID.
+ * mcjoin MGID-TAIL: the port of this process (SIM_HOST under ibsim) joins the group
+ * ff12:401b:ffff::TAIL as a full member.  If the group does not exist, mcjoin creates it,
+ * as IPoIB does.  Prints the MLID.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
 
-/* MCMemberRecord component mask, IBA 15.2.5.17: the components that a creator must set. */
+/* Component mask of MCMemberRecord (IBA 15.2.5.17): the components that a creator must set. */
 #define MASK_MGID	(1u << 0)
 #define MASK_PORT_GID	(1u << 1)
 #define MASK_QKEY	(1u << 2)

@@ -3,9 +3,8 @@
 #
 # Names of nodes, and the dump file that contains them.
 
-# Two leaves with one host each, two spines with one Aggregation Node each.  A name map
-# renames the Aggregation Nodes: they must not count as hosts, and the spines must not
-# count as leaves.
+# Two leaves with one host each, and two spines with one Aggregation Node each.  A name map renames
+# the Aggregation Nodes.  They must not count as hosts, and the spines must not count as leaves.
 case_renamed_aggregation_nodes() {
 	local i net=$T/fabric.net an='# "Mellanox Technologies Aggregation Node"'
 	for i in 1 2; do
@@ -24,8 +23,8 @@ case_renamed_aggregation_nodes() {
 	down
 }
 
-# opensm runs as root: a user who may write to its dump directory must not be able to
-# make it overwrite another file.
+# opensm runs as root.  A user who may write to its dump directory must not be able to make it
+# overwrite another file.
 case_dump_follows_no_link() {
 	gen '2;4,4;1,4;1,1' --seed 61
 	local dump=opensm-dmodc-ca-order.dump

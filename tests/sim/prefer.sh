@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Preferred tables: the result of the background search is applied once, and is kept through
-# faults and restarts.  Faults change only the entries that must change.
+# Preferred tables.  The result of the background search is applied once, and is kept through
+# faults and restarts.  A fault changes only the entries that must change.
 
-# Print the line of opensm.conf that enables the background search.
 searching() { echo "event_plugin_options ibfattree:$T/full.conf"; }
 
-# Cut and restore the first link in the list of sim_cables: the repair changes only entries whose
-# paths used the link, the sweep after the repair changes no entry, and after the return of the link
+# Cut and restore the first link in the list of sim_cables.  The repair changes only entries of
+# paths over this link.  The sweep after the repair changes no entry.  After the return of the link,
 # all entries have their old ports.
 cut_and_mend() {
 	local near near_port far far_port
@@ -27,8 +26,8 @@ cut_and_mend() {
 	until_same found mended
 }
 
-# not_over END END: print the entries that differ between the tables found and cut although their
-# path in found does not use the link between these ports ("GUID PORT").
+# not_over END END: print the entries that differ between the tables "found" and "cut", although
+# their path in "found" does not use the link between these ports.  END is "GUID PORT".
 not_over() {
 	awk -v a="$1" -v b="$2" '
 		FNR == 1 { file++ }
@@ -59,19 +58,19 @@ not_over() {
 		}' "$T/found.net" "$T/found.lfts" "$T/cut.lfts"
 }
 
-# shifts TABLES: print the mean load of the most loaded link over all shifts, in flows.
+# shifts TABLES: print the flows on the most loaded link, as the mean over all shifts.
 shifts() {
 	"$ibfattree" load "$T/found.net" --lfts "$T/$1.lfts" --json >"$T/load.json"
 	"$SIM_BUILD/jsonq" "$T/load.json" results.1.mean_max
 }
 
-# An irregular fabric: after the search a sweep applies its result, which has a lower load of shifts
-# than the tables of "balance load".  The tables are the same after a fault and after a restart,
-# which reads them from the file and starts no search.
+# An irregular fabric.  After the search a sweep applies its result: in shifts, the most loaded link
+# then has a lower load than with "balance load".  The tables are the same after a fault and after a
+# restart.  The restart reads them from the file and starts no search.
 case_prefer_irregular() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
-	# a long timeout: if a packet is sent twice on a busy machine, a sweep writes its
-	# block again
+	# a long timeout: on a busy machine packets would otherwise be sent twice, and a sweep would
+	# write their blocks again
 	printf '%s\n' 'balance full' 'fast_timeout_ms 500' >"$T/full.conf"
 	up < <(searching)
 	walk first
@@ -112,8 +111,8 @@ case_prefer_torn_file() {
 	down
 }
 
-# A manager without state files keeps the tables that the switches hold if option adopt is
-# set, and computes other tables if it is not.
+# With option adopt, a manager without state files keeps the tables of the switches.  Without the
+# option it computes other tables.
 case_prefer_adopt() {
 	gen '2;12,12;1,6;1,2' --random-guids --drop-links 9 --seed 71
 	echo 'balance full' >"$T/full.conf"
@@ -138,18 +137,18 @@ case_prefer_adopt() {
 	down
 }
 
-# takes_over OPTIONS: another manager with these options and without state files takes over.
+# takes_over OPTIONS: another manager without state files takes over, with these options.
 takes_over() {
 	osm_stop sm || fail "opensm ended with status $?"
 	rm -f "$SIM_DIR"/sm/ibfattree-*
-	# a long timeout: an entry that is not read in time is computed, and may differ
+	# a long timeout: an entry that is not read in time is computed, perhaps with another port
 	printf '%s\n' "$1" 'fast_timeout_ms 5000' >"$T/other.conf"
 	osm_start sm < <(plugin_conf <<<"event_plugin_options ibfattree:$T/other.conf")
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
-# takeover_from ENGINE [OPTION...]: dmodc takes over from ENGINE on a fabric that gen made with
-# these options.  The tables are then in $T/before and $T/after.
+# takeover_from ENGINE [OPTION...]: dmodc takes over from ENGINE on a fabric of gen with these
+# options.  Writes the tables to $T/before and $T/after.
 takeover_from() {
 	local engine=$1
 	shift
@@ -164,8 +163,9 @@ takeover_from() {
 	differ before after
 }
 
-# The tables of updn, which routes some pairs over other switches than dmodc, are in use.  dmodc
-# replaces them in a checked order, and "ibfattree diff --transition" finds such an order, too.
+# The switches hold the tables of updn, which routes some pairs over other switches than dmodc.
+# dmodc replaces the tables in a checked order.  "ibfattree diff --transition" finds such an order,
+# too.
 case_prefer_takeover() {
 	takeover_from updn --drop-links 9
 	logged 'IBF010: dmodc: the tables in use were replaced in a checked order: [1-9][0-9]* entr.* in [1-9][0-9]* block'
@@ -173,7 +173,7 @@ case_prefer_takeover() {
 	"$ibfattree" diff "$T/after.net" "$T/before.lfts" "$T/after.lfts" --transition >"$T/order" ||
 		[[ $? == 1 ]]
 	grep -q '^in steps  *safe' "$T/order"
-	# now the tables in use are those of dmodc
+	# now the switches hold the tables of dmodc
 	takes_over $'balance load\ntakeover ordered'
 	logged 'IBF010: dmodc: no table is replaced'
 	walk again
@@ -188,7 +188,7 @@ case_prefer_takeover_minhop() {
 	down
 }
 
-# On a damaged tree the tables of min-hop have a credit loop, so no order of writes avoids it.
+# On a damaged tree, the tables of min-hop have a credit loop, which no order of writes avoids.
 case_prefer_takeover_from_loop() {
 	takeover_from minhop --drop-links 9
 	logged 'IBF121: dmodc: .* not replaced in a checked order: the tables have a cycle of channel dependencies'

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Counts the LIDs that the tables of the switches do not reach, from the output of stock
-# tools: awk -v manager=LID [-v loops=1] -f reach.awk IBNETDISCOVER DUMP_FTS
+# Counts the LIDs that the tables of the switches do not reach, from the output of stock tools:
+# awk -v manager=LID [-v loops=1] -f reach.awk IBNETDISCOVER DUMP_FTS
 #
-# It walks from every switch to every LID of a host port (a switch with host ports counts
-# once for each of them), and from every switch to the subnet manager.  With loops=1, it also
-# searches for cycles in the channel dependency graph of all packets between host ports, on
-# one VL.
+# Follows the paths from every switch to every LID of a host port, and to the subnet manager.
+# A switch with host ports counts once for each of them.  With loops=1, also searches for
+# cycles in the channel dependency graph of all packets between host ports, on one VL.
 function quoted(s, n) { split(s, q, "\""); return q[n] }
 function number(s,    n) {	# hexadecimal; mawk has no strtonum
 	for (s = substr(s, 3); s != ""; s = substr(s, 2))
@@ -53,7 +52,7 @@ file == 2 && /^Unicast lids/ {
 }
 file == 2 && /^0x[0-9a-f]+ [0-9]+/ { lft[at, number($1)] = $2 + 0 }
 
-# Does a packet for lid that is at switch s arrive?  said[] caches results for this LID.
+# True if a packet for lid in switch s arrives.  said[] caches results for this LID.
 function arrives(s, lid,    t, path, n, i, ok) {
 	ok = -1
 	for (t = s; ok < 0; t = peer[t, lft[t, lid]]) {
@@ -71,7 +70,7 @@ function arrives(s, lid,    t, path, n, i, ok) {
 	return ok
 }
 
-# Add the dependencies between successive channels of the packets for lid from switch s.
+# Add the channel dependencies of the packets for lid from switch s.
 function depend(s, lid,    t, from, to) {
 	for (; s != home[lid] && !(s in followed); s = t) {
 		followed[s]
@@ -89,8 +88,8 @@ function depend(s, lid,    t, from, to) {
 	}
 }
 
-# The number of channels that are on a cycle or can be reached from a cycle: those that remain
-# after all channels on which no remaining channel depends are removed (Kahn 1962).
+# The number of channels on cycles, or reached from cycles.  Channels on which no other channel
+# depends are removed repeatedly, and the rest is counted (Kahn 1962).
 function on_cycles(    c, n, i, left) {
 	for (c in before) {
 		left++

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Real fabrics with the subnet manager on every kind of node (without FTR_SOAK: on two nodes, on the
-# second only with dmodc).  Stock tools read the fabric
-# and the tables, reach.awk counts unreachable LIDs, and ibdmchk looks for credit loops.
+# Real fabrics with the subnet manager on every kind of node.  Without FTR_SOAK there are only two
+# nodes, the second one only with dmodc.  Stock tools read the fabric and the tables, reach.awk
+# counts unreachable LIDs, and ibdmchk looks for credit loops.
 
-# Nodes for a subnet manager, printed as "KIND NODE": a host on the switch with the most end ports,
-# and that switch itself; a host on the switch with the fewest end ports (in both cases only
-# switches with hosts count); the switch with the most links to switches, and a host or an
-# Aggregation Node on it.
+# Print nodes for a subnet manager as "KIND NODE".  They are the switch with the most end ports and
+# a host on it; a host on the switch with the fewest end ports; the switch with the most links to
+# switches, and a host or an Aggregation Node on it.  For the first three nodes, only switches with
+# hosts count.
 places() {
 	awk 'function q(n) { split($0, a, "\""); return a[n] }
 	/^(Switch|Ca|Hca)/ { node = q(2); sw = /^Switch/
@@ -33,7 +33,6 @@ places() {
 	}' "$1"
 }
 
-# Print the LID of the subnet manager, as sminfo reports it.
 manager_lid() { in_sim sminfo | sed -n 's/.*sm lid \([0-9]*\).*/\1/p'; }
 
 # reach_from ENGINE KIND NODE: start a manager on NODE, check its tables, stop the manager.
@@ -82,7 +81,7 @@ case_reach_topograph_noan() {
 	real_reach topograph/topograph-noan.net dmodc sftree ddlr
 }
 
-# Print the tables of a ring of four switches in which all packets go clockwise.
+# Print the tables of a ring of four switches.  All packets go clockwise.
 ring_tables() {
 	local s
 	for s in 0 1 2 3; do
@@ -99,9 +98,9 @@ walker_says() {
 	grep -q "$2" "$T/said" || fail "the walker says: $(<"$T/said")"
 	echo "$status" >"$T/status"
 }
-# reach.awk itself is tested on a ring of four switches.  If all packets go clockwise, there is a
-# credit loop.  If one entry leads back, the LID has a forwarding loop.  An entry that leads to the
-# port of another host is not a path.
+# reach.awk itself, on a ring of four switches.  If all packets go clockwise, there is a credit
+# loop.  If one entry leads back, there is a forwarding loop.  An entry that leads to the port of
+# another host is not a path.
 case_reach_walker() {
 	"$ibfattree" gen torus:4 -o "$T/fabric.net"
 	ring_tables >"$T/ring"

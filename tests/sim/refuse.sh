@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Invalid input: a line of the log reports the problem and its place, and dmodc routes without this
-# input.  In some cases another engine routes instead, or the switches keep their tables.
+# Invalid input.  The log reports the problem and its place, and dmodc routes without this input.
+# In some cases another engine routes, or the switches keep their tables.
 
-# reports REGEX: start opensm with the lines of opensm.conf on stdin; the log must have a
+# reports REGEX: start opensm with the lines of opensm.conf on standard input.  The log must have a
 # matching line.
 reports() {
 	local conf
@@ -58,7 +58,7 @@ case_missing_cn_guid_file() {
 		<<<"cn_guid_file $T/nowhere"
 }
 
-# Root and option files that become invalid while opensm runs: a SIGHUP changes no entry.
+# Root and option files become invalid while opensm runs.  A SIGHUP then changes no entry.
 case_broken_root_guid_file() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --seed 45
 	sed -n 's/^switchguid=\(0x[0-9a-f]*\).*/\1/p' "$T/fabric.net" >"$T/all"
@@ -87,7 +87,8 @@ case_broken_root_guid_file() {
 }
 
 # Half of the top switches are missing from the root file.  With "roots auto" they are used as
-# roots, and the first of them is reported by GUID; with "roots strict" the engine refuses to route.
+# roots, and the log has the GUID of the first one.  With "roots strict" the engine refuses to
+# route.
 case_incomplete_root_guid_file() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --seed 48
 	sed -n 's/^Switch.*"S-\(.*\)".*"sw-3-.*/0x\1/p' "$T/fabric.net" >"$T/all"
@@ -123,7 +124,7 @@ case_incomplete_root_guid_file() {
 	down
 }
 
-# A misspelt engine: opensm does not know the name and routes by another engine.
+# opensm does not know a misspelt engine and routes by another engine.
 case_misspelt_engine() {
 	gen '2;4,4;1,4;1,1' --random-guids --seed 46
 	sim_start "$T/sim" "$T/fabric.net"
@@ -149,7 +150,7 @@ case_options_are_read() {
 	down
 }
 
-# opensm itself refuses a plugin that was built for another version.
+# opensm refuses a plugin that was built for another version.
 case_other_opensm_version() {
 	mkdir "$T/plugins"
 	sed 's/OpenSM 3\.3\.23/OpenSM 9.9.99/g' \
@@ -167,7 +168,7 @@ case_other_opensm_version() {
 	down
 }
 
-# opensm was updated and refuses the plugin: with no_fallback the switches keep their tables.
+# An updated opensm refuses the plugin.  With no_fallback the switches keep their tables.
 case_updated_opensm_no_fallback() {
 	gen '2;4,4;1,4;1,1' --random-guids --seed 47
 	up <<<'routing_engine dmodc,no_fallback'

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 #
 # sftree in stock opensm: all switches reach all others, before and after faults.  In the mode
-# "paper" the tables pass the check, or the check refuses them.
+# "paper", the check accepts or refuses the tables.
 
 plugin_sftree() {
 	sim_start "$T/sim" "${1:-$T/fabric.net}"
@@ -15,7 +15,6 @@ plugin_sftree() {
 	routed_by sftree
 }
 
-# Check that all lines of the report that count pairs say "all arrive".
 all_arrive() {
 	walk "$1" --switch-sources
 	! grep -E '^paths|^ +(host port|switch) ->' "$T/$1.txt" |
@@ -24,7 +23,7 @@ all_arrive() {
 		fail "pairs are unreachable"
 }
 
-# Query some switches by LID, and trace the path from each of them to another switch.
+# Query some switches by LID, and trace a path from each of them to another switch.
 ask_switches() {
 	local -a lids
 	local i
@@ -67,8 +66,8 @@ case_sftree_three_levels() {
 	down
 }
 
-# On this tree a spine has several downward paths to a rack.  The highest switch in the order of
-# sftree is a leaf chip of the 648-port switch.
+# On this tree a spine has several downward paths to a rack.  The root of sftree is a leaf chip of
+# the 648-port switch.
 case_sftree_racks() {
 	awk -f "$top/tests/seeds/racks.awk" >"$T/fabric.net"
 	plugin_sftree </dev/null
@@ -97,8 +96,8 @@ case_sftree_paper_mode() {
 	down
 }
 
-# On a damaged tree the published algorithms form a credit loop.  The check refuses the
-# tables and reports it, and another engine routes.
+# On a damaged tree the published algorithms form a credit loop.  The check reports the loop and
+# refuses the tables, and another engine routes.
 case_sftree_paper_is_refused() {
 	gen kary:2,4 --random-guids --random-ports --seed 19 --drop-links 5
 	echo 'sftree_mode paper' >"$T/ibfattree.conf"
@@ -114,8 +113,8 @@ case_sftree_paper_is_refused() {
 	logged 'ERR IBF210'
 	allow 'ERR IBF208: sftree refuses' 'ERR IBF210: .* updn routes now'
 	down
-	# the default mode routes without a credit loop (check has findings nevertheless,
-	# because one leaf has lost all links)
+	# The default mode routes without a credit loop.  But one leaf has lost all links, so check
+	# has findings.
 	cp "$T/fabric.net" "$T/again.net"
 	"$ibfattree" route "$T/again.net" --engine sftree -o "$T/again.lfts" \
 		2>/dev/null

@@ -3,14 +3,12 @@
 #
 # Routes stay the same through faults and restarts of OpenSM, and when the fabric grows.
 
-# Print the paths of the state files of opensm "sm".
 state() { echo "$SIM_DIR"/sm/ibfattree-nominal-*; }
 has_states() { [[ $(compgen -G "$SIM_DIR/sm/ibfattree-nominal-*" | wc -l) == "$1" ]]; }
-# has_switches N FILE: true if this state file has N switches.
 has_switches() { [[ $(grep -c '^S ' "$2") == "$1" ]]; }
 has_size() { [[ $(wc -c <"$2") == "$1" ]]; }
 
-# share_state A B: copy the state of manager A to manager B, as if both used the same directory.
+# share_state A B: copy the state of manager A to manager B, as if they shared a directory.
 share_state() {
 	sim_until "$patience" state_is_written "$1" ||
 		fail "manager $1 has written no preferred tables"
@@ -29,8 +27,8 @@ restart() {
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
-# opensm is restarted while a link is down: the tables are the same as before the restart.  Once
-# the link is restored, the tables are the same as before the fault.
+# opensm restarts while a link is down, and its tables stay the same.  Once the link is restored,
+# the tables are the same as before the fault.
 case_stable_restart() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 81
 	up </dev/null
@@ -55,7 +53,7 @@ case_stable_restart() {
 	down
 }
 
-# A damaged state file causes one line in the log, and is replaced.
+# A damaged state file causes one line in the log and is replaced.
 case_stable_torn_file() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 82
 	up </dev/null
@@ -77,8 +75,8 @@ case_stable_torn_file() {
 	down
 }
 
-# A fabric that is first seen without one of its spines: when the spine comes up, it joins
-# the nominal fabric and is reported once.
+# A fabric is first seen without one of its spines.  When the spine comes up, it joins the nominal
+# fabric and is reported once.
 case_stable_growth() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 83
 	local far
@@ -100,9 +98,9 @@ case_stable_growth() {
 	down
 }
 
-# A spine has failed, and so have all links between another spine and a leaf.  The remaining links
-# do not determine the shape of the tree.  A standby with a copy of the state file takes
-# over with the same tables; a standby without a copy computes other tables.
+# A spine has failed, and all links between another spine and a leaf.  The remaining links do not
+# determine the shape of the tree.  A standby with a copy of the state file takes over with the same
+# tables; a standby without a copy computes other tables.
 case_stable_standby() {
 	two_managers
 	gen '2;6,6;1,6;1,2' --random-guids --random-ports --seed 84
@@ -138,7 +136,7 @@ case_stable_standby() {
 
 simulator_ended() { ! sim_alive "$SIM_PID"; }
 
-# Restart ibsim with another fabric, and opensm with the state files that it has written.
+# Restart ibsim with another fabric, and opensm with its state files.
 other_net() {
 	osm_stop sm || fail "opensm ended with status $?"
 	kill "$SIM_PID"
@@ -155,9 +153,9 @@ other_net() {
 	osm_wait sm "$patience" 'SUBNET UP'
 }
 
-# A cache directory that was used with another fabric.  The state file has the GUID of
-# OpenSM's port in its name, so the second fabric gets a file of its own.  If a file with that name
-# belongs to another fabric, one log line reports this, and the file is not used but replaced.
+# A cache directory was used with another fabric.  The name of the state file has the GUID of
+# OpenSM's port, so the second fabric gets its own file.  If a file with its name belongs to another
+# fabric, one log line says so, and the file is replaced.
 case_stable_other_fabric() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 85
 	mv "$T/fabric.net" "$T/first.net"
@@ -173,7 +171,7 @@ case_stable_other_fabric() {
 	not_logged 'IBF113'
 	logged 'IBF006: the nominal fabric is the present fabric: 48 switches'
 	sim_until "$patience" has_switches 48 "$own" || fail "not 48 switches in $own"
-	# put the state of the first fabric into the file that has this port's GUID in its name
+	# put the state of the first fabric into the second fabric's file
 	osm_stop sm
 	cp "$SIM_DIR/sm/${was##*/}" "$own"
 	osm_start sm < <(plugin_conf </dev/null)
@@ -188,7 +186,7 @@ case_stable_other_fabric() {
 	down
 }
 
-# A file of an older version, without a port GUID in its name, is read and not changed.
+# A file of an older version, without a port GUID in its name, is read but not changed.
 case_stable_old_name() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 87
 	up </dev/null
@@ -214,8 +212,8 @@ case_stable_old_name() {
 	cmp "$T/old" "$SIM_DIR/sm/ibfattree-nominal" || fail 'the old file was changed'
 }
 
-# Two middle switches are replaced while opensm is not running: they have other GUIDs, but the same
-# links.  The tables are the same as before, except for entries of the LIDs of these switches.
+# Two middle switches are replaced while opensm is not running.  The new ones have other GUIDs, but
+# the same links.  Only entries of these switches' LIDs change.
 case_stable_replaced_switch() {
 	gen '3;4,4,4;1,4,4;1,1,1' --random-guids --random-ports --seed 88
 	up </dev/null
@@ -228,7 +226,7 @@ case_stable_replaced_switch() {
 	other_net "$T/new.net"
 	logged 'IBF006: the nominal fabric has changed: new_switches=0 new_links=0 new_ports=0 replaced_switches=2 '
 	walk after
-	# only the entries of the two LIDs that disappeared, and of the two new LIDs, may differ
+	# only entries of the two old and the two new LIDs may differ
 	local id name
 	for id in "$one" "$two"; do
 		name=$(sim_name "$T/fabric.net" "$id")
@@ -248,20 +246,20 @@ case_stable_replaced_switch() {
 	down
 }
 
-# lid_of SWITCH TABLES: print the LID of the switch with this name, as in by_switch.
+# lid_of SWITCH TABLES: print the LID of the switch with this name.
 lid_of() {
 	awk -v name="\"$1\"" '/^Switch/ && index($0, name) {
 		for (i = 1; i <= NF; i++)
 			if ($i == "lid") printf "0x%04x\n", $(i + 1) }' "$T/$2.net"
 }
 
-# Print the entries as "SWITCH LID PORT", with the names of switches.
+# Print the entries as "SWITCH LID PORT".  SWITCH is a name.
 by_switch() {
 	awk '/^Unicast/ { sw = $NF } /^0x/ { print sw, $1, $2 }' \
 		"$T/$1.lfts" | sort
 }
 
-# rename SWITCH...: print a netfile in which these switches have other GUIDs.
+# rename SWITCH...: print a netfile with other GUIDs for these switches.
 rename() {
 	local -a prog=()
 	local name
@@ -271,9 +269,9 @@ rename() {
 	sed "${prog[@]}"
 }
 
-# A manager hands over to one with a higher priority, and is master again later.  The manager then
-# reads the state that the other manager has written meanwhile, although OpenSM does not report a
-# handover to the plugins of the manager that hands over (docs/upstream.md).
+# A manager hands over to another manager with a higher priority, and is master again later.  Then
+# it reads the state that the other manager has written.  OpenSM does not report a handover to the
+# plugins of the manager that hands over (docs/upstream.md).
 case_stable_handback() {
 	two_managers
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 89
@@ -304,7 +302,7 @@ case_stable_handback() {
 	down
 }
 
-# Cut all links between the first leaf in the list of sim_cables and a spine other than $1.
+# Cut all links between the first leaf in the list of sim_cables and a spine that is not $1.
 pair_dies() {
 	local near near_port far one='' n=0
 	while IFS=$'\t' read -r near near_port far _; do

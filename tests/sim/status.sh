@@ -3,7 +3,6 @@
 #
 # The contents of ibfattree.prom and ibfattree-status.json follow the fabric.
 
-# metric NAME: print the value of that metric in ibfattree.prom.
 metric() {
 	awk -v name="ibfattree_$1" '$1 == name { print $2 }' \
 		"$SIM_DIR/sm/ibfattree.prom"
@@ -37,7 +36,7 @@ case_status_files() {
 		metric_is switches_without_sm_path 0 && metric_is routes 1; }; then
 		fail "$(cat "$SIM_DIR/sm/ibfattree.prom")"
 	fi
-	# 6 hosts on each of 12 leaves with 6 upward links: 6 * 66 / 6
+	# 6 hosts of a leaf send to 66 other hosts over 6 upward links: 6 * 66 / 6 flows
 	if ! { metric_is link_load_bound_flows 66 && metric_is link_load_max_flows 66; }; then
 		fail "loads: $(metric link_load_bound_flows) $(metric link_load_max_flows)"
 	fi
@@ -55,8 +54,7 @@ case_status_files() {
 	[[ -n $(metric 'last_reroute_phase_seconds{phase="last_write"}') ]]
 	prom_is_good
 	reconciled
-	# a link of the nominal fabric is missing, so the bound of the other links of its leaf is
-	# higher
+	# a missing link raises the bound of the leaf's other links
 	sim_until "$patience" metric_is missing_links 1
 	metric_is links 71
 	(($(metric link_load_bound_flows) > 66))
@@ -66,7 +64,7 @@ case_status_files() {
 	down
 }
 
-# status_files off: neither file is written; routing is the same.
+# With "status_files off" neither file is written.  Routing is the same.
 case_status_off() {
 	gen '2;4,4;1,4;1,1' --random-guids --seed 62
 	fast_up 'status_files off' </dev/null
@@ -84,7 +82,7 @@ case_status_off() {
 	[[ -z $(compgen -G "$SIM_DIR/sm/ibfattree.prom*") ]]
 }
 
-# The engine refuses to route, and no other engine does: OpenSM reports no event, but the files
+# The engine refuses to route, and there is no other engine.  OpenSM reports no event, but the files
 # show it.
 case_status_no_engine() {
 	gen kary:2,4 --random-guids --random-ports --seed 19 --drop-links 5

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# The engine routes fabrics of all kinds; the tables in the switches are complete and free of
-# loops and credit loops.
+# The engine routes fabrics of all kinds.  The tables in the switches are complete, without loops
+# and credit loops.
 
 comes_up() {
 	routed_by dmodc
@@ -52,8 +52,8 @@ case_648_hosts() {
 	comes_up
 }
 
-# ibdmchk cannot be used here: with an LMC it also expects aligned LIDs of switches, and ends
-# before it has counted the hops, even with correct tables.
+# ibdmchk is of no use here.  With an LMC it expects aligned LIDs of switches, too, and ends before
+# it has counted the hops, even with correct tables.
 case_lmc_2() {
 	gen '2;6,6;1,6;1,1' --random-guids --random-ports --seed 17
 	up <<<'lmc 2'
@@ -71,7 +71,7 @@ case_root_guid_file() {
 	comes_up
 }
 
-# Real fabrics: data that are not part of this repository.
+# Real fabrics, which are not part of this repository.
 real() {
 	local net=$FTR_TOPOLOGIES/$1
 	[[ -r $net ]] || skip "no $1 in $FTR_TOPOLOGIES (FTR_TOPOLOGIES)"
@@ -100,8 +100,8 @@ case_guid_files_of_another_fabric() {
 	comes_up
 }
 
-# Two leaves of compute nodes, two of I/O nodes.  The I/O nodes are not in the list of
-# compute nodes and still reach each other.
+# Two leaves have compute nodes, two have I/O nodes.  The I/O nodes are not in the list of compute
+# nodes, but still reach each other.
 case_cn_guid_file() {
 	gen '2;4,4;1,4;1,1' --seed 17
 	local net=$T/fabric.net

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A library to preload into opensm.  It reports how much memory opensm has allocated and not
- * freed.  RssAnon does not show this, because glibc also keeps free memory.
+ * A library to preload into opensm.  It reports how much memory opensm has allocated and
+ * not freed.  RssAnon does not show this, because glibc also keeps free memory.
  *
- * For every line that it reads from the FIFO heap.ask in the current directory, it appends
- * one line to the file heap: bytes allocated and not freed, and bytes free in all arenas.
+ * The library reads lines from the FIFO heap.ask in the current directory.  For every line
+ * it appends a line to the file heap: bytes allocated and not freed, and bytes free in all
+ * arenas.
  */
 #include <fcntl.h>
 #include <malloc.h>
@@ -17,8 +18,7 @@
 
 extern char *program_invocation_short_name;
 
-/* Write one line.  mallinfo2() counts blocks in arenas (uordblks) and mapped blocks (hblkhd)
- * separately. */
+/* mallinfo2() counts blocks in arenas (uordblks) and mapped blocks (hblkhd) separately. */
 static void report(int fd)
 {
 	struct mallinfo2 m = mallinfo2();
@@ -39,7 +39,7 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* Block all signals in this thread, so that the program's own threads receive them. */
+/* The new thread blocks all signals, so that the program's own threads receive them. */
 __attribute__((constructor)) static void start(void)
 {
 	sigset_t all, old;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154
 #
-# Two subnet managers, "sm" and "standby", are killed in turn.  A manager that is started
-# again has either a lower priority than the master and stays standby, or a higher one and
-# takes over (handover); at equal priorities the lower GUID wins.  The logs show which one
-# is the master; the test does not predict it.
+# Two subnet managers, "sm" and "standby".  Again and again, one of them is killed and started with
+# another priority.  If this priority is lower than the master's, the manager stays standby.  If it
+# is higher, the manager takes over (handover).  At equal priorities the lower GUID wins.  The test
+# reads from the logs which manager is the master.
 
 kills=0 takeovers=0 stuck=0 doubled=0 hung=0 unnoticed=0
 polling=('sminfo_polling_timeout 1000' 'polling_retry_number 3')
@@ -38,10 +38,9 @@ ibsim_noticed() {
 	(($(dead_clients) > $3))
 }
 
-# ibsim notices the death of a client only when it next writes to the client.  Then ibsim
-# clears IsSM of the client's port, although a new manager may already use that port
-# (docs/upstream.md).  So this function makes ibsim notice the death before a new manager
-# is started.
+# ibsim notices the death of a client only when it next writes to the client.  Then ibsim clears
+# IsSM of the client's port, even if a new manager already uses that port (docs/upstream.md).  So
+# this function makes ibsim notice the death before a new manager is started.
 kill_one() {
 	local left=${OSM_HOST[$(other "$1")]} dead
 	dead=$(dead_clients)
@@ -61,11 +60,12 @@ start_manager() {
 
 two_masters() { is_pair MASTER MASTER; }
 
-# A manager that starts while the other one takes over may not find that manager.  Both are then
-# masters until the next heavy sweep of one of them, so this function requests sweeps.  If
-# both remain masters, ibsim has cleared IsSM of one of them (see kill_one).  If there is no
-# master, a standby is waiting for the response to an SMInfo poll (see end_hang).  In both
-# cases one manager is restarted.
+# Wait until there is one master and one standby.
+#
+# Two masters: a manager started while the other one took over, and did not find it.  A heavy sweep
+# ends this, so the function requests sweeps.  If both remain masters, ibsim has cleared IsSM of one
+# of them (see kill_one).  No master: a standby waits for an SMInfo response (see end_hang).  In
+# both cases one manager is restarted.
 settle_pair() {
 	local id tries
 	for ((tries = 0; tries < 6; tries++)); do
@@ -89,9 +89,9 @@ when_settled() {
 	sim_until 30 osm_is_settled "$1" || return 0
 	sleep 1
 }
-# In ibsim SMInfo requests between two managers may stay unanswered for ever, with or
-# without the plugin (docs/upstream.md).  OpenSM counts them as outstanding, and its next
-# heavy sweep does not end.  Then this function restarts both managers.
+# In ibsim an SMInfo request between two managers may stay unanswered for ever, with or without the
+# plugin (docs/upstream.md).  OpenSM counts the request as outstanding, and its next heavy sweep
+# does not end.  Then this function restarts both managers.
 end_hang() {
 	local id tries
 	for ((tries = 0; tries < 5; tries++)); do
@@ -110,7 +110,7 @@ end_hang() {
 	fail "sweeps of $manager do not end"
 }
 
-# Restart the killed manager with a priority below the master's, or with the highest one.
+# Restart the killed manager, with a lower priority than the other manager or with the highest.
 come_back() {
 	local id=$1 p=${priority[$(other "$1")]}
 	((p > 0 && RANDOM % 3)) && : $((--p)) || p=15
@@ -122,8 +122,8 @@ come_back() {
 	end_hang
 }
 
-# Kill the master in three of four cases, else the standby.  If the master is killed, the standby
-# takes over, unless ibsim has left it waiting for ever.
+# Kill the master in three of four cases, else the standby.  If ibsim lets the standby wait for ever
+# after the death of the master, restart the standby.
 kill_a_manager() {
 	local id=$manager left
 	((RANDOM % 4)) || id=$(other "$id")

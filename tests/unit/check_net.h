@@ -2,9 +2,8 @@
 /*
  * Small hand-made fabrics for the tests of the checker.
  *
- * Switch i has GUID i + 1, and so index i; host h has GUID 1000 + h and
- * index h.  LIDs: switch i has 1 + i if sw_lids is set (n_sw is then at most 63), otherwise
- * none; host h has 64 + (h << lmc).
+ * Switch i has GUID i + 1 and index i.  Host h has GUID 1000 + h, index h, and the first LID 64 +
+ * (h << lmc).  If sw_lids is set, switch i has LID 1 + i; there are then at most 63 switches.
  */
 #ifndef FTR_TESTS_CHECK_NET_H
 #define FTR_TESTS_CHECK_NET_H
@@ -74,8 +73,8 @@ static inline uint8_t *net_at(struct net *n, ftr_sw s, ftr_lid lid)
 	return ftr_tables_row(n->t, s) + lid;
 }
 
-/* Route lid: its owner's switch delivers the packets, and every other switch sends them by a port
- * that leads closer to that switch: the port that is found first or, with rng, a random one. */
+/* Fill the entries of all switches for lid.  Packets take the first port that leads closer to the
+ * switch of lid or, with rng, a random one of these ports. */
 static inline void net_route(struct net *n, ftr_lid lid, struct ftr_rng *rng)
 {
 	const struct ftr_fabric *f = n->f;

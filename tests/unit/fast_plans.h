@@ -12,7 +12,6 @@
 
 #include "fake/opensm.h"
 
-/* An action that is done once, at one moment. */
 struct plan {
 	enum fake_moment when;
 	void (*what)(struct plan *p, struct fake *h);
@@ -40,8 +39,8 @@ static inline void plan(struct fake *h, struct plan *p)
 	h->moment_ctx = p;
 }
 
-/* Sweep until the plugin requests no further sweep, at most `max` times.  Then sweep once more;
- * this sweep must change nothing. */
+/* Sweep at most `max` times, until the plugin requests no further sweep.  Then check that one more
+ * sweep changes nothing. */
 static inline void sweep_until_quiet(struct fake *h, unsigned int max)
 {
 	fake_settle(h);
@@ -72,7 +71,7 @@ static inline uint8_t *all_tables(struct fake *h)
 	return t;
 }
 
-/* True if the tables of all switches equal `before`, an earlier result of all_tables(). */
+/* True if the tables of all switches equal `before`, a result of all_tables(). */
 static inline bool tables_are(struct fake *h, const uint8_t *before)
 {
 	uint8_t *now = all_tables(h);
@@ -85,7 +84,7 @@ static inline bool tables_are(struct fake *h, const uint8_t *before)
 
 struct slow {
 	double ms;		/* delay before a Set of the plugin is carried out */
-	atomic_uint n;		/* number of Sets of the plugin so far */
+	atomic_uint n;
 };
 
 static inline void slow_sets(void *ctx, const struct fake_packet *p,
@@ -112,7 +111,7 @@ route_not(const struct ftr_shape *sh, const struct ftr_route_opts *opts,
 	return ftr_fail(err, FTR_INTERNAL, "broken by the test");
 }
 
-/* Wait until ddlr's planner is ready.  Without it ddlr makes no local repairs. */
+/* Wait until ddlr's planner is ready.  Without a planner, ddlr makes no local repairs. */
 static inline void wait_for_planner(struct fake *h)
 {
 	bool making = true;
@@ -126,7 +125,6 @@ static inline void wait_for_planner(struct fake *h)
 	}
 }
 
-/* Make all engines of the plugin fail (broken = true), or let them work again (false). */
 static inline void break_engine(struct fake *h, bool broken)
 {
 	static struct ftr_engine_ops ops[IBF_MAX_ENGINES];

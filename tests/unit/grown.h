@@ -42,8 +42,8 @@ static inline struct ftr_endport host(const struct ftr_fabric *f, const char *sw
 	return f->ep[draw_host(f, sw, i)];
 }
 
-/* A case: `old` is the nominal fabric of the tree `base`, and `f` is the fabric that is seen
- * next.  The results are `n`, the nominal fabric after f was seen, and `c`, the changes. */
+/* One case. `old` is the nominal fabric of the tree `base`; `n` is the nominal fabric after the
+ * fabric `f` was seen too. `c` are the changes from `old` to `n`. */
 struct grown {
 	struct ftr_fabric *base, *f;
 	struct ftr_nominal *old, *n;
@@ -61,7 +61,7 @@ static inline void grow(struct grown *g)
 	g->n = nominal_of(g->f, g->old, &g->c);
 	ck_assert_int_eq(g->n != g->old, g->c.grew);
 	ck_assert(!g->c.reshaped);
-	/* when f is seen a second time, nothing is new */
+	/* f contains nothing new when it is seen again */
 	again = nominal_of(g->f, g->n, &c);
 	ck_assert(again == g->n && !c.grew && !c.example[0]);
 	over.nominal = g->old->shape;

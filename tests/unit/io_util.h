@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by the tests of readers, writers and generators: texts to read, and the
- * comparison of two fabrics in every published field.
+ * Shared by the tests of readers, writers and generators: texts to read, and the comparison of all
+ * public fields of two fabrics.
  */
 #ifndef FTR_TEST_IO_UTIL_H
 #define FTR_TEST_IO_UTIL_H
@@ -18,8 +18,8 @@
 
 #define PATH "t.net"
 
-/* Write the text to a new file in memory, and set *fd to its descriptor and path[] to its name.  The
- * old *fd is closed unless it is -1. */
+/* Write the text to a new file in memory. *fd becomes its descriptor, path[] its name.  The old
+ * *fd is closed; -1 means that there is none. */
 static inline void put_in_memory(int *fd, char path[64], const char *text,
 				 size_t len)
 {
@@ -83,8 +83,8 @@ static const char good_lst[] =
 	LST_CA("0000000000000100", "0000000000000101", "node1", "000A", "01")
 	LST_SW("0000000000000010", "leaf {1}", "0001", "01") LST_END;
 
-/* If this text is cut after a complete line, the only sign of the cut is a link that is
- * listed at one end only. */
+/* If this text is cut at the end of a line, no line is incomplete.  The reader must notice that a
+ * link is listed at only one end. */
 static const char good_ports[] =
 	"SW     1  1 0x0000000000000010 4x EDR - CA     4  1 0x0000000000000101 ( 'leaf 1' - 'node1' )\n"
 	"SW     1  2 0x0000000000000010 4x HDR - SW     2  3 0x0000000000000020 ( 'leaf 1' - 'spine' )\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The search for balance: bounds worked out by hand, fixed entries, cancellation at every
- * moment, allocation failures.  (Random fabrics: tests/prop/test_balance_recount.)
+ * The search for balance: bounds worked out by hand, fixed entries, cancellation at every moment,
+ * allocation failures.  Random fabrics: tests/prop/test_balance_recount.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -93,7 +93,6 @@ static bool is_spine(const struct ftr_fabric *f, ftr_sw s)
 	return true;
 }
 
-/* The ordinal of s among the spines, or among the leaf switches. */
 static uint32_t ordinal(const struct ftr_fabric *f, ftr_sw s)
 {
 	uint32_t n = 0;
@@ -103,15 +102,14 @@ static uint32_t ordinal(const struct ftr_fabric *f, ftr_sw s)
 	return n;
 }
 
-/* True if s and its peer belong to different halves of the tree.  Half of the 8 leaf switches and
- * half of the 4 spines form one half. */
+/* The tree has two halves, each with 4 leaf switches and 2 spines.  Returns true if s is a leaf
+ * switch and peer is a spine of the other half. */
 static bool crosses(const struct ftr_fabric *f, ftr_sw s, ftr_sw peer)
 {
 	return !is_spine(f, s) && is_spine(f, peer) &&
 		ordinal(f, s) / 4 != ordinal(f, peer) / 2;
 }
 
-/* A copy without the first link between the halves; NULL if there is no such link. */
 static struct ftr_fabric *cut_crossing(const struct ftr_fabric *f)
 {
 	struct edit e = EDIT_NOTHING;
@@ -140,8 +138,8 @@ static unsigned int free_port(const struct ftr_fabric *f, ftr_sw s)
 	return p;
 }
 
-/* Two trees, joined by one link between spines.  Each tree has 2 spines, and 4 leaf switches with 4
- * hosts each. */
+/* Two trees, joined by one link between spines.  Each tree has 2 spines and 4 leaf switches, with
+ * 4 hosts on each leaf switch. */
 static struct ftr_fabric *two_trees(void)
 {
 	const struct edit nothing = EDIT_NOTHING;
@@ -171,10 +169,9 @@ START_TEST(bounds_by_hand)
 {
 	/* 4 leaves, each with 4 hosts and 4 upward links: 4 * 12 / 4 flows */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 0, 0)), 12);
-	/* one leaf has lost a link: 4 * 12 / 3 */
+	/* one leaf has lost one of its links: 4 * 12 / 3 */
 	ck_assert_uint_eq(bound_of(pgft("2;4,4;1,4;1,1", 1, 0)), 16);
-	/* a pod has 16 hosts and 8 upward links, a leaf has 4 hosts and 4 upward links:
-	 * the greater one of 16 * 16 / 8 and 4 * 28 / 4 */
+	/* a pod has 16 hosts and 8 upward links: 16 * 16 / 8 (a leaf: 4 * 28 / 4) */
 	ck_assert_uint_eq(bound_of(pgft("3;4,4,2;1,4,2;1,1,1", 0, 0)), 32);
 	/* one switch has no links */
 	ck_assert_uint_eq(bound_of(pgft("1;5;1;1", 0, 0)), 0);
@@ -183,8 +180,8 @@ START_TEST(bounds_by_hand)
 }
 END_TEST
 
-/* Two pairs of switches without a link between the pairs exchange no flows: the bound is that of
- * one pair. */
+/* Two pairs of switches, with links only within each pair.  No flows go from one pair to the
+ * other, so the bound is that of one pair. */
 START_TEST(unconnected_parts_are_bounded_alone)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -216,8 +213,6 @@ START_TEST(unconnected_parts_are_bounded_alone)
 }
 END_TEST
 
-/* The bound by weights is never above the load of the most loaded link, nor above the highest load
- * of a link when flows are divided among paths. */
 START_TEST(bounds_by_weights)
 {
 	double least, most;
@@ -252,9 +247,9 @@ START_TEST(bounds_by_weights)
 }
 END_TEST
 
-/* A switch with 40 hosts is linked to 12 leaves of 5 hosts: to one leaf by one link, to each
- * other leaf by 16 links.  The single link carries 5 * 95 flows in each direction, 15 times the
- * mean of all links.  The two results of ftr_balance_bound_dual() must enclose this load. */
+/* A switch with 40 hosts is linked to 12 leaves of 5 hosts: to one leaf by one link, to each other
+ * leaf by 16 links.  The single link carries 5 * 95 flows in each direction.  The two results of
+ * ftr_balance_bound_dual() must enclose this load. */
 START_TEST(weights_grow_within_range)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -305,8 +300,7 @@ START_TEST(depths)
 	load = balance(&w, (struct ftr_balance_input){
 		.depth = FTR_BALANCE_LOAD
 	});
-	/* at depth load the most loaded link is within 2 % of the bound, and no shifts are
-	 * computed */
+	/* depth `load` computes no shifts */
 	ck_assert_uint_le(load.max_after, load.bound + load.bound / 50 + 1);
 	ck_assert_uint_lt(load.max_after, load.max_before);
 	ck_assert(load.shift_after == 0 && load.moved > 0);
@@ -392,7 +386,8 @@ static bool arrives(const struct tree *w, const struct ftr_tables *t)
 	return !r.harmful && r.cdg == FTR_CDG_ACYCLIC;
 }
 
-/* Returns the number of times that the search asked whether it is cancelled. */
+/* Cancels the search at call number `at` of stop(), and checks the result.  Returns the number of
+ * calls. */
 static uint32_t stopped_at(struct tree *w, enum ftr_balance depth, uint32_t at)
 {
 	struct stop s = { .at = at };
@@ -441,8 +436,6 @@ START_TEST(cancelled_at_any_moment)
 }
 END_TEST
 
-/* Counting the flows of all shifts takes most of the time on large fabrics.  A search that only
- * counts flows can be cancelled, too. */
 START_TEST(cancelled_while_flows_are_counted)
 {
 	uint32_t n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The checker on fabrics drawn by hand, with one fault each; every number is known.
- * Switch numbers are indices; see check_net.h for GUIDs and LIDs.
+ * The checker on fabrics drawn by hand, with one fault each.  Every number is known.  Switches are
+ * numbered by their index; see check_net.h for GUIDs and LIDs.
  */
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ static const struct ftr_check_opts tree_opts = { .rank = tree_rank };
  *	  1| |2         1| |2
  *	 h0   h1       h2   h3
  *
- * lmc is that of the hosts.  All upward paths use spine 2, except those to spine 3;
+ * lmc is the LMC of the hosts.  All upward paths use spine 2, except the paths to spine 3.  The
  * spines do not reach each other.
  */
 static struct net tree_lmc(uint32_t lmc)
@@ -120,8 +120,8 @@ START_TEST(right_tables)
 }
 END_TEST
 
-/* The effect of one changed entry of the tree.  Every case also counts two entries that are
- * missing in the unchanged tables: each spine has none for the other spine. */
+/* The effect of one changed entry of the tree.  Two missing entries are counted in every case:
+ * each spine has none for the other spine. */
 struct fault {
 	const char *what;
 	ftr_sw sw;
@@ -134,25 +134,24 @@ struct fault {
 };
 
 static const struct fault faults[] = {
-	/* leaf 1 has no entry for h0: leaf 1 and its two hosts do not reach h0 */
+	/* leaf 1 has no entry for h0; leaf 1, h2 and h3 do not reach h0 */
 	{ "missing entry", 1, HOST(0), 255, { 2, 0, 1, 2 }, { 3, 0, 0, 0 },
 	  FTR_FIND_MISSING, 3, 3 },
-	/* port 5 of spine 2 has no link; leaf 1 sends packets for h0 through spine 2 */
+	/* port 5 of spine 2 has no link; leaf 1 sends packets for h0 to spine 2 */
 	{ "dead port", 2, HOST(0), 5, { 2, 0, 2, 2 }, { 2, 2, 0, 0 },
 	  FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port beyond the switch", 2, HOST(0), 6, { 2, 0, 2, 2 },
 	  { 2, 2, 0, 0 }, FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port 254", 2, HOST(0), 254, { 2, 0, 2, 2 }, { 2, 2, 0, 0 },
 	  FTR_FIND_DEAD_PORT, 1, 2 },
-	/* h0's packets are delivered to h1: all sources except h0 itself are affected */
+	/* packets for h0 are delivered to h1 */
 	{ "wrong end", 0, HOST(0), 2, { 3, 0, 4, 2 }, { 2, 0, 4, 0 },
 	  FTR_FIND_WRONG_END, 0, 0 },
 	{ "port 0 at a foreign switch", 2, HOST(0), 0, { 2, 0, 2, 2 },
 	  { 2, 2, 0, 0 }, FTR_FIND_DEAD_PORT, 1, 2 },
 	{ "port 0 at the host's switch", 0, HOST(0), 0, { 3, 0, 4, 2 },
 	  { 2, 4, 0, 0 }, FTR_FIND_DEAD_PORT, 0, 0 },
-	/* leaf 0 delivers packets for its own LID to h1: all 4 switches are affected, but only 3
-	 * pairs, because leaf 0 forms no pair with itself */
+	/* leaf 0 delivers packets for its own LID to h1 */
 	{ "switch LID to a host", 0, SW(0), 2, { 0, 4, 0, 5 },
 	  { 2, 0, 4, 0 }, FTR_FIND_WRONG_END, 0, 0 },
 	/* leaf 1 and spine 2 send packets for h0 to each other; spine 3 still routes to leaf 0 */
@@ -194,7 +193,7 @@ START_TEST(one_fault)
 }
 END_TEST
 
-/* Two LIDs per host: the checker must treat each LID as a separate destination. */
+/* Two LIDs per host: the checker treats each LID as a separate destination. */
 START_TEST(lmc)
 {
 	struct net n = tree_lmc(1);
@@ -216,8 +215,8 @@ START_TEST(lmc)
 END_TEST
 
 /*
- * A host that lost its link still owns a LID, which is unreachable, but the host is not a
- * source.  Entries for LIDs without an owner (63) are ignored.
+ * A host that lost its link still owns a LID.  The LID is unreachable, and the host is no source.
+ * Entries for LIDs without an owner (63) are ignored.
  *
  *	h0 -1 [0] 2--2 [1] 1- h1	h2
  */
@@ -245,7 +244,7 @@ START_TEST(no_link)
 END_TEST
 
 /*
- * A ring; port 1 leads clockwise, 2 counter-clockwise, 3 to the host.
+ * A ring: port 1 leads clockwise, port 2 counter-clockwise, port 3 to the host.
  *
  *	    h0
  *	    |
@@ -270,8 +269,8 @@ static struct net ring(uint32_t len)
 	return n;
 }
 
-/* Route clockwise to the switches that are at most `clockwise` hops away in this direction, and
- * counter-clockwise to all others. */
+/* Route clockwise to the switches within `clockwise` hops in that direction, and counter-clockwise
+ * to all others. */
 static void ring_route(struct net *n, uint32_t clockwise)
 {
 	for (uint32_t s = 0; s < n->n_sw; s++)
@@ -308,7 +307,7 @@ START_TEST(ring_of_five)
 }
 END_TEST
 
-/* No path uses the link between switches 2 and 3: the checker must find no cycle. */
+/* No path uses the link between switches 2 and 3, so there is no cycle. */
 START_TEST(ring_cut)
 {
 	struct net n = ring(5);
@@ -328,9 +327,9 @@ START_TEST(ring_cut)
 }
 END_TEST
 
-/* All packets go clockwise, and packets for h0 are never delivered: the checker must find a loop
- * through every switch.  In the long ring it must cut the reported cycle to FTR_CYCLE_MAX
- * channels. */
+/* All packets go clockwise, and packets for h0 are never delivered.  The checker must find the
+ * loop through all switches.  In the long ring it reports only FTR_CYCLE_MAX channels of the
+ * cycle. */
 START_TEST(long_loop)
 {
 	struct net n = ring(5);
@@ -372,8 +371,8 @@ START_TEST(long_loop)
 END_TEST
 
 /*
- * A chain of 200 switches, ranks 0..199: more hops than the 127 that the fast walk can
- * count.  The reported length is exact nevertheless, and the proof succeeds.
+ * A chain of 200 switches with ranks 0 to 199.  The fast walk counts at most 127 hops; the
+ * reported path length must be exact nevertheless.
  *
  *	h0-[0]1--2[1]1--2[2] ... 1--2[199]-h1
  */
@@ -405,8 +404,8 @@ START_TEST(long_chain)
 END_TEST
 
 /*
- * Bogdanski et al. 2012, figure 2: four pairs that deadlock.  0, 3 and 6 are middle
- * switches, 7 is the top, A and B are on leaf 4 and D on leaf 5.
+ * Bogdanski et al. 2012, figure 2: four pairs that deadlock. 0, 3 and 6 are middle switches, and 7
+ * is the top switch.  Hosts A and B are on leaf 4, host D is on leaf 5.
  *
  *	          ___[7]___
  *	        1/         \2
@@ -415,9 +414,9 @@ END_TEST
  *	          [4]   [5]		level 0
  *	         A   B   D
  *
- * Switch to switch: 0 -> 3 through 4 and 3 -> 6 through 5 (down, then up).  Host to host:
- * B -> D through 3, D -> A through 6, 7, 0.  Dependencies (04 is the channel from switch 0
- * to switch 4): 04 43, 43 35, 35 56, 56 67, 67 70, 70 04.
+ * Paths between switches: 0 -> 3 through 4, and 3 -> 6 through 5 (down, then up).  Paths between
+ * hosts: B -> D through 3, and D -> A through 6, 7, 0.  The dependencies form a cycle (04 is the
+ * channel from switch 0 to switch 4): 04 43, 43 35, 35 56, 56 67, 67 70, 70 04.
  */
 START_TEST(four_pairs)
 {
@@ -459,8 +458,7 @@ START_TEST(four_pairs)
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
 	opts.rank = rank;
 	r = check(&n, &opts);
-	/* three turns: of packets for switch 3 at switches 4 and 5, and of packets for switch 6 at
-	 * switch 5 */
+	/* three turns: switch 4 for packets to switch 3; switch 5 for packets to switches 3, 6 */
 	ck_assert_uint_eq(r.found[FTR_FIND_TURN], 3);
 	assert_sample(&r, FTR_FIND_TURN, 0, 4, 4);
 	ck_assert_int_eq(r.cdg, FTR_CDG_PROVED);
@@ -480,8 +478,8 @@ START_TEST(four_pairs)
 }
 END_TEST
 
-/* The spines reach each other through leaf 0.  The checker must report these two turns.  They close
- * no cycle, and paths between hosts do not use them. */
+/* The spines reach each other through leaf 0.  The checker reports both turns.  They close no
+ * cycle, and no path between hosts uses them. */
 START_TEST(down_up_turn)
 {
 	struct net n = tree();
@@ -502,8 +500,7 @@ START_TEST(down_up_turn)
 }
 END_TEST
 
-/* With switches of equal rank the proof by ranks is not possible, but all faults are still
- * found. */
+/* If linked switches have the same rank, there is no proof by ranks, but all faults are found. */
 START_TEST(horizontal)
 {
 	struct net n = tree();
@@ -518,8 +515,7 @@ START_TEST(horizontal)
 }
 END_TEST
 
-/* A switch sends packets for its host over a link to itself: the checker must report a loop, and a
- * cycle of one channel. */
+/* A switch sends packets for its host over a link to itself: a loop, and a cycle of one channel. */
 START_TEST(self_link)
 {
 	struct net n = net_new(1, 4, true, 0);
@@ -578,8 +574,6 @@ START_TEST(wrong_size)
 }
 END_TEST
 
-/* In the tree all upward paths use spine 2, so a shift by 2 puts two flows on each
- * uplink; a shift by 1 sends one flow out of each leaf; gaps send nothing. */
 START_TEST(loads_of_shifts)
 {
 	struct net n = tree();
@@ -594,11 +588,11 @@ START_TEST(loads_of_shifts)
 	ck_assert_uint_eq(load, 0);
 	ck_assert(!shift_load(n.f, n.t, order, 0, 1, &load, NULL));
 	ck_assert_uint_eq(load, 0);
-	/* hosts 0 to 3 and a gap, shift 3: 0->3, 1->gap, 2->0, 3->1, gap->2 */
+	/* place 4 is a gap: host 1 sends nothing, host 2 receives nothing; flows 0->3, 2->0,
+	 * 3->1 */
 	ck_assert(!shift_load(n.f, n.t, order, 5, 3, &load, NULL));
 	ck_assert_uint_eq(load, 2);
-	/* 2->0 now ends in a loop and loads no link, and 3->1 uses spine 3; 0->2 and 1->3 still
-	 * share an uplink */
+	/* 2->0 now ends in a loop, and 3->1 uses spine 3; 0->2 and 1->3 still share an uplink */
 	*net_at(&n, 2, HOST(0)) = 2;
 	*net_at(&n, 1, HOST(1)) = 4;
 	ck_assert(!shift_load(n.f, n.t, order, 4, 2, &load, NULL));
@@ -610,8 +604,8 @@ START_TEST(loads_of_shifts)
 }
 END_TEST
 
-/* If the n-th allocation and all later ones fail, for any n, the check must return FTR_NOMEM, never
- * a partial report. */
+/* Allocation n and all later ones fail, for every n: the result is FTR_NOMEM, never a partial
+ * report. */
 START_TEST(out_of_memory)
 {
 	struct net n = ring(5);

@@ -2,14 +2,15 @@
 /*
  * Compares the checker with a slow and simple oracle on random fabrics.
  *
- * The oracle walks every (switch, LID) step by step with a list of the switches
- * visited.  It keeps the dependency graph as a square matrix of ports, and finds the
- * shortest cycle through every port by breadth-first search.  A report must equal
- * the oracle's in every field; the reported cycle must have the shortest length,
- * and each of its steps must be a dependency.
+ * The oracle walks from every switch to every LID, with a list of the switches visited.  It stores
+ * the dependency graph as a square matrix of ports.  A breadth-first search from every port finds
+ * the shortest cycle.
  *
- * FTR_CHECK_ROUNDS sets the number of fabrics.  The number of a fabric is its seed, and most
- * failures print it.
+ * All fields of a report must equal those of the oracle.  The reported cycle must have the
+ * shortest length, and each of its steps must be a dependency.
+ *
+ * FTR_CHECK_ROUNDS sets the number of fabrics.  The number of a fabric is its seed; most failures
+ * print it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ enum fate { GOOD, MISSING, DEAD, WRONG, LOOP };
 
 struct path {
 	ftr_sw sw[MAX_SW + 1];
-	uint32_t n;		/* number of switches visited */
+	uint32_t n;
 	enum fate fate;
 	ftr_sw at;
 };
@@ -83,8 +84,8 @@ static struct path walk(const struct oracle *o, ftr_sw s, ftr_lid lid)
 	}
 }
 
-/* Record the dependencies between the consecutive hops of a path, and whether each hop obeys
- * the ranks.  A path that ends in a loop is followed around the loop once more. */
+/* Record the dependencies between consecutive hops of a path, and whether each hop obeys the
+ * ranks.  A path that ends in a loop is followed around the loop a second time. */
 static void depend(struct oracle *o, const struct path *w, ftr_lid lid)
 {
 	ftr_sw way[2 * MAX_SW + 4];
@@ -174,7 +175,6 @@ static void turns(struct oracle *o, ftr_lid lid)
 	}
 }
 
-/* Length of the shortest cycle; 0: there is none. */
 static uint32_t girth(const struct oracle *o)
 {
 	uint32_t n = o->f->n_ports, best = 0;
@@ -229,8 +229,6 @@ static void consult(struct oracle *o, const struct ftr_check_opts *opts)
 
 /* ---- random fabrics and tables ------------------------------------------- */
 
-/* A random graph of switches on one to four levels; with several levels, few links join
- * switches of one level. */
 static struct net random_net(struct ftr_rng *g, uint8_t *rank)
 {
 	uint32_t n_sw = 1 + ftr_rng_below(g, MAX_SW), used[MAX_SW] = { 0 };
@@ -265,8 +263,8 @@ static struct net random_net(struct ftr_rng *g, uint8_t *rank)
 	return n;
 }
 
-/* Route lid downward at switches with a path of downward links, and at all others upward to a
- * switch that has a path. */
+/* Route lid by up/down paths: downward where downward links lead to the destination, upward
+ * elsewhere. */
 static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 		    struct ftr_rng *g)
 {
@@ -307,8 +305,10 @@ static void up_down(struct net *n, ftr_lid lid, const uint8_t *rank,
 	}
 }
 
-/* Fill the tables in one of six ways, chosen at random: 0: random entries; 1 to 3: shortest paths,
- * where entries without a path are random (1) or missing (2, 3); 4 and 5: up/down paths. */
+/* Fill the tables in one of six random ways:
+ * 0: random entries;
+ * 1 to 3: shortest paths; entries without a path are random (1) or missing (2, 3);
+ * 4, 5: up/down paths. */
 static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 {
 	uint32_t kind = ftr_rng_below(g, 6);
@@ -326,7 +326,6 @@ static void fill(struct net *n, const uint8_t *rank, struct ftr_rng *g)
 		else if (owned && kind > 0)
 			net_route(n, (ftr_lid)lid, g);
 	}
-	/* a few random entries at random places */
 	while (spoil-- > 0)
 		*net_at(n, ftr_rng_below(g, n->f->n_sw),
 			(ftr_lid)ftr_rng_below(g, n->f->max_lid + 1u)) =
@@ -375,8 +374,6 @@ static void compare(const struct oracle *o, const struct ftr_check_report *r,
 	}
 }
 
-/* Test the fabric of a seed.  verdicts[] counts each verdict, so that the test can require all of
- * them. */
 static void one_fabric(unsigned long seed, struct ftr_team *team,
 		       unsigned long *verdicts)
 {
@@ -389,8 +386,8 @@ static void one_fabric(unsigned long seed, struct ftr_team *team,
 	fill(&n, rank, &g);
 	for (uint32_t s = 0; s < n.n_sw; s++)
 		lie[s] = (uint8_t)ftr_rng_below(&g, 5);
-	/* the variants: no ranks, correct or wrong ranks; hosts or all switches as sources; the
-	 * last variant sets no_cdg */
+	/* seven variants: no ranks, correct ranks or wrong ranks, with hosts or with all switches
+	 * as sources; the seventh builds no dependency graph */
 	for (int variant = 0; variant < 7; variant++) {
 		struct ftr_check_opts opts = {
 			.rank = variant % 3 == 0 ? NULL :
@@ -460,15 +457,15 @@ static void shift_oracle(unsigned long seed)
 	net_free(&n);
 }
 
-/* The walk, by the oracle, that ftr_check_lost must report next. */
+/* ftr_check_lost must report the walks that fail, in order.  This is the next one, by the
+ * oracle. */
 struct expect {
 	const struct oracle *o;
 	const struct ftr_check_report *r;	/* passed to ftr_check_lost, or NULL */
-	uint32_t lid, sw;	/* where to continue the search */
+	uint32_t lid, sw;	/* the next walk to try */
 	unsigned long seed, n;
 };
 
-/* False if ftr_check_lost skips this LID because of the kind of its owner. */
 static bool asked(const struct expect *x, uint32_t lid)
 {
 	if (x->o->f->owner[lid].kind != FTR_OWNER_SW || !x->r)
@@ -476,7 +473,7 @@ static bool asked(const struct expect *x, uint32_t lid)
 	return x->r->bad[FTR_CHECK_HOST_SW] || x->r->bad[FTR_CHECK_SW_SW];
 }
 
-/* Advance x to the next walk that, according to the oracle, does not arrive; false if there is
+/* Advance x to the next walk of the oracle that does not arrive.  Returns false if there is
  * none. */
 static bool next_lost(struct expect *x)
 {
@@ -501,7 +498,6 @@ static void is_lost(void *ctx, ftr_sw s, ftr_lid lid)
 	x->n++;
 }
 
-/* Compare the physically connected parts with the transitive closure of the links. */
 static void parts_oracle(const struct ftr_fabric *f, unsigned long seed)
 {
 	bool joined[MAX_SW][MAX_SW] = { { false } };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * core: arenas, growing arrays, random numbers, natural order, the team, and the byte kernels,
- * which are compared with simple loops.
+ * core: arenas, growing arrays, random numbers, natural order and the team of threads.  The byte
+ * kernels are compared with simple loops.
  */
 #include <check.h>
 #include <stdatomic.h>
@@ -39,8 +39,8 @@ START_TEST(arena_aligns_and_keeps)
 END_TEST
 
 /* A new chunk is as large as all chunks before it together, but at least 64 KB and at most 2 MB.
- * The unused rest of a chunk serves later allocations, even after a larger allocation that got a
- * chunk of its own. */
+ * A large allocation may get its own chunk; later small ones must still use the rest of the chunk
+ * before. */
 START_TEST(chunks_grow)
 {
 	const size_t largest = (size_t)2 << 20;
@@ -179,7 +179,7 @@ END_TEST
 
 static void random_row(struct ftr_rng *r, uint8_t *row)
 {
-	/* infinity and small values, as in the rows of cost tables */
+	/* infinity and small values, as in the rows of a cost table */
 	for (int i = 0; i < ROWS; i++)
 		row[i] = ftr_rng_below(r, 3) ?
 			(uint8_t)ftr_rng_below(r, 6) : FTR_BYTE_INF;
@@ -268,7 +268,7 @@ START_TEST(byte_lookup)
 		bytes_lookup(to, from, ROWS, map, n);
 		for (int i = 0; i < ROWS; i++)
 			ck_assert_uint_eq(to[i], map[from[i]]);
-		/* random bytes, with a map in which elements n and above are 255 */
+		/* random bytes; element n and later elements of the map are 255 */
 		memset(map + n, 255, sizeof(map) - n);
 		for (int i = 0; i < ROWS; i++)
 			from[i] = (uint8_t)ftr_rng_next(&r);

@@ -2,10 +2,9 @@
 /*
  * ibfattree doctor: every check finds the fault for which it was made.
  *
- * planted[] has one fault for each check except sm-version, which finds no faults.  If it has none
- * for another check, the test fails.  The
- * functions of libibumad and libibverbs are replaced in this program, so that the checks
- * of this node can be tested without an adapter.
+ * planted[] must have one fault for each check except sm-version, which only lists the nodes.
+ * This program replaces the functions of libibumad and libibverbs, so it tests the checks of this
+ * node without an adapter.
  */
 #include "config.h"
 
@@ -34,9 +33,9 @@ static struct doc_result r;
 /* The answers of the libraries. */
 static struct {
 	int n_adapters;
-	int open_error;		/* error when the management port is opened; 0: none */
+	int open_error;		/* error of opening the management port; 0: none */
 	umad_port_t port;
-	bool verbs;		/* true: libibverbs knows the adapter */
+	bool verbs;		/* libibverbs knows the adapter */
 	enum ibv_mtu mtu, max_mtu;
 } node;
 
@@ -124,8 +123,7 @@ const char *ibv_get_device_name(struct ibv_device *x)
 
 struct ibv_context *ibv_open_device(struct ibv_device *x)
 {
-	/* the context has no extended operations, so that ibv_query_port() calls the function
-	 * below */
+	/* without extended operations, ibv_query_port() calls the function below */
 	static struct ibv_context ctx;
 
 	ctx.device = x;
@@ -193,7 +191,6 @@ static void sound_node(void)
 
 static char *opensm, *plugin;
 
-/* Write a file that contains a version string, like OpenSM's program and libraries. */
 static char *versioned(const char *version)
 {
 	char *path = strdup("test_doctor.XXXXXX");
@@ -215,7 +212,7 @@ static void drop(char **path)
 	*path = NULL;
 }
 
-/* Sets width and speed of a port, although the fabric is const: the test itself created it. */
+/* Sets width and speed of a port.  The fabric is const, but this test has created it. */
 static void set_rate(uint32_t at, uint8_t width, uint8_t speed)
 {
 	struct ftr_swport *p =
@@ -329,7 +326,6 @@ static void silent_node(void)
 	d.net.silent[0] = (struct doc_silent){ d.net.f->sw[0].guid, 1, "x" };
 }
 
-/* The first port of the first switch that leads to another switch. */
 static uint32_t up_port(void)
 {
 	uint32_t at = d.net.f->sw[0].first_port + 1;
@@ -344,7 +340,6 @@ static void not_active(void)
 	d.net.port[up_port()].state = 2;
 }
 
-/* Sets width and speed at both ends of the link. */
 static void rate(uint32_t at, uint8_t width, uint8_t speed)
 {
 	const struct ftr_swport *p = &d.net.f->ports[at];
@@ -393,7 +388,6 @@ static struct ftr_fabric *made(const char *form)
 	return f;
 }
 
-/* Replaces the fabric; the tables are empty. */
 static void use(struct ftr_fabric *f)
 {
 	struct ftr_err err = { 0 };
@@ -406,7 +400,6 @@ static void use(struct ftr_fabric *f)
 
 static char *state;
 
-/* Replaces the plugin's state file by that of another fabric. */
 static void other_state(void)
 {
 	struct ftr_fabric *f = made("2;3,3;1,3;1,1");
@@ -451,7 +444,6 @@ static void entry_missing(void)
 	*entry(d.net.f->ep[12].sw, d.net.f->ep[0].lid) = FTR_PORT_NONE;
 }
 
-/* Makes a loop: two switches send packets for one LID to each other. */
 static void loop(void)
 {
 	const struct ftr_swport *p = &d.net.f->ports[up_port()];
@@ -461,7 +453,7 @@ static void loop(void)
 	*entry(p->peer, lid) = p->peer_port;
 }
 
-/* Makes a credit loop in a ring of five switches; port 1 leads to the next switch, port 3 to the
+/* Makes a credit loop in a ring of five switches.  Port 1 leads to the next switch, port 3 to the
  * host. */
 static void credit_loop(void)
 {
@@ -472,7 +464,6 @@ static void credit_loop(void)
 				d.net.f->ep[e].sw == s ? 3 : 1;
 }
 
-/* Makes every leaf send all packets for other leaves through its first upward port. */
 static void all_on_one_spine(void)
 {
 	const struct ftr_fabric *f = d.net.f;
@@ -529,7 +520,7 @@ static enum doc_verdict verdict(doc_fn fn)
 	clear();
 	fn(&d, &r);
 	ck_assert_str_ne(r.text, "");
-	/* every finding has a remedy, and nothing else has one */
+	/* only a warning or a failure has a remedy */
 	ck_assert_int_eq(r.remedy[0] != 0, r.verdict == DOC_WARNING ||
 			 r.verdict == DOC_FAILURE);
 	return r.verdict;
@@ -543,7 +534,7 @@ START_TEST(test_sound)
 	if (_i < 5)
 		return;
 #endif
-	/* "files" has no GUID file or state file to check, and "sm-version" only lists the nodes */
+	/* "files" gets no files here, and "sm-version" only lists the nodes */
 	ck_assert_msg(verdict(c->run) == (strcmp(c->id, "files") &&
 					  strcmp(c->id, "sm-version") ? DOC_OK :
 					  DOC_NOT_CHECKED), "%s: %s", c->id,
@@ -587,7 +578,7 @@ START_TEST(test_lft_capacity)
 	d.net.sw[2].lft_cap = d.net.f->max_lid;
 	ck_assert_int_eq(verdict(doc_lft_capacity), DOC_FAILURE);
 	ck_assert_uint_eq(r.n_details, 1);
-	/* doc_lft_top does not report this switch a second time */
+	/* doc_lft_top does not report the same switch again */
 	d.net.sw[2].lft_top = 1;
 	ck_assert_int_eq(verdict(doc_lft_top), DOC_OK);
 }
@@ -608,7 +599,7 @@ END_TEST
 
 START_TEST(test_silent_standby)
 {
-	/* a subnet manager that does not answer is not a standby */
+	/* a subnet manager that does not answer does not count as a standby */
 	d.net.sm[1].answered = false;
 	ck_assert_int_eq(verdict(doc_standby), DOC_WARNING);
 }
@@ -640,7 +631,7 @@ START_TEST(test_counters)
 }
 END_TEST
 
-/* If a check finds many objects, it lists ten and counts all of them. */
+/* A check that finds many objects lists ten of them, and counts all. */
 START_TEST(test_details)
 {
 	for (uint32_t p = 0; p < d.net.f->n_ports; p++)
@@ -651,7 +642,6 @@ START_TEST(test_details)
 }
 END_TEST
 
-/* The option file is found by the rules of the plugin (ibf_options_path). */
 START_TEST(test_option_file)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The builder and the finished fabric: duplicate and contradictory input and its
- * messages, indices in the order of GUIDs, LIDs, copies, and failing allocations.
- * Also the difference of two tables, and turns that are translated to another fabric.
+ * The builder and the finished fabric: duplicate and contradictory input and its messages, indices
+ * in the order of GUIDs, LIDs, copies, failing allocations.  Also the difference of two tables,
+ * and the translation of turns to another fabric.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -62,8 +62,8 @@ START_TEST(order_is_by_guid)
 	ck_assert_int_eq(ftr_builder_add_link(b, end(0x300, 2),
 					      end(0x1000, 1), 4, FTR_SPEED_EDR,
 					      &err), FTR_OK);
-	/* the same link, reported from its other end with lower width and speed: it is counted
-	 * once, with the lower values */
+	/* The same link, reported from its other end with lower width and speed.  It is counted
+	 * once, with the lower values. */
 	ck_assert_int_eq(ftr_builder_add_link(b, end(0x1000, 1),
 					      end(0x300, 2), 1, FTR_SPEED_QDR,
 					      &err), FTR_OK);
@@ -192,7 +192,6 @@ START_TEST(copies_leave_out_and_keep_lids)
 }
 END_TEST
 
-/* A name is marked if two switches, two host ports, or a switch and a host port have it. */
 START_TEST(shared_names_are_marked)
 {
 	static const char *const sw_name[] = { "a", "twin", "twin", "both" };
@@ -253,7 +252,7 @@ START_TEST(link_codes)
 	ck_assert_int_eq(ftr_speed_active(1, 0), FTR_SPEED_SDR);
 	ck_assert_int_eq(ftr_speed_active(2, 0), FTR_SPEED_DDR);
 	ck_assert_int_eq(ftr_speed_active(4, 0), FTR_SPEED_QDR);
-	/* a port at an extended speed also reports QDR */
+	/* a port at an extended speed reports QDR, too */
 	ck_assert_int_eq(ftr_speed_active(4, 1), FTR_SPEED_FDR);
 	ck_assert_int_eq(ftr_speed_active(4, 2), FTR_SPEED_EDR);
 	ck_assert_int_eq(ftr_speed_active(4, 4), FTR_SPEED_HDR);
@@ -261,7 +260,7 @@ START_TEST(link_codes)
 }
 END_TEST
 
-/* Without switch b, the other switches have other indices, and turns that use b are left out. */
+/* Without switch b, the other switches get other indices.  Turns that use b are left out. */
 START_TEST(turns_of_another_fabric)
 {
 	struct ftr_fabric *f = draw("a: b c h1\nb: c h1\nc: d h1\nd: a h1\n"), *g;

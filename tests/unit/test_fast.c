@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path in a fake OpenSM: repairs while nothing else happens.
+ * The fast path in a fake OpenSM: repairs of single faults.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ START_TEST(test_off)
 	ck_assert_ptr_null(h->fast);
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
-	ck_assert(fake_sweep_wanted(h));	/* requested by OpenSM itself */
+	ck_assert(fake_sweep_wanted(h));	/* OpenSM itself has requested the sweep */
 	ck_assert(fake_sweep(h));
 	ck_assert_uint_gt(h->changed_entries, 0);
 	fake_check_healed(h);
@@ -44,7 +44,7 @@ START_TEST(test_off)
 }
 END_TEST
 
-/* Each link of the tree fails alone: the fast path must repair the tables and report the
+/* Each link of the tree fails alone.  The fast path must repair the tables and report the
  * failure. */
 START_TEST(test_one_link)
 {
@@ -75,7 +75,7 @@ START_TEST(test_one_link)
 }
 END_TEST
 
-/* Only one end sends a trap; the result must not depend on which end it is. */
+/* A link goes down, but only one end sends a trap: the leaf (case 0) or the spine (case 1). */
 START_TEST(test_one_end)
 {
 	struct fake *h = fake_new(NULL);
@@ -91,7 +91,8 @@ START_TEST(test_one_end)
 }
 END_TEST
 
-/* Both ends send a trap, the second one after the repair: the second trap causes no repair. */
+/* Both ends send a trap, but the second trap arrives after the repair.  It causes no second
+ * repair. */
 START_TEST(test_both_ends)
 {
 	struct fake *h = fake_new(NULL);
@@ -120,7 +121,7 @@ START_TEST(test_spine)
 }
 END_TEST
 
-/* All links of a spine die before the first of their traps arrives.  One repair is enough. */
+/* All links of a spine die before the first of their traps arrives.  There is only one repair. */
 START_TEST(test_spine_at_once)
 {
 	struct fake *h = fake_new(NULL);
@@ -138,9 +139,8 @@ START_TEST(test_spine_at_once)
 }
 END_TEST
 
-/* A spine dies, and only one trap arrives: from a neighbour (the traps of the other neighbours were
- * routed through the spine), or from the spine itself before it died.  The fast path must find all
- * four dead links. */
+/* A spine dies, and only one trap arrives: from a neighbour, or from the spine itself before it
+ * died.  The fast path must find all four dead links. */
 START_TEST(test_spine_one_trap)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -160,7 +160,7 @@ START_TEST(test_spine_one_trap)
 }
 END_TEST
 
-/* A switch does not answer: this alone does not make its links count as dead. */
+/* A switch does not answer.  This alone must not make its links count as dead. */
 START_TEST(test_silent_spine)
 {
 	struct fake *h = fake_new(NULL);
@@ -178,7 +178,6 @@ START_TEST(test_silent_spine)
 }
 END_TEST
 
-/* A leaf loses its last link: only its own hosts become unreachable. */
 START_TEST(test_leaf_cut_off)
 {
 	struct fake *h = fake_new(NULL);
@@ -235,8 +234,8 @@ START_TEST(test_trunk)
 }
 END_TEST
 
-/* A link of OpenSM's own leaf fails, so the stored routes over this link no longer work.
- * All blocks of the repair must still be acknowledged. */
+/* A link of OpenSM's own leaf fails, so OpenSM's routes over this link no longer work.  All blocks
+ * of the repair must still be acknowledged. */
 START_TEST(test_own_uplink)
 {
 	struct fake *h = fake_new(NULL);
@@ -249,9 +248,9 @@ START_TEST(test_own_uplink)
 }
 END_TEST
 
-/* A link has died without a trap, and packets of the repair of another link are lost on it.  All
- * lost packets are sent again at the same time over another route: the repair takes little longer
- * than one timeout. */
+/* A link has died without a trap, and the packets of another link's repair are lost on it.  All of
+ * them are sent again at the same time over another route.  So the repair takes little longer than
+ * one timeout. */
 #define LONG_MS 4000
 
 START_TEST(test_unknown_dead)
@@ -298,7 +297,7 @@ START_TEST(test_engines)
 }
 END_TEST
 
-/* As if the switches had another M_Key, with protection level 1: they answer Gets, but no Set. */
+/* The switches answer Gets but no Sets, as if they had another M_Key with protection level 1. */
 static void no_sets(void *ctx, const struct fake_packet *p,
 		    struct fake_fate *fate)
 {
@@ -306,8 +305,8 @@ static void no_sets(void *ctx, const struct fake_packet *p,
 	fate->lose_request = p->plugin && p->set;
 }
 
-/* Switches answer no packet without the M_Key: the fast path must send it.  If Sets are not
- * answered, the fast path must not report the repair as done, and a sweep must follow. */
+/* The fast path must send the M_Key, because switches do not answer packets without it.  If Sets
+ * get no answer, the repair must not be reported as done, and a sweep must follow. */
 START_TEST(test_m_key)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -334,7 +333,6 @@ START_TEST(test_m_key)
 }
 END_TEST
 
-/* The last trap that OpenSM's handler got, and the value of sweep_on_trap at that time. */
 static struct {
 	ib_mad_notice_attr_t notice;
 	bool sweep_on_trap;
@@ -350,7 +348,7 @@ static void record_trap(void *context, void *data)
 	fake_trap_process(context, data);
 }
 
-/* Traps of other kinds are passed on unchanged, and sweep_on_trap stays as it is. */
+/* Traps of other kinds are passed on unchanged.  The option sweep_on_trap is not changed. */
 START_TEST(test_other_traps)
 {
 	static const struct {
@@ -379,8 +377,8 @@ START_TEST(test_other_traps)
 }
 END_TEST
 
-/* OpenSM receives trap 128 while the fast path handles it, but does not sweep because of this
- * trap.  Other traps have their usual effect. */
+/* The fast path handles trap 128.  OpenSM receives this trap too, but must not sweep because of
+ * it.  Other traps have their usual effect. */
 START_TEST(test_mixed_traps)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -405,8 +403,8 @@ START_TEST(test_mixed_traps)
 }
 END_TEST
 
-/* A trap handler that also reads opensm.conf again, as OpenSM's sweeper may do while a trap is
- * handled: sweep_on_trap changes in opt and in opt->file_opts. */
+/* A trap handler that also changes sweep_on_trap, as if opensm.conf were read again at that
+ * time. */
 static struct fake *rescanning;
 
 static void rescan(void *context, void *data)
@@ -418,8 +416,8 @@ static void rescan(void *context, void *data)
 	fake_trap_process(context, data);
 }
 
-/* The administrator changes sweep_on_trap while the fast path handles a trap: the
- * new value stays. */
+/* The administrator changes sweep_on_trap while the fast path handles a trap.  The new value must
+ * stay. */
 START_TEST(test_option_changes)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -445,7 +443,6 @@ START_TEST(test_option_changes)
 }
 END_TEST
 
-/* sweep_on_trap FALSE: the fault is repaired, and no sweep is requested. */
 START_TEST(test_no_sweep_on_trap)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -7,8 +7,8 @@
 
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
-/* True if the plugin is going to request a sweep, or has requested one.  Cancels a request that the
- * plugin is going to make. */
+/* True if the plugin has requested a sweep, or is going to.  Cancels a request that is still to
+ * come. */
 static bool sweep_due(struct fake *h)
 {
 	bool is;
@@ -20,7 +20,7 @@ static bool sweep_due(struct fake *h)
 	return is || fake_sweep_wanted(h);
 }
 
-/* A link that stays damped is no reason to request sweeps. */
+/* A damped link, that is, one that failed too often, is no reason to request sweeps. */
 START_TEST(test_held)
 {
 	static const char *const engine[] = { "dmodc", "sftree", "dmodc" };
@@ -61,15 +61,14 @@ START_TEST(test_held)
 }
 END_TEST
 
-/* Links return.  Some steps of the repair write one block twice, but all writes are acknowledged,
- * so no sweep is needed. */
+/* Links return.  Some steps of the repair write a block twice.  All writes are acknowledged, so no
+ * sweep is needed. */
 START_TEST(test_steps)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = NO_SWEEPS });
 	uint8_t *before = all_tables(h);
 	ftr_sw s = fake_spine(h, 1);
 
-	/* cut the links that do not lead to OpenSM */
 	for (ftr_port p = 2; p <= 4; p++)
 		fake_link(h, s, p, false);
 	fake_settle(h);
@@ -89,7 +88,7 @@ START_TEST(test_steps)
 }
 END_TEST
 
-/* A discovery that began before the repair does not confirm it: another sweep follows. */
+/* A discovery that began before the repair cannot confirm the repair, so another sweep follows. */
 START_TEST(test_repeated_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -113,7 +112,7 @@ START_TEST(test_repeated_discovery)
 }
 END_TEST
 
-/* Cuts a link.  Sets p->n if the plugin's request of a sweep is due more than a second from now. */
+/* Cuts a link.  Sets p->n if the plugin waits for more than a second before it requests a sweep. */
 static void cut_and_look(struct plan *p, struct fake *h)
 {
 	cut(p, h);
@@ -124,9 +123,9 @@ static void cut_and_look(struct plan *p, struct fake *h)
 	ck_assert(!fake_sweep_wanted(h));
 }
 
-/* A link fails during a discovery that takes longer than fast_sweep_cap_ms.  If OpenSM restarted a
- * discovery at every request, no discovery might ever end; so the request is made after the
- * discovery.  _i 1: the request is urgent, because the fast path gave up the repair. */
+/* A link fails during a discovery that takes longer than fast_sweep_cap_ms.  The plugin must wait
+ * for the end of the discovery: a discovery that restarts at every request might never end.  In
+ * case 1 the request is urgent, because the fast path gave up the repair. */
 START_TEST(test_long_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -161,7 +160,7 @@ static bool transition_pends(struct fake *h)
 	return does;
 }
 
-/* A sweep of OpenSM ends a transition of ddlr; the repair is reported exactly once. */
+/* A sweep of OpenSM ends a transition of ddlr.  The repair is reported exactly once. */
 START_TEST(test_sweep_in_transition)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -203,13 +202,13 @@ static void settle_transition(struct fake *h)
 	fake_settle(h);
 	fake_until(!transition_pends(h));
 	fake_settle(h);
-	/* every reading advances the virtual clock by 1 ns, so this loop ends */
+	/* every call of rr_now() advances the virtual clock by 1 ns */
 	while (rr_now(&h->fast->rr) < h->fast->rr.view->drained_at)
 		;
 }
 
-/* If a routing confirms the tables of ddlr's planner, the planner is kept and can repair the next
- * fault immediately.  Tested with two sweeps after a repair whose transition is done. */
+/* The planner computes ddlr's local repairs.  It is kept if a routing confirms its tables, and can
+ * then repair the next fault at once. */
 START_TEST(test_planner_is_kept)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -220,7 +219,7 @@ START_TEST(test_planner_is_kept)
 
 	h->osm->subn.opt.packet_life_time = 0;
 	wait_for_planner(h);
-	/* at the first fault the worker gets the planner from the thread that has made it */
+	/* the worker thread takes the planner from the thread that has made it */
 	fake_link(h, s, fake_uplink(h, s, 1), false);
 	settle_transition(h);
 	ck_assert_uint_eq(fake_logged(h, "local repair 1: "), 1);
@@ -234,7 +233,7 @@ START_TEST(test_planner_is_kept)
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	settle_transition(h);
 	ck_assert_uint_eq(fake_logged(h, "local repair 2: "), 1);
-	/* the planner's fabric lacks this link */
+	/* the fabric of the planner does not have this link */
 	fake_link(h, s, fake_uplink(h, s, 0), true);
 	fake_settle(h);
 	ck_assert(fake_sweep(h));
@@ -245,8 +244,8 @@ START_TEST(test_planner_is_kept)
 }
 END_TEST
 
-/* Detours are checked before they are written.  _i 1: the tables have loops that the planner does
- * not know of, so the detours are refused.  _i 0: the tables have no loops. */
+/* Detours are checked before they are written.  In case 1 they are refused, because the tables
+ * have loops that the planner does not know.  In case 0 the tables have no loops. */
 START_TEST(test_detours_are_checked)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -257,7 +256,6 @@ START_TEST(test_detours_are_checked)
 	struct plan p = { .sw = s, .port = fake_uplink(h, s, 1) };
 
 	wait_for_planner(h);
-	/* every switch sends all LIDs over its first link to another switch */
 	pthread_mutex_lock(&h->fast->rr.view_lock);
 	for (ftr_sw t = 0; _i && t < f->n_sw; t++) {
 		ftr_port port = 1;
@@ -285,8 +283,8 @@ static void forget_sweep(void *ctx, struct fake *h, enum fake_moment m)
 		sweep_due(h);
 }
 
-/* A link that died during discovery is left out of the routing.  A sweep follows, because the
- * link may be up again. */
+/* The routing leaves out a link that died during discovery.  A sweep follows, because the link may
+ * be up again. */
 START_TEST(test_left_out)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = NO_SWEEPS });
@@ -316,8 +314,8 @@ static void repaired_at_once(struct plan *p, struct fake *h)
 	fake_check_healed(h);
 }
 
-/* A routing fails, and OpenSM reports no event: traps that came during the routing are handled when
- * the next sweep starts. */
+/* A routing fails, and OpenSM reports no event.  Traps that came during the routing are handled
+ * when the next sweep starts. */
 START_TEST(test_traps_of_failed_routing)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -374,8 +372,8 @@ static void nothing(void *ctx, void *data)
 	(void)data;
 }
 
-/* The clock of these tests stands still while messages are handled, even when their
- * handlers wait for each other on OpenSM's lock. */
+/* The virtual clock stands still while messages are handled, even when handlers wait for OpenSM's
+ * lock. */
 START_TEST(test_clock_stands_still)
 {
 	struct fake *h = fake_new(NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * OpenSM ends at any moment of a repair; and long runs of all kinds of events while
- * OpenSM sweeps by itself.  FTR_SEED=N begins with seed N; FTR_RUNS multiplies the
- * number of events in a long run.
+ * OpenSM ends at any moment of a repair.  Also long runs of all kinds of events, in which OpenSM
+ * sweeps by itself.  FTR_SEED=N begins with seed N; FTR_RUNS multiplies the number of events in a
+ * long run.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct dice {
 	struct ftr_rng rng;
 	unsigned int percent;
 	double slow_ms;
-	atomic_uint n;		/* number of packets of the plugin so far */
+	atomic_uint n;
 };
 
 static void some_luck(void *ctx, const struct fake_packet *p,
@@ -45,7 +45,7 @@ static void any_link(struct fake *h, struct ftr_rng *r, bool up)
 	fake_link(h, s, fake_uplink(h, s, ftr_rng_below(r, 2)), up);
 }
 
-/* Request a heavy sweep, as OpenSM does when a light sweep has found changes without a trap. */
+/* Request a heavy sweep, as OpenSM does when a light sweep finds changes without a trap. */
 static void light_sweep(struct fake *h)
 {
 	__atomic_store_n(&h->osm->subn.force_heavy_sweep, TRUE,
@@ -55,7 +55,6 @@ static void light_sweep(struct fake *h)
 
 /* ---- OpenSM ends --------------------------------------------------------- */
 
-/* True if the fake has counted more than `reported` traps, and the worker is idle. */
 static bool is_over(struct fake *h, unsigned int reported)
 {
 	bool is;
@@ -69,9 +68,10 @@ static bool is_over(struct fake *h, unsigned int reported)
 	return is;
 }
 
-/* OpenSM ends after a given number of packets of the plugin, with more packets in flight;
- * or at the end of the repair, if the repair needs fewer packets or is abandoned.  In every
- * case each block of OpenSM's copy equals that of the switch, or is written by the next sweep. */
+/* OpenSM ends after the plugin has sent the given number of packets, while later packets are in
+ * flight.  If the repair needs fewer packets or is abandoned, OpenSM ends after the repair.  Each
+ * block in which OpenSM's copy of the tables differs from the switch must be written by the next
+ * sweep. */
 START_TEST(test_end_in_repair)
 {
 	static const unsigned int after[] = { 0, 1, 5, 12, 20, 30, 45, 70 };
@@ -94,12 +94,12 @@ START_TEST(test_end_in_repair)
 }
 END_TEST
 
-/* OpenSM ends at a given moment of a sweep; its own packets that are in flight are lost, too. */
+/* OpenSM ends at a given moment of a sweep.  Its own packets in flight are lost, too. */
 struct leaving {
 	struct ftr_rng rng;
 	enum fake_moment when;
 	atomic_bool there;
-	uint32_t sweeps;	/* number of sweeps that had ended at that moment */
+	uint32_t sweeps;	/* sweeps that had ended at that moment */
 };
 
 static void leave(void *ctx, struct fake *h, enum fake_moment m)
@@ -112,7 +112,7 @@ static void leave(void *ctx, struct fake *h, enum fake_moment m)
 		return;
 	l->sweeps = h->n_sweeps;
 	atomic_store(&l->there, true);
-	/* OpenSM gets the signal to end at this moment, not when the sweep is over */
+	/* OpenSM gets the signal to end during the sweep */
 	fake_until(__atomic_load_n(&osm_exit_flag, __ATOMIC_RELAXED));
 }
 
@@ -138,8 +138,7 @@ START_TEST(test_end_in_sweep)
 	fake_until(atomic_load(&l.there));
 	now = ibf_now_ms();
 	fake_unload(h);
-	/* the plugin waits for the answers to its packets (4 tries of 50 ms), but not for
-	 * the sweep */
+	/* the plugin waits for the answers to its packets (4 tries of 50 ms), not for the sweep */
 	ck_assert_double_lt(ibf_now_ms() - now, 2000);
 	ck_assert_uint_eq(h->n_sweeps, l.sweeps + (l.when >= FAKE_ROUTED));
 	fake_check_copy(h);
@@ -149,7 +148,7 @@ START_TEST(test_end_in_sweep)
 }
 END_TEST
 
-/* OpenSM ends before the subnet has been up: the plugin must not crash or hang. */
+/* OpenSM ends before the subnet was up.  The plugin must not crash or hang. */
 START_TEST(test_end_at_once)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });
@@ -182,7 +181,7 @@ static void repair_all(struct fake *h)
 static void check_at_rest(struct fake *h)
 {
 	fake_rest(h);
-	/* if OpenSM has lost packets, it sweeps again after sweep_interval */
+	/* if packets of OpenSM were lost, OpenSM sweeps again after sweep_interval */
 	while (__atomic_load_n(&h->osm->subn.subnet_initialization_error,
 			       __ATOMIC_RELAXED)) {
 		light_sweep(h);
@@ -193,8 +192,8 @@ static void check_at_rest(struct fake *h)
 	fake_check_counters(h);
 }
 
-/* Random faults and recoveries; some packets are lost; OpenSM sweeps whenever a sweep is requested.
- * Everything is checked whenever the plugin is idle, and at the end, with all links restored. */
+/* Random faults and recoveries; some packets are lost, and OpenSM makes every requested sweep.
+ * Everything is checked whenever the plugin is idle, and at the end, when all links work again. */
 START_TEST(test_soak)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

@@ -74,7 +74,6 @@ static const struct member of_event[] = {
 	{ "lids", json_type_array, false },
 };
 
-/* Check that o has exactly these members. */
 static void check_members(struct json_object *o, const struct member *m,
 			  size_t n)
 {
@@ -116,7 +115,6 @@ static void events_path(const struct fake *h, char path[128])
 	snprintf(path, 128, "%s/ibfattree-events.jsonl", h->dir);
 }
 
-/* Parse line n of the event file; the first line is 1. */
 static struct json_object *read_event(struct fake *h, unsigned int n)
 {
 	struct json_tokener *tok = json_tokener_new();
@@ -154,7 +152,6 @@ static ftr_sw named(struct fake *h, struct json_object *o, const char *guid)
 	return s;
 }
 
-/* Check a list of n links of switch `at`: no link occurs twice, and both ends are correct. */
 static void check_links(struct fake *h, struct json_object *list, ftr_sw at,
 			unsigned int n, bool up)
 {
@@ -184,7 +181,7 @@ static void check_links(struct fake *h, struct json_object *list, ftr_sw at,
 	}
 }
 
-/* Checks the counts of an event in which no packet is lost and no pair of leaves loses its path. */
+/* Check the counts of an event without lost packets, in which all leaves keep their paths. */
 static void check_counts(struct json_object *o)
 {
 	static const char *const some[] = {
@@ -203,8 +200,8 @@ static void check_counts(struct json_object *o)
 	ck_assert_int_ge(number(o, "entries"), number(o, "drained"));
 }
 
-/* Check the member "reconcile": the sweep wrote to this number of switches, and wrote only blocks
- * with changed entries. */
+/* Check the member "reconcile": the sweep wrote to `switches` switches, and only blocks with
+ * changed entries. */
 static void check_rest(struct json_object *rest, int64_t switches)
 {
 	check_members(rest, of_reconcile, FTR_ARRAY_LEN(of_reconcile));
@@ -214,8 +211,8 @@ static void check_rest(struct json_object *rest, int64_t switches)
 	ck_assert(switches || !number(rest, "entries"));
 }
 
-/* Check the times of an event.  swept: the line was written after a sweep, not immediately after
- * the repair. */
+/* Check the times of an event.  If `swept` is set, the line was written after a sweep, otherwise
+ * directly after the repair. */
 static void check_times(struct json_object *o, bool swept)
 {
 	struct json_object *ms = get(o, "ms");
@@ -240,19 +237,18 @@ struct entry {
 	ftr_sw sw;
 	unsigned int lid;
 	uint8_t port;
-	bool listed;		/* true: an event has listed this entry */
+	bool listed;
 };
 
 /* All changes of tables by Sets of the plugin, in the order of the writes. */
 static struct {
 	struct entry *entry;
-	size_t n;		/* number of entries */
-	size_t checked;		/* number of entries that the events listed */
+	size_t n;
+	size_t checked;		/* number of entries in the events */
 	uint8_t *lft;		/* [n_sw * (FTR_LID_MAX + 1)] the tables before a write */
-	bool *plugin;		/* [n_sw * BLOCKS] true: the block's last Set was the plugin's */
+	bool *plugin;		/* [n_sw * BLOCKS] the plugin sent the last Set of this block */
 } record;
 
-/* Note the sender of a Set.  The packet is not affected. */
 static void note_sender(void *ctx, const struct fake_packet *p,
 			struct fake_fate *fate)
 {
@@ -283,7 +279,6 @@ static void note_block(struct fake *h, ftr_sw s, unsigned int block)
 	}
 }
 
-/* Record the changes after a switch has carried out a Set. */
 static void note_writes(void *ctx, struct fake *h)
 {
 	(void)ctx;
@@ -312,7 +307,6 @@ static struct fake *new_recorded(void)
 	return h;
 }
 
-/* Check that the events listed all changes by the plugin. */
 static void free_recorded(struct fake *h)
 {
 	fake_free(h);
@@ -323,8 +317,8 @@ static void free_recorded(struct fake *h)
 	free(record.plugin);
 }
 
-/* Check that [LID, port] of switch s is one of the next n entries that the plugin wrote, and that
- * no event has listed this entry before. */
+/* The plugin has written n more entries.  Check that [LID, port] of switch s is one of them, and
+ * that no event has listed this entry yet. */
 static void check_entry(ftr_sw s, struct json_object *pair, size_t n)
 {
 	int64_t lid = json_object_get_int64(json_object_array_get_idx(pair, 0));
@@ -344,8 +338,8 @@ static void check_entry(ftr_sw s, struct json_object *pair, size_t n)
 		     " for LID %" PRId64 " to switch %u", port, lid, s);
 }
 
-/* Check the list of writes: it has exactly the entries that the plugin changed in the switches.  If
- * no switch is dead, their number is the number of entries that the event reports. */
+/* Check that the list of writes has exactly the entries that the plugin changed.  If no switch is
+ * dead, the event must report the same number of entries. */
 static void check_sets(struct fake *h, struct json_object *o, ftr_sw dead)
 {
 	struct json_object *list = get(o, "sets"), *ms = get(o, "ms");
@@ -382,7 +376,7 @@ struct want {
 	const char *event;
 	ftr_sw at;		/* switch at one end of each link of the event */
 	unsigned int n_links;
-	bool cut_off;		/* true: no packet reaches switch `at` */
+	bool cut_off;		/* no packet reaches switch `at` */
 };
 
 static void check_event(struct fake *h, unsigned int n, struct want w)
@@ -413,8 +407,8 @@ static void check_lines(struct fake *h, unsigned int n)
 	ck_assert_uint_eq(fake_events(h, "{\"schema\""), n);
 }
 
-/* A link fails and returns.  The event of the failure must be written after the sweep that confirms
- * the failure. */
+/* A link fails and returns.  The event of the failure must be written after the sweep that
+ * confirms it. */
 START_TEST(test_link_events)
 {
 	struct fake *h = new_recorded();
@@ -436,7 +430,7 @@ START_TEST(test_link_events)
 }
 END_TEST
 
-/* A spine over which no other switch communicates with OpenSM. */
+/* A spine that no other switch uses on its path to OpenSM. */
 static ftr_sw spare_spine(struct fake *h)
 {
 	ftr_lid sm = h->fab->ep[h->sm].lid;
@@ -457,7 +451,7 @@ static ftr_sw spare_spine(struct fake *h)
 	}
 }
 
-/* Take up or down all four links of a spine, or all but the one that leads to OpenSM. */
+/* Take the links of a spine up or down: all four, or only those that do not lead to OpenSM. */
 static void turn(struct fake *h, ftr_sw s, bool all, bool up)
 {
 	ftr_port keep = h->sw[s].lft[h->fab->ep[h->sm].lid];
@@ -476,8 +470,8 @@ struct loss {
 	bool all;
 };
 
-/* Take down the links of a switch during a routing.  The traps wait for the end of the routing
- * and are handled together. */
+/* Take down the links of a switch during a routing.  The traps are handled together when the
+ * routing has ended. */
 static void lose(void *ctx, struct fake *h, enum fake_moment m)
 {
 	const struct loss *l = ctx;
@@ -486,7 +480,6 @@ static void lose(void *ctx, struct fake *h, enum fake_moment m)
 		turn(h, l->s, l->all, false);
 }
 
-/* Let links of a spine fail, and return before the sweep that would confirm the failure. */
 static void lose_and_find(struct fake *h, struct loss l)
 {
 	h->moment = lose;
@@ -501,7 +494,7 @@ static void lose_and_find(struct fake *h, struct loss l)
 	fake_check_healed(h);
 }
 
-/* A switch that keeps one link is not down: the events must report its links. */
+/* A switch that keeps one link is not down.  The events must report its links, not the switch. */
 START_TEST(test_part_of_switch)
 {
 	struct fake *h = new_recorded();
@@ -515,8 +508,8 @@ START_TEST(test_part_of_switch)
 }
 END_TEST
 
-/* If none of a switch's links is in use, packets of the fast path do not reach the switch.  When
- * the switch returns, only a sweep can write its tables: the event must have stage "sweep". */
+/* Only a sweep can write the tables of a returning switch, because packets of the fast path do not
+ * reach it.  The event must have stage "sweep". */
 static void check_return(struct fake *h, unsigned int line, ftr_sw s)
 {
 	struct json_object *o = read_event(h, line);
@@ -550,7 +543,7 @@ START_TEST(test_spine_events)
 }
 END_TEST
 
-/* A switch that loses its links one by one is down when the last one fails. */
+/* A switch loses its links one by one.  It is down when the last link fails. */
 START_TEST(test_last_link)
 {
 	struct fake *h = fake_new(NULL);
@@ -579,7 +572,6 @@ END_TEST
 
 #define MANY_SETS 3000
 
-/* Write a record with MANY_SETS sets of 64 entries; set i has ms = i. */
 static void write_long(struct fake *h, struct ibf_generation *gen)
 {
 	struct rr_repair r = {
@@ -608,7 +600,8 @@ static void write_long(struct fake *h, struct ibf_generation *gen)
 	free(r.link);
 }
 
-/* No line exceeds the limit in ibfattree-json(5), and no line is missing. */
+/* A long record is divided into lines.  No line exceeds the limit in ibfattree-json(5), and no set
+ * is missing. */
 START_TEST(test_long_record)
 {
 	struct fake *h = fake_new(NULL);
@@ -669,7 +662,7 @@ static void cut_one(struct fake *h, unsigned int i)
 	fake_flush(h);
 }
 
-/* A FIFO in place of the file blocks nothing; a symbolic link is not followed. */
+/* A FIFO in place of the file blocks nothing.  A symbolic link is not followed. */
 START_TEST(test_file_replaced)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -695,8 +688,8 @@ START_TEST(test_file_replaced)
 }
 END_TEST
 
-/* The file is renamed, and later truncated, as logrotate does without notice: each time, the next
- * event must be the first line of the file. */
+/* The file is renamed, and later truncated, as logrotate does.  Each time, the next event must be
+ * the first line of the file. */
 START_TEST(test_rotation)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

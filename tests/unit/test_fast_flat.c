@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Nothing grows: thousands of random faults and repairs, sweeps and reroutes in one
- * process.  Whenever the fabric is complete and the plugin is idle, the number of
- * bytes allocated, of threads and of file descriptors has not grown.
+ * A leak test: thousands of random faults, repairs, sweeps and reroutes in one process.  Memory,
+ * threads and file descriptors are counted whenever the fabric is complete and the plugin is idle.
+ * Their numbers must not grow.
  *
- * By default there are a few dozen faults and repairs.  With FTR_SOAK=1 there are 10,000, about half
- * of them repairs: the test prints a line for each tenth of them, and the memory of the process
- * (RssAnon) must not grow in the last tenth, either.  CK_RUN_CASE=ddlr runs this engine only.
+ * By default there are a few dozen faults and repairs.  With FTR_SOAK=1 there are 10,000, divided
+ * into ten parts, and the test prints a line for each part.  In the last part, the memory of the
+ * process (RssAnon) must not grow either.  CK_RUN_CASE=ddlr runs only this engine.
  */
 #include <check.h>
 #include <dirent.h>
@@ -22,15 +22,15 @@
 
 #define PARTS 10
 #define DOWN_MAX 6
-/* Tolerance for temporary data, the size of which differs between measurements. */
+/* tolerance for temporary data, whose size differs between measurements */
 #define NOISE_BYTES (64 * 1024)
-/* Tolerance for free pages that malloc() keeps in its arenas. */
+/* tolerance for free pages that malloc() keeps */
 #define NOISE_KB 256
 
 static const char *const engines[] = { "dmodc", "sftree", "ddlr" };
 
 struct level {
-	size_t bytes;		/* number of bytes allocated and not freed, in all arenas */
+	size_t bytes;		/* bytes allocated and not freed */
 	long rss_kb;
 	unsigned int threads, fds;
 };
@@ -70,7 +70,6 @@ static unsigned int count_fds(void)
 	return n;
 }
 
-/* Exclude the fake's own log from the measurement. */
 static void forget_log(struct fake *h)
 {
 	pthread_mutex_lock(&h->mutex);
@@ -136,8 +135,8 @@ static void whole_and_at_rest(struct run *r)
 	fake_check_copy_clean(r->h);
 }
 
-/* Wait for the thread in which ddlr makes its planner; it ends some time after the sweep.  Wait ten
- * minutes at most: a thread that has not ended by then is assumed never to end. */
+/* Wait for the end of the thread that makes ddlr's planner; the thread may run longer than the
+ * sweep.  Give up after ten minutes. */
 static void wait_for_threads(struct run *r)
 {
 	unsigned int n = (unsigned int)status_line("Threads");
@@ -206,7 +205,7 @@ START_TEST(nothing_grows)
 		if (i < PARTS)
 			most = FTR_MAX(most, l[i].rss_kb);
 	}
-	/* compare with l[1]: in the first part some memory is allocated that is kept */
+	/* the first part allocates memory that is kept */
 	for (unsigned int i = 2; i <= PARTS; i++) {
 		ck_assert_uint_le(l[i].bytes, l[1].bytes + NOISE_BYTES);
 		ck_assert_uint_le(l[i].threads, l[1].threads);

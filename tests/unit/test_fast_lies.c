@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Faulty switches: their answers to the fast path contain random data, belong to another
- * request, report errors, come twice or late, or acknowledge a Set that was not
- * carried out.  The plugin does not crash, hang, or keep OpenSM from ending.  When the
- * switches work again, sweeps lead to sound and complete tables, unless a Set was falsely
- * acknowledged.  FTR_SEED=N begins with seed N.
+ * Faulty switches.  Some of their answers to the fast path contain random data, belong to another
+ * request, or report errors.  Other answers come twice or late, or acknowledge a Set that was not
+ * carried out.
+ *
+ * The plugin must not crash, hang, or keep OpenSM from ending.  When the switches work again,
+ * sweeps must lead to sound and complete tables.  Tables with a falsely acknowledged Set are not
+ * checked.  FTR_SEED=N begins with seed N.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -16,11 +18,10 @@
 struct liar {
 	struct ftr_rng rng;
 	unsigned int percent;
-	bool ignore;		/* true: some Sets are acknowledged but not carried out */
+	bool ignore;		/* acknowledge some Sets without carrying them out */
 	atomic_uint reported;
 };
 
-/* Falsify the answers to some of the packets.  Called with the wire's mutex held. */
 static void lie(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 {
 	struct liar *l = ctx;
@@ -82,7 +83,7 @@ static void run_test_fast_lies(int i, bool ignore)
 	fake_settle(h);
 	ck_assert_uint_gt(atomic_load(&l.reported), 0);
 	fake_set_fate(h, NULL, NULL);
-	/* a Set that was acknowledged but not carried out cannot be detected */
+	/* a falsely acknowledged Set cannot be detected */
 	for (int k = 0; !ignore && k < 4; k++) {
 		fake_sweep(h);
 		fake_settle(h);

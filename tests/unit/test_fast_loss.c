@@ -14,12 +14,11 @@
 
 #define QUICK "fast_timeout_ms 20\n"
 
-/* Which packets of the plugin are lost, delayed or repeated, and how. */
 struct loss {
-	bool sets, gets;	/* true: Sets, or Gets, of the plugin are affected */
+	bool sets, gets;	/* these kinds of the plugin's packets are affected */
 	ftr_sw to;		/* only packets to this switch; FTR_SW_NONE: to all */
 	unsigned int every;	/* only every n-th of these packets; 0 or 1: all */
-	bool first_copy;	/* true: only the first transmission of a packet, not its retries */
+	bool first_copy;	/* only the first transmission of a packet, not its retries */
 	struct fake_fate fate;
 	double spread_ms;	/* not 0: the answers to 16 consecutive packets arrive in reverse
 				 * order, this many ms apart */
@@ -39,8 +38,8 @@ static void lossy(void *ctx, const struct fake_packet *p,
 		fate->back_ms = l->spread_ms * (16 - p->number % 16);
 }
 
-/* Sweeps write the lost blocks again; the next sweep changes nothing.  Returns the number of
- * blocks that the sweeps wrote. */
+/* Check that sweeps write the lost blocks again and that one more sweep changes nothing.  Returns
+ * the number of blocks that the sweeps wrote. */
 static uint32_t check_after(struct fake *h)
 {
 	uint32_t written = 0;
@@ -65,7 +64,7 @@ static uint32_t check_after(struct fake *h)
 /* ---- lost packets that are sent again ------------------------------------ */
 
 static const struct loss harmless[] = {
-	/* lost once */
+	/* the first transmission is lost */
 	{ .sets = true, .every = 3, .to = FTR_SW_NONE, .first_copy = true,
 	  .fate.lose_request = true },
 	{ .sets = true, .every = 2, .to = FTR_SW_NONE, .first_copy = true,
@@ -105,8 +104,8 @@ END_TEST
 
 /* ---- Sets are lost ------------------------------------------------------- */
 
-/* Number of blocks that OpenSM's next sweep must write.  only: count those of this switch;
- * FTR_SW_NONE: count all. */
+/* Number of blocks that OpenSM's next sweep must write: those of switch `only`, or of all switches
+ * if `only` is FTR_SW_NONE. */
 static uint32_t marked_blocks(struct fake *h, ftr_sw only)
 {
 	uint32_t n = 0;
@@ -129,13 +128,12 @@ static const struct loss lost_sets[] = {
 	{ .sets = true, .to = FTR_SW_NONE, .fate.refuse = true },
 	{ .sets = true, .to = FTR_SW_NONE,
 	  .fate = { .lose_request = true, .to_host = true } },
-	/* only to one switch, which the test chooses */
+	/* the test sets .to */
 	{ .sets = true, .fate.lose_request = true },
 	{ .sets = true, .fate.status = 0x04 },
 	{ .sets = true, .fate = { .lose_answer = true, .to_host = true } },
 };
 
-/* Sweeps write the blocks of lost Sets again, and no others. */
 START_TEST(test_lost_sets)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
@@ -195,7 +193,7 @@ static const struct loss lost_gets[] = {
 	  .fate = { .lose_answer = true, .to_host = true } },
 };
 
-/* The state of the ports cannot be read: nothing is written, and a sweep follows. */
+/* The state of the ports cannot be read.  Nothing is written, and a sweep follows. */
 START_TEST(test_lost_gets)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
@@ -222,8 +220,9 @@ static void silence(struct fake *h, ftr_sw s, bool silent)
 	fake_unlock(h);
 }
 
-/* A link fails while a switch never answers: one end of the link (_i 0) or another switch (_i 1).
- * The next sweep must write every block in which a switch differs from OpenSM's copy. */
+/* A link fails while a switch never answers: in case 0 a switch at the link, in case 1 another
+ * switch.  The next sweep must write every block in which a switch differs from OpenSM's copy of
+ * the tables. */
 START_TEST(test_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .options = QUICK });
@@ -242,21 +241,20 @@ END_TEST
 
 /* ---- packets are lost while OpenSM waits for its own --------------------- */
 
-/* Guarded by the wire's mutex. */
+/* guarded by the wire's mutex (tests/fake/wire.c) */
 struct own_sets {
-	uint32_t n;		/* number of OpenSM's Sets */
+	uint32_t n;
 	double first, answered;	/* times: first of these Sets, last answer to one of them */
-	double lost;		/* time when the plugin sent the first packet that was lost; 0: none
-				 * was lost */
+	double lost;		/* time of the plugin's first lost packet; 0: none was lost */
 };
 
-/* The plugin sends a packet twice, and waits 5 ms for each answer.  OpenSM waits for 20 ms. */
+/* The plugin sends a packet twice and waits 5 ms for each answer.  OpenSM waits for 20 ms. */
 #define ERROR_OPTIONS "fast_timeout_ms 5\n"
 #define ERROR_MS 10
 
-/* A link fails in a sweep.  Failures of the plugin's packets pass through OpenSM's error path
- * while OpenSM waits until its count of packets in flight is 0.  The sweep must neither hang nor
- * go on too early, before its last Set is answered. */
+/* A link fails in a sweep, and the plugin's packets are lost while OpenSM waits for its own.  The
+ * losses pass through OpenSM's error path.  The sweep must not hang, and must not go on before its
+ * last Set is answered. */
 static void in_sweep(void *ctx, struct fake *h, enum fake_moment m)
 {
 	const struct own_sets *own = ctx;
@@ -324,7 +322,7 @@ END_TEST
 
 struct stale {
 	bool known;
-	uint32_t number;	/* number of the first Set of the plugin */
+	uint32_t number;
 };
 
 static void delay_one(void *ctx, const struct fake_packet *p,
@@ -336,12 +334,12 @@ static void delay_one(void *ctx, const struct fake_packet *p,
 		return;
 	st->known = true;
 	st->number = p->number;
-	fate->delay_ms = 120;	/* carried out long after it was given up */
+	fate->delay_ms = 120;	/* carried out long after the plugin gave up */
 }
 
-/* A Set that was given up is carried out after a later Set of the same block, so
- * the switch holds old entries.  The sweep that follows writes every block again
- * that was sent more than once. */
+/* The plugin gives up a Set, and sends a later Set of the same block.  The first Set is carried
+ * out last, so the switch holds old entries.  The next sweep must write every block that was sent
+ * more than once. */
 START_TEST(test_stale_set)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -355,7 +353,7 @@ START_TEST(test_stale_set)
 	fake_until(fake_logged(h, "fast reroute 1:"));
 	fake_link(h, fake_leaf(h, 5), fake_uplink(h, fake_leaf(h, 5), 0),
 		  false);
-	fake_settle(h);		/* also waits for the late packet */
+	fake_settle(h);
 	fake_check_copy(h);
 	check_after(h);
 	fake_free(h);
@@ -380,8 +378,8 @@ static void delay_to_one(void *ctx, const struct fake_packet *p,
 	s->sets += p->set;
 }
 
-/* A late Set as in the previous test, but to a switch that did not answer when one of its links
- * failed.  So the repair did not wait for this switch. */
+/* A Set is carried out too late.  Its switch did not answer when one of its links failed, so the
+ * repair did not wait for this switch. */
 START_TEST(test_stale_set_of_silent)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -400,7 +398,7 @@ START_TEST(test_stale_set_of_silent)
 	slow.slow = false;
 	fake_unlock(h);
 	fake_link(h, slow.sw, fake_uplink(h, slow.sw, 3), false);
-	fake_settle(h);		/* also waits for the late packets */
+	fake_settle(h);
 	fake_check_copy(h);
 	check_after(h);
 	fake_free(h);
@@ -419,8 +417,8 @@ static void late_from_opensm(void *ctx, const struct fake_packet *p,
 	fate->lose_answer = true;
 }
 
-/* A Set of OpenSM arrives after a repair, long after OpenSM has given it up: sweeps must restore
- * correct tables. */
+/* A Set of OpenSM is carried out after a repair, long after OpenSM gave it up.  Sweeps must
+ * restore correct tables. */
 START_TEST(test_stale_set_of_opensm)
 {
 	struct fake *h = fake_new(NULL);
@@ -433,7 +431,7 @@ START_TEST(test_stale_set_of_opensm)
 	ck_assert(h->osm->subn.subnet_initialization_error);
 	s = fake_leaf(h, 5);
 	fake_link(h, s, fake_uplink(h, s, 1), false);
-	fake_settle(h);		/* also waits for the late packets */
+	fake_settle(h);		/* waits for the late packets, too */
 	ck_assert_uint_gt(fake_logged(h, "fast reroute 1:"), 0);
 	fake_check_copy(h);
 	check_after(h);
@@ -502,7 +500,7 @@ START_TEST(test_random)
 	fake_settle(h);
 	fake_set_fate(h, NULL, NULL);
 	fake_check_copy(h);
-	/* sweep at least once, even if no sweep was requested */
+	/* sweep at least once, even if nobody requested it */
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
 	while (fake_sweep_wanted(h)) {

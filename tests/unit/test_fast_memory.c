@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Failing allocations in the plugin: in a repair, in a routing, and in the routing of a
- * manager that takes over.  Either the n-th allocation fails, or the n-th and all later ones.
- * For every n the switches' tables must have no loop, the next sweep must write every block in
- * which OpenSM's copy differs from them, and the nominal fabric must keep its links.  When memory
- * is available again, sweeps must lead to tables that connect all hosts, and that another sweep
- * does not change.
+ * Failing allocations in the plugin: in a repair, in a routing, and in the routing of a subnet
+ * manager that takes over.  Either allocation n fails, or n and all later ones.
  *
- * The test uses a sample of all n, or every n with FTR_SOAK=1.
+ * For every n the tables of the switches must have no loop, and the nominal fabric must keep its
+ * links.  The next sweep must write every block in which OpenSM's copy of the tables differs from
+ * the switch.  When memory is available again, sweeps must lead to tables that connect all hosts.
+ *
+ * By default the test tries some values of n; with FTR_SOAK=1, all.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void sweep(struct fake *h)
 	fake_settle(h);
 }
 
-/* Sweep as a manager that takes over, which reads the state files. */
+/* Sweep as a subnet manager that takes over and reads the state files. */
 static void take_over(struct fake *h)
 {
 	h->osm->subn.coming_out_of_standby = TRUE;
@@ -54,7 +54,6 @@ static void fail_from(unsigned long n, bool alone)
 		ftr_alloc_fail_at(n);
 }
 
-/* Number of allocations that one call of what() makes. */
 static unsigned long count(int engine, void (*what)(struct fake *h))
 {
 	struct fake *h = start(engine);
@@ -69,8 +68,6 @@ static unsigned long count(int engine, void (*what)(struct fake *h))
 	return n;
 }
 
-/* When memory is available again, three sweeps lead to tables that connect all hosts; a fourth
- * sweep changes no entry. */
 static void check_recovery(struct fake *h)
 {
 	for (int i = 0; i < 3; i++)

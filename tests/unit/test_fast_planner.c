@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Faults, routings and the end of OpenSM while ddlr's planner is under construction.
+ * A fault, a routing or the end of OpenSM, while a thread makes ddlr's planner.  The planner
+ * computes the local repairs.
  *
- * The program is linked with --wrap=ftr_ddlr_new.  So it can hold the planner's thread at the
- * point where the planner asks whether it is to stop.  The thread goes on when the test lets it go
- * on or when the plugin stops it.  Nothing depends on the speed of the machine.
+ * The program is linked with --wrap=ftr_ddlr_new.  It holds the thread at the point where
+ * ftr_ddlr_new() asks whether to stop.  The thread goes on when the test lets it go on, or when
+ * the plugin stops it.  So nothing depends on the speed of the machine.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -14,9 +15,9 @@
 
 #define NO_SWEEPS "fast_sweep_delay_ms 60000\nfast_sweep_cap_ms 60000\n"
 
-static atomic_bool hold;	/* true: hold threads that make a planner */
-static atomic_uint started, held, stopped;	/* numbers of threads started, held and stopped */
-static atomic_uint running, most;	/* number of these threads now; maximum so far */
+static atomic_bool hold;	/* hold threads that make a planner */
+static atomic_uint started, held, stopped;	/* numbers of such threads */
+static atomic_uint running, most;	/* number of such threads now, and at most so far */
 
 struct question {
 	bool (*stop)(void *ctx);
@@ -24,7 +25,7 @@ struct question {
 	bool asked;
 };
 
-/* Hold the planner's thread here: called when the planner asks whether it is to stop. */
+/* Called when ftr_ddlr_new() asks whether to stop; holds the thread here. */
 static bool stop_or_wait(void *ctx)
 {
 	struct question *q = ctx;
@@ -76,7 +77,6 @@ static void set_up(void)
 	atomic_store(&most, 0);
 }
 
-/* Returns a fake OpenSM that has routed with ddlr while the planner is under construction. */
 static struct fake *planning(void)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -88,7 +88,7 @@ static struct fake *planning(void)
 	return h;
 }
 
-/* A fault is repaired before the planner is ready.  The planner is then useless and is stopped.
+/* A fault is repaired before the planner is ready.  This planner is useless then and is stopped.
  * The planner of the next routing repairs the next fault. */
 START_TEST(test_fault)
 {
@@ -117,7 +117,7 @@ START_TEST(test_fault)
 }
 END_TEST
 
-/* A routing stops the planner of the previous routing before it starts a new planner. */
+/* A routing stops the unfinished planner of the previous routing before it starts a new one. */
 START_TEST(test_routing)
 {
 	struct fake *h = planning();
@@ -129,7 +129,6 @@ START_TEST(test_routing)
 		ck_assert_uint_eq(atomic_load(&stopped), i);
 	}
 	ck_assert_uint_eq(atomic_load(&most), 1);
-	/* the last planner is finished and used */
 	atomic_store(&hold, false);
 	wait_for_planner(h);
 	fake_link(h, fake_leaf(h, 6), fake_uplink(h, fake_leaf(h, 6), 1), false);
@@ -140,7 +139,7 @@ START_TEST(test_routing)
 END_TEST
 
 /* A fault occurs, and OpenSM routes before the stopped planner has ended.  Another fault occurs
- * while the next planner is under construction.  At no time may two threads make a planner. */
+ * while the next planner is made.  Two threads must never make planners at the same time. */
 START_TEST(test_fault_and_routing)
 {
 	struct fake *h = planning();
@@ -163,7 +162,7 @@ START_TEST(test_fault_and_routing)
 }
 END_TEST
 
-/* OpenSM ends: the thread is stopped and joined. */
+/* OpenSM ends.  The thread must be stopped and joined. */
 START_TEST(test_end)
 {
 	struct fake *h = planning();

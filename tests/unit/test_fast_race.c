@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path when OpenSM routes at moments that the worker does not expect: while
- * the worker reads or writes, or without an event before or after the routing.
+ * The fast path when OpenSM routes at unexpected moments: while the worker (the thread of the fast
+ * path) reads or writes, or without an event before or after the routing.
+ *
+ * A reroute is OpenSM's console command of this name: a routing without a discovery.
  */
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
 
 /* ---- reroutes without a preceding event ---------------------------------- */
 
-/* A reroute begins while packets of a repair are on their way.  Packets of the plugin and of OpenSM
- * overtake each other: a sweep must follow and leave correct tables. */
+/* A reroute begins while packets of a repair are in flight.  Packets of the plugin and of OpenSM
+ * overtake each other.  A sweep must follow and leave correct tables. */
 START_TEST(test_reroute_in_push)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -46,7 +48,6 @@ static bool is_writing(struct fake *h)
 	return is;
 }
 
-/* Wait until the worker's write has ended, after the reroute has computed its tables. */
 static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 {
 	bool *ended = ctx;
@@ -57,7 +58,7 @@ static void wait_for_end(void *ctx, struct fake *h, enum fake_moment m)
 	*ended = true;
 }
 
-/* Number of Sets that a repair in several steps sends.  overtaken: a reroute begins during the
+/* Number of Sets of a repair in several steps.  If `overtaken` is set, a reroute begins during the
  * first step. */
 static unsigned int sets_of_repair(bool overtaken)
 {
@@ -89,7 +90,7 @@ static unsigned int sets_of_repair(bool overtaken)
 	return atomic_load(&slow.n);
 }
 
-/* A repair does not go on to its next step when OpenSM writes all tables. */
+/* A repair must not begin its next step while OpenSM writes all tables. */
 START_TEST(test_reroute_stops_write)
 {
 	unsigned int alone = sets_of_repair(false);
@@ -98,8 +99,8 @@ START_TEST(test_reroute_stops_write)
 }
 END_TEST
 
-/* Cut a link, and wait until the worker is about to write.  The worker then waits for OpenSM's
- * lock, which a reroute holds. */
+/* Cut a link, and wait until the worker is about to write.  It waits for OpenSM's lock, which a
+ * reroute holds. */
 static void cut_and_wait(struct plan *p, struct fake *h)
 {
 	fake_link(h, p->sw, p->port, false);
@@ -119,7 +120,7 @@ START_TEST(test_reroute_wins_lock)
 	ck_assert(p.done);
 	fake_settle(h);
 	fake_check_healed(h);
-	fake_check_copy_clean(h);	/* no block is marked to be written again */
+	fake_check_copy_clean(h);	/* no block is to be written again */
 	ck_assert_uint_eq(fake_logged(h, "IBF109"), 0);
 	ck_assert(fake_wait_wanted(h));
 	sweep_until_quiet(h, 2);
@@ -127,8 +128,8 @@ START_TEST(test_reroute_wins_lock)
 }
 END_TEST
 
-/* The tables of a reroute use all ports that are up.  If a link goes down and up again afterwards,
- * its ports are in Init, and the fast path must route around it. */
+/* A reroute uses all ports that are up.  Then a link goes down and up again, which leaves its
+ * ports in Init.  The fast path must route around it. */
 START_TEST(test_short_failure_after_reroute)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -154,8 +155,8 @@ static void look_routed(void *ctx, struct fake *h, enum fake_moment m)
 		fake_check_healed(h);
 }
 
-/* A sweep that was aborted has not updated OpenSM's data: a reroute after it must keep
- * the repair. */
+/* An aborted sweep has not updated OpenSM's data.  A reroute after such a sweep must keep the
+ * repair. */
 START_TEST(test_reroute_after_half_sweep)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -188,7 +189,6 @@ static void destroy_nothing(void *ctx)
 	(void)ctx;
 }
 
-/* Put another engine before ours in OpenSM's list, so that it routes instead of ours. */
 static void put_before(struct fake *h)
 {
 	static char names[] = "other,dmodc";
@@ -205,8 +205,9 @@ static void put_before(struct fake *h)
 	h->osm->subn.opt.routing_engine_names = strdup(names);
 }
 
-/* Another engine reroutes while packets of a repair are on their way.  Our engine is not called, so
- * the plugin gets no event: OpenSM's copy must stay correct, and a sweep must follow. */
+/* Another engine reroutes while packets of a repair are in flight.  The plugin gets no event,
+ * because its own engine is not called.  OpenSM's copy of the tables must stay correct, and a
+ * sweep must follow. */
 START_TEST(test_other_reroutes_in_push)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -230,7 +231,7 @@ START_TEST(test_other_reroutes_in_push)
 }
 END_TEST
 
-/* Another engine routes while the worker waits for the lock: the worker must then send no Set. */
+/* Another engine routes while the worker waits for the lock.  The worker must then send no Set. */
 START_TEST(test_other_wins_lock)
 {
 	struct fake *h = fake_new(NULL);
@@ -257,9 +258,9 @@ END_TEST
 
 struct late {
 	struct plan cut;
-	bool other;		/* true: another engine routes */
+	bool other;		/* another engine routes */
 	bool done;
-	atomic_uint asked;	/* number of Gets of port states sent */
+	atomic_uint asked;	/* number of Gets of port states sent so far */
 };
 
 static void hold_answers(void *ctx, const struct fake_packet *p,
@@ -271,7 +272,6 @@ static void hold_answers(void *ctx, const struct fake_packet *p,
 	atomic_fetch_add(&l->asked, fate->hold && p->mod);
 }
 
-/* Let the Gets be sent before the routing, and answer them when the routing has finished. */
 static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct late *l = ctx;
@@ -288,8 +288,8 @@ static void answer_late(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* When the worker is about to write, OpenSM has replaced the tables on which the changes are based:
- * OpenSM's copy must stay correct, and the fault must be repaired. */
+/* The worker is about to write, but OpenSM has replaced the tables on which the worker's changes
+ * are based.  OpenSM's copy of the tables must stay correct, and the fault must be repaired. */
 START_TEST(test_routing_overtakes)
 {
 	struct late l = {
@@ -310,7 +310,7 @@ START_TEST(test_routing_overtakes)
 	h->moment = answer_late;
 	h->moment_ctx = &l;
 	fake_set_fate(h, hold_answers, &l);
-	/* the new tables avoid the failed link, the old ones do not */
+	/* only the new tables avoid the failed link */
 	fake_link_quietly(h, s, fake_uplink(h, s, 1), false);
 	ck_assert(fake_sweep(h));
 	ck_assert(l.done);
@@ -331,9 +331,9 @@ END_TEST
 
 struct unknown {
 	struct plan cut;
-	bool known;		/* true: the plugin must repair the cut immediately */
-	bool lose;		/* true: a packet of OpenSM is lost */
-	uint32_t sets;		/* number of Sets of the plugin so far */
+	bool known;		/* the plugin must repair the cut immediately */
+	bool lose;		/* a packet of OpenSM is lost */
+	uint32_t sets;
 };
 
 static void lose_first(void *ctx, const struct fake_packet *p,
@@ -376,8 +376,8 @@ static void watch(struct fake *h, struct unknown *u)
 	fake_set_fate(h, lose_first, u);
 }
 
-/* OpenSM reroutes, loses a packet and sweeps immediately, without an event for the
- * tables that it has written: the worker must not continue from the earlier tables. */
+/* OpenSM reroutes, loses a packet and sweeps immediately.  No event reports the tables that it has
+ * written.  The worker must not base its changes on the earlier tables. */
 START_TEST(test_reroute_then_sweep)
 {
 	struct fake *h = fake_new(NULL);
@@ -389,7 +389,7 @@ START_TEST(test_reroute_then_sweep)
 	watch(h, &u);
 	fake_link_quietly(h, s, p, false);
 	CL_PLOCK_EXCL_ACQUIRE(&h->osm->lock);
-	fake_learn(h, s);	/* OpenSM learns of the cut, as in a light sweep */
+	fake_learn(h, s);	/* OpenSM learns that the link is down, as in a light sweep */
 	CL_PLOCK_RELEASE(&h->osm->lock);
 	if (_i)
 		break_engine(h, true);
@@ -402,7 +402,7 @@ START_TEST(test_reroute_then_sweep)
 }
 END_TEST
 
-/* A failed reroute has written nothing: the worker must repair the next fault immediately. */
+/* A failed reroute has written nothing.  The worker must repair the next fault immediately. */
 START_TEST(test_reroute_fails)
 {
 	struct fake *h = fake_new(NULL);
@@ -422,8 +422,8 @@ START_TEST(test_reroute_fails)
 }
 END_TEST
 
-/* Another subnet manager was master and has routed: the worker must write nothing before the first
- * sweep. */
+/* Another subnet manager was master and has routed.  The worker must write nothing before the
+ * first sweep. */
 START_TEST(test_master_again)
 {
 	struct fake *h = fake_new(NULL);
@@ -431,7 +431,7 @@ START_TEST(test_master_again)
 
 	watch(h, &u);
 	fake_set_state(h, IB_SMINFO_STATE_STANDBY);
-	if (_i)		/* OpenSM reports the state if it lost its port and then found another
+	if (_i)		/* OpenSM reports its state after it lost its port and then found another
 			 * manager */
 		fake_report(h, OSM_EVENT_ID_STATE_CHANGE, NULL);
 	fake_set_state(h, IB_SMINFO_STATE_MASTER);
@@ -462,9 +462,10 @@ static void set_link(struct fake *h, ftr_sw s, ftr_port p, uint8_t state)
 	fake_unlock(h);
 }
 
-/* A link is dead in the view, a discovery finds the link Active, and it dies again before the
- * routing.  _i 0: the routing leaves out the link.  _i 1: the worker learns of the failure only
- * after the routing, and repairs the tables then.  In both cases no further sweep is needed. */
+/* The fast path treats a link as dead.  A discovery finds the link Active, and then the link dies
+ * again.  In case 0 this is noticed before the routing, which leaves out the link.  In case 1 it
+ * is noticed after the routing, and the worker repairs the tables.  Neither case needs another
+ * sweep. */
 START_TEST(test_dies_again)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -506,9 +507,9 @@ struct meeting {
 	bool ready, done;
 };
 
-/* Add a trap at the end of the first sweep.  It is due 200 ms later, when the worker has
- * handled the end of that sweep.  The answers to the Gets that the trap
- * causes arrive only after the second sweep has routed. */
+/* Send a trap at the end of the first sweep.  It arrives 200 ms later, when the worker has handled
+ * the end of that sweep.  The answers to the Gets after this trap arrive only when the second
+ * sweep has routed. */
 static void meet(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct meeting *t = ctx;
@@ -529,9 +530,9 @@ static void meet(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* A sweep leaves out links that the worker must probe after this sweep.  Here the worker handles
- * the list of these links late, when the next sweep has added a link to the list: the worker must
- * probe the added link after the next sweep. */
+/* The worker must probe the links that a sweep has left out.  Here it handles the list of these
+ * links only after the next sweep has added a link.  It must probe the added link after the next
+ * sweep. */
 START_TEST(test_late_returns)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -561,7 +562,6 @@ START_TEST(test_late_returns)
 }
 END_TEST
 
-/* Release a damped link before the sweep has brought up another link. */
 static void release_early(void *ctx, struct fake *h, enum fake_moment m)
 {
 	struct meeting *t = ctx;
@@ -612,8 +612,8 @@ static void blink(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, true);
 }
 
-/* A link goes down and up again after a discovery has seen it up.  Its ports stay in Init, because
- * the link manager does not examine the link again: the tables must avoid it. */
+/* A discovery sees a link up; then the link goes down and up again.  Its ports stay in Init,
+ * because the link manager does not examine the link again.  The tables must avoid the link. */
 START_TEST(test_short_failure_after_discovery)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -643,8 +643,8 @@ static void blink_and_more(struct plan *p, struct fake *h)
 	fake_settle(h);
 }
 
-/* The worker keeps a list of links that it has to probe again when OpenSM has set them up.  A
- * link stays on that list if the worker does other work in between. */
+/* The worker keeps a list of links to probe again when OpenSM has set them up.  Other work of the
+ * worker must not remove a link from this list. */
 START_TEST(test_short_failure_and_other_task)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -683,8 +683,8 @@ static void blink_early(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* OpenSM sets up the links and begins another sweep while the worker is busy: the worker must still
- * notice a link whose ports are in Init. */
+/* OpenSM sets up the links and begins another sweep while the worker is busy.  The worker must
+ * still notice a link with ports in Init. */
 START_TEST(test_short_failure_in_next_sweep)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

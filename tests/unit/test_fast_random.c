@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path beside OpenSM under random events at random moments: faults, repairs,
- * traps without a reason, reroutes, answers that come after OpenSM has stopped waiting for them,
- * packets that overtake each other.  FTR_SEED=N begins with seed N.
+ * The fast path and OpenSM under random events at random moments: faults, repairs, traps without a
+ * reason, reroutes, and packets that come too late or overtake each other.  FTR_SEED=N begins with
+ * seed N.
  *
- * Whenever everything is idle, OpenSM's copy of a block equals the switch's, or the next
- * sweep writes the block.  The fabric is also repaired, as far as its links allow (with ddlr: the
- * tables have no loop), if
- *   - no block has to be written by the next sweep,
- *   - OpenSM itself lost no packet,
- *   - all switches could report the state of their links,
- *   - no trap was left to OpenSM (as after a reroute that lost packets), and
- *   - links do not return in this round (a returned link carries no data until one or two sweeps
- *     have ended).
- * In the end, when no sweep is requested, the fabric is repaired in any case.
+ * Whenever everything is idle, each block of OpenSM's copy of the tables must equal that of the
+ * switch, or the next sweep must write it.  The tables must also connect all hosts that links
+ * connect (with ddlr: the tables have no loop), if
+ * - the next sweep has no block to write,
+ * - OpenSM itself lost no packet,
+ * - all switches could report the state of their links,
+ * - no trap was left to OpenSM (as after a reroute that lost packets), and
+ * - no link returns in this round. (A returned link carries no data for one or two sweeps.)
+ * At the end, when no sweep is requested, the tables must connect these hosts in any case.
  *
- * Rare events, such as a whole routing while a repair reads its switches, have tests
- * of their own in test_fast_race.c.
+ * Rare events, such as a routing while a repair reads its switches, have their own tests in
+ * test_fast_race.c.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -32,12 +31,12 @@
 #define SWEEPS_MAX 6
 
 struct game {
-	struct ftr_rng rng;	/* used by the test's thread */
-	struct ftr_rng fate;	/* used with the wire's mutex held */
+	struct ftr_rng rng;
+	struct ftr_rng fate;
 	unsigned int slow;	/* percentage of slow packets */
 	atomic_int hold;	/* 1: hold back answers to Gets of port states */
 	unsigned int left;	/* number of events still to come */
-	bool returns;		/* true: links return, too */
+	bool returns;		/* links return, too */
 	void (*check)(struct fake *h);
 };
 
@@ -115,13 +114,12 @@ static void at_moment(void *ctx, struct fake *h, enum fake_moment m)
 		if (!ftr_rng_below(&g->rng, 6))
 			let_go(g, h);
 		else if (!locked && !ftr_rng_below(&g->rng, 2))
-			fake_let_others_work();	/* the worker sends its Gets */
+			fake_let_others_work();
 	} else if (!locked && !ftr_rng_below(&g->rng, 3)) {
 		fake_settle(h);
 	}
 }
 
-/* True if a sweep will follow, because of a repair or of a trap that was held back. */
 static bool sweep_is_to_come(struct fake *h)
 {
 	bool wanted;
@@ -147,8 +145,8 @@ static void rest(struct game *g, struct fake *h)
 
 START_TEST(test_any_moment)
 {
-	/* After more faults than its guarantee covers, ddlr may keep entries that use dead links
-	 * until a sweep, if other entries would close a cycle. */
+	/* After more faults than its guarantee covers, ddlr may keep entries onto dead links until
+	 * the next sweep, because other entries would close a cycle. */
 	static const struct {
 		const char *name;
 		void (*check)(struct fake *h);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The cost of a dead spine, a storm of link changes and a storm of traps that report
- * nothing new: log lines and memory.  The number of log lines is bounded by the number of changes
- * and sweeps, whatever the size of the fabric; the memory by a multiple of that before the events.
+ * Log lines and memory of the fast path after three events: the failure of a spine, a storm of
+ * link changes, and a storm of traps that report nothing new.  The number of log lines is limited
+ * by the number of changes and sweeps, not by the size of the fabric.  The memory may grow only by
+ * a certain factor.
  *
- * By default the fabrics are a tree of 64 hosts and a small irregular fabric.  With
- * FTR_SOAK=1 they are a tree of 11,664 hosts on 1,620 switches and an irregular
- * fabric of 1,400 switches (tests/perf/chassis.awk), each with every engine; times are
- * printed in milliseconds.  CK_RUN_CASE="sftree, 580 racks on chassis" runs only this
- * case.
+ * By default the fabrics are a tree of 64 hosts and a small irregular fabric.  With FTR_SOAK=1
+ * they are a tree of 11,664 hosts on 1,620 switches and an irregular fabric of 1,400 switches
+ * (tests/perf/chassis.awk), each with every engine.  The test then prints times in milliseconds.
+ * CK_RUN_CASE="sftree, 580 racks on chassis" runs only this case.
  */
 #include <check.h>
 #include <stdio.h>
@@ -21,23 +21,23 @@
 #include "lib/suite.h"
 #include <ftr/io.h>
 
-/* The number of random changes of links, and the greatest number of links that are down at once. */
+/* the number of random link changes, and the greatest number of links that are down at once */
 #define CHANGES 150
 #define DOWN_MAX 20
 #define TRAPS 5000
-/* Log lines of the plugin: one for the repair, one when the sweep confirms it, one for
- * unreachable pairs, one for blocks that were not acknowledged. */
+/* log lines of a change: the repair, its confirmation by a sweep, unreachable pairs, blocks that
+ * were not acknowledged */
 #define LINES_PER_CHANGE 4
-/* Log lines of a sweep: the result of routing, and warnings. */
+/* log lines of a sweep: the result of routing, and warnings */
 #define LINES_PER_SWEEP 4
-/* Allowance for tables that are kept in addition to those in use, and for gaps in the heap. */
+/* allowance for a second set of tables, and for gaps in the heap */
 #define MEMORY_FACTOR 1.75
 #define MEMORY_KB 8192
 
 static const struct place {
 	const char *engine, *name;
-	const char *shape;	/* argument of ibfattree gen; NULL: chassis.awk draws the fabric */
-	const char *racks;	/* number of racks for chassis.awk */
+	const char *shape;	/* argument of ibfattree gen; NULL: chassis.awk makes the fabric */
+	const char *racks;	/* number of racks, for chassis.awk */
 } small[] = {
 	{ "ddlr", "64 hosts", "3;8,2,4;1,2,2;1,1,1", NULL },
 	{ "dmodc", "24 racks on chassis", NULL, "24" },
@@ -119,7 +119,6 @@ static struct fake *start(const struct place *p)
 	return h;
 }
 
-/* The switch with the most links among those without hosts. */
 static ftr_sw busiest(const struct ftr_fabric *f)
 {
 	unsigned int most = 0;
@@ -252,7 +251,7 @@ static void storm_of_traps(struct fake *h)
 		fake_trap(h, ftr_rng_below(&rng, h->fab->n_sw),
 			  SM_LINK_STATE_CHANGED_TRAP);
 	sweep(h);
-	/* the limits are those of two changes, although nothing has changed */
+	/* nothing has changed, but log lines for two changes are allowed */
 	end(h, &c, "5,000 redundant traps", 2, 1);
 }
 

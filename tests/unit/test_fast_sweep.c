@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path beside OpenSM's own actions: sweeps, changes of SM state.
+ * The fast path while OpenSM acts by itself: sweeps, changes of the SM state.
  */
 #include "lib/suite.h"
 #include "unit/fast_plans.h"
@@ -19,13 +19,13 @@ START_TEST(test_cut_at)
 	p.sw = _i & 2 ? h->fab->ep[h->sm].sw : fake_leaf(h, 6);
 	p.port = fake_uplink(h, p.sw, 0);
 	plan(h, &p);
-	/* this fault gives the sweep entries to write */
+	/* the sweep must have entries to write: those for this fault */
 	fake_link_quietly(h, first, fake_uplink(h, first, 1), false);
 	ck_assert(fake_sweep(h));
 	ck_assert(p.done);
 	fake_settle(h);
 	fake_check_copy(h);
-	/* OpenSM may have lost packets on the routes that it discovered */
+	/* not checked if OpenSM has lost packets */
 	if (!h->osm->subn.subnet_initialization_error)
 		fake_check_healed(h);
 	/* if the fault came too late for this discovery, another sweep must follow */
@@ -37,7 +37,7 @@ START_TEST(test_cut_at)
 }
 END_TEST
 
-/* A link fails after the discovery has seen it up, and the fast path routes around it.  No other
+/* A discovery sees a link up, then the link fails, and the fast path routes around it.  No later
  * sweep is due, so the routing of this sweep must leave the link out. */
 START_TEST(test_stale_discovery)
 {
@@ -75,9 +75,9 @@ static void look(void *ctx, struct fake *h, enum fake_moment m)
 	fake_check_healed(h);
 }
 
-/* A link fails, and returns before (_i 0) or after (_i 1) a sweep has seen it dead.  The tables
- * connect all hosts at each moment of the next sweep at which it holds no lock, and in the end they
- * are the same as before the fault. */
+/* A link fails.  It returns before a sweep has seen the failure (case 0) or afterwards (case 1).
+ * Whenever the next sweep holds no lock, the tables must connect all hosts.  In the end they must
+ * be those before the fault. */
 START_TEST(test_recovery)
 {
 	struct fake *h = fake_new(NULL);
@@ -112,7 +112,7 @@ START_TEST(test_recovery)
 }
 END_TEST
 
-/* A link is down for a moment only: its ports are then in Init, and the tables must avoid the
+/* A link is down for a moment only, and its ports are then in Init.  The tables must avoid the
  * link until a sweep has activated the ports. */
 START_TEST(test_short_failure)
 {
@@ -138,8 +138,8 @@ static void back_again(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, true);
 }
 
-/* A dead link returns at any moment of a sweep: the tables must connect all hosts after the
- * sweep. */
+/* A dead link returns at any moment of a sweep.  After the sweep the tables must connect all
+ * hosts. */
 START_TEST(test_recovery_at)
 {
 	struct fake *h = fake_new(NULL);
@@ -162,7 +162,7 @@ START_TEST(test_recovery_at)
 }
 END_TEST
 
-/* A spine dies and returns: the tables must connect all hosts, and a sweep must follow. */
+/* A spine dies and returns.  The tables must connect all hosts, and a sweep must follow. */
 START_TEST(test_spine_back)
 {
 	struct fake *h = fake_new(NULL);
@@ -191,7 +191,7 @@ START_TEST(test_standby)
 	fake_link(h, s, fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	ck_assert_uint_eq(fake_count_sets(h), sets);
-	ck_assert(fake_sweep_wanted(h));	/* OpenSM requests this sweep itself */
+	ck_assert(fake_sweep_wanted(h));	/* OpenSM itself has requested the sweep */
 	fake_set_state(h, IB_SMINFO_STATE_MASTER);
 	ck_assert(fake_sweep(h));
 	fake_settle(h);
@@ -207,8 +207,8 @@ static void hand_over(struct plan *p, struct fake *h)
 	fake_link(h, p->sw, p->port, false);
 }
 
-/* Handover at the end of a discovery: the plugin must write nothing until this subnet manager is
- * master again. */
+/* Handover to another subnet manager at the end of a discovery.  The plugin must write nothing
+ * until its own OpenSM is master again. */
 START_TEST(test_handover)
 {
 	struct fake *h = fake_new(NULL);
@@ -234,8 +234,8 @@ START_TEST(test_handover)
 }
 END_TEST
 
-/* Another subnet manager becomes master while packets of a repair are on their way: OpenSM's copy
- * of the tables must stay correct. */
+/* Another subnet manager becomes master while packets of a repair are in flight.  OpenSM's copy of
+ * the tables must stay correct. */
 START_TEST(test_handover_in_push)
 {
 	struct fake *h = fake_new(NULL);
@@ -259,7 +259,7 @@ END_TEST
 
 /* ---- other engines ------------------------------------------------------- */
 
-/* While the tables are those of another engine, the plugin must leave faults to the sweeps of
+/* While another engine's tables are in use, the plugin must leave faults to the sweeps of
  * OpenSM. */
 START_TEST(test_fallback)
 {
@@ -287,7 +287,7 @@ START_TEST(test_fallback)
 }
 END_TEST
 
-/* No engine routes: the trap must not be lost, and a sweep follows. */
+/* No engine can route.  The trap must not be lost, and a sweep must follow. */
 START_TEST(test_no_engine)
 {
 	struct fake *h = fake_new(NULL);
@@ -339,7 +339,8 @@ START_TEST(test_trap_storm)
 }
 END_TEST
 
-/* After three failures a link is damped until it has not failed for fast_flap_hold_ms. */
+/* After three failures a link is damped: it is not used until fast_flap_hold_ms after its last
+ * failure. */
 START_TEST(test_flapping)
 {
 	struct fake *h = fake_new(&(struct fake_opts){
@@ -362,7 +363,7 @@ START_TEST(test_flapping)
 		fake_check_healed(h);
 	}
 	ck_assert_uint_eq(fake_logged(h, "IBF111"), 1);
-	ck_assert(!tables_are(h, before));	/* the link is Active, but not used */
+	ck_assert(!tables_are(h, before));	/* the link is Active, but damped */
 	fake_until(tables_are(h, before));
 	fake_settle(h);
 	fake_check_healed(h);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path if horizontal links join two trees.  Links between the trees and inside them
- * die and return, alone and together, and so do the switches at the ends of the horizontal
- * links.  In one test all nodes have the same name; every message must then add the GUID.
+ * The fast path in a fabric of two trees that are joined by horizontal links.  Links between the
+ * trees and inside them die and return, alone and together; so do the switches at the ends of the
+ * horizontal links.  In one test all nodes have the same name, so every message must add the GUID.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static struct fake *two_trees(uint32_t joints, bool middle)
 	bool hosts = false;
 	struct ftr_rng r;
 
-	/* in some of these fabrics a leaf has Aggregation Nodes instead of hosts */
+	/* skip fabrics in which a leaf has Aggregation Nodes instead of hosts */
 	for (uint64_t seed = 1; !hosts; seed++) {
 		ftr_fabric_free(f);
 		ftr_rng_seed(&r, seed);
@@ -41,7 +41,7 @@ static bool is_joint(const struct fake *h, ftr_sw s, ftr_port p)
 		h->sh->tree.rank[s] == h->sh->tree.rank[port->peer];
 }
 
-/* The switch at one end of the i-th link between the trees, and its port. */
+/* The switch and port at one end of the i-th link between the trees. */
 static ftr_sw joint(const struct fake *h, unsigned int i, ftr_port *port)
 {
 	for (ftr_sw s = 0; s < h->fab->n_sw; s++)
@@ -62,7 +62,7 @@ static void restored(struct fake *h, const uint8_t *before)
 	ck_assert_msg(tables_are(h, before), "the tables differ from those before the faults");
 }
 
-/* Each link between the trees, and every seventh link inside them, dies alone: the tables must be
+/* Each link between the trees and every seventh link inside them dies alone.  The tables must be
  * repaired.  When the link has returned, the tables must be those before the fault. */
 START_TEST(one_link)
 {
@@ -94,8 +94,8 @@ START_TEST(one_link)
 }
 END_TEST
 
-/* The links between the trees die one after the other, until no link joins the trees.  Then all of
- * them return, and the tables must be those before the faults. */
+/* The links between the trees die one by one, until no link joins the trees.  Then all of them
+ * return, and the tables must be those before the faults. */
 START_TEST(all_links_between_trees)
 {
 	struct fake *h = two_trees(3, _i);
@@ -183,14 +183,14 @@ START_TEST(names_have_guids)
 		.options = "fast_flap_limit 2\nfast_flap_window_ms 3600000\n",
 	});
 	s = joint(h, 0, &p);
-	for (int i = 0; i < 3; i++) {	/* repeat until the link counts as flapping */
+	for (int i = 0; i < 3; i++) {	/* until the link counts as flapping */
 		fake_link(h, s, p, false);
 		fake_settle(h);
 		fake_link(h, s, p, true);
 		ck_assert(fake_sweep(h));
 		fake_settle(h);
 	}
-	fake_switch(h, fake_leaf(h, 2), false);	/* hosts become unreachable */
+	fake_switch(h, fake_leaf(h, 2), false);	/* some hosts become unreachable */
 	sweep_until_quiet(h, 4);
 	ck_assert_uint_gt(fake_logged(h, "IBF004"), 0);
 	ck_assert_uint_gt(fake_logged(h, "IBF111"), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files in directories where other users can interfere, and text that other users supply.
+ * Files in directories where other users can interfere, and text that comes from other users.
  */
 #include <check.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static void setup(void)
 	snprintf(other, sizeof(other), "%s/other", dir);
 	memset(&err, 0, sizeof(err));
 	signal(SIGXFSZ, SIG_IGN);
-	alarm(20);	/* in case an open() waits for the other end of a FIFO */
+	alarm(20);	/* an open() of a FIFO could wait for ever */
 }
 
 static void teardown(void)
@@ -87,12 +87,11 @@ START_TEST(fifo)
 
 	ck_assert(!mkfifo(path, 0666));
 	check_refused("not a regular file");
-	/* the FIFO is refused, too, if a process has opened its other end */
+	/* the FIFO is also refused if a process has opened its other end */
 	reader = open(path, O_RDONLY | O_NONBLOCK);
 	ck_assert_int_ge(reader, 0);
 	check_refused("not a regular file");
 	close(reader);
-	/* ftr_file_replace() replaces a FIFO without opening it */
 	ck_assert(!ftr_file_replace(path, fill_new, "new\n", &err));
 	check_content(path, "new\n");
 }
@@ -132,7 +131,7 @@ START_TEST(foreign_owner)
 }
 END_TEST
 
-/* A symbolic link in place of the temporary file is not followed either. */
+/* A symbolic link in place of the temporary file is not followed. */
 START_TEST(temporary_link)
 {
 	char tmp[128];
@@ -167,7 +166,7 @@ static void limit_file_size(rlim_t n)
 	ck_assert(!setrlimit(RLIMIT_FSIZE, &l));
 }
 
-/* The disk becomes full at each byte of the second record in turn: the file must keep only the
+/* The disk becomes full at byte n of the second record, for every n.  The file must keep only the
  * first record. */
 START_TEST(full_disk)
 {
@@ -199,7 +198,7 @@ START_TEST(full_disk_replace)
 }
 END_TEST
 
-/* A record that a crash has cut off does not become part of the next record. */
+/* A crash has cut off a record.  It must not become part of the next record. */
 START_TEST(torn_record)
 {
 	char *text = calloc(1, 10001);
@@ -241,14 +240,15 @@ START_TEST(cleaned_text)
 		{ "", "" },
 		{ "plain text, \"quoted\" \\", "plain text, \"quoted\" \\" },
 		{ "a\nb\tc\r\033[31m\x7f", "a?b?c??[31m?" },
-		/* control characters above ASCII: CSI (U+009B), NEL (U+0085) */
+		/* control characters beyond ASCII: CSI (U+009B), NEL (U+0085) */
 		{ "a\xc2\x9b" "31m\xc2\x85", "a?31m?" },
 		{ "\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
 		  "\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" },
 		/* direction overrides, isolates and marks; line separators */
 		{ "x\xe2\x80\xaey\xe2\x81\xa6z\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8",
 		  "x?y?z???" },
-		/* not UTF-8: a stray byte, an overlong form, a surrogate, an incomplete sequence */
+		/* invalid UTF-8: a stray byte, an overlong form, a surrogate, an incomplete
+		 * sequence */
 		{ "\xff-\xc0\xaf-\xed\xa0\x80-\xe2\x82", "?-" "?\?-" "?\?\?-" "?\?" },
 		{ "\xf4\x90\x80\x80", "????" },
 	};
@@ -263,7 +263,6 @@ START_TEST(cleaned_text)
 }
 END_TEST
 
-/* No error text or name of the library contains control characters. */
 START_TEST(clean_everywhere)
 {
 	struct ftr_builder *b = ftr_builder_new();

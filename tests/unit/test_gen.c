@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The generator: numbers of nodes and links follow the formulas of <ftr/gen.h>, each link joins
- * nodes that the definition of the shape joins, and the same seed gives the same fabric.  Also
- * tori, limits, damage and random graphs.
+ * The generator: the numbers of nodes and links follow the formulas of <ftr/gen.h>, every link is
+ * one that the shape defines, and the same seed gives the same fabric.  Also tori, limits, damage
+ * and random graphs.
  */
 #include "lib/random_graph.h"
 #include "lib/suite.h"
@@ -20,7 +20,6 @@ static struct ftr_fabric *grow(const char *shape, const struct ftr_gen_opts *o)
 	return f;
 }
 
-/* Number of connected components; a host without a link is a component, too. */
 static uint32_t components(const struct ftr_fabric *f)
 {
 	uint32_t n = f->n_sw + f->n_nodes, roots = 0;
@@ -62,8 +61,8 @@ static const struct {
 	{ "3;2,3,4;2,3,2;2,1,2", 60, 24, 96, 168 },
 };
 
-/* The numbers in the table above were worked out by hand; the functions below use the formulas
- * of <ftr/gen.h>. */
+/* The numbers in the table above were worked out by hand.  The functions below use the formulas of
+ * <ftr/gen.h>. */
 static uint64_t nodes_of(const struct ftr_pgft *g, unsigned int level)
 {
 	uint64_t n = 1;
@@ -84,8 +83,7 @@ static unsigned int level_of(const struct ftr_switch *sw, uint32_t *pos)
 	return level;
 }
 
-/* Digit d (1..h) of the label of a node: the node is number pos of its level, and the labels of
- * PGFTs are those of <ftr/gen.h>. */
+/* Digit d (1..h) of the label of node number pos on a level.  Labels are defined in <ftr/gen.h>. */
 static uint32_t digit(const struct ftr_pgft *g, unsigned int level,
 		      uint32_t pos, unsigned int d)
 {
@@ -96,8 +94,6 @@ static uint32_t digit(const struct ftr_pgft *g, unsigned int level,
 	return pos % (j < level ? g->w[j] : g->m[j]);
 }
 
-/* Check that every link of s leads to a node that the PGFT allows, and that s has the right numbers
- * of links upward and downward. */
 static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 			 ftr_sw s)
 {
@@ -130,8 +126,8 @@ static void check_switch(const struct ftr_fabric *f, const struct ftr_pgft *g,
 	ck_assert_uint_eq(up, level < g->h ? g->w[level] * g->p[level] : 0);
 }
 
-/* Check that s has p parallel links to each neighbour: p is the parameter of the PGFT for the level
- * of these links. */
+/* Check that s has p parallel links to each neighbour. p is the parameter of the PGFT for the
+ * level of these links. */
 static void check_parallel(const struct ftr_fabric *f,
 			   const struct ftr_pgft *g, ftr_sw s)
 {
@@ -207,7 +203,7 @@ START_TEST(plain_numbers)
 	}
 	ck_assert_str_eq(f->sw[0].name, "sw-1-0");
 	ck_assert_str_eq(f->sw[3].name, "sw-2-1");
-	p = ftr_fabric_port(f, 0, 1);	/* downward ports first */
+	p = ftr_fabric_port(f, 0, 1);	/* downward ports come first */
 	ck_assert_uint_eq(p->peer_kind, FTR_PEER_EP);
 	p = ftr_fabric_port(f, 0, 3);
 	ck_assert_uint_eq(p->peer_kind, FTR_PEER_SW);
@@ -216,7 +212,8 @@ START_TEST(plain_numbers)
 }
 END_TEST
 
-/* ibsim's port GUIDs are node GUID + port number; those of different nodes must differ. */
+/* In ibsim a port GUID is the node GUID plus the port number.  The port GUIDs of different nodes
+ * must differ. */
 START_TEST(guids_leave_room)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
@@ -310,7 +307,6 @@ static struct ftr_fabric *grow_torus(const char *shape,
 	return f;
 }
 
-/* Parses the coordinates in the name. */
 static void place_of(const struct ftr_switch *sw, const struct ftr_torus *g,
 		     unsigned int *x)
 {
@@ -324,8 +320,8 @@ static void place_of(const struct ftr_switch *sw, const struct ftr_torus *g,
 	ck_assert_str_eq(at, "");
 }
 
-/* Check that a switch has links to both neighbours in every dimension (two to one neighbour if k
- * is 2) and to its hosts; if `ordered`, also that each link uses the expected port. */
+/* Check that a switch has links to both neighbours in every dimension (if k is 2: two links to one
+ * neighbour) and to its hosts.  If `ordered` is set, each link must use the expected port. */
 static void check_torus_switch(const struct ftr_fabric *f,
 			       const struct ftr_torus *g, ftr_sw s,
 			       bool ordered)
@@ -396,8 +392,8 @@ START_TEST(torus)
 }
 END_TEST
 
-/* Tori can have random GUIDs and ports, no LIDs, and damage.  If the n-th allocation and all later
- * ones fail, for any n, there is no torus. */
+/* A torus can have random GUIDs and ports, no LIDs, and damage.  If allocation n and all later
+ * ones fail, for any n, no torus is returned. */
 START_TEST(torus_options)
 {
 	struct ftr_gen_opts o = { .seed = 5, .random_guids = true,
@@ -478,7 +474,7 @@ START_TEST(limits)
 {
 	static const char *const shape[] = {
 		"2;255,2;1,2;1,1",	/* needs 257 ports */
-		"1;128;1;2",		/* needs 256 ports, because links are doubled */
+		"1;128;1;2",		/* needs 256 ports, because all links are doubled */
 		"3;100,100,100;1,1,1;1,1,1",	/* a million hosts */
 		"8;200,200,200,200,200,200,200,200;1,1,1,1,1,1,1,1;1,1,1,1,1,1,1,1",
 	};
@@ -575,7 +571,7 @@ START_TEST(too_much_damage)
 }
 END_TEST
 
-/* A host with several ports is removed as a whole. */
+/* Damage removes a host with all its ports. */
 START_TEST(damage_removes_whole_hosts)
 {
 	struct ftr_fabric *f = grow("1;6;2;2", NULL), *g;
@@ -588,8 +584,8 @@ START_TEST(damage_removes_whole_hosts)
 }
 END_TEST
 
-/* An Aggregation Node is not a host: its switch can still be removed, and the node is
- * removed with it. */
+/* An Aggregation Node does not count as a host.  Its switch can be removed, and the node is
+ * removed together with it. */
 START_TEST(damage_and_aggregation)
 {
 	struct ftr_fabric *f = must_parse(
@@ -638,7 +634,7 @@ START_TEST(random_graph)
 }
 END_TEST
 
-/* If the switches have too few ports for the hosts or links, this is an error. */
+/* Too few ports for the hosts or links are an error. */
 START_TEST(random_graph_limits)
 {
 	struct ftr_fabric *f = NULL;
@@ -651,7 +647,7 @@ START_TEST(random_graph_limits)
 	ck_assert_int_eq(random_graph_new(1, 1, 255, 0, &f, &err), FTR_LIMIT);
 	ck_assert_int_eq(random_graph_new(1, 2, 0, 254, &f, &err), FTR_LIMIT);
 	ck_assert_ptr_null(f);
-	/* a single switch cannot have a link to another one, so the extra link is left out */
+	/* one switch has no other switch for the extra link, so this link is left out */
 	ck_assert_int_eq(random_graph_new(1, 1, 0, 1, &f, &err), FTR_OK);
 	ck_assert_uint_eq(f->n_sw_links, 0);
 	ftr_fabric_free(f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Readers and writers of topologies: every dialect, refusals with their messages
- * and lines, round trips, and the real fabrics if they are present.
+ * Readers and writers of topologies: every dialect, refusals with their messages and lines, round
+ * trips, and real fabrics if they are present.
  */
 #include "lib/suite.h"
 #include "unit/io_util.h"
@@ -44,7 +44,7 @@ START_TEST(discovered)
 }
 END_TEST
 
-/* In a file written by hand, GUIDs, default values and options are those of ibsim. */
+/* A file written by hand has the GUIDs, default values and options of ibsim. */
 START_TEST(hand_written)
 {
 	struct ftr_fabric *f = must_parse(hand_net);
@@ -99,8 +99,8 @@ START_TEST(guid_counters)
 }
 END_TEST
 
-/* The reader must accept chassis lines, trailing lines, [ext N], the s= w= v= of ibnetdiscover -f,
- * names without quotes or with unusual characters, and CR. */
+/* The reader accepts chassis lines, [ext N], the s= w= v= of ibnetdiscover -f, names without
+ * quotes or with unusual characters, and CR. */
 START_TEST(optional_parts_of_lines)
 {
 	struct ftr_fabric *f = must_parse(
@@ -147,7 +147,7 @@ START_TEST(modules)
 	ck_assert_str_eq(f->sw[1].name, "m2#s");
 	ck_assert_uint_eq(ftr_fabric_port(f, 0, 1)->width, 4);
 	ck_assert_uint_eq(ftr_fabric_port(f, 0, 1)->speed, FTR_SPEED_EDR);
-	/* the two ends differ: the lower value counts */
+	/* the two ends differ, and the lower value counts */
 	ck_assert_uint_eq(ftr_fabric_port(f, 1, 2)->width, 1);
 	ck_assert_uint_eq(ftr_fabric_port(f, 1, 2)->speed, FTR_SPEED_QDR);
 	ck_assert_uint_eq(f->ep[0].lid, 9);
@@ -192,7 +192,7 @@ START_TEST(db_csv)
 }
 END_TEST
 
-/* PORTS may come after LINKS. */
+/* The section PORTS may come after the section LINKS. */
 START_TEST(db_csv_links_first)
 {
 	const char *ports = strstr(good_csv, "START_PORTS"), *links = strstr(good_csv, "START_LINKS");
@@ -225,7 +225,7 @@ START_TEST(ports_report)
 }
 END_TEST
 
-/* ibnetdiscover prints "??" for a width, and "???" for a speed, that it does not know. */
+/* ibnetdiscover prints "??" for an unknown width, and "???" for an unknown speed. */
 START_TEST(ports_of_unknown_rate)
 {
 	static const char *const rate[] = { "?? ???", "?? HDR", "undefined QDR", "16x SDR", "4 EDR" };
@@ -253,7 +253,7 @@ END_TEST
 
 /* ---- refusals ---------------------------------------------------------- */
 
-/* The message for the text `base` with the first occurrence of `from` replaced by `to`. */
+/* The text `base`, with the first `from` replaced by `to`, is refused with this message. */
 struct refusal {
 	const char *base, *from, *to;
 	enum ftr_status status;
@@ -511,7 +511,7 @@ START_TEST(full_disk)
 }
 END_TEST
 
-/* Generated trees, with all combinations of the random options, survive a round trip. */
+/* Generated trees, with all combinations of the random options, are written and read again. */
 START_TEST(generated_round_trips)
 {
 	static const char *const shape[] = { "2;2,3;1,2;1,2", "3;2,2,3;2,2,1;1,1,1",

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Invalid input: every cut of small files, seeded mutations of every dialect, the
- * corpus in tests/fuzz, and failing allocations.  The reader must not
- * crash or leak, and if it accepts a fabric, it must also accept the netfile that
- * ftr_write_netfile() writes for it.
+ * Invalid input: every cut of small files, seeded mutations of every dialect, the corpus in
+ * tests/fuzz, and failing allocations.  The reader must not crash or leak.  If it accepts a
+ * fabric, it must also accept the netfile that ftr_write_netfile() writes for this fabric.
  */
 #include <dirent.h>
 
@@ -17,7 +16,6 @@ static struct ftr_err err;
 static const char *const sound[] = { good_net, hand_net, good_lst, good_ports,
 				     good_csv };
 
-/* Replace double quotes as ftr_write_netfile() does. */
 static void replace_quotes(const char *name)
 {
 	char *q = (char *)(uintptr_t)name;
@@ -26,9 +24,9 @@ static void replace_quotes(const char *name)
 		*q = '\'';
 }
 
-/* Check that an accepted fabric can be written and read again, and is the same then, except for
- * double quotes in names.  A fabric without links of switches (two hosts back to back) is only
- * written. */
+/* Check that an accepted fabric is the same after it was written and read again, except for double
+ * quotes in names.  A fabric without links of switches (two hosts back to back) is written, but
+ * not read again. */
 static void reread(const struct ftr_fabric *f)
 {
 	struct ftr_fabric *g = NULL;
@@ -51,8 +49,6 @@ static void reread(const struct ftr_fabric *f)
 	free(text);
 }
 
-/* Read the text; if it is accepted, the reader must also accept what ftr_write_netfile()
- * writes for this fabric. */
 static enum ftr_status feed(const char *text, size_t len)
 {
 	struct ftr_fabric *f = NULL;
@@ -87,12 +83,12 @@ START_TEST(cut_everywhere)
 	size_t len = strlen(text);
 
 	for (size_t cut = 0; cut < len; cut++) {
-		/* a heap copy of exactly this length, so that a read beyond it is detected */
+		/* copy the text to the heap, so that a read beyond its end is detected */
 		char *copy = malloc(cut + 1);
 
 		memcpy(copy, text, cut);
 		copy = realloc(copy, cut ? cut : 1);
-		/* the text is accepted if only its last newline is missing; any other cut is not */
+		/* without its last newline the text is accepted; after any other cut it is not */
 		if (!feed(copy, cut) != (cut == len - 1))
 			ck_abort_msg("cut after %zu bytes of %zu: %s", cut, len,
 				     cut == len - 1 ? err.msg : "accepted");
@@ -166,12 +162,12 @@ START_TEST(mutations)
 		taken += !feed(text, len);
 		free(text);
 	}
-	/* if all mutated texts are refused, no fabric is tested */
+	/* the test needs some mutated texts that are accepted */
 	ck_assert_uint_gt(taken, 0);
 }
 END_TEST
 
-/* The corpus: every file there is invalid and must be refused. */
+/* Every file of the corpus is invalid and must be refused. */
 START_TEST(corpus)
 {
 	const char *top = getenv("abs_top_srcdir");
@@ -200,8 +196,8 @@ START_TEST(corpus)
 }
 END_TEST
 
-/* Found by libFuzzer: a switch with an LMC but without a LID.  The LID that was assigned to it
- * was not aligned to the LMC. */
+/* Found by libFuzzer: a switch with an LMC but without a LID.  The LID that the reader assigned
+ * was not a multiple of 2^LMC. */
 START_TEST(lmc_without_lid)
 {
 	static const char text[] =

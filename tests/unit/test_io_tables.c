@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding tables and GUID lists as text: the formats of OpenSM and ibroute,
- * invalid input, and round trips.
+ * Forwarding tables and GUID lists as text: the formats of OpenSM and ibroute, invalid input, and
+ * round trips.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -36,7 +36,6 @@ static void puts_file(const char *text)
 	put(text, strlen(text));
 }
 
-/* The message without the path: the path has a number that the system chooses. */
 static const char *said(void)
 {
 	size_t len = strlen(path);
@@ -193,8 +192,8 @@ START_TEST(tables_round_trip)
 }
 END_TEST
 
-/* A dump that is cut is refused, unless the cut is at the end of a section.  A dump in which one to
- * four bytes are random is read or gives an error; nothing crashes. */
+/* A cut dump is accepted only if it ends with a complete section.  A dump with one to four random
+ * bytes may be read or refused, but must not cause a crash. */
 START_TEST(broken_dumps)
 {
 	static const char text[] = HEAD1 "0x0001 000 # x\n0x0004 001\n" TAIL
@@ -205,8 +204,7 @@ START_TEST(broken_dumps)
 
 	for (size_t len = 0; len < sizeof(text) - 1; len++) {
 		const char *rest = text + len + (text[len] == '\n');
-		/* true if the text ends with a complete section, with or without the last
-		 * newline */
+		/* the text ends with a complete section; its last newline may be missing */
 		bool section = len && (!*rest || !strncmp(rest, HEAD2, 20));
 
 		put(text, len);
@@ -267,7 +265,7 @@ START_TEST(guid_list)
 }
 END_TEST
 
-/* GUID lists in these forms are accepted, as they are by OpenSM's own engines. */
+/* OpenSM's own engines accept these forms of GUID lists, too. */
 START_TEST(guid_names)
 {
 	uint64_t *g = NULL;
@@ -304,7 +302,7 @@ START_TEST(guid_refused)
 }
 END_TEST
 
-/* The list is longer than the read buffer, so that lines cross the boundary of the buffer. */
+/* The list is longer than the read buffer, so some lines cross the end of the buffer. */
 START_TEST(long_list)
 {
 	size_t len;

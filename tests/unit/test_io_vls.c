@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * opensm.fdbs, SL2VL tables, path SLs, orders and pairs: the formats of OpenSM
- * and ibdmchk, invalid input and its messages, round trips, mutations, and
- * failing allocations.
+ * opensm.fdbs, SL2VL tables, path SLs, orders and pairs: the formats of OpenSM and ibdmchk,
+ * invalid input and its messages, round trips, mutations, and failing allocations.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,9 +14,9 @@ static char path[64];
 static int fd = -1;
 static struct ftr_fabric *f;
 
-/* A leaf 0x10 (LID 1, ports 1: node1, 2: spine, 3: node2), a spine 0x20 (LID
- * 2), host port 0x101 (LIDs 4..7), node 0x200 with ports 0x201 (LID 8) and 0x202
- * (LID 9, on the spine). */
+/* Leaf 0x10 has LID 1; its ports 1, 2 and 3 lead to node1, spine and node2.  Spine 0x20 has LID 2.
+ * Node1 has port 0x101 (LIDs 4 to 7).  Node2 (0x200) has ports 0x201 (LID 8) and 0x202 (LID 9, at
+ * the spine). */
 static const char net[] =
 	"switchguid=0x10(10)\n"
 	"Switch\t3 \"S-10\"\t\t# \"leaf 1\" enhanced port 0 lid 1 lmc 0\n"
@@ -110,7 +109,7 @@ static void must_read(enum form form, const char *text, struct got *g)
 
 /* ---- valid input --------------------------------------------------------- */
 
-/* As written by stock opensm 3.3.23. */
+/* as written by stock opensm 3.3.23 */
 #define FDBS_1 "dump_ucast_routes: Switch 0x0000000000000010\n" \
 	"LID    : Port : Hops : Optimal\n"
 #define FDBS_2 "dump_ucast_routes: Switch 0x0000000000000020\n" \
@@ -142,7 +141,7 @@ START_TEST(fdbs_form)
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 1), 3);
 	ck_assert_uint_eq(ftr_tables_get(g.t, 1, 4), FTR_PORT_NONE);
 	drop(&g);
-	/* the form of older versions and of ibdiagnet */
+	/* older versions and ibdiagnet write this form */
 	must_read(FDBS, "osm_ucast_mgr_dump_ucast_routes: Switch 0x20\n"
 		  "LID    : Port : Hops : Optimal\n0x0001 : 003  : 01   : yes\n",
 		  &g);
@@ -244,7 +243,7 @@ START_TEST(order_form)
 }
 END_TEST
 
-/* The GUIDs above are as small as LIDs, so these tests have a fabric of their own. */
+/* The GUIDs of `net` are as small as LIDs.  The tests below need a fabric with larger GUIDs. */
 static struct ftr_fabric *big_guids(void)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -491,7 +490,7 @@ static void same_got(const struct got *a, const struct got *b)
 		ck_assert_mem_eq(a->order, b->order, a->n * sizeof(*a->order));
 }
 
-/* Check that g, which was read from the text up to the cut, equals the result for the complete
+/* g was read from a text cut inside a line.  Check that it equals the result for the complete
  * line. */
 static void same_as_line(enum form form, const char *text, size_t cut,
 			 const struct got *g)
@@ -505,8 +504,8 @@ static void same_as_line(enum form form, const char *text, size_t cut,
 	drop(&whole);
 }
 
-/* A text that is cut inside a line must be refused, or the missing part of the line must have no
- * meaning.  Two kinds of cuts cannot be detected: those inside a number, and those in pairs. */
+/* A text that is cut inside a line must be refused, or give the same result as the complete line.
+ * Two kinds of cuts cannot be detected: cuts inside a number, and cuts in pairs. */
 START_TEST(cuts)
 {
 	const char *text = sound[_i].text;
@@ -526,7 +525,7 @@ START_TEST(cuts)
 			same_as_line(sound[_i].form, text, cut, &g);
 		drop(&g);
 	}
-	/* without its last newline the text has the same meaning */
+	/* without its last newline the text is accepted */
 	put(text, len - 1);
 	if (read_form(sound[_i].form, &g))
 		ck_abort_msg("%s", err.msg);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Link load: trees whose loads can be worked out by hand; and random fabrics with random, partly
- * invalid tables, on which every figure must equal that of a naive count.
- *
- * The naive count walks every flow hop by hop into an array indexed by switch
- * and port, and derives all figures from that.
+ * Link load: trees with loads worked out by hand, and random fabrics with random, partly invalid
+ * tables.  On the random fabrics, every figure must equal that of a naive count.  The naive count
+ * walks every flow hop by hop, and adds it to an array indexed by switch and port.
  */
 #include <stdlib.h>
 
@@ -103,7 +101,6 @@ static void same_bins(const struct ftr_load_bins *b, const uint64_t *naive,
 	ck_assert(!b->n || b->count[b->n - 1]);
 }
 
-/* Check that the links in the report match the naive count v. */
 static void same_links(const struct net *n, const struct naive *v,
 		       const struct ftr_load_report *r)
 {
@@ -128,7 +125,7 @@ static void same_links(const struct net *n, const struct naive *v,
 						       l[-1].port < l->port));
 		last = l->load;
 	}
-	/* no link that the report leaves out has more load than the last link listed */
+	/* links that the report leaves out have at most the load of the last link in the report */
 	for (ftr_sw s = 0; s < n->f->n_sw; s++)
 		for (uint32_t p = 1, seen; p <= PORTS; p++) {
 			if (!r->n_links || v->load[s][p] <= last)
@@ -141,7 +138,6 @@ static void same_links(const struct net *n, const struct naive *v,
 		}
 }
 
-/* Check that the load of every link matches the naive count v, and that other ports have none. */
 static void same_by_port(const struct net *n, const struct naive *v, const uint64_t *by_port)
 {
 	for (ftr_sw s = 0; s < n->f->n_sw; s++)
@@ -189,7 +185,6 @@ static void random_net(struct scene *z, uint64_t seed)
 	net_route_all(n, &z->rng);
 }
 
-/* Overwrite a few entries; shuffle the host order, leave out some hosts, and insert gaps. */
 static void spoil(struct scene *z)
 {
 	struct net *n = &z->net;
@@ -307,9 +302,9 @@ static void test_shifts(struct scene *z, struct ftr_load *ld,
 	same_links(&z->net, &worst, &r);
 }
 
-/* Compare the random patterns of <ftr/load.h>.  A first generator gives a seed for each pattern.
- * The pattern is a random permutation of the hosts in the host order; in a bisection, the first
- * half of the permutation sends to the second half. */
+/* Compare the random patterns of <ftr/load.h>: permutations or, if halves is set, bisections.  A
+ * first generator gives the seed of each pattern, and the pattern is a random permutation of the
+ * hosts.  In a bisection, the first half of the permutation sends to the second half. */
 static void test_random(struct scene *z, struct ftr_load *ld, bool halves)
 {
 	uint32_t live[512], perm[512], n = 0, at = 0;
@@ -451,8 +446,8 @@ END_TEST
 
 /* ---- loads worked out by hand --------------------------------------------- */
 
-/* Make two leaves below `spines` spines: hosts 0..2 are on leaf 0, hosts 3..5 on leaf 1.  Packets
- * to the i-th host of a leaf go through spine i mod spines. */
+/* Two leaves below `spines` spines: hosts 0..2 are on leaf 0, hosts 3..5 on leaf 1.  Packets to
+ * the i-th host of a leaf go through spine i mod spines. */
 static void two_level(struct scene *z, uint32_t spines)
 {
 	struct net *n = &z->net;
@@ -495,8 +490,7 @@ START_TEST(non_blocking)
 	ck_assert_uint_eq(r.sum_max, 5);
 	ck_assert_uint_eq(r.worst, 1);
 	ck_assert_uint_eq(r.links, 12);
-	/* all-to-all: each link carries 3 flows, from the hosts of one leaf to one host of the
-	 * other */
+	/* all-to-all: each link carries the 3 flows from the hosts of one leaf to one host */
 	ftr_load_all(ld, NULL, &r);
 	ck_assert_uint_eq(r.flows, 30);
 	ck_assert_uint_eq(r.max, 3);
@@ -510,7 +504,7 @@ START_TEST(non_blocking)
 }
 END_TEST
 
-/* One spine for three hosts: in shift k, min(k, 6 - k) flows go in each direction, all over one
+/* One spine for three hosts.  In shift k, min(k, 6 - k) flows go in each direction, all over one
  * link: 1, 2, 3, 2 and 1 flows. */
 START_TEST(blocking)
 {
@@ -551,7 +545,7 @@ START_TEST(blocking)
 }
 END_TEST
 
-/* Six hosts on one switch: all flows arrive, and no link between switches is loaded. */
+/* Six hosts on one switch: all flows arrive, and no link between switches is used. */
 START_TEST(one_switch)
 {
 	struct scene z = { .n = 0 };
@@ -587,7 +581,8 @@ START_TEST(one_switch)
 }
 END_TEST
 
-/* Figures of shift k as one number; sums over different sets of equally many shifts differ. */
+/* Encodes the figures of shift k.  The sum of these codes identifies a set of shifts among all
+ * sets of the same size. */
 static uint64_t shift_code(const struct ftr_load *ld, const struct ftr_fabric *f, uint32_t k)
 {
 	uint64_t by_port[MAX_SW * (PORTS + 1)], max = 0, load = 0, used = 0;
@@ -601,7 +596,7 @@ static uint64_t shift_code(const struct ftr_load *ld, const struct ftr_fabric *f
 	return (UINT64_C(1) << 4 * max) + (load << 16) + (used << 32);
 }
 
-/* The set of shifts that a report with these n shifts is about; bit k - 1: shift k. */
+/* The set of the n shifts that the report counts; bit k - 1 stands for shift k. */
 static uint32_t shifts_of(const struct ftr_load_report *r, const uint64_t *code, uint32_t n)
 {
 	uint64_t all = (r->sum_load << 16) + (r->sum_used << 32);
@@ -622,8 +617,8 @@ static uint32_t shifts_of(const struct ftr_load_report *r, const uint64_t *code,
 	return found;
 }
 
-/* A sample is a subset of all shifts, and a smaller sample a subset of a larger one.  Different
- * seeds give different samples. */
+/* A sample is a random subset of the shifts, and contains every smaller sample of the same seed.
+ * Different seeds give different samples. */
 START_TEST(samples)
 {
 	struct scene z = { .n = 0 };
@@ -633,7 +628,7 @@ START_TEST(samples)
 	struct ftr_load *ld;
 
 	two_level(&z, 1);
-	/* without an entry of leaf 0 for host 3, shifts k and 6 - k have different loads */
+	/* leaf 0 has no entry for host 3, so that shifts k and 6 - k have different loads */
 	*net_at(&z.net, 0, z.net.f->ep[3].lid) = FTR_PORT_NONE;
 	ld = must_new(&z, 0, NULL);
 	for (uint32_t k = 1; k <= 5; k++)
@@ -665,8 +660,8 @@ START_TEST(samples)
 }
 END_TEST
 
-/* On healthy trees whose switches have as many links up as down, dmodc guarantees that no two flows
- * of a shift share a link. */
+/* The trees are complete, and their switches have as many upward as downward links.  With dmodc,
+ * no two flows of a shift may share a link. */
 START_TEST(dmodc_shifts)
 {
 	static const char *const shape[] = { "3;4,4,8;1,4,4;1,1,1", "kary:4,3" };
@@ -695,7 +690,7 @@ START_TEST(dmodc_shifts)
 	ck_assert_uint_eq(r.max, 1);
 	ck_assert_uint_eq(r.sum_max, z.n - 1);
 	ck_assert_uint_eq(r.lost, 0);
-	/* in random permutations some flows share a link */
+	/* random permutations have no such guarantee */
 	ck_assert(!ftr_load_permutations(ld, 20, 1, NULL, &r, &err));
 	ck_assert_uint_gt(r.max, 1);
 	ftr_load_free(ld);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric: the effect of growth and of contradictory input, and shapes
- * over it.
+ * The nominal fabric: its growth, contradictory input, and shapes made from it.
  *
  *	t1  t2		four leaves, each with two hosts and a link to each spine
  *	A  B  C  D
@@ -67,7 +66,7 @@ START_TEST(faults_are_no_growth)
 }
 END_TEST
 
-/* A host that lost its link counts as missing; a host that never had a link does not. */
+/* A host that lost its link counts as missing.  A host that never had a link does not. */
 START_TEST(hosts_without_link)
 {
 	struct grown g = { .base = draw(tree) };
@@ -122,7 +121,8 @@ START_TEST(new_link)
 }
 END_TEST
 
-/* A spine is added while another one is dead: the dead spine must keep its slot. */
+/* A spine is added while another spine is dead.  The dead spine must keep its slot (its position
+ * among the spines). */
 START_TEST(new_switch)
 {
 	struct grown g = { .base = draw(tree) };
@@ -147,7 +147,7 @@ START_TEST(new_switch)
 }
 END_TEST
 
-/* The link of A to t1 is now at another port of t1: it must replace the old link. */
+/* A's link to t1 now ends at another port of t1.  The new link must replace the old one. */
 START_TEST(link_at_another_port)
 {
 	struct grown g = { .base = draw(tree) };
@@ -167,7 +167,7 @@ START_TEST(link_at_another_port)
 }
 END_TEST
 
-/* A port that led to t1 now has a host: the host must replace the link. */
+/* A port that led to t1 now leads to a host.  The host must replace the link. */
 START_TEST(host_in_place_of_link)
 {
 	struct grown g = { .base = draw(tree) };
@@ -213,8 +213,8 @@ START_TEST(moved_host)
 }
 END_TEST
 
-/* The adapter of a host was replaced: by one with other GUIDs at the same port of the switch, or by
- * one with the same node GUID, but another port GUID and another port of the switch. */
+/* The adapter of a host was replaced.  The new adapter has other GUIDs and the same port of the
+ * switch; or it has the same node GUID, but another port GUID and another port of the switch. */
 START_TEST(replaced_adapter)
 {
 	for (int same_node = 0; same_node < 2; same_node++) {
@@ -229,8 +229,6 @@ START_TEST(replaced_adapter)
 		ck_assert(!ftr_builder_add_endport(b, FTR_NODE_CA, node,
 						   0x7777, 1, 0, 0, "new",
 						   &err));
-		/* the adapter with the same node GUID is at another port: only this GUID
-		 * identifies it */
 		edit_plug(b, node, 1, guid(g.base, "A"),
 		     same_node ? 19 : p.sw_port);
 		g.f = edit_seal(b);
@@ -244,7 +242,7 @@ START_TEST(replaced_adapter)
 }
 END_TEST
 
-/* A switch returns with fewer ports: links at ports that it no longer has are removed. */
+/* A switch returns with fewer ports.  Links at ports that it no longer has are removed. */
 START_TEST(fewer_ports)
 {
 	struct grown g = { .base = draw(tree) };
@@ -276,7 +274,7 @@ START_TEST(other_lmc)
 	only(&g, 0, 0, 0, 1);
 	ck_assert_uint_eq(g.n->f->ep[wide].lmc, 1);
 	ck_assert_ptr_nonnull(strstr(g.c.example, "another LMC"));
-	/* each LID of the port has an index d of its own */
+	/* each LID of the port has its own index d */
 	for (uint32_t i = 0; i < g.sh->numbering.n_dest; i++)
 		if (g.sh->numbering.dest[i].lid >= 1000)
 			ck_assert_uint_eq(g.sh->numbering.dest[i].d,
@@ -286,7 +284,7 @@ START_TEST(other_lmc)
 }
 END_TEST
 
-/* A fabric that was read without LIDs has no LMCs, either: the known LMCs are kept. */
+/* A fabric that was read without LIDs has no LMCs.  The known LMCs must be kept. */
 START_TEST(lmc_not_reported)
 {
 	struct ftr_fabric *f = draw(tree), *wide, *more = NULL;
@@ -298,7 +296,6 @@ START_TEST(lmc_not_reported)
 	e.lmc_ep = draw_host(f, "B", 1);
 	wide = edit_seal(edit_open(f, &e));
 	old = nominal_of(wide, NULL, NULL);
-	/* copy f without LIDs and LMCs, and add a link */
 	b = ftr_builder_new();
 	for (ftr_sw i = 0; i < f->n_sw; i++)
 		ck_assert(!ftr_builder_add_switch(b, f->sw[i].guid,
@@ -328,7 +325,7 @@ START_TEST(lmc_not_reported)
 }
 END_TEST
 
-/* A host now has the GUID of a switch: the switch must be removed from the nominal fabric.  When
+/* A host now has the GUID of a switch.  The switch must be removed from the nominal fabric.  When
  * the switch returns, the host must be removed. */
 START_TEST(guid_of_another_kind)
 {
@@ -348,7 +345,6 @@ START_TEST(guid_of_another_kind)
 	grow(&g);
 	only(&g, 0, 0, 1, 0);
 	dropped(&g, 1, 4, 0);
-	/* restore the switch */
 	f = edit_seal(edit_open(g.base, &edit_nothing));
 	n = nominal_of(f, g.n, &c);
 	ck_assert(c.grew && c.new_sw == 1 && c.new_links == 4);
@@ -359,7 +355,7 @@ START_TEST(guid_of_another_kind)
 }
 END_TEST
 
-/* A link from a switch to itself is not kept: it cannot return. */
+/* A link from a switch to itself must not be kept. */
 START_TEST(loop_link)
 {
 	struct grown g = { .f = draw(tree) };
@@ -375,8 +371,8 @@ START_TEST(loop_link)
 }
 END_TEST
 
-/* If leaves are ordered by GUID, a new node description leaves the nominal fabric unchanged, unless
- * the description identifies an Aggregation Node. */
+/* A new node description changes the nominal fabric if it identifies an Aggregation Node, or if
+ * leaves are ordered by name.  An empty description changes nothing. */
 START_TEST(other_names)
 {
 	static const char *const name[] = { "Zebra", "", "Mellanox "
@@ -412,8 +408,8 @@ START_TEST(other_names)
 }
 END_TEST
 
-/* Other options make another shape of the same fabric.  Lists of the same GUIDs in another order
- * are not other options. */
+/* Other options make another shape of the same fabric.  A list of the same GUIDs in another order
+ * counts as the same option. */
 START_TEST(other_options)
 {
 	struct ftr_fabric *f = draw(tree), *part;
@@ -447,7 +443,7 @@ START_TEST(other_options)
 }
 END_TEST
 
-/* Options that give no shape are refused; the old nominal fabric stays. */
+/* Options that give no shape are refused.  The old nominal fabric stays. */
 START_TEST(refused)
 {
 	struct ftr_fabric *f = draw(tree);
@@ -467,7 +463,8 @@ END_TEST
 
 /* ---- slots empty by design --------------------------------------------- */
 
-/* The number of slots of a leaf E that has `ports` ports and links to two of the three spines. */
+/* Leaf E has `ports` ports, and links to two of the three spines.  Returns the number of its
+ * slots, that is, of its upward links in the nominal fabric. */
 static uint32_t slots_of_slim(unsigned int ports)
 {
 	struct ftr_fabric *f = draw("A: t1 t2 t3 h2\nB: t1 t2 t3 h2\n"
@@ -502,10 +499,8 @@ START_TEST(no_port_no_slot)
 }
 END_TEST
 
-/*
- * t1 has ports for only four leaves, and E is the fifth.  E also lacks a link to t2, and
- * both E and t2 have a free port for it: that link is inferred although t1 is full.
- */
+/* E lacks links to t1 and t2.  The link to t2 is inferred, because E and t2 have a free port for
+ * it.  The link to t1 is not: t1 has ports for only four leaves, and E is the fifth. */
 START_TEST(link_inferred_at_a_full_switch)
 {
 	struct ftr_fabric *f = draw("A: t3 t4 h2\nB: t3 t4 h2\nC: t3 t4 h2\n"
@@ -540,10 +535,9 @@ START_TEST(link_inferred_at_a_full_switch)
 }
 END_TEST
 
-/*
- * t1 has lost its link to ma1, but keeps the divider that follows from this link: 3 * 3, because
- * the pod of ma1 has three planes.  The other pods have two planes, which would give 2 * 3.
- */
+/* t1 has lost its link to ma1, but keeps the divider that follows from this link: 3 * 3, because
+ * the pod of ma1 has three planes.  Without the link it would be 2 * 3, because the other pods
+ * have two planes. */
 START_TEST(divider_over_an_inferred_slot)
 {
 	struct ftr_fabric *f = draw("A: ma1 ma2 ma3 h2\nB: ma1 ma2 ma3 h2\n"
@@ -569,8 +563,8 @@ START_TEST(divider_over_an_inferred_slot)
 }
 END_TEST
 
-/* If every leaf is connected to two of three spines, this counts as the design; if every leaf is
- * connected to three of four, it counts as damage. */
+/* If every leaf has links to two of three spines, this counts as the design.  If every leaf has
+ * links to three of four spines, one link of each leaf counts as missing. */
 START_TEST(share_of_pairs)
 {
 	struct ftr_fabric *two = draw("A: t1 t2 h2\nB: t2 t3 h2\nC: t1 t3 h2\n"
@@ -587,7 +581,7 @@ START_TEST(share_of_pairs)
 	ck_assert(!ftr_shape_new(three, NULL, NULL, &sh, &err));
 	for (ftr_sw s = 0; s < 4; s++)
 		ck_assert_uint_eq(sh->numbering.n_slots[s], 4);
-	/* B lacks t1, so its groups are in slots 1 to 3 */
+	/* B lacks its link to t1, which keeps slot 0 */
 	for (uint32_t k = 0; k < 3; k++)
 		ck_assert_uint_eq(sh->tree.groups[sh->tree.group_first[1] + k].slot,
 				  k + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The state file: every truncation, changed bits in every byte, invalid content, failed
- * writes and failed allocations.
+ * The state file: every truncation, changed bits in every byte, invalid content, failed writes and
+ * failed allocations.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -105,11 +105,10 @@ START_TEST(torn_at_every_offset)
 	for (size_t i = 0; i < len; i++) {
 		put(text, i);
 		ck_assert_int_eq(try_read(), FTR_PARSE);
-		/* a cut after "ibfattree-nominal 1 " is reported as an incomplete file */
 		ck_assert_msg(i < 20 || strstr(err.msg, "incomplete"), "%s",
 			      err.msg);
 	}
-	/* one byte too many at the end */
+	/* one byte too many */
 	text[len] = '\n';
 	put(text, len + 1);
 	ck_assert_int_eq(try_read(), FTR_PARSE);
@@ -129,7 +128,7 @@ START_TEST(every_byte_damaged)
 		for (size_t k = 0; k < sizeof(flip); k++) {
 			text[i] = (char)(text[i] ^ flip[k]);
 			put(text, len);
-			/* hex digits of the checksum may change their case */
+			/* hex digits of the checksum may be in upper or lower case */
 			if (!(flip[k] == 32 && i >= 20 && i < 36))
 				ck_assert_msg(try_read() == FTR_PARSE,
 					      "a change of byte %zu is accepted", i);
@@ -143,7 +142,7 @@ END_TEST
 
 #define SW "S 0000000000000001 36 0 a\n"
 
-/* Read a file with this body, which may be invalid, and a correct checksum and length. */
+/* Read a file with this body, and a correct checksum and length.  The body may be invalid. */
 static enum ftr_status read_body(const char *body)
 {
 	char rest[2000], head[64];
@@ -223,8 +222,8 @@ START_TEST(other_files)
 }
 END_TEST
 
-/* A round trip preserves names with unusual characters, and the order of leaves by name.  With
- * other options than those of the file, another shape is made. */
+/* Unusual characters in names and the order of leaves by name survive a write and a read.  A read
+ * with options other than those of the file makes another shape. */
 START_TEST(names_and_options)
 {
 	struct ftr_fabric *base = draw(tree), *f;
@@ -253,7 +252,6 @@ START_TEST(names_and_options)
 	b = get(&lb);
 	ck_assert(la == lb && !memcmp(a, b, la));
 	ftr_nominal_free(back);
-	/* other options give another shape of the same fabric */
 	ck_assert(!ftr_nominal_read(path, NULL, NULL, &back, &reshaped, &err));
 	ck_assert(reshaped);
 	ck_assert_uint_eq(back->leaf_order, FTR_LEAF_BY_GUID);
@@ -271,7 +269,6 @@ START_TEST(names_and_options)
 }
 END_TEST
 
-/* A failed write leaves no temporary files. */
 START_TEST(write_fails)
 {
 	struct ftr_fabric *f = draw(tree);
@@ -281,7 +278,7 @@ START_TEST(write_fails)
 	ck_assert_int_eq(ftr_nominal_write("/nonexistent/dir/file", n, &err),
 			 FTR_IO);
 	ck_assert_ptr_nonnull(strstr(err.msg, "/nonexistent/dir/file"));
-	/* a non-empty directory cannot be replaced */
+	/* a directory that is not empty cannot be replaced */
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(target, sizeof(target), "%s/state", dir);
 	ck_assert(!mkdir(target, 0700));

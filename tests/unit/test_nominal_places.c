@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The nominal fabric: replaced switches, and different fabrics.
+ * The nominal fabric: replaced switches, and different fabrics.  A place is the position of a
+ * switch in the nominal fabric; the GUID of the first switch there identifies it.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -17,9 +18,9 @@ static unsigned int t1_ports(const struct ftr_fabric *f)
 	return f->sw[draw_sw(f, "t1")].n_ports;
 }
 
-/* t1 was replaced by a switch with another GUID at the same links, one of which is
- * not connected yet: the new switch takes the place of t1, even if its links are at other ports
- * than those of t1.  Links at other ports count as new. */
+/* A switch with another GUID replaces t1; one of its links is not connected yet.  It takes the
+ * place of t1, even with links at other ports than those of t1 (case 1).  Links at other ports
+ * count as new. */
 START_TEST(replaced_switch)
 {
 	static const char *const leaf[] = { "A", "B", "C" };
@@ -57,7 +58,7 @@ START_TEST(replaced_switch)
 }
 END_TEST
 
-/* A new switch with one link of t1 and two links that are not known does not replace t1. */
+/* A new switch has one link of t1 and two other links.  It does not replace t1. */
 START_TEST(no_replacement)
 {
 	struct grown g = { .base = draw(tree) };
@@ -80,8 +81,8 @@ START_TEST(no_replacement)
 }
 END_TEST
 
-/* t1 returns with links of its own while another switch has its place.  The place is identified by
- * the GUID of t1, so t1 gets the place back, and the other switch gets a new place. */
+/* t9 has the place of t1 when t1 returns with its own links.  The place is identified by the GUID
+ * of t1, so t1 gets it back, and t9 gets a new place. */
 START_TEST(replaced_comes_back)
 {
 	struct edit e = EDIT_NOTHING;
@@ -107,7 +108,7 @@ START_TEST(replaced_comes_back)
 		}
 		f = edit_seal(b);
 		n[both + 1] = nominal_of(f, n[both], &c);
-		/* first t9 takes the place of t1; when both are present, t1 takes it back */
+		/* first t9 replaces t1; when both are present, t1 replaces t9 */
 		ck_assert_uint_eq(c.replaced_sw, 1);
 		ck_assert_uint_eq(c.new_sw, both);
 		ck_assert_uint_eq(n[both + 1]->f->n_sw, 6 + both);
@@ -124,8 +125,8 @@ START_TEST(replaced_comes_back)
 }
 END_TEST
 
-/* A fabric that has only one host in common with the nominal fabric is not merged with it, but
- * starts a new nominal fabric. */
+/* A fabric that has only one host in common with the nominal fabric does not extend it, but starts
+ * a new one. */
 START_TEST(other_fabric)
 {
 	struct ftr_fabric *base = draw(tree), *f;
@@ -162,7 +163,6 @@ START_TEST(other_fabric)
 }
 END_TEST
 
-/* Two spines, and below them switch x and four other leaves with two hosts each. */
 static struct ftr_fabric *leaf_among_others(uint64_t x)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -185,7 +185,7 @@ static struct ftr_fabric *leaf_among_others(uint64_t x)
 	return edit_seal(b);
 }
 
-/* A spine of the tree is reused as a leaf of another fabric: the ranks of the tree are not
+/* A spine of the tree is used as a leaf of another fabric.  The ranks of the tree must not be
  * kept. */
 START_TEST(other_fabric_other_ranks)
 {
@@ -205,7 +205,8 @@ START_TEST(other_fabric_other_ranks)
 }
 END_TEST
 
-/* The first of three hosts on spines is missing: the remaining two move up in the host order. */
+/* Three hosts are on spines, and the first of them is missing.  The two others move up in the host
+ * order. */
 START_TEST(no_gaps_above_leaves)
 {
 	struct ftr_fabric *base = draw("A: t1 t2 h12\nB: t1 t2 h12\nC: t1 t2 h12\n"

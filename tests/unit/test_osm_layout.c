@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin refuses an OpenSM whose structures have another layout.  The tests set each
- * pointer that the plugin checks to a wrong value, and shift the structures as if
- * osm_subn_opt_t had one member more or one less.
+ * The plugin refuses an OpenSM whose structures have another layout.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -53,7 +51,7 @@ START_TEST(test_each_pointer)
 		memcpy(pointer[i].at, &wrong, sizeof(wrong));
 		ck_assert(!ibf_layout_fits(osm, why, sizeof(why)));
 		ck_assert_ptr_eq(strstr(why, pointer[i].name), why);
-		/* the plugin then makes no engine, no thread and no log */
+		/* the plugin must start nothing */
 		ck_assert_ptr_null(osm_event_plugin.create(osm));
 		memcpy(pointer[i].at, &right, sizeof(right));
 	}
@@ -61,7 +59,7 @@ START_TEST(test_each_pointer)
 }
 END_TEST
 
-/* All members after the options move by one word, as between OpenSM 3.3.23 and 3.3.24. */
+/* All members after the options move by one word, as from OpenSM 3.3.23 to 3.3.24. */
 START_TEST(test_a_member_more)
 {
 	size_t at = offsetof(osm_opensm_t, subn.opt) + sizeof(osm_subn_opt_t);
@@ -71,7 +69,7 @@ START_TEST(test_a_member_more)
 	char why[128] = "";
 
 	ck_assert_ptr_nonnull(moved);
-	/* OpenSM sets its pointers in its own layout, to the structure at `moved` */
+	/* OpenSM sets these pointers in its own layout; they point into `moved` */
 	proto->subn.p_osm = osm;
 	proto->sm.p_subn = proto->sa.p_subn = &osm->subn;
 	memcpy(moved, proto, at);

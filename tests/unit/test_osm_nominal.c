@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The plugin's memory of the fabric: state files of several subnet managers,
- * handover, replaced switches, growth.  And the status files when no engine routes.
+ * The nominal fabric in the plugin: state files of several subnet managers, handover, replaced
+ * switches, growth.  Also the status files when no engine routes.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -45,7 +45,6 @@ static void set_age(struct fake *h, int seconds)
 	ck_assert(!utimensat(AT_FDCWD, other, t, 0));
 }
 
-/* Write n as the state file of another subnet manager. */
 static void write_other(struct fake *h, const struct ftr_nominal *n,
 			int seconds)
 {
@@ -68,8 +67,9 @@ static void remove_other(struct fake *h)
 
 #define TAKEN "the nominal fabric was read from "
 
-/* A subnet manager that becomes master again after a handover reads the files again, even
- * if no change of state was reported.  _i 1: without a handover it does not read them. */
+/* A subnet manager becomes master again.  After a handover it must read the state files again,
+ * even if nobody reported the change of state (case 0).  Without a handover it must not read them
+ * (case 1). */
 START_TEST(test_master_again)
 {
 	struct fake *h = fake_new(NULL);
@@ -86,7 +86,7 @@ START_TEST(test_master_again)
 }
 END_TEST
 
-/* The newest file is read; afterwards our own file is the newest. */
+/* The newest state file is read.  Afterwards our own file is the newest. */
 START_TEST(test_newest)
 {
 	struct fake *h = fake_new(NULL);
@@ -104,8 +104,8 @@ START_TEST(test_newest)
 }
 END_TEST
 
-/* A file of another subnet manager that describes another fabric is ignored without a
- * message.  A damaged file causes a message. */
+/* Another subnet manager's file is ignored without a message if it describes another fabric.  A
+ * damaged file causes a message. */
 START_TEST(test_other_fabric)
 {
 	struct fake *h = fake_new(NULL);
@@ -136,7 +136,7 @@ START_TEST(test_other_fabric)
 }
 END_TEST
 
-/* A file that was made with another order of the leaves (_i 1) is used, and its shape is computed
+/* A file made with another order of the leaves (case 1) is used, but its shape is computed
  * again. */
 START_TEST(test_other_options)
 {
@@ -160,8 +160,8 @@ START_TEST(test_other_options)
 }
 END_TEST
 
-/* Replace the switch.  The new GUID is next to the old one, so that the order of switches
- * in the fake's fabric stays the same. */
+/* Replace the switch.  The new GUID is next to the old one, so the switches in the fake's fabric
+ * stay in order. */
 static void replace_switch(struct fake *h, ftr_sw s)
 {
 	struct ftr_switch *sw = (void *)(uintptr_t)&h->fab->sw[s];
@@ -185,8 +185,8 @@ static uint8_t *tables(struct fake *h)
 	return copy;
 }
 
-/* While the plugin runs, a switch dies and another one takes its place: the tables must be the old
- * ones. */
+/* While the plugin runs, a switch dies and is replaced.  The tables must then be those before the
+ * fault. */
 START_TEST(test_replaced)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };
@@ -213,8 +213,8 @@ START_TEST(test_replaced)
 			  h->fab->n_sw * (h->fab->max_lid + 1u)));
 	fake_check_healed(h);
 	fake_check_quiet_sweep(h);
-	/* the fast path knows the new switch; for sftree the sweep may find another
-	 * order of switches */
+	/* the fast path knows the new switch; with sftree, a sweep may find another order of
+	 * switches */
 	fake_link(h, s, _i < 2 ? 1 : fake_uplink(h, s, 0), false);
 	fake_settle(h);
 	if (_i % 2)
@@ -227,8 +227,8 @@ START_TEST(test_replaced)
 }
 END_TEST
 
-/* True if the link at (s, p) changes the ranks that are inferred for f, and the earlier ranks,
- * those without the link, are kept. */
+/* True if the link at (s, p) changes the inferred ranks of f, so that the nominal fabric keeps the
+ * ranks without this link. */
 static bool keeps_ranks(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 {
 	const struct edit cut = { FTR_SW_NONE, FTR_EP_NONE, s, p, FTR_EP_NONE, FTR_EP_NONE,
@@ -247,7 +247,6 @@ static bool keeps_ranks(const struct ftr_fabric *f, ftr_sw s, ftr_port p)
 	return kept;
 }
 
-/* Find the first link between switches of f for which keeps_ranks() gives `want`; false: none. */
 static bool find_link(const struct ftr_fabric *f, bool want, ftr_sw *s, ftr_port *p)
 {
 	for (*s = 0; *s < f->n_sw; ++*s)
@@ -258,8 +257,8 @@ static bool find_link(const struct ftr_fabric *f, bool want, ftr_sw *s, ftr_port
 	return false;
 }
 
-/* The nominal fabric grows by a link.  The message says that the earlier ranks are kept if
- * other ranks would be inferred (_i 1); otherwise it does not mention the ranks. */
+/* The nominal fabric grows by a link.  If other ranks would now be inferred (case 1), the message
+ * says that the earlier ranks are kept.  Otherwise it does not mention ranks. */
 START_TEST(test_ranks_kept)
 {
 	struct ftr_fabric *f = NULL;
@@ -291,8 +290,8 @@ START_TEST(test_ranks_kept)
 }
 END_TEST
 
-/* The first sweep of a standby that takes over routes nothing, and this is not an error.
- * If a sweep of a master routes nothing, that is an error. */
+/* When a standby takes over, its first sweep routes nothing, which is no error.  It is an error if
+ * a master's sweep routes nothing. */
 START_TEST(test_takeover)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });
@@ -311,7 +310,7 @@ START_TEST(test_takeover)
 }
 END_TEST
 
-/* OpenSM's table of one switch is missing (_i 0) or too small (_i 1) while the engine runs. */
+/* While the engine runs, OpenSM's table of one switch is missing (case 0) or too small (case 1). */
 struct no_table {
 	ftr_sw sw;
 	bool missing;
@@ -335,7 +334,7 @@ static void without_table(void *ctx, struct fake *h, enum fake_moment m)
 	}
 }
 
-/* The message of the refusal has the GUID of the switch as well as its name. */
+/* The message of the refusal has the switch's name and GUID. */
 START_TEST(test_refusal_has_guid)
 {
 	struct fake *h = fake_new(NULL);
@@ -360,7 +359,6 @@ END_TEST
 
 /* ---- all engines fail -------------------------------------------------------- */
 
-/* True if this file of the plugin contains the text. */
 static bool file_has(struct fake *h, const char *name, const char *text)
 {
 	static char buf[1 << 16];
@@ -389,8 +387,9 @@ static bool metric_is(struct fake *h, const char *line)
 	return file_has(h, "ibfattree.prom", line);
 }
 
-/* The engine of the plugin refuses, and with no_fallback no other engine routes: OpenSM reports no
- * event, in a sweep (_i 0) or in a forced reroute (_i 1).  The files show it at once. */
+/* The plugin's engine refuses to route, and with no_fallback no other engine routes.  OpenSM
+ * reports no event, in a sweep (case 0) or in a forced reroute (case 1).  The files must show this
+ * at once. */
 START_TEST(test_no_engine)
 {
 	struct fake *h = fake_new(NULL);
@@ -411,7 +410,7 @@ START_TEST(test_no_engine)
 	ck_assert(fake_sweep(h));
 	ck_assert(metric_is(h, "\nibfattree_routes 0\n"));
 	ck_assert(metric_is(h, "ibfattree_engine_info{engine=\"minhop\"} 1\n"));
-	/* the engine of the plugin routes again */
+	/* the plugin's engine routes again */
 	h->moment = NULL;
 	swept(h);
 	ck_assert(metric_is(h, "\nibfattree_routes 1\n"));
@@ -436,8 +435,9 @@ static unsigned int stored(const struct fake *h, const char *which)
 	return n;
 }
 
-/* After a restart (_i 1: without one) a damaged fabric grows by a link, and then becomes complete.
- * The files of the smaller nominal fabric are removed, and a search for the larger one is due. */
+/* After a restart (case 0) or without one (case 1), a damaged fabric grows by a link.  The files
+ * of the smaller nominal fabric are removed.  When the fabric is complete, files of the larger one
+ * are stored. */
 START_TEST(test_grows_damaged)
 {
 	struct fake *h = fake_new(&(struct fake_opts){ .not_up = true });
@@ -453,7 +453,7 @@ START_TEST(test_grows_damaged)
 	fake_link(h, broken, b, false);
 	fake_settle(h);
 	if (!_i) {
-		/* as if a search had succeeded and its result had been stored */
+		/* as if a search had succeeded and had stored its result */
 		h->osm->subn.coming_out_of_standby = TRUE;
 		swept(h);
 		ck_assert_ptr_nonnull(r->stored);
@@ -476,9 +476,9 @@ START_TEST(test_grows_damaged)
 }
 END_TEST
 
-/* The fabric grows by a horizontal link, which changes no entry: the preferred tables, which came
- * from a file, or the displaced entries (_i 1: another link is missing) are stored for the larger
- * nominal fabric. */
+/* The fabric grows by a horizontal link, which changes no entry.  In case 0 the preferred tables
+ * must be stored again for the larger nominal fabric.  In case 1 another link is missing, and the
+ * displaced entries must be stored. */
 START_TEST(test_grows_unchanged)
 {
 	struct fake *h = fake_new(&(struct fake_opts){

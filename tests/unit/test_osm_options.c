@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The options of the plugin and its table of messages; the sample file and the
- * manual pages must agree with the tables.
+ * The plugin's options and table of messages.  The sample file and the manual pages must agree
+ * with the tables.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -175,8 +175,8 @@ START_TEST(test_shared_string)
 }
 END_TEST
 
-/* The sample file has a paragraph for every key, in the order of the table, and no other key.  A
- * paragraph ends with a commented-out line that has the key and its default. */
+/* The sample file has a paragraph for every key, in the order of the table, and no other key.  The
+ * last line of a paragraph is a comment: the key and its default. */
 START_TEST(test_sample)
 {
 	char *file = slurp("src/osm/ibfattree.conf"), *at = file;
@@ -201,7 +201,7 @@ START_TEST(test_sample)
 			      "not %s, but %s", want, at);
 	}
 	ck_assert_ptr_null(strstr(at, "\n\n"));
-	/* if all keys are uncommented, the options are still the defaults */
+	/* without the comment signs, the options must still be the defaults */
 	for (char *c = strstr(file, "\n#"); c; c = strstr(c + 1, "\n#"))
 		if (c[2] != ' ')
 			c[1] = ' ';
@@ -211,13 +211,13 @@ START_TEST(test_sample)
 }
 END_TEST
 
-/* The paragraph that begins with this tag, to be freed by the caller. */
+/* The paragraph that begins with this tag.  The caller frees it. */
 static char *paragraph(const char *page, const char *name, const char *tag)
 {
 	const char *at = strstr(page, tag), *end, *section;
 
 	ck_assert_msg(at, "%s is not in the page", name);
-	at++;		/* `tag` begins with a newline, which is not part of the paragraph */
+	at++;		/* `tag` begins with a newline, which is not in the paragraph */
 	end = strstr(at, "\n.TP\n");
 	section = strstr(at, "\n.SH ");
 	if (!end || (section && section < end))
@@ -226,7 +226,7 @@ static char *paragraph(const char *page, const char *name, const char *tag)
 	return strndup(at, (size_t)(end - at) + 1);
 }
 
-/* The tag ends with the list of values, "a|b|c".  Check that these are the values of the option. */
+/* The tag ends with a list of values, "a|b|c".  Check that these are the values of the option. */
 static void check_values(const struct ibf_option *o, const char *list)
 {
 	unsigned int n = 0, listed = 0;
@@ -285,8 +285,8 @@ START_TEST(test_man_options)
 }
 END_TEST
 
-/* Every message has a tagged paragraph, and the page has no other codes; numbers are
- * unique and encode the severity. */
+/* Every message has a tagged paragraph, and the page has no other codes.  The number of a message
+ * is unique and encodes its severity. */
 START_TEST(test_man_messages)
 {
 	char *page = slurp("man/ibfattree.7");
@@ -310,7 +310,7 @@ START_TEST(test_man_messages)
 }
 END_TEST
 
-/* A hint is given for an engine name in the wrong case, or with up to two wrong letters. */
+/* A hint is given for an engine name in the wrong case or with up to two wrong letters. */
 START_TEST(test_hint)
 {
 	static const char *const none[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The parts of the fast path that do not depend on OpenSM: damping, and directed
- * routes, which are walked port by port.
+ * The parts of the fast path that do not depend on OpenSM: delays of sweeps, and directed routes,
+ * which are walked port by port.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -23,16 +23,16 @@ START_TEST(test_sweep_due)
 	ck_assert_double_eq(rr_damp_due(&d), 110);
 	rr_damp_want(&d, 105);
 	ck_assert_double_eq(rr_damp_due(&d), 115);
-	rr_damp_want(&d, 124);		/* 25 ms after the first request */
+	rr_damp_want(&d, 124);		/* due 25 ms after the first request */
 	ck_assert_double_eq(rr_damp_due(&d), 125);
 	rr_damp_asked(&d);
 	ck_assert_double_lt(rr_damp_due(&d), 0);
-	rr_damp_want(&d, 200);		/* first request after a sweep: `cap` counts anew */
+	rr_damp_want(&d, 200);		/* the `cap` ms begin here */
 	ck_assert_double_eq(rr_damp_due(&d), 210);
 }
 END_TEST
 
-/* However many events arrive, a sweep is due at least every `cap` ms. */
+/* However often events arrive, a sweep is due every `cap` ms at the latest. */
 START_TEST(test_sweep_always_comes)
 {
 	struct rr_damp d = { .delay = 10, .cap = 25 };
@@ -58,7 +58,7 @@ struct rig {
 	struct rr_dr_origin from;
 	uint64_t *dead;
 	uint8_t *avoid;
-	uint32_t *dist;		/* [n_sw] hops from the origin, computed by distances() */
+	uint32_t *dist;		/* [n_sw] hops from the origin */
 };
 
 static bool usable(const struct rig *r, ftr_sw s, unsigned int p)
@@ -69,7 +69,6 @@ static bool usable(const struct rig *r, ftr_sw s, unsigned int p)
 		FTR_PEER_SW && !(r->dead[bit / 64] >> (bit % 64) & 1);
 }
 
-/* Compute dist[] by relaxation, until nothing changes. */
 static void distances(struct rig *r)
 {
 	bool again = true;
@@ -95,7 +94,6 @@ static void distances(struct rig *r)
 	}
 }
 
-/* Check that the route leads to s over usable links, and through no switch in avoid. */
 static void check_route(const struct rig *r, ftr_sw s,
 			const struct rr_dr *dr)
 {
@@ -165,7 +163,7 @@ START_TEST(test_routes)
 }
 END_TEST
 
-/* Without an origin there are no routes; the switch of the origin is 0 hops away. */
+/* Without an origin there are no routes.  The origin's own switch is 0 hops away. */
 START_TEST(test_origins)
 {
 	struct ftr_pgft g = { .h = 2, .m = { 2, 2 }, .w = { 1, 2 },

@@ -28,7 +28,7 @@ static void link_up(struct ftr_builder *b, uint64_t a, unsigned int ap,
 			FTR_OK);
 }
 
-/* Bit (spines * l + s) of cut removes the link between leaf l and spine s. */
+/* Bit (spines * l + s) of `cut` removes the link between leaf l and spine s. */
 static struct ftr_fabric *two_level(unsigned int leaves, unsigned int spines,
 				    uint32_t cut)
 {
@@ -90,9 +90,8 @@ static void build(struct rig *r, uint32_t members, uint16_t mlid)
 	ibf_stree_build(r->t, mlid);
 }
 
-/* Check a tree: parents lead to the root over existing links, through switches that
- * support multicast and are in use; the root comes first; leaves of the tree are
- * members. */
+/* Check a tree.  Parents lead to the root over existing links, through switches of the tree that
+ * support multicast.  The root comes first.  The switches without children are members. */
 static void judge(const struct rig *r, uint32_t members)
 {
 	const struct ibf_stree *t = r->t;
@@ -131,8 +130,8 @@ static void judge(const struct rig *r, uint32_t members)
 	ck_assert_uint_eq(lost, t->n_lost);
 }
 
-/* The largest number of members in one connected part of the switches that support
- * multicast, found by flooding. */
+/* The greatest number of members that switches with multicast support connect, found by
+ * flooding. */
 static uint32_t best_part(const struct rig *r, uint32_t members)
 {
 	uint32_t best = 0;
@@ -159,8 +158,8 @@ static uint32_t best_part(const struct rig *r, uint32_t members)
 	return best;
 }
 
-/* Check all sets of members, with all sets of cut links, if all switches, or all except one,
- * support multicast. */
+/* Check all sets of members, with all sets of cut links.  All switches support multicast, or all
+ * except one. */
 START_TEST(test_exhaustive)
 {
 	for (uint32_t cut = 0; cut < 256; cut++) {
@@ -197,8 +196,8 @@ START_TEST(test_spread)
 		ck_assert_uint_eq(r.t->n_used, 5);
 		roots |= 1u << r.t->root;
 	}
-	ck_assert_uint_eq(roots, 0xf0);	/* every spine is the root of some tree */
-	build(&r, 1, 0xC000);		/* one leaf: no spine is needed */
+	ck_assert_uint_eq(roots, 0xf0);	/* every spine is the root of a tree */
+	build(&r, 1, 0xC000);
 	ck_assert_uint_eq(r.t->n_used, 1);
 	ck_assert_uint_eq(r.t->root, 0);
 	rig_fini(&r);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Output of the command that no invocation in tests/cli produces: the progress line on a
- * terminal, and transitions without an order of writes.
+ * Output of the command that no test in tests/cli produces: the progress line on a terminal, and
+ * transitions without an order of writes.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 static char seen[4096];	/* all text that the terminal has shown */
 
-/* Read from fd, for up to 60 s, until `want` appears in seen[] at `from` or later. */
+/* Wait up to 60 s until `want` appears in seen[] at `from` or later.  Reads the text from fd. */
 static char *wait_for(int fd, const char *from, const char *want)
 {
 	for (int i = 0; i < 6000; i++) {
@@ -35,7 +35,7 @@ static char *wait_for(int fd, const char *from, const char *want)
 	ck_abort_msg("the terminal does not show '%s', but '%s'", want, seen);
 }
 
-/* The count of one step is not shown for the next one. */
+/* The count of one step must not appear in the line of the next step. */
 START_TEST(progress)
 {
 	int master, slave, err = dup(STDERR_FILENO);
@@ -57,7 +57,7 @@ START_TEST(progress)
 }
 END_TEST
 
-/* If no order was found, the members that describe it are not printed. */
+/* If no order was found, the JSON members that describe an order are not printed. */
 START_TEST(no_order)
 {
 	static const struct ftr_fabric f;

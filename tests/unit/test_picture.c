@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The picture of a fabric, load of single links, hosts by name.
+ * The picture of a fabric, the load of single links, hosts by name.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -45,8 +45,8 @@ static struct ftr_picture *picture_of(const struct ftr_shape *sh)
 	return p;
 }
 
-/* Three ranks: every switch is above the leaves of its pod, and no two switches of
- * one rank have the same position in the picture. */
+/* Three ranks.  Every switch is above the leaves of its pod, and two switches of the same rank
+ * have different positions. */
 START_TEST(places)
 {
 	struct ftr_fabric *f = fabric_of("3;3,4,5;1,4,4;1,1,1", 0);
@@ -64,7 +64,6 @@ START_TEST(places)
 		for (ftr_sw t = 0; t < s; t++)
 			ck_assert(sh->tree.rank[s] != sh->tree.rank[t] ||
 				  p->x[s] < p->x[t] || p->x[s] > p->x[t]);
-		/* leaves below one switch belong to its pod */
 		for (uint32_t g = sh->tree.group_first[s];
 		     sh->tree.rank[s] == 1 && g < sh->tree.group_first[s + 1]; g++) {
 			ftr_sw r = sh->tree.groups[g].remote;
@@ -80,8 +79,8 @@ START_TEST(places)
 }
 END_TEST
 
-/* The number of inferred missing links equals the number of removed links, and every inferred
- * link is between two switches from which links were removed. */
+/* The picture infers missing links.  Their number must be that of the removed links, and each must
+ * be between two switches that lost links. */
 START_TEST(missing)
 {
 	struct ftr_fabric *f = fabric_of("2;6,12;1,6;1,2", 9);
@@ -124,8 +123,8 @@ static struct ftr_nominal *nominal_of(const struct ftr_fabric *f, struct ftr_nom
 	return n;
 }
 
-/* Switch s is replaced by one with this GUID.  Then one of its two links to a neighbour is missing:
- * the picture must show exactly this link, as known from the nominal fabric. */
+/* Switch s is replaced by one with this GUID.  Then one of its two links to a neighbour fails.
+ * The picture must show exactly this link as missing. */
 static void missing_at_replaced(const struct ftr_fabric *f, ftr_sw s, uint64_t guid)
 {
 	uint64_t *guids = calloc(f->n_sw, sizeof(*guids));
@@ -175,8 +174,8 @@ START_TEST(missing_after_replacement)
 }
 END_TEST
 
-/* The maximum and the sum of the loads of the links are those of the report, and the links upward
- * in a pod carry at least as many flows as must leave the pod. */
+/* The maximum and the sum of the loads are those of the report.  The upward links of a pod carry
+ * at least the flows that must leave the pod. */
 START_TEST(loads)
 {
 	struct ftr_fabric *f = fabric_of("3;3,4,5;1,3,3;1,1,1", 4);
@@ -254,10 +253,10 @@ static void host_on(struct ftr_builder *b, uint64_t guid, const char *name, uint
 }
 
 /*
- * A tree of 4 pods, with 2 leaves each on average, and 2 roots, in which some leaves are also
- * connected to a root or to a leaf of another pod, and some upper switches have hosts. Each middle
- * switch is connected to one root only, so some of these fabrics are in two parts. GUIDs 1 .. 4 are
- * the middle switches, 5 .. 12 the leaves, 13 and 14 the roots.
+ * A tree of 4 pods, with 2 leaves each on average, and 2 roots.  Some leaves also have a link to a
+ * root or to a leaf of another pod, and some upper switches have hosts.  Each middle switch has a
+ * link to one root only, so some of these fabrics are in two parts.  GUIDs 1 to 4 are the middle
+ * switches, 5 to 12 the leaves, 13 and 14 the roots.
  */
 static struct ftr_fabric *irregular(unsigned int seed)
 {
@@ -297,7 +296,8 @@ static struct ftr_fabric *irregular(unsigned int seed)
 	return f;
 }
 
-/* The bounds also hold if links skip a rank or are horizontal, and with hosts on upper switches. */
+/* A pod sends and receives at most (number of its links) * (load of the most loaded link) flows.
+ * Tested with links that skip a rank or are horizontal, and with hosts on upper switches. */
 START_TEST(bounds)
 {
 	static const char *const engine[] = { "dmodc", "sftree" };
@@ -320,7 +320,7 @@ START_TEST(bounds)
 		ck_assert(!ftr_engine_find(engine[k])->route(sh, NULL, NULL, t, NULL, &err));
 		ck_assert(!ftr_load_new(f, t, order, f->n_ep, 0, NULL, &ld, &err));
 		ftr_load_all(ld, NULL, &r);
-		/* if the fabric is in two parts, flows between the parts are lost */
+		/* if the fabric is in two parts, some flows are lost */
 		for (uint32_t i = 0; !r.lost && i < p->n_pods; i++)
 			ck_assert_msg(FTR_MAX(out[i], in[i]) <= r.max * p->pod[i].links_out,
 				      "%s: pod %u of rank %u: %lu flows over %u links, but the most loaded link has %lu",
@@ -329,7 +329,7 @@ START_TEST(bounds)
 		ftr_load_free(ld);
 		ftr_tables_free(t);
 	}
-	/* a flow leaves no pod of a rank below that of the sender's switch */
+	/* a flow leaves only pods whose rank is at least that of the sender's switch */
 	for (ftr_ep e = 0; e < f->n_ep; e++) {
 		memset(out, 0, 2 * (size_t)p->n_pods * sizeof(*out));
 		ftr_picture_cross(p, f, e, (e + 7) % f->n_ep, out, in);
@@ -386,8 +386,8 @@ START_TEST(host_names)
 END_TEST
 
 /*
- * Slurm's topology: hosts with one port on an upper switch of one pod, and another port on a leaf
- * of another pod, belong to neither of these pods, but to the pod above both.
+ * Slurm's topology.  Two hosts have one port on an upper switch of one pod, and another port on a
+ * leaf of another pod.  They belong to neither pod, but to the pod above both.
  *
  *	rank 2     21        22		each connected to all switches of rank 1
  *	rank 1   1   2     3   4

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reachability: walks through the tables that switches hold after the plugin has routed.  The code
- * of the walks shares nothing with the engines or the checker.
+ * Reachability: walks through the tables in the switches after the plugin has routed.  The walks
+ * use no code of the engines or the checker.
  *
- * On every fabric, the tables of every engine must have these properties on one VL, in the part of
- * the fabric that Active links connect with OpenSM's port: each host port reaches every other one,
- * every switch reaches the LID of every subnet manager, and these packets close no credit loop.
- * With sftree and ddlr every switch also reaches every LID.  The lower bound in the plugin's status
- * file must not exceed the load of the most loaded link.
+ * The tables of every engine are tested on every fabric, in the part that Active links connect
+ * with OpenSM's port.  Each host port must reach every other one, and every switch must reach the
+ * LID of every subnet manager.  With sftree and ddlr every switch must reach every LID.  The
+ * packets must close no credit loop on one VL.  The lower bound in the plugin's status file must
+ * not exceed the load of the most loaded link.
  *
- * Each seed gives one random fabric, in most cases damaged, with subnet managers on random
- * nodes.  For one seed in eight, links then fail and OpenSM sweeps again.  Real fabrics
- * are routed with a subnet manager on each kind of node that they have.
+ * Each seed gives one random fabric, in most cases damaged, with subnet managers on random nodes.
+ * For one seed in eight, links then fail and OpenSM sweeps again.  Real fabrics are routed with a
+ * subnet manager on each kind of node that they have.
  *
- * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
- * CK_RUN_CASE=random FTR_RUNS=67 tests 10,050 random fabrics, and nothing else.
+ * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.  CK_RUN_CASE=random
+ * FTR_RUNS=67 tests 10,050 random fabrics, and nothing else.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -28,8 +28,8 @@
 #include "lib/suite.h"
 #include "lib/trees.h"
 
-#define RUNS 150		/* number of random fabrics per run of the test */
-#define REAL_RUNS 3		/* number of damaged copies of each real fabric */
+#define RUNS 150		/* random fabrics per run of the test */
+#define REAL_RUNS 3		/* damaged copies of each real fabric */
 
 static const char *const engines[] = { "dmodc", "sftree", "ddlr", NULL };
 
@@ -55,10 +55,10 @@ struct scene {
 	uint8_t *lft;		/* [n_sw][lids] */
 	uint32_t lids;
 	uint8_t *link;		/* [n_ports] state of the link */
-	uint32_t *island;	/* [n_sw] number of the part that Active links connect */
-	uint32_t *ends;		/* [n_sw] number of the switch's host ports that have a LID */
-	uint8_t *edge;		/* [n_ports][PORTS] 1: packets go from the link to a port of the
-				 * next switch */
+	uint32_t *island;	/* [n_sw] connected part to which the switch belongs */
+	uint32_t *ends;		/* [n_sw] number of the switch's host ports with a LID */
+	uint8_t *edge;		/* [n_ports][PORTS] 1: some packets go from this link to this
+				 * port of the next switch */
 	uint8_t *fate;		/* [n_sw] result of the walk to the current LID */
 	uint8_t *used;		/* [n_sw] 1: packets for the current LID pass this switch */
 	uint64_t sm_guid[4];	/* port GUIDs of the subnet managers */
@@ -79,7 +79,8 @@ static uint8_t entry(const struct scene *c, ftr_sw s, ftr_lid lid)
 	return c->lft[(size_t)s * c->lids + lid];
 }
 
-/* The switch after s.  FTR_SW_NONE if the path ends at s; *fate is then the result of the path. */
+/* The switch after s, or FTR_SW_NONE if the path ends at s.  If it ends, *fate is the result of
+ * the path. */
 static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
 			  uint8_t *fate)
 {
@@ -100,7 +101,6 @@ static ftr_sw next_switch(const struct scene *c, ftr_sw s, ftr_lid lid,
 	return FTR_SW_NONE;
 }
 
-/* True if packets from s to lid arrive.  Marks the switches that they pass. */
 static bool arrives(const struct scene *c, ftr_sw s, ftr_lid lid)
 {
 	uint8_t fate = LOST;
@@ -112,7 +112,7 @@ static bool arrives(const struct scene *c, ftr_sw s, ftr_lid lid)
 		c->used[t] = 1;
 		if (next == FTR_SW_NONE)
 			break;
-		fate = LOST;	/* in case the path leads back to one of its switches */
+		fate = LOST;	/* if the path leads back to itself */
 		if (c->fate[next] != UNKNOWN)
 			fate = c->fate[next] == ARRIVES ? ARRIVES : LOST;
 	}
@@ -133,7 +133,6 @@ static bool is_manager(const struct scene *c, uint64_t guid)
 	return false;
 }
 
-/* Record the channel dependencies of the packets for this LID. */
 static void note_edges(struct scene *c, ftr_lid lid)
 {
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
@@ -160,7 +159,7 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 	for (ftr_sw s = 0; s < c->f->n_sw; s++) {
 		bool joined = c->island[s] == c->island[to];
 
-		/* OpenSM discovers only the connected part that its own port is in */
+		/* OpenSM discovers only its own connected part */
 		if (c->island[s] != c->island[c->f->ep[c->h->sm].sw])
 			continue;
 		if (!joined) {
@@ -180,8 +179,8 @@ static void walk_lid(struct scene *c, ftr_lid lid, ftr_sw to, bool host,
 	note_edges(c, lid);
 }
 
-/* Channels are numbered by their sending ports.  Returns the first channel, from number y on,
- * that a packet takes directly after channel x; n_ports if there is none. */
+/* Channels are numbered by their sending ports.  Returns the first channel, from number y on, that
+ * a packet can take directly after channel x; n_ports if there is none. */
 static uint32_t after(const struct scene *c, uint32_t x, uint32_t y)
 {
 	const struct ftr_swport *port = &c->f->ports[x];
@@ -200,8 +199,8 @@ static uint32_t after(const struct scene *c, uint32_t x, uint32_t y)
 	for (uint32_t y = after(c, x, 0); y < (c)->f->n_ports;		\
 	     y = after(c, x, y + 1))
 
-/* Check for credit loops by Kahn's algorithm: repeatedly remove the channels that no other channel
- * waits for.  All channels must be removed. */
+/* Check for credit loops by Kahn's algorithm: remove each channel that no remaining channel waits
+ * for.  All channels must be removed in the end. */
 static void no_credit_loop(const struct scene *c)
 {
 	const struct ftr_fabric *f = c->f;
@@ -262,7 +261,6 @@ static void read_switches(struct scene *c)
 	fake_unlock(c->h);
 }
 
-/* The lower bound in the status file must not exceed the load of the most loaded link. */
 static void check_bound(const struct scene *c)
 {
 	char path[128], text[4096];
@@ -346,14 +344,13 @@ static void scene_fini(struct scene *c)
 
 /* ---- one routing ------------------------------------------------------- */
 
-/* Positions of the subnet managers: OpenSM's own host port, and others that it knows. */
+/* positions of the subnet managers: OpenSM's own host port, and others that OpenSM knows */
 struct managers {
 	ftr_ep own;
 	uint64_t other[3];	/* port GUIDs; for a switch, the GUID of port 0 */
 	uint32_t n_other;
 };
 
-/* Let some links fail, one by one; OpenSM sweeps as requested. */
 static void lose_links(struct fake *h, struct ftr_rng *r)
 {
 	const struct ftr_fabric *f = h->fab;
@@ -373,7 +370,6 @@ static void lose_links(struct fake *h, struct ftr_rng *r)
 	}
 }
 
-/* Route fab with one engine, check the tables, and free fab. */
 static void run_test_reach(struct ftr_fabric *fab, uint64_t seed, const char *engine,
 			   const struct managers *m, struct ftr_rng *faults)
 {
@@ -386,7 +382,7 @@ static void run_test_reach(struct ftr_fabric *fab, uint64_t seed, const char *en
 
 	c.sm_guid[c.n_sm++] = h->fab->ep[m->own].guid;
 	for (uint32_t i = 0; i < m->n_other; i++) {
-		/* the plugin uses only the key of a record, which is the port GUID */
+		/* the plugin reads only the key of a record: the port GUID */
 		cl_qmap_insert(&h->osm->subn.sm_guid_tbl,
 			       cl_hton64(m->other[i]), &item[i]);
 		c.sm_guid[c.n_sm++] = m->other[i];
@@ -421,7 +417,6 @@ static uint64_t any_guid(const struct ftr_fabric *f, struct ftr_rng *r)
 		f->ep[ftr_rng_below(r, f->n_ep)].guid;
 }
 
-/* Test all engines on f, with subnet managers at random positions; then free f. */
 static void try_all(struct ftr_fabric *f, uint64_t seed, struct ftr_rng *r)
 {
 	struct managers m = { .n_other = ftr_rng_below(r, 4) };
@@ -529,7 +524,6 @@ static uint32_t ends_of(const struct ftr_fabric *f, ftr_sw s)
 	return n;
 }
 
-/* A host on a switch that has this rank and at most most_hosts hosts. */
 static ftr_ep host_on(const struct ftr_fabric *f, const struct ftr_shape *sh,
 		      uint8_t rank, uint32_t most_hosts)
 {
@@ -625,8 +619,8 @@ static void link_up(struct ftr_builder *b, uint64_t x, ftr_port p, uint64_t y,
 				  &err));
 }
 
-/* Leaf switches 1, 2 and 3, of which 1 and 3 share no spine; one host on 1, two
- * each on 2 and 3.  Two hosts have the same name. */
+/* Leaf switches 1, 2 and 3.  Leaf switches 1 and 3 share no spine.  One host is on 1, two hosts
+ * each are on 2 and 3.  Two hosts have the same name. */
 static struct ftr_fabric *chain(void)
 {
 	static const char *const name[] = { "lone", "twin", "mid", "twin",
@@ -664,8 +658,8 @@ static void logs(const char *options, const char *const *texts, size_t n)
 	fake_free(h);
 }
 
-/* With "paths updown" one line counts the pairs and names the hosts, with the GUID
- * where two hosts have the same name. */
+/* With "paths updown" one line counts the pairs without a path and names their hosts.  GUIDs are
+ * added to the names of hosts with the same name. */
 START_TEST(cost_of_updown)
 {
 	static const char *const texts[] = {
@@ -691,7 +685,8 @@ START_TEST(nothing_to_report)
 }
 END_TEST
 
-/* A gateway whose own hosts take a longer path is reported. */
+/* A gateway is a switch where an extra turn connects hosts that have no up/down path.  If its own
+ * hosts get longer paths, this is reported. */
 START_TEST(longer_paths)
 {
 	struct ftr_route_stats stats = { 0 };

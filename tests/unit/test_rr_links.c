@@ -19,7 +19,7 @@ static struct rr_links t;
 static const struct rr_ends a = { 10, 20, 1, 2 }, a_too = { 20, 10, 2, 1 },
 	b = { 10, 20, 2, 3 }, c = { 9, 10, 7, 9 };
 
-/* State of the link with one of these ends; RR_LINK_ALIVE if it is not in the table. */
+/* State of the link with this end.  A link that is not in the table is RR_LINK_ALIVE. */
 static enum rr_link_state state_of(const struct rr_links *x, struct rr_ends e)
 {
 	for (uint32_t i = 0; i < x->n; i++) {
@@ -40,7 +40,7 @@ static void fresh_table(void)
 	t.hold = 50;
 }
 
-/* Put link a into this state before time 10; its last failure, if any, was at time 5. */
+/* Put link a into this state before time 10.  Its last failure, if any, was at time 5. */
 static void prepare(enum rr_link_state s)
 {
 	fresh_table();
@@ -100,8 +100,8 @@ static bool return_again(double now)
 	return rr_links_return(&t, a);
 }
 
-/* A discovery that began before the link's last failure (found_late: after it) has found the link
- * up.  Returns true if the link is left out of the routing. */
+/* A discovery has found the link up.  It began before the link's last failure (found_early) or
+ * after it (found_late).  Returns true if the routing leaves out the link. */
 static bool found_early(double now)
 {
 	bool recheck = false;
@@ -118,7 +118,8 @@ static bool found_late(double now)
 	return out;
 }
 
-/* Like found_late, but the tables in use avoid the link, and its ports are not Active yet. */
+/* A discovery has found the link up after its last failure.  But the tables in use avoid the link,
+ * and its ports are not Active yet. */
 static bool found_again(double now)
 {
 	bool recheck = false;
@@ -224,7 +225,7 @@ START_TEST(test_every_pair)
 		ck_assert_msg(state_of(&t, a) == row[_i].next[s],
 			      "%s in state %d: new state %d", row[_i].name, s,
 			      state_of(&t, a));
-		/* a link is the same from both ends, and no other link changes */
+		/* both ends identify the link, and other links do not change */
 		ck_assert_int_eq(state_of(&t, a_too),
 				 state_of(&t, a));
 		ck_assert_int_eq(state_of(&t, b), ALIVE);
@@ -251,7 +252,7 @@ START_TEST(test_damping)
 	ck_assert(!rr_links_damped(&t, a, 110));
 	ck_assert(rr_links_release(&t, 110));
 	ck_assert_double_lt(rr_links_release_due(&t), 0);
-	/* failures that are far apart in time do not count as flapping */
+	/* failures far apart in time do not count as flapping */
 	for (double now = 1000; now < 2000; now += 60)
 		ck_assert(!rr_links_died(&t, b, now));
 	t.limit = 0;
@@ -265,8 +266,8 @@ static struct rr_ends nth(uint64_t i)
 	return (struct rr_ends){ i, UINT64_MAX, 1, 1 };
 }
 
-/* A full table forgets the live link whose last failure is the oldest, and never a link in another
- * state. */
+/* A full table forgets the live link whose last failure is the oldest.  It never forgets a link in
+ * another state. */
 START_TEST(test_full)
 {
 	fresh_table();
@@ -290,7 +291,6 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* Returning links are handed out in portions until none is left. */
 START_TEST(test_take_in_parts)
 {
 	uint32_t n = 0, got;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The state machine of the fast path: every event in every state, and long
- * random interleavings on a virtual clock.  FTR_SEED=N begins with seed N; FTR_RUNS
- * multiplies the number of steps of an interleaving.
+ * The state machine of the fast path: every event in every state, and long random sequences of
+ * events on a virtual clock.  FTR_SEED=N begins with seed N.  FTR_RUNS multiplies the number of
+ * steps of a sequence.
+ *
+ * The view is the fast path's copy of the tables in use.  An epoch is the time between two changes
+ * of the tables by others than the fast path.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -31,7 +34,7 @@ static void reset(void)
 /* ---- every pair of state and event --------------------------------------- */
 
 #define SAME -1
-#define ANY 7			/* mask of all values of one part of the state */
+#define ANY 7			/* all values of one part of the state */
 #define ONLY(x) (1 << (x))
 #define NOT(x) (ANY & ~ONLY(x))
 
@@ -85,19 +88,19 @@ static void queue_full(void)
 	s.n_traps = RR_TRAPS_MAX;
 }
 
-/* Events at time 100, and their expected results in every state that the masks allow. */
+/* Events at time 100, and their expected results in all states that the masks select. */
 static const struct row {
 	const char *name;
 	struct rr_event ev;
 	void (*prepare)(void);
 	unsigned int sweeps, tables, jobs;
-	int sweep, table, job;	/* expected state */
-	uint32_t epochs;	/* number of epochs that the event begins */
+	int sweep, table, job;
+	uint32_t epochs;	/* number of epochs that begin at the event */
 	unsigned int todo;
 	uint32_t queued, later;	/* expected n_traps and n_later */
 } row[] = {
-	/* name, event, prepare; sweeps, tables and jobs before the event; then the members from
-	 * `sweep` on */
+	/* name, event, prepare; masks of sweeps, tables and jobs before the event; the members
+	 * from `sweep` on */
 	{ "trap", { .kind = RR_EV_TRAP, .master = true }, NULL,
 	  ANY, NOT(RR_FOREIGN), ANY, SAME, SAME, SAME, 0, RR_ACT_TAKEN, 1, 0 },
 	{ "trap, foreign tables", { .kind = RR_EV_TRAP, .master = true }, NULL,
@@ -228,7 +231,6 @@ static const struct row {
 	  ONLY(RR_DISCOVERY), ANY, ANY, SAME, SAME, SAME, 0, 0, 0, 0 },
 };
 
-/* Put the state machine into this state, with a current view, at time 100. */
 static void put_state(int sweep, int tables, int job)
 {
 	reset();
@@ -257,7 +259,7 @@ static void check_row(const struct row *r, int sweep, int tables, int job)
 		      "%s in (%d, %d, %d): new state (%d, %d, %d), epoch +%u, actions 0x%x, traps %u and %u",
 		      r->name, sweep, tables, job, (int)s.sweep, (int)s.tables,
 		      (int)s.job, s.epoch - epoch, todo, s.n_traps, s.n_later);
-	/* a write that was allowed before the event may go on unless the event begins an epoch */
+	/* a write that was allowed before the event may go on if no epoch begins */
 	ck_assert_int_eq(rr_may_write(&s, epoch), !r->epochs);
 	ck_assert_int_eq(s.held != 0, s.tables != RR_FOREIGN);
 }
@@ -305,7 +307,7 @@ static void bring_up(double now)
 	ck_assert(at_rest(&s));
 }
 
-/* Traps are collected; those that arrive during a routing wait for its end. */
+/* Traps are collected.  Traps that arrive during a routing wait for its end. */
 START_TEST(test_gather)
 {
 	reset();
@@ -332,8 +334,8 @@ START_TEST(test_gather)
 }
 END_TEST
 
-/* A sweep is requested after CAP at the latest, however often one is wanted.  During a
- * discovery no sweep is requested, unless the discovery does not end. */
+/* A wanted sweep is requested within CAP ms, even if more requests follow.  No sweep is requested
+ * during a discovery, unless the discovery takes too long. */
 START_TEST(test_sweep_comes)
 {
 	double asked = 0;
@@ -355,22 +357,20 @@ START_TEST(test_sweep_comes)
 		asked = now;
 	}
 	ck_assert_double_gt(asked, 1000 - CAP - 2);
-	/* during a discovery a sweep is requested after its end, or after 10 s if it does not
-	 * end */
+	/* a sweep wanted during a discovery is requested after the discovery, or after 10 s */
 	at(1000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
 	at(1000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
 	ck_assert_double_eq(rr_timer(&s), 11000);
 	at(9000, (struct rr_event){ .kind = RR_EV_DISCOVERED });
 	ck_assert_double_le(rr_timer(&s), 9000);
-	/* no sweep is requested before this discovery has taken four times as long as the
-	 * previous one */
+	/* the limit is four times the duration of the previous discovery, if that is longer */
 	at(9000, (struct rr_event){ .kind = RR_EV_SWEEP_START });
 	at(9000, (struct rr_event){ .kind = RR_EV_WANT_SWEEP, .yes = true });
 	ck_assert_double_eq(rr_timer(&s), 9000 + 4 * 8000);
 }
 END_TEST
 
-/* A transition under way delays a sweep that only confirms a repair, but not beyond the cap. */
+/* A transition in progress delays a sweep that only confirms a repair, but for at most CAP. */
 START_TEST(test_transition_goes_first)
 {
 	reset();
@@ -411,7 +411,7 @@ START_TEST(test_init_is_asked_again)
 }
 END_TEST
 
-/* A failed routing has written nothing: the view stays valid. */
+/* A failed routing has written nothing, so the view stays valid. */
 START_TEST(test_failed_routing)
 {
 	uint32_t view;
@@ -434,7 +434,7 @@ END_TEST
 struct walk {
 	struct ftr_rng rng;
 	double now;
-	uint32_t permit;	/* epoch of the write under way; 0: none */
+	uint32_t permit;	/* epoch of the write in progress; 0: none */
 };
 
 static bool coin(struct walk *w, uint32_t n)
@@ -442,7 +442,6 @@ static bool coin(struct walk *w, uint32_t n)
 	return ftr_rng_below(&w->rng, n) == 0;
 }
 
-/* Let OpenSM do something: a random action that may follow its last one. */
 static void opensm(struct walk *w)
 {
 	struct rr_event ev = { .kind = RR_EV_SWEEP_START };
@@ -497,7 +496,7 @@ static void worker(struct walk *w)
 						.yes = true }, w->now);
 }
 
-/* Like ck_assert(); the message is the condition. */
+/* Like ck_assert(), but the message is the condition. */
 #define HOLDS(x) do { if (!(x)) ck_abort_msg("%s", #x); } while (0)
 
 static void check_invariant(const struct walk *w)
@@ -506,14 +505,14 @@ static void check_invariant(const struct walk *w)
 	HOLDS((s.held == 0) == (s.tables == RR_FOREIGN));
 	HOLDS(s.held <= s.epoch);
 	HOLDS(s.view <= s.epoch);
-	/* as long as a write may continue, the view shows the tables that it changes */
+	/* as long as a write may go on, the view shows the tables that the write changes */
 	if (w->permit && rr_may_write(&s, w->permit)) {
 		HOLDS(s.job == RR_WRITING);
 		HOLDS(s.sweep != RR_ROUTING);
 		HOLDS(s.view == s.held);
 		HOLDS(s.tables != RR_FOREIGN);
 	}
-	/* if queued traps wait for no other event, a timer is set */
+	/* a timer is set if queued traps wait for no other event */
 	if (s.job == RR_IDLE && s.sweep != RR_ROUTING && s.n_traps)
 		HOLDS(rr_timer(&s) >= 0);
 	HOLDS(!s.n_later || s.tables == RR_SETUP);
@@ -538,12 +537,12 @@ START_TEST(test_walks)
 		else if (!coin(&w, 3))
 			worker(&w);
 		else if (rr_step(&s, &trap, w.now) & RR_ACT_TAKEN)
-			/* each trap that is taken needs a sweep: after a routing that fails, no
-			 * other event may follow */
+			/* each trap taken needs a sweep, because no event may follow a failed
+			 * routing */
 			HOLDS(s.want.wanted);
 		check_invariant(&w);
 	}
-	/* without further events the worker becomes idle, with all traps handled */
+	/* without more events the worker becomes idle, and all traps are handled */
 	while (s.job != RR_IDLE)
 		worker(&w);
 	rr_step(&s, &(struct rr_event){ .kind = RR_EV_ROUTED, .yes = true },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Shapes: the examples in the figures of Gliksberg et al. 2020, and ranks on irregular
- * trees as found at real sites.  Each fabric is drawn above its test.
+ * Shapes: the examples in the figures of Gliksberg et al. 2020, and ranks in irregular trees like
+ * those of real sites.  Each fabric is drawn above its test.
  */
 #include <check.h>
 #include <stdio.h>
@@ -60,10 +60,9 @@ static ftr_port entry(const struct ftr_shape *sh, const char *sw, ftr_lid lid)
 }
 
 /*
- * Gliksberg et al. 2020, figure 2: propagation of costs towards the bottom-right
- * switch L in a damaged part.  A switch that was reached first over a long path (here
- * m1, over t1 and the top) must still take the shorter one (over t2).  A cost is
- * therefore replaced whenever c + 1 < c', and not only if c' is infinite.
+ * Gliksberg et al. 2020, figure 2: the costs to switch L in a damaged tree. m1 is reached first
+ * over t1 and u, and must then take the shorter path over t2.  So a cost c' is replaced whenever c
+ * + 1 < c', and not only if c' is infinite.
  *
  *	rank 3        u
  *	            / | \
@@ -81,18 +80,18 @@ START_TEST(figure_2_costs)
 	struct ftr_shape *sh = shape_of(f, NULL);
 
 	ck_assert_uint_eq(sh->tree.n_ranks, 4);
-	/* first pass, upward: costs of the switches above L, over downward paths */
+	/* first pass, upward: costs of the switches above L */
 	ck_assert_uint_eq(cost(sh, "L", "L"), 0);
 	ck_assert_uint_eq(cost(sh, "m2", "L"), 1);
 	ck_assert_uint_eq(cost(sh, "t2", "L"), 2);
 	ck_assert_uint_eq(cost(sh, "u", "L"), 3);
 	ck_assert_uint_eq(down(sh, "u", "L"), 3);
-	/* second pass, downward: costs of the other switches */
+	/* second pass, downward: costs of all other switches */
 	ck_assert_uint_eq(cost(sh, "t1", "L"), 4);
 	ck_assert_uint_eq(down(sh, "t1", "L"), FTR_COST_INF);
 	ck_assert_uint_eq(cost(sh, "m0", "L"), 5);
 	ck_assert_uint_eq(cost(sh, "K", "L"), 6);
-	/* m1 has cost 5 over t1 and 3 over t2; the order of t1 and t2 has no effect */
+	/* m1 has cost 5 over t1 and 3 over t2 */
 	ck_assert_uint_eq(cost(sh, "m1", "L"), 3);
 	ck_assert_uint_eq(cost(sh, "J", "L"), 4);
 	ck_assert_uint_eq(cost(sh, "M", "L"), 6);
@@ -102,11 +101,11 @@ START_TEST(figure_2_costs)
 END_TEST
 
 /*
- * Gliksberg et al. 2020, figure 3: dividers in a damaged part.  Leaves have 2 switches
- * above them, so Pi = 2 for middle switches.  Undamaged middle switches have 3 switches
- * above them, so Pi = 6 for top switches.
- * m1 has lost one link, so the product over m1 is 2 * 2 = 4; t0 and t1 keep the
- * 6 over m0: "the first upswitch is not updated because pi = 2 x 2 <= 6".
+ * Gliksberg et al. 2020, figure 3: dividers Pi in a damaged tree.  Leaves have 2 switches above
+ * them, so Pi = 2 for middle switches.  A middle switch without missing links has 3 switches above
+ * it, so Pi = 6 for top switches. m1 has lost one link, so Pi would be only 2 * 2 = 4 above m1.
+ * But t0 and t1 keep Pi = 6, which comes from m0: "the first upswitch is not updated because pi =
+ * 2 x 2 <= 6".
  *
  *	rank 2    t0  t1  t2   t3  t4  t5
  *	           | \/|\/|     |  / \ /
@@ -134,8 +133,8 @@ START_TEST(figure_3_dividers)
 END_TEST
 
 /*
- * Gliksberg et al. 2020, figure 4: Pi_s = 4, d = 20, two candidate groups of three
- * links: group floor(20 / 4) mod 2 = 1, link floor(20 / 8) mod 3 = 2.
+ * Gliksberg et al. 2020, figure 4: switch s chooses among two groups of three links.  With Pi_s =
+ * 4 and d = 20 it takes group floor(20 / 4) mod 2 = 1, link floor(20 / 8) mod 3 = 2.
  *
  *	rank 3       x             y		s - x, s - y: 3 links each,
  *	            /|\           /|\		the other pods are alike
@@ -182,10 +181,9 @@ START_TEST(figure_4_route)
 END_TEST
 
 /*
- * This example shows why a switch that can send downward must do so (deviation in
- * <ftr/shape.h>).  v0 reaches l0 by a downward path of 3 hops and by an upward path over
- * u of 2 hops.  If v0 took the short upward path, packets from s would turn upward again at
- * v0, which is the only next hop of s.
+ * A switch that can send downward must do so (deviation in <ftr/shape.h>). v0 reaches l0 by a
+ * downward path of 3 hops, and by an upward path over u of 2 hops.  If v0 took the shorter path,
+ * packets from s would go down to v0 and up again.
  *
  *	rank 4   s      u		u - l0 skips ranks; u has nine chains
  *	         | \   /|\ \		below it, so that one irregular link
@@ -226,7 +224,7 @@ START_TEST(entered_from_above_goes_down)
 END_TEST
 
 /*
- * Neither a login host on a spine nor a leaf with few hosts changes the rank of a switch.
+ * A login host on a spine, or a leaf with few hosts, changes the rank of no switch.
  *
  *	rank 1     S1   S2 +login
  *	          /|\\ //|\
@@ -253,8 +251,8 @@ START_TEST(odd_hosts_and_slim_leaves)
 END_TEST
 
 /*
- * Three levels with an I/O host on every top and middle switch, and a rack
- * switch R connected directly to a top: no upper switch gets a lower rank.
+ * Three levels with an I/O host on every top and middle switch, and a rack switch R directly below
+ * a top switch.  No upper switch gets a lower rank.
  *
  *	rank 2    t1   t2   (+io each)
  *	          |\  /|
@@ -285,8 +283,7 @@ START_TEST(hosts_on_every_level)
 END_TEST
 
 /*
- * A leaf that is connected only to another leaf gets a lower rank than that leaf, so that its
- * hosts are reachable.
+ * A leaf below another leaf gets a lower rank than that leaf, so that its hosts are reachable.
  *
  *	rank 2     S1   S2
  *	           | \ / |
@@ -314,8 +311,8 @@ START_TEST(hanging_leaf)
 }
 END_TEST
 
-/* No switch is above another: two switches back to back, a ring of five, a single switch, and
- * unconnected parts.  Inside each part every pair of hosts has a path. */
+/* No switch is above another: two switches back to back, a ring of five, a single switch,
+ * unconnected parts.  In each part every pair of hosts has a path. */
 START_TEST(flat_fabrics)
 {
 	static const struct {
@@ -344,8 +341,8 @@ START_TEST(flat_fabrics)
 END_TEST
 
 /*
- * A leaf without hosts looks like a third level.  It must not join all spines in
- * one plane, because then leaves in two pods would order the spines by GUID alone.
+ * E has no hosts and looks like a switch of a third level.  It must not join all spines in one
+ * plane: leaves in two pods would then order the spines by GUID alone.
  */
 START_TEST(empty_leaf_joins_no_planes)
 {
@@ -363,8 +360,8 @@ START_TEST(empty_leaf_joins_no_planes)
 END_TEST
 
 /*
- * A chassis of three leaf chips: the hosts of a leaf that is connected to two chips are reached
- * over both chips.
+ * A chassis of three leaf chips.  Each leaf below it is connected to two chips, and its hosts are
+ * reached over both.
  *
  *	   s1    s2
  *	   | \ / |	every chip on both spines
@@ -403,7 +400,6 @@ START_TEST(up_paths_under_a_chassis)
 					 up[k][d]);
 		ck_assert_uint_eq(at[0].q, d);
 		ck_assert_uint_eq(at[sh->numbering.n_d].q, number[d]);
-		/* the downward path mirrors the upward path */
 		p = entry(sh, up[2][d], f->ep[e].lid);
 		ck_assert_str_eq(f->sw[ftr_fabric_port(f, s, p)->peer].name,
 				 up[1][d]);
@@ -413,8 +409,8 @@ START_TEST(up_paths_under_a_chassis)
 }
 END_TEST
 
-/* A tree whose two planes are connected by switch X: the number that a host has at each switch of
- * its upward path (up_path.q) is still d / divider. */
+/* A tree whose two planes are connected by switch X.  At each switch of a host's upward path, the
+ * number of the host (up_path.q) is still d / divider. */
 START_TEST(up_paths_in_a_tree)
 {
 	struct ftr_fabric *f = draw("A: m1 m2 h3\nB: m1 m2 h3\n"
@@ -439,7 +435,7 @@ START_TEST(up_paths_in_a_tree)
 }
 END_TEST
 
-/* The lists of compute nodes and I/O nodes decide which switches are leaves, and which ports are
+/* The lists of compute nodes and I/O nodes decide which switches are leaves and which ports are
  * hosts. */
 START_TEST(guid_lists)
 {
@@ -458,7 +454,7 @@ START_TEST(guid_lists)
 	ck_assert_uint_eq(sh->tree.leaf_hosts[0], 3);
 	ck_assert(!sh->tree.cn_unknown);
 	ftr_shape_free(sh);
-	/* a list of compute nodes that are not in this fabric is ignored */
+	/* a list of compute nodes is ignored if none of its nodes is in this fabric */
 	opts.cn = (struct ftr_guids){ &nowhere, 1 };
 	sh = shape_of(f, &opts);
 	ck_assert_uint_eq(sh->tree.n_leaf, 3);
@@ -480,7 +476,6 @@ START_TEST(guid_lists)
 			  sh->tree.leaf_hosts[2], 9);
 	ck_assert(sh->tree.io_unknown);
 	ftr_shape_free(sh);
-	/* no root of the list is in this fabric */
 	opts = (struct ftr_shape_opts){ .roots = { cn, 1 } };
 	sh = shape_of(f, &opts);
 	ck_assert(sh->tree.roots_unknown && !sh->tree.roots_given && !sh->tree.n_unlisted);
@@ -492,12 +487,11 @@ START_TEST(guid_lists)
 }
 END_TEST
 
-/* The host order: the leaves of a pod are adjacent, with gaps where a leaf has fewer hosts than
- * others, or where a host in the middle is missing.  If leaves are ordered by name, the order of
- * names is natural. */
+/* The host order.  Leaves of a pod are adjacent.  There are gaps (places without a host) where a
+ * leaf has fewer hosts than others, and where a host is missing between others.  Leaves can be
+ * ordered by name, in natural order. */
 START_TEST(host_order)
 {
-	/* pods {A, C} and {B, D}, listed alternately */
 	struct ftr_fabric *f = draw("A: m1 h3\nB: m2 h3\nC: m1 h2\nD: m2 h3\n"
 				    "m1: t\nm2: t\nt:\n");
 	struct ftr_shape_opts by_name = { .leaf_order = FTR_LEAF_BY_NAME };
@@ -512,7 +506,8 @@ START_TEST(host_order)
 	ck_assert_uint_eq(order[6], draw_host(f, "B", 0));
 	ck_assert_uint_eq(order[11], draw_host(f, "D", 2));
 	ftr_shape_free(sh);
-	/* hosts are named host0, host1, ... in the order A, B, C, D; host9 comes before host10 */
+	/* hosts are named host0, host1, ... in the order A, B, C, D; natural order: host9 before
+	 * host10 */
 	sh = shape_of(f, &by_name);
 	ftr_shape_host_order(sh, order);
 	ck_assert_str_eq(f->ep[order[0]].name, "host0");
@@ -525,8 +520,8 @@ START_TEST(host_order)
 }
 END_TEST
 
-/* In the host order, hosts on upper switches come after the hosts of the leaves.  I/O nodes and
- * Aggregation Nodes have no place in this order. */
+/* Hosts on upper switches come last in the host order.  I/O nodes and Aggregation Nodes are not in
+ * the host order. */
 START_TEST(order_of_hosts_on_spines)
 {
 	struct ftr_fabric *f = draw("A: S T h4\nB: S T h5\nC: S T h5\nS: h2\n"
@@ -562,7 +557,7 @@ static bool not_host4(void *ctx, const struct ftr_fabric *f, ftr_ep e)
 	return strcmp(f->ep[e].name, "host4") != 0;
 }
 
-/* A missing host leaves a gap: no other host gets another place in the host order. */
+/* A missing host leaves a gap, so that no other host gets another place in the host order. */
 START_TEST(missing_host_leaves_a_gap)
 {
 	struct ftr_fabric *f = draw("A: S T h3\nB: S T h3\nC: S T h3\nS:\nT:\n");
@@ -641,7 +636,7 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 /*
- * I/O nodes on switches without compute nodes (by the list of compute nodes).  These switches
+ * The list of compute nodes names only hosts of A and B, so C and D have only I/O nodes.  C and D
  * get the lowest rank nevertheless, because otherwise they could not reach each other.  D is
  * connected to one spine only.
  *
@@ -672,8 +667,8 @@ START_TEST(io_leaves_of_their_own)
 }
 END_TEST
 
-/* If leaves are ordered by GUID, a leaf whose hosts are all switched off keeps its place and its
- * indices, so that the indices of other leaves do not change. */
+/* Leaves are ordered by GUID.  A leaf whose hosts are all switched off keeps its place and its
+ * indices, so other leaves keep theirs. */
 START_TEST(leaf_without_hosts_keeps_its_place)
 {
 	static const char all[] = "A: S1 S2 h2\nB: S1 S2 h2\nC: S1 S2 h2\n"
@@ -690,8 +685,7 @@ START_TEST(leaf_without_hosts_keeps_its_place)
 
 		ck_assert_uint_eq(after->tree.n_leaf, 3);
 		ck_assert_uint_eq(after->tree.n_planes, 2);
-		/* if leaves are ordered by name, leaf B is last, because the names of its hosts are
-		 * missing */
+		/* ordered by name, leaf B comes last, because it has no host names */
 		for (ftr_sw s = 0; s < f->n_sw && !by_name; s++)
 			ck_assert_uint_eq(before->numbering.col[s], after->numbering.col[s]);
 		if (by_name)
@@ -704,8 +698,7 @@ START_TEST(leaf_without_hosts_keeps_its_place)
 }
 END_TEST
 
-/* A fabric of more than 128 ranks is refused, because the costs of its paths do not fit into a
- * byte. */
+/* A fabric of more than 128 ranks is refused: the costs of its paths do not fit into a byte. */
 START_TEST(too_many_ranks)
 {
 	char text[6000];

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The data plane: cases whose figures can be worked out by hand.
- *
- * Links of the small fabrics are 4x EDR: 100 Gbit/s, 80 ps a byte, so that a
- * packet of 2,048 bytes takes WIRE ps.
+ * The simulation of packets, in cases with figures worked out by hand.  Links of the small fabrics
+ * are 4x EDR: 100 Gbit/s, 80 ps for a byte.  A packet of 2,048 bytes takes WIRE ps.
  */
 #include <stdlib.h>
 
@@ -61,8 +59,8 @@ static struct net dumbbell(void)
 	return n;
 }
 
-/* A ring of k switches with one host each.  All packets go clockwise: port 1 leads to the next
- * switch, port 2 to the previous one, port 3 to the host. */
+/* A ring of k switches with one host each: port 1 leads to the next switch, port 2 to the previous
+ * one, port 3 to the host.  All packets go clockwise, through ports 1. */
 static struct net ring(uint32_t k)
 {
 	struct net n = net_new(k, 3, true, 0);
@@ -93,13 +91,12 @@ START_TEST(latency)
 	c.load = 0.25;
 	c.periodic = true;
 	r = run_test_sim(&c);
-	/* a packet crosses three links and two switches */
 	ck_assert_uint_eq(r.host.total.min_ps, 3 * LINK + 2 * SWITCH + WIRE);
 	ck_assert_uint_eq(r.host.total.max_ps, 3 * LINK + 2 * SWITCH + WIRE);
 	ck_assert_uint_eq(r.host.network.max_ps, r.host.total.max_ps);
 	ck_assert_uint_eq(r.hops, 3 * r.injected);
 	ck_assert_uint_eq(r.max_hops, 3);
-	/* at load 0.25 a packet is sent every 4 * WIRE */
+	/* at load 0.25 a packet starts every 4 * WIRE */
 	ck_assert_uint_ge(r.injected, 100 * FTR_SIM_US / (4 * WIRE));
 	ck_assert_uint_le(r.injected, 100 * FTR_SIM_US / (4 * WIRE) + 1);
 	ftr_sim_result_fini(&r, 1);
@@ -107,9 +104,9 @@ START_TEST(latency)
 }
 END_TEST
 
-/* Packets go from port 0 of one switch to port 0 of the other.  Ports 0 have 2 Gbit/s, so on the
- * fast link between the switches each packet must start late enough for its tail to arrive in
- * time. */
+/* Packets go between port 0 of switch 0 and port 0 of switch 1.  Ports 0 have only 2 Gbit/s.  On
+ * the fast link between the switches, a packet must not start before its tail can follow without a
+ * pause. */
 START_TEST(slow_input)
 {
 	struct net n = dumbbell();
@@ -134,7 +131,7 @@ START_TEST(slow_input)
 }
 END_TEST
 
-/* A buffer has room for one packet: the next packet may start when the credit has returned. */
+/* The buffer has room for one packet.  The next packet starts when the credit has returned. */
 START_TEST(credit_stall)
 {
 	struct net n = net_new(1, 2, true, 0);
@@ -155,7 +152,7 @@ START_TEST(credit_stall)
 	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, (c.run_ps + period - 1) / period);
 	ftr_sim_result_fini(&r, 1);
-	/* with room for two packets the channel is never idle */
+	/* with room for two packets, the channel is never idle */
 	c.buffer = 4096;
 	r = run_test_sim(&c);
 	ck_assert_uint_eq(r.injected, (c.run_ps + WIRE - 1) / WIRE);
@@ -164,8 +161,8 @@ START_TEST(credit_stall)
 }
 END_TEST
 
-/* The buffer of port 0 has room for one packet: between two packets its slow link must be idle for
- * the switch's delay. */
+/* The buffer of port 0 has room for one packet.  Between two packets its slow link must be idle
+ * for the switch's delay. */
 START_TEST(switch_buffer)
 {
 	struct net n = dumbbell();
@@ -203,7 +200,7 @@ START_TEST(fair_share)
 	a = packets(&r, 1, 1);
 	b = packets(&r, 1, 2);
 	ck_assert_uint_le(a > b ? a - b : b - a, 1);
-	/* the link is never idle once the first head has arrived */
+	/* the link is always busy after the arrival of the first packet's head */
 	for (uint32_t i = 0; i < r.n_channels; i++)
 		if (r.channel[i].sw == 0 && r.channel[i].port == 3)
 			ck_assert_uint_eq(r.channel[i].busy_ps, c.run_ps -
@@ -213,8 +210,8 @@ START_TEST(fair_share)
 }
 END_TEST
 
-/* Two VLs with the weights 3 and 1 share a link: the first must carry three times as many
- * packets. */
+/* Two VLs with weights 3 and 1 share a link.  The first VL must carry three times as many packets
+ * as the second. */
 START_TEST(weights)
 {
 	struct net n = dumbbell();
@@ -244,9 +241,9 @@ START_TEST(weights)
 }
 END_TEST
 
-/* Host 0 sends in turn to host 2, over a congested output, and to host 3; host 1 sends to host 2.
- * In a FIFO, packets to host 3 wait behind those to host 2; with one queue per output they do
- * not. */
+/* Host 0 sends to hosts 2 and 3 in turn, and host 1 sends to host 2, whose output is congested.
+ * In a FIFO, packets to host 3 wait behind packets to host 2.  With one queue for each output they
+ * do not. */
 START_TEST(head_of_line)
 {
 	struct net n = net_new(1, 4, true, 0);
@@ -266,11 +263,10 @@ START_TEST(head_of_line)
 	voq = run_test_sim(&c);
 	c.queues = FTR_SIM_FIFO;
 	fifo = run_test_sim(&c);
-	/* the congested output is fully used in both cases */
+	/* the congested output is always busy */
 	ck_assert_uint_ge(packets(&voq, 0, 3) + 1, c.run_ps / WIRE);
 	ck_assert_uint_gt(packets(&voq, 0, 4), packets(&fifo, 0, 4));
-	/* only every second packet of host 0 is for host 3, whose link is busy at most half of the
-	 * time */
+	/* host 3 gets every second packet of host 0, so its link is at most half busy */
 	ck_assert_uint_le(packets(&fifo, 0, 4), c.run_ps / WIRE / 2 + 1);
 	ftr_sim_result_fini(&voq, 1);
 	ftr_sim_result_fini(&fifo, 1);
@@ -278,7 +274,8 @@ START_TEST(head_of_line)
 }
 END_TEST
 
-/* Two hosts send to one output: packets from the link go before those of the switch's own host. */
+/* Two hosts send to one output.  Packets from the link must go before packets of the switch's own
+ * host. */
 START_TEST(transit_first)
 {
 	struct net n = dumbbell();
@@ -305,7 +302,7 @@ START_TEST(transit_first)
 }
 END_TEST
 
-/* With a window of one packet, the next packet starts when the previous one has arrived. */
+/* A window of one packet: a host sends a packet when the previous packet has arrived. */
 START_TEST(window)
 {
 	struct net n = dumbbell();
@@ -351,15 +348,14 @@ START_TEST(deadlock)
 	for (uint32_t i = 0; i < k; i++) {
 		ck_assert_uint_eq(r.cycle[i].port, 1);
 		ck_assert_uint_eq(r.cycle[i].vl, 0);
-		/* each channel waits for the next one in the ring */
 		ck_assert_uint_eq(r.cycle[(i + 1) % k].sw,
 				  (r.cycle[i].sw + 1) % k);
 	}
 	ck_assert_uint_ge(r.stuck_buffers, k);
 	ftr_sim_result_fini(&r, 1);
 
-	/* paths that cross the link from the last switch to the first use a VL
-	 * of their own (the dateline of Dally and Seitz) */
+	/* paths over the link from the last switch to the first use their own VL (the dateline of
+	 * Dally and Seitz) */
 	ck_assert(!ftr_path_sl_new(n.f, &sl, &err));
 	for (uint32_t h = 0; h < k; h++)
 		for (uint32_t d = 0; d < h; d++)
@@ -376,8 +372,8 @@ START_TEST(deadlock)
 }
 END_TEST
 
-/* All traffic goes to one host port, so packets move slowly: the search for deadlocks, which runs
- * several times, must not report one. */
+/* All traffic goes to one host port, so packets move slowly.  The search for deadlocks runs
+ * several times and must find none. */
 START_TEST(slow_is_no_deadlock)
 {
 	struct net n = ring(5);
@@ -391,7 +387,7 @@ START_TEST(slow_is_no_deadlock)
 	c.hot_percent = 100;
 	c.buffer = 2048;
 	c.check_ps = FTR_SIM_US;
-	/* the host order lacks the hot host port, which would otherwise send to other ports */
+	/* the hot host port must not send */
 	c.order = (const ftr_ep[]){ 1, 2, 3, 4 };
 	c.n_order = 4;
 	r = run_test_sim(&c);
@@ -424,8 +420,8 @@ END_TEST
 
 /* ---- losses --------------------------------------------------------------------- */
 
-/* Two flows at full rate cross a link that dies: packets on the link and packets that wait for the
- * link are lost.  Later the entry for their destination is missing, and all their packets are
+/* Two flows at full rate cross a link that dies.  Packets on the link and packets that wait for
+ * the link are lost.  Later the table entry of their destination is missing, and all packets are
  * lost.  At the end, all packets must arrive again. */
 START_TEST(dying_link)
 {
@@ -456,10 +452,10 @@ START_TEST(dying_link)
 	r = run_test_sim(&c);
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_WIRE], 1);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_WIRE], 2);
-	/* both inputs have buffers for four packets, full of waiting packets */
+	/* both inputs have buffers for four packets, and the buffers are full */
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_QUEUE], 5);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_QUEUE], 8);
-	/* the packets that two sources send in 20 us at full rate */
+	/* two sources send these packets in 20 us at full rate */
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_DEAD_PORT], 240);
 	ck_assert_uint_le(r.lost[FTR_SIM_LOST_DEAD_PORT], 250);
 	ck_assert_uint_ge(r.lost[FTR_SIM_LOST_MISSING], 240);
@@ -494,7 +490,7 @@ START_TEST(dying_switch)
 	c.n_changes = 2;
 	c.n_series = 100;
 	r = run_test_sim(&c);
-	/* nothing is sent while the only switch of the host ports is dead */
+	/* nothing is sent while the only switch is dead */
 	for (uint32_t i = 22; i < 50; i++)
 		ck_assert_uint_eq(r.series[i].delivered +
 				  r.series[i].injected, 0);
@@ -519,7 +515,7 @@ START_TEST(bad_tables)
 	c.pair = pair;
 	c.n_pairs = 1;
 	c.load = 0.5;
-	/* a loop: the switches send each packet back and forth */
+	/* a loop between the two switches */
 	*net_at(&n, 1, n.f->ep[2].lid) = 3;
 	c.load = 0.002;
 	c.run_ps = FTR_SIM_MS;
@@ -537,14 +533,14 @@ START_TEST(bad_tables)
 	r = run_test_sim(&c);
 	ck_assert_uint_gt(r.lost[FTR_SIM_LOST_WRONG_END], 200);
 	ftr_sim_result_fini(&r, 1);
-	/* the entry is a port without a link, then a port that the switch does not have */
+	/* the entry is a port without a link, then a port that does not exist */
 	for (uint8_t p = 4; p < 6; p++) {
 		*net_at(&n, 1, n.f->ep[2].lid) = p;
 		r = run_test_sim(&c);
 		ck_assert_uint_gt(r.lost[FTR_SIM_LOST_DEAD_PORT], 200);
 		ftr_sim_result_fini(&r, 1);
 	}
-	/* the SL2VL table maps the packets to VL 15, so the switch drops them */
+	/* the SL2VL table gives VL 15, so the switch drops the packets */
 	*net_at(&n, 1, n.f->ep[2].lid) = 1;
 	ck_assert(!ftr_sl2vl_new(n.f, &m, &err));
 	ftr_sl2vl_set(m, 0, 1, 3, 0, 15);
@@ -576,7 +572,7 @@ static struct ftr_fabric *tree(const char *shape, struct ftr_tables **t)
 	return f;
 }
 
-/* Dmodc's tables carry every shift at full rate. */
+/* With dmodc's tables every shift runs at the full rate. */
 START_TEST(shifts)
 {
 	struct ftr_tables *t;
@@ -599,7 +595,7 @@ START_TEST(shifts)
 }
 END_TEST
 
-/* Light traffic arrives at the rate at which it is offered. */
+/* Light traffic arrives at the rate at which it is sent. */
 START_TEST(light_load)
 {
 	static const enum ftr_sim_pattern kind[] = {
@@ -732,7 +728,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* The i-th allocation and all later ones fail, for every i: the call must return an error and leak
+/* Allocation i and all later ones fail, for every i.  The call must return an error and leak
  * nothing. */
 START_TEST(out_of_memory)
 {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The routing functions of Sem-Jacobsen et al. 2006 and 2011: their worked examples,
- * and the properties proved in the papers, on k-ary n-trees with all or many sets of
- * faults.
+ * The routing functions of Sem-Jacobsen et al. 2006 and 2011: the examples of the papers, and the
+ * properties proved there, on k-ary n-trees with all or many sets of faults.
+ *
+ * Terms of the papers: a tier is a rank.  A U-turn leads a packet that came down up again.  D is
+ * the list of a switch's upward ports (src/models/tiers.h).  NL is the normal virtual layer, VL 0;
+ * ML or ML1 is VL 1, and ML2 is VL 2 (src/models/det.c).  R_det is deterministic rerouting.
  */
 #include "models/tiers.h"
 #include "lib/suite.h"
 #include "unit/walk.h"
 
-/* Walk between all pairs of hosts; returns the number of walks that do not arrive. */
 static unsigned int all_pairs(struct world *w, unsigned int *longest)
 {
 	unsigned int lost = 0;
@@ -34,7 +36,6 @@ struct link {
 	ftr_port p;
 };
 
-/* Return the links between switches; *n: their number. */
 static struct link *links(const struct world *w, uint32_t *n)
 {
 	struct link *c = calloc(w->f->n_sw_links, sizeof(*c));
@@ -75,9 +76,8 @@ static void connected(struct world *w, const char *what)
 			      w->fn->name, what);
 }
 
-/* Sem-Jacobsen et al. 2011, Lemma 2 and section VI.C; 2006, Lemma 1: with up to k - 1
- * dead links of a k-ary n-tree all packets arrive; with R_det the dependencies
- * have no cycle. */
+/* Sem-Jacobsen et al. 2011, Lemma 2 and section VI.C; 2006, Lemma 1.  With up to k - 1 dead links
+ * in a k-ary n-tree all packets arrive.  With R_det the dependencies have no cycle. */
 START_TEST(links_small)
 {
 	struct world w;
@@ -131,7 +131,7 @@ START_TEST(links_triples)
 	w.random = true;
 	for (int i = 0; i < 150; i++) {
 		repair(&w);
-		/* in every other run the three links are close to each other */
+		/* in every other run the three links are near each other */
 		x = ftr_rng_below(&w.rng, n - 8);
 		for (int j = 0; j < 3; j++) {
 			uint32_t y = i & 1 ? x + ftr_rng_below(&w.rng, 8) :
@@ -147,7 +147,8 @@ START_TEST(links_triples)
 }
 END_TEST
 
-/* Sem-Jacobsen et al. 2011, Lemma 4: up to k - 1 dead switches above the lowest tier. */
+/* Sem-Jacobsen et al. 2011, Lemma 4: all packets arrive, even with up to k - 1 dead switches above
+ * the lowest tier. */
 START_TEST(switches)
 {
 	static const char *const shape[] = { "kary:2,3", "kary:2,4", "kary:3,3",
@@ -176,7 +177,7 @@ END_TEST
 
 /* ---- the examples of the papers ------------------------------------------------- */
 
-/* Find two hosts whose path uses a top switch; *k is the walk between them without faults. */
+/* Find two hosts whose path uses a top switch.  *k is the walk between them without faults. */
 static void top_pair(struct world *w, ftr_ep *from, ftr_ep *to, struct walk *k)
 {
 	*from = 0;
@@ -201,7 +202,6 @@ static ftr_port port_to(const struct world *w, ftr_sw a, ftr_sw b)
 	return 0;
 }
 
-/* The i-th switch above s. */
 static ftr_sw above(const struct world *w, ftr_sw s, unsigned int i)
 {
 	const struct tiers *t = w->state;
@@ -209,9 +209,9 @@ static ftr_sw above(const struct world *w, ftr_sw s, unsigned int i)
 	return ftr_fabric_port(w->f, s, t->port[t->first[s] + i])->peer;
 }
 
-/* Sem-Jacobsen et al. 2011, figure 2: k = 4.  The path went up from b to the top switch c and down
- * to s.  c and the first other switch that b tries have lost their links to s, so b turns the
- * packet twice.  src/models/det.c explains NL and ML, and src/models/tiers.h explains D. */
+/* Sem-Jacobsen et al. 2011, figure 2: k = 4.  Without faults the path goes up from b to the top
+ * switch c, and down to s.  Two switches above b have lost their links to s: c, and the first
+ * other one.  So b turns the packet twice. */
 START_TEST(figure_2)
 {
 	struct world w;
@@ -240,7 +240,7 @@ START_TEST(figure_2)
 	ck_assert_uint_eq(k.vl[1], 0);
 	ck_assert_uint_eq(k.at[3], b);
 	ck_assert_uint_eq(k.vl[2], 0);
-	/* b tries the ports of D in ML, beginning with the first, until a port leads to s */
+	/* b tries the ports of D in ML, from the first on, until a port leads to s */
 	for (at = 3; k.at[at] == b; at += 2, i++) {
 		ck_assert_uint_eq(k.at[at + 1], above(&w, b, i));
 		ck_assert_uint_eq(k.vl[at], 1);
@@ -248,7 +248,7 @@ START_TEST(figure_2)
 		ck_assert(k.at[at + 1] == c || k.at[at + 1] == u[0] ||
 			  k.at[at + 2] == s);
 	}
-	/* s is reached in ML and left in NL */
+	/* the packet comes to s in ML and leaves s in NL */
 	ck_assert_uint_eq(k.at[at], s);
 	ck_assert_uint_eq(k.vl[at], 0);
 	ck_assert_uint_eq(k.n, at + 2);
@@ -256,8 +256,8 @@ START_TEST(figure_2)
 }
 END_TEST
 
-/* Figure 3: k = 4, two dead switches in the middle tier of a two-hop group.  The packet goes two
- * tiers down and two up again, in three layers. */
+/* Figure 3: k = 4, two dead switches of rank 1.  The packet goes two tiers down and two up again,
+ * in three layers. */
 START_TEST(figure_3)
 {
 	static const uint8_t rank[] = { 0, 1, 2, 1, 0, 1, 2, 1, 0 };
@@ -274,14 +274,14 @@ START_TEST(figure_3)
 	kill_switch(&w, s);
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* The top switch c returns the packet to m, m sends it down to b, b turns it up to another
-	 * m', and m' sends it to another c'.  From c' it goes down without passing s. */
+	/* The top switch c sends the packet back to m, and m sends it down to b.  From b it goes
+	 * up to another switch m' and another top switch c', and then down without passing s. */
 	ck_assert_uint_eq(k.n, FTR_ARRAY_LEN(rank));
 	for (unsigned int i = 0; i < k.n; i++)
 		ck_assert_uint_eq(w.sh->tree.rank[k.at[i]], rank[i]);
 	ck_assert_uint_eq(k.at[3], k.at[1]);
 	ck_assert_uint_ne(k.at[5], k.at[3]);
-	/* the VLs: NL (0) out of c and m, ML1 (1) out of b, ML2 (2) out of m' and c', then ML1 */
+	/* NL (0) out of c and m, ML1 (1) out of b, ML2 (2) out of m' and c', then ML1 */
 	ck_assert_uint_eq(k.vl[2], 0);
 	ck_assert_uint_eq(k.vl[3], 0);
 	ck_assert_uint_eq(k.vl[4], 1);
@@ -290,8 +290,7 @@ START_TEST(figure_3)
 	ck_assert_uint_eq(k.vl[7], 1);
 	ck_assert_uint_eq(k.p.field, 0);
 
-	/* the second dead switch is the one through which the packet went down: b tries the
-	 * next port in D */
+	/* now the packet's new path downward is dead, too: b tries the next port in D */
 	kill_switch(&w, k.at[7]);
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
@@ -302,9 +301,9 @@ START_TEST(figure_3)
 }
 END_TEST
 
-/* Figure 6: k = 4, k - 1 dead links in one group.  Each U-turn marks one more upward port in a
- * vector of bits; the fourth port works.  The vector is in the switch (Sem-Jacobsen et al. 2011)
- * or in the packet (2006, figure 2 with one fault). */
+/* Figure 6: k = 4, k - 1 dead links.  Each U-turn marks one more upward port in a vector of bits,
+ * and the fourth port works.  The vector is in the switch (2011) or in the packet (Sem-Jacobsen et
+ * al. 2006, figure 2 with one fault). */
 START_TEST(figure_6)
 {
 	struct world w;
@@ -330,7 +329,7 @@ START_TEST(figure_6)
 			n++;
 		}
 	if (_i) {
-		/* step 2 allows any other downward port of c; the walk uses the first */
+		/* step 2 allows any other downward port of c; the walk takes the first */
 		walk(&w, from, to, &k);
 		b = k.at[3];
 	} else {
@@ -364,7 +363,7 @@ START_TEST(figure_6)
 }
 END_TEST
 
-/* The number of exits that b has for a packet that comes back from above, but not from c. */
+/* The number of exits at b for a packet that comes back from above, but not from c. */
 static unsigned int turn_exits(struct world *w, ftr_sw b, ftr_sw c, ftr_ep to)
 {
 	struct ftr_sim_exit e[FTR_SIM_EXITS];
@@ -403,7 +402,7 @@ START_TEST(timeout)
 	w.v.now = FTR_SIM_MS;
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* b's port to c is marked, and the switch at the other port loses its link to s */
+	/* b's port to c is marked; the other switch above b loses its link to s */
 	ck_assert_uint_eq((uint64_t)__builtin_popcountll(t->vector[b]), 1);
 	repair(&w);
 	for (unsigned int i = 0; i < 2; i++)
@@ -417,7 +416,7 @@ START_TEST(timeout)
 }
 END_TEST
 
-/* Figure 7: a packet avoids one dead switch on the upward path and one on the downward path. */
+/* Figure 7: a packet avoids one dead switch on its upward path and one on its downward path. */
 START_TEST(figure_7)
 {
 	struct world w;
@@ -429,22 +428,21 @@ START_TEST(figure_7)
 	use(&w, "adaptive-switches");
 	top_pair(&w, &from, &to, &whole);
 	ck_assert_uint_eq(whole.n, 9);
-	/* a path is guaranteed for k - 1 = 1 fault only; after these two faults there is a path,
-	 * because the two switches are in different two-hop groups (as in figure_3) */
+	/* a path is guaranteed after one fault (k - 1 = 1), but exists after these two, too */
 	kill_switch(&w, whole.at[2]);
 	walk(&w, from, to, &k);
 	ck_assert_uint_eq(k.n, 9);
 	kill_switch(&w, k.at[6]);
 	walk(&w, from, to, &k);
 	ck_assert_uint_ne(k.n, LOST);
-	/* the path goes at least two tiers down and two up again */
+	/* the path goes two tiers down and two up again, or more */
 	ck_assert_uint_ge(k.n, 13);
 	ck_assert_uint_eq(k.p.field, 0);
 	world_free(&w);
 }
 END_TEST
 
-/* Without faults every packet arrives over as many switches as with the tables. */
+/* Without faults a packet passes the same number of switches as on the path of the tables. */
 START_TEST(no_faults)
 {
 	struct world w;
@@ -464,23 +462,22 @@ END_TEST
 
 /* ---- step by step ------------------------------------------------------------------- */
 
-/* One step of an algorithm.  A packet arrives at a switch s of a 3-ary 3-tree.  s is a leaf
- * switch or has rank 1; the destination host is below s or not.  `step` is the step
- * of the algorithm that
- * applies, and gives the expected exits. */
+/* One step of an algorithm.  A packet arrives at switch s of a 3-ary 3-tree; s is a leaf switch or
+ * has rank 1.  `step` is the paper's name for the step that the switch must take. */
 struct step {
 	const char *step;
 	unsigned int rank;
 	bool above, below_s;	/* the packet comes from above; its destination is below s */
-	bool dead;		/* the downward link towards the destination is dead */
+	bool dead;		/* the downward link to the destination is dead */
 	unsigned int vl;
-	uint16_t field;		/* port field of the header: 0 for -1, 1 for -2, 2 for a port */
+	uint16_t field;		/* port field of the header: 0 and 1 mean the paper's -1 and -2,
+				 * 2 a port */
 	bool up;		/* expected: all exits lead up */
-	bool back;		/* expected: all exits lead out of the arrival port */
+	bool back;		/* expected: the only exit is the arrival port */
 	unsigned int n, out_vl;	/* expected: number of exits, and their VL */
 	uint16_t out_field;	/* expected port field; 2: the arrival port */
-	unsigned int by;	/* position in D of the arrival port, if above is true */
-	unsigned int to;	/* expected: 1 + position in D of the exit; 0: any */
+	unsigned int by;	/* position of the arrival port in D, if above is true */
+	unsigned int to;	/* expected: 1 + position of the exit in D; 0: any */
 };
 
 /* Sem-Jacobsen et al. 2011, section VII.B. */
@@ -496,7 +493,7 @@ static const struct step adaptive_steps[] = {
 	{ "6", 1, false, false, false, 0, 1, true, false, 3, 0, 2, 0, 0 },
 };
 
-/* Section VI.B; VLs 0: NL, 1: ML1, 2: ML2. */
+/* section VI.B; VL 0 is NL, 1 is ML1, 2 is ML2 */
 static const struct step det_steps[] = {
 	{ "1", 1, false, false, false, 0, 0, true, false, 1, 0, 0, 0, 0 },
 	{ "2a", 1, false, true, false, 2, 1, false, false, 1, 2, 0, 0, 0 },
@@ -538,14 +535,14 @@ static void try_step(struct world *w, const struct step *x)
 			break;
 	}
 	other = ftr_tables_get(w->t, s, p.dlid);
-	/* the arrival port: from above, upward port number x->by; from below, a downward port
-	 * that is not the next hop of the packet */
+	/* the arrival port: upward port x->by, or a downward port that is not the packet's next
+	 * hop */
 	in = t->port[t->first[s] + (x->above ? x->by : t->n_up[s])];
 	if (in == other)
 		in = t->port[t->first[s] + (x->above ? 0 : t->n_up[s]) + 1];
 	if (x->dead)
 		cut(w, s, other);
-	/* field 2: store a port that leads down to a switch */
+	/* field 2: a port that leads down to a switch */
 	other = x->rank ? t->port[t->first[s] + t->n_up[s] + 1] : 0;
 	p.field = (uint16_t)(x->field == 2 ? 2 + other : x->field);
 	n = w->fn->route(w->state, &w->v, s, in, x->vl, &p, e, &why);
@@ -601,9 +598,9 @@ static unsigned int on_one_vl(void *state, const struct ftr_sim_view *v,
 	return n;
 }
 
-/* Up to k - 1 faults at full load: only packets on the failing link or waiting for it are
- * lost, and there is no deadlock.  The test has far fewer samples than the 500 of the papers,
- * and only checks that the model behaves as in the walks above. */
+/* Up to k - 1 faults at full load.  Only packets on a failing link or waiting for it are lost, and
+ * there is no deadlock.  This test has far fewer samples than the 500 of the papers.  It only
+ * checks that the model behaves as in the walks above. */
 START_TEST(full_load)
 {
 	struct world w;
@@ -660,9 +657,9 @@ static bool keep_one_link(void *ctx, const struct ftr_fabric *f, ftr_sw s,
 }
 
 /* Sem-Jacobsen et al. 2011, from section VIII on.  Reconfiguration (DDRC) is simulated by the
- * function lft, which gets new tables some time after the fault: all packets sent to the failed
- * link until then are lost.  The hybrid is simulated by R_det with the same new tables: it loses
- * only the packets that R_det alone loses. */
+ * function lft, which gets new tables some time after the fault.  Until then all packets to the
+ * failed link are lost.  The hybrid is simulated by R_det with the same new tables.  It loses only
+ * the packets that R_det alone loses. */
 START_TEST(hybrid)
 {
 	struct world w;
@@ -679,7 +676,7 @@ START_TEST(hybrid)
 	repair(&w);
 	use(&w, "det-links");
 	top_pair(&w, &from, &to, &k);
-	/* ftr_fabric_copy_if() asks about a link at its lower-numbered switch */
+	/* ftr_fabric_copy_if() names a link by the switch with the lower number */
 	dead.s = FTR_MIN(k.at[2], k.at[3]);
 	dead.p = port_to(&w, dead.s, FTR_MAX(k.at[2], k.at[3]));
 	ck_assert(!ftr_fabric_copy_if(w.f, &keep, &f, &err));
@@ -714,7 +711,7 @@ START_TEST(hybrid)
 	ck_assert_uint_le(r[1].lost[FTR_SIM_LOST_WIRE] +
 			  r[1].lost[FTR_SIM_LOST_QUEUE], 12);
 	ck_assert(!memcmp(r[1].lost, r[2].lost, sizeof(r[1].lost)));
-	/* six channels of a healthy path over the top, and two U-turns */
+	/* a path over the top has six hops, and more with U-turns */
 	ck_assert_uint_eq(r[0].max_hops, 6);
 	ck_assert_uint_gt(r[1].max_hops, 6);
 	ftr_sim_result_fini(r, 3);
@@ -725,8 +722,8 @@ START_TEST(hybrid)
 }
 END_TEST
 
-/* R_det needs its second layer: on one VL the dependencies of two dead links close
- * a cycle, and traffic deadlocks. */
+/* R_det needs its second layer.  On one VL the dependencies close a cycle after two dead links,
+ * and traffic deadlocks. */
 START_TEST(one_layer_deadlocks)
 {
 	struct ftr_sim_function one = *ftr_sim_function_find("det-links");

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Immunet: the examples of Puente et al. 2004; and random faults at random times, after which
- * rings and tables are compared with a search over the links.
+ * Immunet (Puente et al. 2004, see src/models/immunet.c): the examples of the paper, and random
+ * faults at random times.  After the faults, rings and tables are compared with a search over the
+ * links.
  *
- * Tori have one host per switch; switches are numbered row by row as in the paper;
- * ports 1 to 4 lead right, left, down and up, 5 to the host.  Fat-trees also have
+ * A switch whose link fails declares an emergency.  Each emergency has a number, its level; the
+ * ring and the tables are made again at the highest level.
+ *
+ * Tori have one host per switch, and their switches are numbered row by row as in the paper.
+ * Ports 1 to 4 lead right, left, down and up, port 5 leads to the host.  Fat-trees also have
  * switches without hosts.
  */
 #include <check.h>
@@ -123,10 +127,10 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 
 		if (s == d || dist[s] == UINT16_MAX)
 			continue;
-		/* all switches of one part have the same level */
+		/* all switches of a part have the same level */
 		ck_assert_uint_eq(x->node[s].level, x->node[d].level);
 		ck_assert(x->node[s].open);
-		/* x->dist has the distance of the next switch, which is one hop closer */
+		/* x->dist counts from the next switch, which is one hop closer */
 		ck_assert_uint_eq(x->dist[s * x->n + d] + 1u, dist[s]);
 		for (unsigned int p = 1; p <= f->sw[s].n_ports; p++) {
 			const struct ftr_swport *q =
@@ -138,7 +142,7 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 				ports |= UINT64_C(1) << (p - 1);
 		}
 		ck_assert_uint_eq(x->ports[s * x->n + d], ports);
-		/* the safe tables lead down the tree if d is below, otherwise up the tree */
+		/* the safe tables lead down the tree if d is below, otherwise up */
 		for (uint32_t i = 0; at != d; i++) {
 			ftr_port p = x->safe[at * x->n + d];
 
@@ -150,7 +154,7 @@ static void check_switch(const struct immunet *x, ftr_sw d)
 
 static void *last_state;
 
-/* True if switch s has a working link.  (A dead switch keeps its old state.) */
+/* A dead switch keeps its old state. */
 static bool works(ftr_sw s)
 {
 	for (unsigned int p = 1; p <= f->sw[s].n_ports; p++)
@@ -169,7 +173,7 @@ static void inspect(void *state)
 		check_ring(x, s);
 		check_switch(x, s);
 	}
-	last_state = state;	/* freed by the test */
+	last_state = state;	/* the test frees it */
 }
 
 static void set_up_port(ftr_sw s, unsigned int p, bool now)
@@ -190,7 +194,7 @@ static void mark(const struct ftr_sim_change *g)
 			set_up_port(g->sw, p, false);
 }
 
-/* Run the changes; the returned state is valid until forget(). */
+/* Run the changes.  The returned state is valid until forget(). */
 static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 				   struct ftr_sim_result *r, double load)
 {
@@ -200,8 +204,8 @@ static const struct immunet *after(const struct ftr_sim_change *g, uint32_t n,
 		.link_ps = 10000, .switch_ps = 100000, .change = g,
 		.n_changes = n, .run_ps = 100 * FTR_SIM_US, .n_series = 10,
 		.arg = &opts, .queues = queues, .spare_dead = true,
-		/* check for deadlocks only at the end: a ring may be stuck until the ring of
-		 * the next level replaces it */
+		/* check for deadlocks at the end only: until then a ring may be stuck, because a
+		 * ring of a higher level will replace it */
 		.check_ps = 90 * FTR_SIM_US,
 	};
 
@@ -228,8 +232,8 @@ static struct ftr_sim_change dies(ftr_sw s, ftr_port p, uint64_t at)
 
 /* ---- the examples of Puente et al. 2004 -------------------------------------------- */
 
-/* Figure 5: on a 3x3 torus the link between switches 4 and 1 dies.  Switch 4 becomes the root, and
- * 3, 5 and 7 are its children. */
+/* Figure 5: the link between switches 4 and 1 of a 3x3 torus dies.  Switch 4 becomes the root; 3,
+ * 5 and 7 are its children. */
 START_TEST(figure_5)
 {
 	static const ftr_sw child[] = { 3, 5, 7 };
@@ -248,8 +252,7 @@ START_TEST(figure_5)
 	ck_assert_uint_eq(x->node[4].parent, 0);
 	for (size_t i = 0; i < FTR_ARRAY_LEN(child); i++)
 		ck_assert_uint_eq(step(child[i], x->node[child[i]].parent, &in), 4);
-	/* on the ring, switch 3 forwards packets from its parent to a child of its own, not back
-	 * to the parent */
+	/* on the ring, switch 3 forwards packets from its parent to one of its children */
 	out = x->node[3].next[x->node[3].parent];
 	ck_assert_uint_ne(out, x->node[3].parent);
 	at = step(3, out, &in);
@@ -259,9 +262,9 @@ START_TEST(figure_5)
 }
 END_TEST
 
-/* Figure 6: switches 1 and 4 detect the fault at the same time; before the new tree is complete,
- * the link between 3 and 4 dies.  The paper prints the levels that follow as 11 and 12, but by its
- * own rule they are 1 * 9 + 3 = 12 and 1 * 9 + 4 = 13. */
+/* Figure 6: switches 1 and 4 detect the fault at the same time.  Before the new tree is complete,
+ * the link between 3 and 4 dies.  The paper prints the next levels as 11 and 12.  By its own rule
+ * they are 12 = 1 * 9 + 3 and 13 = 1 * 9 + 4. */
 START_TEST(figure_6)
 {
 	const struct ftr_sim_change g[] = {
@@ -300,8 +303,8 @@ START_TEST(whole)
 }
 END_TEST
 
-/* Links die and return at any time, even while the reaction to the previous fault is still
- * under way; with some seeds the torus is partitioned. */
+/* Links die and return at any time, even during the reaction to the previous fault.  With some
+ * seeds the torus falls into parts. */
 START_TEST(nested)
 {
 	struct ftr_sim_change g[40];
@@ -328,7 +331,7 @@ START_TEST(nested)
 }
 END_TEST
 
-/* Under load: only packets on a dying link are lost, all others arrive. */
+/* Under load only packets on a dying link are lost.  All others arrive. */
 START_TEST(under_load)
 {
 	struct ftr_sim_change g[8];
@@ -363,7 +366,7 @@ static const char *const shapes[] = {
 	"kary:2,4", "2;6,6;1,6;1,1", "3;3,3,3;1,2,3;1,2,1",
 };
 
-static bool gone[256];		/* [n_sw] true: the switch was killed */
+static bool gone[256];		/* [n_sw] the switch was killed */
 
 static bool hangs_together(void)
 {
@@ -384,9 +387,8 @@ static bool hangs_together(void)
 	return parts == 1;
 }
 
-/* Draw up to `most` faults in random order.  After each of them the remaining switches are
- * connected.  Faults occur from 10 us on, some before the reaction to the previous fault has
- * ended. */
+/* Draw up to `most` faults in random order, from 10 us on.  Some occur during the reaction to the
+ * previous fault.  The remaining switches stay connected. */
 static uint32_t draw(struct ftr_sim_change *g, uint32_t most, bool sw,
 		     uint64_t seed)
 {
@@ -432,8 +434,8 @@ static uint64_t all_lost(const struct ftr_sim_result *r)
 	return lost;
 }
 
-/* Five links fail, or (odd _i) all links except those of a tree: only packets on dying links are
- * lost. */
+/* Five links fail or, if _i is odd, all links except those of a tree.  Only packets on dying links
+ * are lost. */
 START_TEST(any_number)
 {
 	struct ftr_sim_change g[600];
@@ -452,7 +454,7 @@ START_TEST(any_number)
 	after(g, n, &r, 0.3);
 	ck_assert(!r.deadlock);
 	ck_assert_uint_eq(all_lost(&r), r.lost[FTR_SIM_LOST_WIRE]);
-	/* each dead link loses at most two packets per direction: one on the link, and one that has
+	/* a dead link loses two packets per direction at most: one on the link, and one that has
 	 * begun to leave for the next link */
 	ck_assert_uint_le(all_lost(&r), 4 * n);
 	ck_assert_uint_eq(r.injected, r.delivered + all_lost(&r) +
@@ -463,8 +465,8 @@ START_TEST(any_number)
 }
 END_TEST
 
-/* Packets for dead hosts travel the ring once and are discarded.  Other packets are lost only on
- * the links of a switch that dies, or in this switch. */
+/* Packets for dead hosts go round the ring once and are discarded.  Other packets are lost only in
+ * a dying switch or on its links. */
 START_TEST(dead_switches)
 {
 	struct ftr_sim_change g[4];
@@ -489,8 +491,8 @@ START_TEST(dead_switches)
 }
 END_TEST
 
-/* Use only VL 1.  Before a fault, VL 1 of a torus routes in the order of the dimensions, and can
- * carry all packets on shortest paths without VL 0. */
+/* Use only VL 1.  Before a fault, VL 1 of a torus routes in the order of the dimensions.  It can
+ * carry all packets on shortest paths. */
 static unsigned int safe_only(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
 			      struct ftr_sim_packet *p,
@@ -537,9 +539,9 @@ END_TEST
 
 /* ---- cost of control packets ---------------------------------------------------------- */
 
-/* One link of an 8x8 torus fails: every switch except the root announces its number once,
- * and each switch forwards each number over all links except the one by which the number
- * came.  The last announcement has crossed eight switches, which take 1000 cycles each. */
+/* One link of an 8x8 torus fails.  Every switch except the root announces its number once.  Each
+ * switch forwards each number over all its links but one: the link by which the number came.  The
+ * last announcement has crossed eight switches, each in 1000 cycles. */
 START_TEST(control_packets)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
@@ -554,8 +556,8 @@ START_TEST(control_packets)
 		.control_bytes = 80,
 	};
 	x = after(&g, 1, &r, 0);
-	/* both ends of the link declare a level; switch 0 announces itself twice, the second
-	 * time at the level of switch 1 */
+	/* both ends of the link declare a level; switch 0 announces itself at its own level and
+	 * then at the level of switch 1 */
 	ck_assert_uint_ge(x->n_origins, 63);
 	ck_assert_uint_le(x->n_origins, 65);
 	ck_assert_uint_ge(x->n_distance, 64 * (2 * 127 - 63));
@@ -569,8 +571,7 @@ START_TEST(control_packets)
 }
 END_TEST
 
-/* With every_path, the behaviour that Puente et al. 2004 describe, there are more control packets,
- * and the tables are the same. */
+/* With every_path, as in the paper, there are more control packets.  The tables are the same. */
 START_TEST(every_path)
 {
 	const struct ftr_sim_change g = dies(0, 1, 10 * FTR_SIM_US);
@@ -590,8 +591,8 @@ START_TEST(every_path)
 }
 END_TEST
 
-/* Packets use only the safe VL, with one ring or with the rings of a torus.  They must deadlock
- * if a packet may enter a ring without leaving room for another packet (the bubble). */
+/* Packets use only VL 1, with one ring or with the rings of a torus.  A packet that enters a ring
+ * must leave room for another packet (the bubble).  Without bubbles there must be a deadlock. */
 static bool bubble;
 
 static unsigned int ring_only(void *state, const struct ftr_sim_view *v,
@@ -651,7 +652,6 @@ static void add_link(struct ftr_builder *b, uint64_t x, unsigned int px,
 	ck_assert(!ftr_builder_add_link(b, e, g, 4, FTR_SPEED_EDR, &err));
 }
 
-/* Make a fabric: switch 0 is linked to switches 1, 2 and 3, and 1 to 2; each has two hosts. */
 static void star(void)
 {
 	struct ftr_builder *b = ftr_builder_new();
@@ -674,8 +674,8 @@ static void star(void)
 	up = calloc(f->n_ports, 1);
 }
 
-/* Without bubbles the ring of the star() fabric fills up.  Then the link that the ring does not use
- * dies, and the same ring is built again with bubbles: packets on the ring move again only if the
+/* Without bubbles the ring of the star() fabric fills up.  Then a link dies that is not in the
+ * ring, and the same ring is built again with bubbles.  Packets on the ring move again only if the
  * ring is drained. */
 static unsigned int ring_then(void *state, const struct ftr_sim_view *v,
 			      ftr_sw s, ftr_port in, unsigned int vl,
@@ -720,9 +720,10 @@ START_TEST(drains)
 }
 END_TEST
 
-/* Links fail one after the other.  _i 1: each switch counts only its own emergencies, as in the
- * paper; a switch may then declare a level that no other switch follows, and some rings keep a dead
- * link.  _i 0: with the deviation in src/models/immunet.c no ring keeps a dead link. */
+/* Links fail one after the other.  In case 1 each switch counts only its own emergencies, as
+ * in the paper.  A switch may then declare a level that no other switch follows, and some
+ * rings keep a dead link.  In case 0, with the deviation in src/models/immunet.c, no ring
+ * keeps a dead link. */
 START_TEST(levels)
 {
 	uint32_t broken = 0;
@@ -759,7 +760,7 @@ int main(void)
 {
 	Suite *s = suite_create("sim_immunet");
 	TCase *c = tcase_create("immunet");
-	/* the largest shape takes as long as all others together: test it only if FTR_RUNS >= 2 */
+	/* the largest shape takes as long as all others together: only if FTR_RUNS >= 2 */
 	int first = trees_runs(1) < 2, end = (int)FTR_ARRAY_LEN(shapes);
 
 	tcase_add_test(c, figure_5);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Other features of routing functions: messages between switches, exits of last
- * resort, a limit on hops, packets of hosts on upper switches; and sources that do not send to
- * dead destinations.
+ * Other features of the simulation: messages between switches, exits of last resort, a limit on
+ * hops, packets of hosts on upper switches, and sources that send nothing to dead hosts.
  *
- * Two switches, 0 and 1, with two links between them: port 1 of each to port 2
- * of the other.  Hosts are at ports 3 and 4.  If pairs are used, the hosts of switch 0
- * send to those of switch 1.
+ * The fabric has switches 0 and 1, and two links between them: from port 1 of each to port 2 of
+ * the other.  Hosts are at ports 3 and 4.  If pairs are used, the hosts of switch 0 send to those
+ * of switch 1.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static struct ftr_fabric *f;
 static struct ftr_tables *t;
 static struct ftr_sim_result r;
 
-/* settings of the function under test, and the messages that have arrived */
+/* what the function under test does, and the messages that have arrived */
 static struct {
 	uint32_t n, bytes;	/* number and bytes of the messages at the start */
 	bool after;		/* messages have lower priority than packets */
@@ -67,8 +66,8 @@ static void message(void *state, const struct ftr_sim_view *v, uint64_t what,
 		ftr_sim_send(v, 0, 1, does.bytes, does.after, what);
 }
 
-/* Routes packets for a host of this switch to the host's port, and all others to port 1.  If
- * does.rank is not 0, port 2 is a second exit of that rank. */
+/* Route packets for a host of switch s to the host's port, and all others to port 1.  If does.rank
+ * is not 0, port 2 is a second exit of that rank. */
 static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 			  ftr_port in, unsigned int vl,
 			  struct ftr_sim_packet *p, struct ftr_sim_exit *e,
@@ -88,7 +87,6 @@ static unsigned int route(void *state, const struct ftr_sim_view *v, ftr_sw s,
 	return d->sw != s && does.rank ? 2 : 1;
 }
 
-/* Routes every packet in an endless loop. */
 static unsigned int round_route(void *state, const struct ftr_sim_view *v,
 				ftr_sw s, ftr_port in, unsigned int vl,
 				struct ftr_sim_packet *p,
@@ -148,7 +146,7 @@ static double busy(ftr_sw s, ftr_port port)
 	return (double)use(s, port)->busy_ps / 1e8;
 }
 
-/* Messages arrive one by one, in order, each after the time that its bytes take on the link. */
+/* Messages arrive one by one, in order.  Each takes the time of its bytes on the link. */
 START_TEST(messages_alone)
 {
 	does.n = 3;
@@ -161,13 +159,13 @@ START_TEST(messages_alone)
 				  (i + 1) * 100 * PS_BYTE);
 	}
 	ck_assert_uint_eq(does.n_lost, 0);
-	/* messages use the channel, but are no packets */
+	/* messages occupy the channel, but do not count as packets */
 	ck_assert_uint_eq(use(0, 1)->busy_ps, 3 * 100 * PS_BYTE);
 	ck_assert_uint_eq(use(0, 1)->packets, 0);
 }
 END_TEST
 
-/* At full load, packets and messages each get half of the channel; if messages have lower
+/* At full load, packets and messages each get half of the channel.  If messages have lower
  * priority, packets get the whole channel. */
 START_TEST(shares)
 {
@@ -184,7 +182,6 @@ START_TEST(shares)
 	if (does.after) {
 		ck_assert_uint_gt(packets * BYTES * PS_BYTE,
 				  96 * FTR_SIM_US);
-		/* a message can pass before the first packet arrives */
 		ck_assert_uint_le(does.n_at, 8);
 	} else {
 		ck_assert_uint_gt(packets * BYTES * PS_BYTE,
@@ -198,7 +195,7 @@ START_TEST(shares)
 }
 END_TEST
 
-/* When a link dies, the messages on it and those that wait for it are lost and counted. */
+/* A link dies.  Messages on the link and messages that wait for it are lost and counted. */
 START_TEST(messages_on_a_dying_link)
 {
 	const struct ftr_sim_change g[] = {
@@ -218,10 +215,10 @@ START_TEST(messages_on_a_dying_link)
 }
 END_TEST
 
-/* Two hosts send at full rate.  The second link is used when the first is busy; as a last resort
- * (_i > 0), only when the buffer at the end of the first link is full.  With room for one packet
- * the buffer fills.  A buffer that has room for all bytes that arrive before their credits return
- * never fills. */
+/* Two hosts send at full rate.  In case 0 the second link is used when the first is busy.  In
+ * cases 1 and 2 it is a last resort: it is used only when the buffer at the end of the first
+ * link is full.  A buffer of eight packets never fills (case 1), a buffer of one packet does
+ * (case 2). */
 START_TEST(last_resort)
 {
 	does.rank = 1;
@@ -268,8 +265,8 @@ START_TEST(hops)
 }
 END_TEST
 
-/* Switch 0 is above switch 1, and has hosts.  If the link at its port 1 fails, det-links and
- * det-switches send the packets of these hosts down by port 2, and not back to the hosts. */
+/* Switch 0 is above switch 1 and has hosts.  If the link at its port 1 fails, the packets of these
+ * hosts must go down by port 2, not back to the hosts.  Tested with det-links and det-switches. */
 START_TEST(hosts_on_an_upper_switch)
 {
 	static const uint8_t rank[] = { 1, 0 };
@@ -293,8 +290,8 @@ START_TEST(hosts_on_an_upper_switch)
 }
 END_TEST
 
-/* A host is cut off.  _i 0: sources continue to send to this host, and the packets are lost.
- * _i 1 (spare_dead): sources stop, and after some time no more packets are lost. */
+/* A host is cut off.  In case 0 sources continue to send to this host, and the packets are lost.
+ * In case 1 (spare_dead) sources stop, and after some time no more packets are lost. */
 START_TEST(no_packets_to_dead_hosts)
 {
 	const struct ftr_sim_change g = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Stored tables (<ftr/stored.h>): a written file is read back; a file that is cut, has
- * one bit changed, or is not a regular file is refused; invalid content with a correct
- * checksum is refused or has no effect.  FTR_SEED=N begins with seed N; FTR_RUNS
- * multiplies the number of files with invalid content.
+ * Stored tables (<ftr/stored.h>).  A written file is read back.  A file that is cut, has one
+ * changed bit, or is not a regular file is refused.  Invalid content with a correct checksum is
+ * refused or has no effect.  FTR_SEED=N begins with seed N; FTR_RUNS multiplies the number of
+ * files with invalid content.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -88,7 +88,6 @@ static void save(const uint8_t *at, size_t n)
 	ck_assert(out && fwrite(at, 1, n, out) == n && !fclose(out));
 }
 
-/* Write a body, and before it a first line with the correct length and checksum. */
 static void seal(const char *magic, const uint8_t *body, size_t n)
 {
 	FILE *out = fopen(path, "w");
@@ -129,7 +128,7 @@ static void write_displaced(void)
 	ok(ftr_displaced_write(path, &id, entry, 20, &err));
 }
 
-/* Check that the owners of LIDs exist, and that a routing that keeps entries of these tables
+/* Check that the owners of LIDs exist.  Check that a routing that keeps entries of these tables
  * succeeds. */
 static void use(const struct ftr_stored *p)
 {
@@ -248,7 +247,6 @@ START_TEST(cut_or_changed)
 }
 END_TEST
 
-/* Set counts to extreme values, change random bytes, change the length. */
 static void mutate(struct bytes *b, size_t counts, struct ftr_rng *r)
 {
 	static const uint8_t extreme[] = { 0, 1, 0x7f, 0x80, 0xfe, 0xff };
@@ -306,7 +304,7 @@ START_TEST(no_such_file)
 	unlink(path);
 	ck_assert_int_eq(k->read(), FTR_IO);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	refused(k->read());	/* reading a FIFO does not wait for a writer */
+	refused(k->read());	/* does not wait for a writer of the FIFO */
 	unlink(path);
 	snprintf(link, sizeof(link), "%s.target", path);
 	k->write();
@@ -322,8 +320,8 @@ START_TEST(no_such_file)
 }
 END_TEST
 
-/* The number that identifies the nominal fabric of stored tables must change if the ranks, the
- * GUID lists or the order of leaves change. */
+/* A number identifies the nominal fabric of stored tables.  It must change with the ranks, the
+ * GUID lists and the order of leaves. */
 START_TEST(tables_of_other_ranks)
 {
 	struct ftr_nominal n = { .f = f, .shape = sh };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The first routing of a manager whose switches hold tables of another engine.  Option
- * takeover writes the new tables in a checked order; every state in between is checked
- * here.  Option adopt reads the tables within its time limit.
+ * The first routing of a subnet manager when the switches hold tables of another engine.  With
+ * option takeover, the plugin writes the new tables in a checked order; this test checks every
+ * state in between.  With option adopt, the plugin reads the old tables within a time limit.
  *
  * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
  */
@@ -22,10 +22,10 @@ static struct ftr_err err;
 /* Counts the states of the switches' tables: one at the start, and one after every Set. */
 struct watch {
 	struct ftr_tables *t;
-	uint32_t states;	/* number of states */
-	uint32_t loops;		/* number of states with a loop or a credit loop */
-	uint32_t gaps;		/* number of states with more unreachable pairs than at the start */
-	uint64_t apart;		/* number of unreachable pairs of hosts at the start */
+	uint32_t states;
+	uint32_t loops;		/* states with a loop or a credit loop */
+	uint32_t gaps;		/* states with more unreachable pairs than at the start */
+	uint64_t apart;		/* unreachable pairs of hosts at the start */
 };
 
 static void judge(struct watch *w, const struct fake *h)
@@ -50,7 +50,6 @@ static void written(void *ctx, struct fake *h)
 	judge(ctx, h);
 }
 
-/* A tree that lost some links between switches. */
 static struct ftr_fabric *damaged(uint64_t seed)
 {
 	const struct ftr_gen_opts go = { .seed = seed, .random_guids = true };
@@ -65,7 +64,6 @@ static struct ftr_fabric *damaged(uint64_t seed)
 	return out;
 }
 
-/* Write the tables of this engine to the switches. */
 static void hold(struct fake *h, const char *engine)
 {
 	struct ftr_route_opts o = FTR_ROUTE_OPTS_INIT;
@@ -116,7 +114,7 @@ static struct watch watched(uint64_t seed, const char *options, bool *ordered)
 	ck_assert_uint_eq(fake_logged(h, "IBF010") + fake_logged(h, "IBF121"),
 			  !strcmp(options, ORDERED));
 	fake_check_healed(h);
-	/* takeover happens only once: the next sweep logs nothing about it */
+	/* takeover happens only once, so the next sweep logs nothing about it */
 	sweep(h);
 	ck_assert_uint_eq(fake_logged(h, "IBF010") + fake_logged(h, "IBF121"),
 			  !strcmp(options, ORDERED));
@@ -162,7 +160,8 @@ START_TEST(fresh_switches)
 }
 END_TEST
 
-/* The tables in use have a loop, so no order of writes is safe, and OpenSM writes the tables. */
+/* The tables in use have a loop, so no order of writes is safe.  OpenSM writes the tables in its
+ * own order. */
 START_TEST(loop_in_use)
 {
 	struct fake *h = start(1, ORDERED);
@@ -181,10 +180,10 @@ START_TEST(loop_in_use)
 }
 END_TEST
 
-/* Makes the engine refuse once, so that another engine routes. */
+/* Make the plugin's engine refuse once, so that another engine routes. */
 struct refusal {
 	uint8_t *lft;
-	bool lost;	/* true: a packet of that routing is lost */
+	bool lost;	/* a packet of that routing is lost */
 };
 
 static void refuse(void *ctx, struct fake *h, enum fake_moment m)
@@ -207,8 +206,8 @@ static unsigned int takeovers(struct fake *h)
 	return fake_logged(h, "IBF010") + fake_logged(h, "IBF121");
 }
 
-/* Another engine routes once, so the next routing is a takeover; the routing after that is not.
- * _i 1: no event reports the routing of the other engine, because OpenSM repeats it. */
+/* Another engine routes once.  The next routing is a takeover, and the one after it is not.  In
+ * case 1 OpenSM repeats the routing of the other engine, so no event reports it. */
 START_TEST(after_another_engine)
 {
 	struct fake *h = start(1, ORDERED);
@@ -244,7 +243,7 @@ static void lose(void *ctx, const struct fake_packet *p, struct fake_fate *fate)
 	fate->lose_request = p->plugin && p->set == *(const bool *)ctx;
 }
 
-/* If no Set is acknowledged, the plugin warns, and OpenSM writes everything. */
+/* No Set is acknowledged.  The plugin warns, and OpenSM writes all tables. */
 START_TEST(lost_sets)
 {
 	struct fake *h = start(1, ORDERED);
@@ -258,8 +257,8 @@ START_TEST(lost_sets)
 }
 END_TEST
 
-/* Duration, by the plugin's clock, of a routing in which no switch answers a Get.  Without a
- * limit, the attempt to read all tables would take many minutes. */
+/* The time in ms that a routing takes if no switch answers a Get.  Without a limit, reading all
+ * tables would take many minutes. */
 static double silent(struct fake *h)
 {
 	bool sets = false;
@@ -287,8 +286,8 @@ START_TEST(adopt_has_a_limit)
 }
 END_TEST
 
-/* The time limit of adopt also holds for takeover; blocks that were not read are not part of the
- * plan. */
+/* Option takeover reads tables for at most 10 s, as option adopt does.  Blocks that were not read
+ * are left out of the planned transition. */
 START_TEST(takeover_has_a_limit)
 {
 	struct fake *h = start(1, ORDERED SLOW);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibfattree top in a pseudo terminal: a child process runs the command, and a
- * model of a VT100 shows its output; the tests examine the screen of the model.
+ * ibfattree top in a pseudo terminal. A child process runs the command, and a model of a VT100
+ * shows its output.  The tests examine the screen of the model.
  */
 #include <check.h>
 #include <poll.h>
@@ -24,7 +24,6 @@
 
 static char dir[64], path_status[96], path_events[96];
 
-/* Replace the file as a whole, as the plugin does. */
 static void put_file(const char *path, const char *text)
 {
 	char temporary[128];
@@ -63,7 +62,6 @@ static void put_status(const char *engine, const char *ours,
 	put_file(path_status, text);
 }
 
-/* Append a record without the newline at its end. */
 static void add_event(unsigned int number, const char *name)
 {
 	char text[1024];
@@ -85,7 +83,7 @@ static struct {
 	int fd;
 	int rows, cols, y, x;
 	int top, bottom;	/* scrolling region */
-	bool wrap;		/* the next character starts a new line */
+	bool wrap;		/* the next character begins a new line */
 	char cell[ROWS_MAX][COLS_MAX];
 	char esc[32];		/* the escape sequence so far */
 	size_t n_esc;
@@ -104,7 +102,6 @@ static int clamp(int v, int max)
 	return v < 0 ? 0 : v >= max ? max - 1 : v;
 }
 
-/* Scroll the scrolling region up, or down, by one row. */
 static void scroll(bool up)
 {
 	size_t n = (size_t)(vt.bottom - vt.top) * sizeof(vt.cell[0]);
@@ -140,7 +137,7 @@ static void put_char(char c)
 	vt.x += !vt.wrap;
 }
 
-/* Execute a control sequence: its parameters are in vt.esc, and its last letter is `last`. */
+/* Execute a control sequence.  Its parameters are in vt.esc, and `last` is its last letter. */
 static void control(char last)
 {
 	int a = 0, b = 0, n = sscanf(vt.esc + 1, "%d;%d", &a, &b);
@@ -184,7 +181,6 @@ static void control(char last)
 	}
 }
 
-/* Handles one more byte of an escape sequence; returns true at its end. */
 static bool escape(char c)
 {
 	ck_assert(vt.n_esc + 1 < sizeof(vt.esc));
@@ -202,7 +198,7 @@ static bool escape(char c)
 		vt.y = clamp(vt.y - 1, vt.rows);
 	if (vt.esc[0] == '(' || vt.esc[0] == ')')
 		return vt.n_esc == 2;
-	return true;		/* keypad and saved cursor: ignored */
+	return true;		/* keypad and saved cursor are ignored */
 }
 
 static void take(char c)
@@ -248,12 +244,11 @@ static void start(int rows, int cols, const char *term)
 		setenv("TERM", term, 1);
 		unsetenv("LINES");
 		unsetenv("COLUMNS");
-		signal(SIGHUP, SIG_DFL);	/* nohup ignores it */
+		signal(SIGHUP, SIG_DFL);	/* nohup ignores SIGHUP */
 		exit(cli_top.run(2, argv));
 	}
 }
 
-/* Waits 50 ms at most for output, and reads up to 4,096 bytes of it. */
 static void pump(void)
 {
 	struct pollfd p = { .fd = vt.fd, .events = POLLIN };
@@ -462,7 +457,7 @@ START_TEST(fits_any_window)
 	}
 	until("leaf-50", true);
 	ck_assert(!shown("leaf-10"));
-	/* scroll down to the oldest record, and back */
+	/* scroll down to the oldest record, then back */
 	press("\033OB");
 	until("leaf-50", false);
 	for (int i = 0; i < 60; i++)
@@ -477,7 +472,7 @@ START_TEST(fits_any_window)
 }
 END_TEST
 
-/* A node description cannot reach the terminal as a control sequence. */
+/* A node description cannot send control sequences to the terminal. */
 START_TEST(hostile_names)
 {
 	put_status("dmodc", "true", 0);
@@ -506,8 +501,8 @@ START_TEST(hangup_ends_it)
 }
 END_TEST
 
-/* newterm() of ncurses leaks its screen if it does not know the terminal.  This
- * function must be exported, because otherwise the sanitizer's runtime does not find it. */
+/* newterm() of ncurses leaks its screen if it does not know the terminal. The sanitizer's runtime
+ * only finds this function if it is exported. */
 __attribute__((visibility("default")))
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
@@ -515,7 +510,7 @@ const char *__lsan_default_suppressions(void)
 	return "leak:new_prescr\nleak:libtinfo\n";
 }
 
-/* On a terminal that ncurses does not know, the command prints one screen as plain text. */
+/* On a terminal that ncurses does not know, the command prints one screen of plain text. */
 START_TEST(unknown_terminal)
 {
 	put_status("dmodc", "true", 0);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Extra turns across the sweeps of the plugin: when the links of a complete fabric fail and
- * return, the tables are the same as before.
- *
- * FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of fabrics.
+ * Extra turns across sweeps: links of a complete fabric fail and return, and then the tables must
+ * be those before the faults.  FTR_SEED=N starts at seed N; FTR_RUNS multiplies the number of
+ * fabrics.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -45,7 +44,6 @@ static uint8_t *tables(struct fake *h)
 	return copy;
 }
 
-/* A random port with a link between switches that is up; false: none was found. */
 static bool any_link(struct fake *h, struct ftr_rng *r, ftr_sw *s, ftr_port *p)
 {
 	const struct ftr_fabric *f = h->fab;
@@ -60,7 +58,6 @@ static bool any_link(struct fake *h, struct ftr_rng *r, ftr_sw *s, ftr_port *p)
 	return false;
 }
 
-/* Some links fail one after the other, with a sweep after each failure; then all return. */
 static void fail_and_return(struct fake *h, struct ftr_rng *r, uint64_t seed)
 {
 	const struct ftr_fabric *f = h->fab;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Credit loops over (link, VL): rings with known results, and random fabrics, tables, SL2VL
- * tables and path SLs, which are compared with a naive construction.
+ * Credit loops over pairs of a link and a VL.  The tests use rings with known results, and random
+ * fabrics, tables, SL2VL tables and path SLs.  The random cases are compared with a naive
+ * construction.
  *
- * The naive construction walks every packet from its source port, VL by VL, and enters
- * its dependencies in a square matrix.  It finds the shortest cycle through every vertex
- * by breadth-first search.  It counts the places where packets are mapped to VL 15, towards
- * switches and hosts.
+ * The naive construction walks every packet from its source port, VL by VL, and enters its
+ * dependencies in a square matrix.  A breadth-first search from every vertex finds the shortest
+ * cycle.  The construction also counts the places where packets to switches or hosts are mapped to
+ * VL 15, and so dropped.
  */
 #include <stdlib.h>
 
@@ -29,7 +30,7 @@ struct naive {
 	const struct ftr_sl2vl *map;
 	const struct ftr_path_sl *sl;
 	uint64_t no_sl, drops;
-	/* dropped[s][in][sl]: packets to the current LID that enter s by port `in` are dropped */
+	/* dropped[s][in][sl]: s drops packets with this SL that enter by port `in` */
 	bool dropped[MAX_SW][PORTS + 1][FTR_N_SL];
 	bool dep[VERTICES][VERTICES];
 };
@@ -52,7 +53,7 @@ static void packet(struct naive *v, ftr_sw s, ftr_port in, uint32_t source,
 		sl = v->sl->row[source][lid];
 	else
 		v->no_sl += v->sl != NULL;
-	/* enough hops to pass through a loop twice, wherever it begins */
+	/* enough hops to pass any loop twice */
 	while (hops++ < 3 * f->n_sw) {
 		ftr_port out = ftr_tables_get(v->n->t, s, lid);
 		const struct ftr_swport *port;
@@ -105,7 +106,6 @@ static void all_packets(struct naive *v, bool switches)
 	}
 }
 
-/* Length of a shortest cycle; 0: there is none. */
 static uint32_t shortest(const struct naive *v)
 {
 	uint32_t best = 0;
@@ -159,7 +159,7 @@ static void random_net(struct net *n, struct ftr_rng *rng)
 	uint32_t n_sw = 3 + ftr_rng_below(rng, MAX_SW - 2), next[MAX_SW] = { 0 };
 
 	*n = net_new(n_sw, PORTS, true, 0);
-	/* start with a ring: otherwise cycles are rare */
+	/* a ring, because without a ring cycles are rare */
 	for (uint32_t s = 0; s < n_sw; s++) {
 		uint32_t y = (s + 1) % n_sw, ps = ++next[s];
 
@@ -249,7 +249,7 @@ START_TEST(against_naive)
 		ftr_path_sl_free(sl);
 		net_free(&n);
 	}
-	/* otherwise the fabrics do not exercise both verdicts */
+	/* both verdicts must be tested often enough */
 	ck_assert_uint_gt(cycles, SEEDS / 20);
 	ck_assert_uint_lt(cycles, SEEDS - SEEDS / 20);
 	ftr_team_free(team);
@@ -260,8 +260,8 @@ END_TEST
 
 #define RING 5
 
-/* Make a ring of switches.  Port 1 leads to the next switch, port 2 to the previous one, port 3 to
- * the host.  Every path goes in the shorter direction, at most two hops. */
+/* A ring of switches: port 1 leads to the next switch, port 2 to the previous one, port 3 to the
+ * host.  Every path goes in the shorter direction, at most two hops. */
 static void ring(struct net *n)
 {
 	*n = net_new(RING, 4, false, 0);
@@ -279,8 +279,8 @@ static void ring(struct net *n)
 		}
 }
 
-/* Give SL 1 to all paths that cross the link between switches 4 and 0, on their whole length, and
- * SL 0 to all others. */
+/* Paths over the link between switches 4 and 0 have SL 1 on their whole length.  All other paths
+ * have SL 0. */
 static struct ftr_path_sl *dateline(const struct net *n)
 {
 	struct ftr_path_sl *p;
@@ -309,20 +309,20 @@ START_TEST(ring_dateline)
 	ck_assert_int_eq(r.cdg, FTR_CDG_CYCLE);
 	ck_assert_uint_eq(r.cycle_len, RING);
 	ck_assert_uint_eq(r.n_vls, 0);
-	/* with two SLs, each on the VL with the same number, there is no cycle */
+	/* two SLs, each on the VL of the same number: no cycle */
 	o.path_sl = dateline(&n);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
 	ck_assert_uint_eq(r.n_vls, 2);
 	ck_assert_uint_eq(r.no_sl, 0);
-	/* SL2VL tables that give the same VLs, except that switch 0 maps SL 1 to VL 0 towards
-	 * switch 1: the path 4 -> 0 -> 1 changes its VL, and there is no cycle */
+	/* The SL2VL tables give the same VLs, but switch 0 maps SL 1 to VL 0 towards switch 1.
+	 * The path 4 -> 0 -> 1 changes its VL, and there is no cycle. */
 	ck_assert(!ftr_sl2vl_new(n.f, &m, NULL));
 	o.sl2vl = m;
 	ftr_sl2vl_set(m, 0, 2, 1, 1, 0);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
-	/* SL 1 on VL 0 everywhere: the cycle exists again, on VL 0 */
+	/* SL 1 on VL 0 everywhere: the cycle is on VL 0 */
 	for (uint32_t s = 0; s < RING; s++)
 		for (uint32_t i = 0; i <= 3; i++)
 			for (uint32_t p = 0; p <= 3; p++)
@@ -346,15 +346,15 @@ START_TEST(ring_dateline)
 		ck_assert_uint_eq(r.cycle[i].port, 1);
 		ck_assert_uint_eq(r.cycle[i].vl, 3);
 	}
-	/* switch 0 drops SL 1: nothing crosses the dateline there */
+	/* switch 0 drops SL 1, so no packet crosses the dateline there */
 	for (uint32_t i = 0; i <= 3; i++)
 		for (uint32_t p = 0; p <= 3; p++)
 			ftr_sl2vl_set(m, 0, (ftr_port)i, (ftr_port)p, 1,
 				      FTR_VL_DROP);
 	ck_assert(!ftr_check_tables(n.f, n.t, &o, NULL, &r, NULL));
 	ck_assert_int_eq(r.cdg, FTR_CDG_ACYCLIC);
-	/* four paths with SL 1 lead on from switch 0: host 0 to 3, 0 to 4, 1 to 4, and 4 to 1; and
-	 * packets with SL 1 to host 0 arrive by one port */
+	/* four paths with SL 1 lead on from switch 0: host 0 to 3, 0 to 4, 1 to 4, and 4 to 1.
+	 * Packets with SL 1 to host 0 arrive by one port. */
 	ck_assert_uint_eq(r.vl_drops, 5);
 	ck_assert_uint_eq(r.vl_drop.at, 0);
 	ck_assert_uint_eq(r.vl_drop.lid, n.f->ep[0].lid);
@@ -364,7 +364,7 @@ START_TEST(ring_dateline)
 }
 END_TEST
 
-/* The SL of only one path is known: SL 0 is assumed for all other paths, and these are counted. */
+/* Only one path has a known SL.  All other paths are counted, and SL 0 is assumed for them. */
 START_TEST(unreported)
 {
 	struct ftr_check_opts o = { .rank = NULL };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of writes (tables/write_order.h) on random graphs of changes must be that of a simple
- * calculation, which repeats its rule until nothing changes.  FTR_SEED=N starts at seed N;
- * FTR_RUNS multiplies the number of graphs.
+ * The order of writes (tables/write_order.h) on random graphs of changes.  A simple calculation
+ * must give the same order: it repeats its rule until nothing changes.  FTR_SEED=N starts at seed
+ * N; FTR_RUNS multiplies the number of graphs.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@
 
 #define MOST 40
 
-/* For each change: next, the change that it waits for; and base, the latest step of the entries on
- * its path that already have a step. */
+/* next[i]: the change that change i waits for. base[i]: the latest step of the entries on the path
+ * that already have a step. */
 struct graph {
 	uint32_t n, limit;
 	uint32_t next[MOST], base[MOST];
-	uint32_t calls;		/* number of calls of next_change() */
+	uint32_t calls;
 };
 
 static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
@@ -33,10 +33,9 @@ static uint32_t next_change(const void *ctx, uint32_t i, uint32_t *base)
 	return g->next[i];
 }
 
-/* Compute the steps by their definition.  The step of a change is one more than the greater of its
- * base and the step of the next change.  A change has no step if there is no path to the LID, if
- * the next change has none, if it is in a cycle, or if the step would be above the limit.  The
- * steps are computed repeatedly until nothing changes, so that a cycle never gets a step. */
+/* Compute the steps by their definition.  The step of a change is 1 + max(its base, the step of the
+ * next change).  A change gets no step if there is no path to the LID, if the next change has none,
+ * or if the step would be above the limit.  A cycle gets no steps. */
 static void oracle(const struct graph *g, uint32_t *step)
 {
 	bool changed = true;
@@ -98,7 +97,7 @@ START_TEST(equal_the_oracle)
 		g.limit = ftr_rng_below(&r, 4) ? 200 : 1 + ftr_rng_below(&r, 8);
 		percent = 2 + ftr_rng_below(&r, 30);
 		for (uint32_t i = 0; i < g.n; i++) {
-			g.next[i] = ftr_rng_below(&r, g.n);	/* or itself */
+			g.next[i] = ftr_rng_below(&r, g.n);	/* may be i itself */
 			if (ftr_rng_below(&r, 100) < percent)
 				g.next[i] = ftr_rng_below(&r, 3) ?
 					WRITE_ARRIVES : WRITE_LOST;

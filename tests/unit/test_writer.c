@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The writer's thread: queueing a job never waits, the queue is bounded, and OpenSM
+ * The writer's thread.  Queueing a job never waits, the length of the queue is limited, and OpenSM
  * can exit while a write hangs.
  */
 #include <check.h>
@@ -78,7 +78,7 @@ START_TEST(bounded)
 	ck_assert_uint_eq(fake_logged(h, "the queue is full"), 1);
 	pthread_mutex_unlock(&gate);
 	fake_flush(h);
-	/* jobs were dropped when the queue was full; the writer may have taken one job before */
+	/* the queue was full, so jobs were dropped; the writer may have taken one job before */
 	ck_assert_uint_ge(ran, IBF_WRITER_JOBS);
 	ck_assert_uint_le(ran, IBF_WRITER_JOBS + 1);
 	ck_assert_uint_eq(fake_logged(h, "lost meanwhile: "), 1);
@@ -140,7 +140,7 @@ START_TEST(hung_write)
 	ck_assert_uint_eq(fake_logged(h, "a write has not ended"), 1);
 	fake_free(h);
 	pthread_mutex_unlock(&gate);
-	/* the writer's thread ends although the plugin has been freed */
+	/* the writer's thread must end although the plugin was freed */
 	while (atomic_load(&freed) < 2)
 		usleep(1000);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A k-ary n-tree with faults, and walks of packets through the tree.  At every switch the
- * walk calls route() of a routing function, and uses the first exit or a random one.
+ * A k-ary n-tree with faults, and walks of packets through it.  At every switch the walk calls
+ * route() of a routing function, and takes the first exit or a random one.
  */
 #ifndef FTR_TESTS_WALK_H
 #define FTR_TESTS_WALK_H
@@ -28,7 +28,7 @@ struct world {
 	const struct ftr_sim_function *fn;
 	void *state;
 	struct ftr_rng rng;
-	bool random;		/* use a random exit, not the first */
+	bool random;		/* choose a random exit, not the first */
 	uint8_t *dep;		/* dep[a * n + b] 1: channel a depends on channel b */
 	uint32_t n;
 };
@@ -102,8 +102,8 @@ static inline void kill_switch(struct world *w, ftr_sw s)
 struct walk {
 	unsigned int n;		/* number of switches visited, or LOST */
 	ftr_sw at[256];
-	uint8_t vl[256];	/* VL on which the packet left at[i] */
-	uint64_t vector[256];	/* vector in the header when the packet left at[i] */
+	uint8_t vl[256];	/* VL on which the packet left switch at[i] */
+	uint64_t vector[256];	/* bit vector in the header when the packet left switch at[i] */
 	struct ftr_sim_packet p;
 };
 
@@ -156,7 +156,6 @@ static inline void walk(struct world *w, ftr_ep from, ftr_ep to, struct walk *k)
 	ck_abort_msg("%s: a packet is caught in a loop", w->fn->name);
 }
 
-/* The number of switches on the path by the tables. */
 static inline unsigned int table_switches(const struct world *w, ftr_ep from, ftr_ep to)
 {
 	ftr_sw s = w->f->ep[from].sw;
@@ -169,7 +168,7 @@ static inline unsigned int table_switches(const struct world *w, ftr_ep from, ft
 	return n;
 }
 
-/* Returns true if the recorded dependencies have a cycle; clears them. */
+/* True if the recorded dependencies have a cycle.  Clears the dependencies. */
 static inline bool cyclic(struct world *w)
 {
 	uint32_t *in = calloc(w->n, sizeof(*in)), *todo = calloc(w->n, 4);

@@ -21,7 +21,7 @@ const upLinks = D.sets.map((s, k) => {
 	return up;
 });
 
-// The load of directed link d if the load of its pod were spread evenly over the upward links of
+// The load of directed link d, if the load of its pod were spread evenly over the upward links of
 // the pod; 0: unknown.
 function leastOf(k, load, d) {
 	const l = LINKS[d >> 1], pod = SW[lower(l)].pod;
@@ -30,7 +30,7 @@ function leastOf(k, load, d) {
 	return (goesUp(d) ? load.out[pod] : load.in[pod]) / upLinks[k][pod];
 }
 
-// podOver(s, r): the pod of rank r to which switch s belongs, or below which it is; -1: none.
+// podOver(s, r): the pod of rank r that contains switch s or is above s; -1: none.
 const podAt = [];
 PODS.forEach((p, i) => {
 	podAt[p.rank] = podAt[p.rank] || [];
@@ -39,8 +39,8 @@ PODS.forEach((p, i) => {
 });
 const podOver = (s, r) => (s.pod < 0 || r < s.rank || !podAt[r] ? -1 : podAt[r][PODS[s.pod].first] ?? -1);
 
-// linksOut[k][pod]: number of links between switches of the pod, or below them, and all other
-// switches in the fabric of set k (src/picture/least.c).
+// linksOut[k][pod]: number of links between the pod, with the switches below it, and all other
+// switches, in the fabric of set k (src/picture/least.c).
 const linksOut = D.sets.map((s, k) => {
 	const out = new Uint32Array(PODS.length);
 	for (const l of LINKS)
@@ -88,8 +88,8 @@ function bins(values, width, n) {
 	return count;
 }
 
-// A histogram of links by load (bars), and by load if every pod spread its flows evenly (dashed
-// outline).
+// A histogram of links by load (bars).  The dashed outline shows it for the case that every pod
+// spreads its flows evenly.
 function histogram(k, load) {
 	const w = 380, h = 130, left = 40, bottom = 18, top = 8;
 	const real = [], even = [];

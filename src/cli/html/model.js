@@ -121,9 +121,9 @@ const dirName = (d) => `${briefName(from(d))} port ${fromPort(d)} → ${briefNam
 const tables = new Map();
 const REF = 2, CODES = 256;
 
-// Decodes tables.  A row has 1 + the number of an earlier row, or 0; then the port of each code;
-// then the code of each host port, sorted by switch and port.  If the row names an earlier row, its
-// ports and codes are XORed with those of the earlier row (html_tables.c).
+// Decodes tables.  A row consists of 1 + the number of an earlier row, or 0; the port of each code;
+// the code of each host port, sorted by switch and port.  With an earlier row, ports and codes are
+// XORed with those of that row (html_tables.c).
 function decode(bytes) {
 	const n = EP.length, t = new Uint8Array(SW.length * n);
 	const sw = (e) => (e.sw < 0 ? 2 ** 32 : e.sw);
