@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Management packets of our own: slots for the packets in flight, and the loop that runs jobs.
- * A job is one request (struct rr_smp), for which several packets may be sent.
+ * Management packets of the plugin.
  *
- * Every packet in flight holds a slot.  The slot's number and its sequence
- * number are in the context of the MAD wrapper, which OpenSM keeps with the
- * request and returns with the answer.  An answer that comes late, or a second
- * time because the request was sent over two routes, no longer matches the
- * slot's sequence number and is dropped.
+ * A job is one request (struct rr_smp), for which several packets may be sent.  Every packet in
+ * flight has an entry in a table, called a slot.  The context of the packet's MAD wrapper holds the
+ * number of the slot and a sequence number.  OpenSM keeps the wrapper with the request and returns
+ * it with the answer.  An answer may come late, or a second time because the request was sent over
+ * two routes.  Then the slot has another sequence number, and the answer is dropped.
+ *
+ * Changes of the state of a slot:
  *
  *	runner		FREE -> SENT
  *	receiver	SENT -> ANSWERED | LOST		under the mutex
@@ -15,16 +16,16 @@
  *	runner		SENT -> FREE, if the job is done	(answered over the other route)
  *	runner		SENT -> LOST, if there is no MAD wrapper
  *
- * The mutex is never held while OpenSM's transport is called: a send that
- * fails calls our error callback from inside osm_vendor_send.
+ * The mutex is never held while OpenSM's transport is called: if a send fails, osm_vendor_send
+ * calls on_error, which takes the mutex.
  *
- * Failures under ibsim.  Its preload library returns unanswered packets to the
- * agent that registered last, which is OpenSM's.  OpenSM then decrements its
- * counter of packets on the wire, posts the request to the dispatcher id in
- * fail_msg, which is ours, and decrements its counter of outstanding packets when
- * that message is done.  It has counted our packets in neither, so our handler
- * increments both counters.  On hardware, answers are matched by the transaction
- * ID, and failures are reported to our own callback.
+ * Failures under ibsim.  The preload library of ibsim returns unanswered packets to the agent that
+ * registered last, which is OpenSM's.  OpenSM then decrements its counter of packets on the wire.
+ * It posts the request to the plugin's dispatcher id, which is in fail_msg.  When that message is
+ * done, OpenSM decrements its counter of outstanding packets.  OpenSM had counted the packet in
+ * neither counter, so the plugin's handler increments both.
+ *
+ * On hardware, answers are matched by the transaction ID, and failures are reported to on_error.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -43,17 +44,19 @@ struct slot {
 	enum slot_state state;
 	uint32_t seq;
 	struct rr_smp *job;
-	double sent, at;	/* by ibf_now_ms(): when the packet was sent; when the answer or the
-				 * failure was reported */
+	double sent, at;	/* by ibf_now_ms(): when the packet was sent, and when its
+				 * answer or failure was reported */
 	uint8_t data[IB_SMP_DATA_SIZE];
 };
 
-/* Contents of the context of a MAD wrapper: they identify the packet. */
+/* Contents of the context of a MAD wrapper, which identify the packet. */
 struct ticket {
 	uint32_t magic, slot, seq;
 };
 
 #define TICKET_MAGIC 0x66747234u
+/* A lost packet wakes the runner: it counts as this number of answers. */
+#define LOST_PACKET IBF_SMP_WINDOW_MAX
 
 struct ibf_smp {
 	struct osm_opensm *osm;
@@ -64,9 +67,10 @@ struct ibf_smp {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	bool stop;
-	bool fresh;		/* a slot has changed since the runner last
-				 * looked */
-	unsigned int out;	/* number of MAD wrappers that OpenSM's transport holds */
+	uint32_t fresh;		/* number of answers since the runner last looked; LOST_PACKET for
+				 * each lost packet */
+	uint32_t enough;	/* the runner waits until `fresh` has this value or more */
+	unsigned int out;	/* MAD wrappers that OpenSM's transport holds */
 	unsigned int timeout_ms;
 	struct slot slot[IBF_SMP_WINDOW_MAX];
 };
@@ -95,9 +99,10 @@ static void settle(struct ibf_smp *s, const osm_madw_t *request,
 		slot->at = ibf_now_ms();
 		if (data)
 			memcpy(slot->data, data, sizeof(slot->data));
-		s->fresh = true;
+		s->fresh += data ? 1 : LOST_PACKET;
 	}
-	ibf_cond_wake(&s->cond);
+	if (s->fresh >= s->enough || !s->out)
+		ibf_cond_wake(&s->cond);
 	pthread_mutex_unlock(&s->mutex);
 }
 
@@ -113,8 +118,7 @@ static void on_receive(osm_madw_t *madw, void *context, osm_madw_t *request)
 	osm_mad_pool_put(&s->osm->mad_pool, madw);
 }
 
-/* This callback is never called for OpenSM's own packets: OpenSM binds later, so their
- * errors are reported to OpenSM. */
+/* OpenSM binds later, so errors of its own packets are reported to OpenSM and not here. */
 static void on_error(void *context, osm_madw_t *request)
 {
 	struct ibf_smp *s = context;
@@ -184,9 +188,9 @@ struct ibf_smp *ibf_smp_new(struct osm_opensm *osm, unsigned int timeout_ms,
 	return NULL;
 }
 
-/* On exit OpenSM first frees its MAD wrappers, and then the table of requests in flight.
- * OpenSM crashes if that table still refers to a wrapper.  So wait, for a limited time, until all
- * our requests are answered or have timed out in OpenSM's transport. */
+/* On exit OpenSM first frees its MAD wrappers, and then the table of requests in flight.  It
+ * crashes if that table still refers to a wrapper.  So wait until all requests of the plugin
+ * are answered or have timed out in OpenSM's transport, for a limited time. */
 static void wait_for_all(struct ibf_smp *s)
 {
 	double end = ibf_now_ms() + 2.5 * s->timeout_ms + 50;
@@ -197,8 +201,7 @@ static void wait_for_all(struct ibf_smp *s)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-/* s->disp is not unregistered here: before OpenSM deletes plugins, it closes
- * its dispatcher and frees all registrations. */
+/* s->disp is not unregistered: OpenSM frees all registrations before it deletes plugins. */
 void ibf_smp_free(struct ibf_smp *s)
 {
 	if (!s)
@@ -233,8 +236,8 @@ static ib_net64_t next_tid(struct ibf_smp *s)
 	return cl_hton64(tid);
 }
 
-/* Send one packet of the job.  Its MAD wrapper then belongs to OpenSM's transport; a
- * send that fails is reported to on_error.  False: there was no MAD wrapper. */
+/* Send a packet of the job.  Its MAD wrapper then belongs to OpenSM's transport.  A failed send is
+ * reported to on_error.  Returns false if there was no MAD wrapper. */
 static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 			double timeout, uint32_t slot, uint32_t seq)
 {
@@ -256,9 +259,8 @@ static bool send_packet(struct ibf_smp *s, const struct rr_smp *job,
 	madw->mad_addr.dest_lid = IB_LID_PERMISSIVE;
 	madw->mad_addr.addr_type.smi.source_lid = IB_LID_PERMISSIVE;
 	madw->resp_expected = TRUE;
-	/* OpenSM's transport sends an unanswered packet a second time.  It waits about half of
-	 * our timeout for each of the two packets, so that it sends the second one before our
-	 * timeout; if it sent it later, that packet might undo a later write. */
+	/* OpenSM's transport sends an unanswered packet a second time after this timeout.  The
+	 * second packet must precede the plugin's own timeout, or it might undo a later write. */
 	madw->timeout = (uint32_t)(timeout / 2) + 1;
 	madw->fail_msg = s->fail_msg;
 	memcpy(&madw->context, &t, sizeof(t));
@@ -275,7 +277,7 @@ struct run {
 	struct ibf_smp *s;
 	struct rr_smp *job;
 	unsigned int n, next;	/* jobs next .. n-1 have not been sent yet */
-	unsigned int open;	/* number of jobs whose state is RR_SMP_OPEN */
+	unsigned int open;	/* jobs whose state is RR_SMP_OPEN */
 	unsigned int on_wire;
 	const struct rr_smp_policy *policy;
 };
@@ -297,13 +299,13 @@ static void send_job(struct run *r, struct rr_smp *job)
 	if (!send_packet(s, job, r->policy->timeout, i, seq)) {
 		pthread_mutex_lock(&s->mutex);
 		s->slot[i].state = SLOT_LOST;
-		s->fresh = true;
+		s->fresh = LOST_PACKET;
 		pthread_mutex_unlock(&s->mutex);
 	}
 	job->tries++;
 }
 
-/* True if another packet of the same job is in flight.  The caller holds the mutex. */
+/* The caller holds the mutex. */
 static bool in_flight(const struct run *r, const struct rr_smp *job)
 {
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++)
@@ -313,14 +315,14 @@ static bool in_flight(const struct run *r, const struct rr_smp *job)
 	return false;
 }
 
-/* Free finished slots.  Stores the jobs to be sent again in `again`, and returns their number. */
+/* Free finished slots.  `again` gets the jobs to be sent again; returns their number. */
 static unsigned int collect(struct run *r, double now,
 			    struct rr_smp **again)
 {
 	struct ibf_smp *s = r->s;
 	unsigned int n = 0;
 
-	s->fresh = false;
+	s->fresh = 0;
 	for (uint32_t i = 0; i < IBF_SMP_WINDOW_MAX; i++) {
 		struct slot *slot = &s->slot[i];
 		struct rr_smp *job = slot->job;
@@ -353,7 +355,7 @@ static unsigned int collect(struct run *r, double now,
 	return n;
 }
 
-/* List the jobs whose first packet was not answered within policy->hedge: they are sent again,
+/* List the jobs whose first packet was not answered within policy->hedge.  They are sent again
  * over another route. */
 static unsigned int hedged(struct run *r, double now,
 			   struct rr_smp **again, unsigned int max)
@@ -374,14 +376,20 @@ static unsigned int hedged(struct run *r, double now,
 	return n;
 }
 
+/* The number of answers after which the runner goes on: all, or a quarter if more packets are to be
+ * sent.  Waking it for each answer would take longer than sending a packet. */
+static uint32_t enough_answers(const struct run *r)
+{
+	return FTR_MAX(1u, r->next < r->n ? r->on_wire / 4 : r->on_wire);
+}
+
 static void wait_for_news(struct ibf_smp *s, double until)
 {
-	while (!s->fresh && !s->stop &&
+	while (s->fresh < s->enough && !s->stop &&
 	       ibf_cond_wait(&s->cond, &s->mutex, until))
 		;
 }
 
-/* The time of the next action if no answer arrives. */
 static double next_deadline(const struct run *r, double start)
 {
 	double until = start + (r->policy->limit > 0 ? r->policy->limit : 1e12);
@@ -402,7 +410,7 @@ static double next_deadline(const struct run *r, double start)
 	return until;
 }
 
-/* Free all slots: the jobs may go out of scope when the run returns. */
+/* Free all slots: the jobs may not exist after the run. */
 static void abandon(struct run *r)
 {
 	pthread_mutex_lock(&r->s->mutex);
@@ -444,7 +452,8 @@ unsigned int ibf_smp_run(struct ibf_smp *s, struct rr_smp *job,
 
 		start_jobs(&r);
 		pthread_mutex_lock(&s->mutex);
-		if (!s->fresh && !s->stop)
+		s->enough = enough_answers(&r);
+		if (s->fresh < s->enough && !s->stop)
 			wait_for_news(s, next_deadline(&r, start));
 		stop = s->stop;
 		now = ibf_now_ms();
