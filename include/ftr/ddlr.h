@@ -42,10 +42,9 @@
  * For packets between a host and a switch this rule is binding, on any number of VLs, and
  * their detours never lead away from a clean plane either.  For packets between hosts, and for
  * packets between switches, it is only a preference.  The channel dependency graph
- * (<ftr/cdg.h>), which covers all
- * entries that packets may still follow, decides whether a repair is made.  A
- * repair that would close a cycle is not made for that LID; the next
- * (b, t) is tried and finally, if packets from hosts to a host need the entry, the LID's column
+ * (<ftr/cdg.h>), which covers all entries that packets may still follow, decides whether a repair
+ * is made.  A repair that would close a cycle is not made for that LID; the next (b, t) is tried and
+ * finally, if packets from hosts to a host need the entry, the LID's column
  * of the inverted order (sftree on the damaged fabric).  If all fail, the entry stays broken
  * (plan.unrepaired counts it).
  *
@@ -88,6 +87,11 @@ struct ftr_ddlr_opts {
 	 * switches are ignored from then on (plan.hosts_only).
 	 * In that case make a new planner from the next full tables. */
 	bool switch_sources;
+	/* true: after a fault, repair only entries that packets from hosts to LIDs of host ports
+	 * use.  All other broken entries wait for the transition.  The plan is ready sooner, and
+	 * has fewer writes: in a large tree a few dozen instead of a thousand, for a link between
+	 * upper switches.  The plugin sets this. */
+	bool host_paths_only;
 	struct ftr_team *team;	/* as in struct ftr_cdg_opts */
 	bool (*stop)(void *ctx);	/* as in struct ftr_cdg_opts */
 	void *stop_ctx;
@@ -134,7 +138,8 @@ struct ftr_ddlr_plan {
 	uint32_t n_switches;	/* number of switches that get a write */
 	uint64_t how[FTR_N_HOWS];	/* number of writes by enum ftr_ddlr_how */
 	/* number of entries of working switches that still lead onto a link that is down, although
-	 * the switch of their LID is up */
+	 * the switch of their LID is up.  With host_paths_only, only entries that packets from
+	 * hosts to host ports use are counted */
 	uint64_t unrepaired;
 	uint64_t unclean;	/* number of repairs that lead into an unclean plane */
 	uint64_t refused;	/* number of changes that were tried and not made, because they

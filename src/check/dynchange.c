@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The edges that a change adds to the graph.
+ * The edges that a change adds to the graph.  A VL of a link is occupied for a LID if packets for
+ * this LID may be on it.
  *
- * First all writes of one step are entered as second entries of their switches
- * (alt[]). At each written switch, every occupied incoming link then depends on
- * the link of the new entry as well. Packets on VLs that become occupied are followed
- * through old and new entries alike. At the end of the step the second entries
- * replace the first ones. Later steps do not use the replaced entries, but the edges of
- * the replaced entries stay in the graph.
+ * While a step is being written, a switch may have its old or its new entry.  So the new entries of
+ * the step are kept beside the old ones (alt[]).  At each of these switches, every occupied
+ * incoming link depends on the links of both entries.  Packets on newly occupied VLs are followed
+ * through old and new entries.  At the end of the step the new entries replace the old ones.  Later
+ * steps do not follow the replaced entries, but the edges of these entries stay in the graph.
  *
- * The occupied VLs of a link for a LID have two parts. VLs that became occupied since
- * the last drain are stored per LID (struct dyn_lid). VLs that the base entries occupy
- * were stored when the edges of the base entries were counted (base_set).
+ * The occupied VLs of a link for a LID have two parts.  VLs occupied since the last drain are
+ * stored per LID (struct dyn_lid).  VLs that the base entries occupy were stored when their edges
+ * were counted (base_set).
  *
- * A refused change is undone completely: counts, occupied VLs and entries. The order of
- * the vertices stays as it is, because it is valid for fewer edges, too.
+ * A refused change is undone: counts, occupied VLs and entries.  The order of the vertices stays,
+ * because it is also valid for fewer edges.
  */
 #include <stdlib.h>
 
@@ -88,8 +88,7 @@ static bool map_grow(struct dyn_map *m)
 	return true;
 }
 
-/* Set the value of a key; false: out of memory. Keys are never removed; the value of an unused key
- * is 0. */
+/* Set the value of a key. Keys are never removed. Returns false if out of memory. */
 static bool map_set(struct dyn_map *m, uint32_t key, uint16_t value)
 {
 	struct dyn_slot *slot;
@@ -103,7 +102,7 @@ static bool map_set(struct dyn_map *m, uint32_t key, uint16_t value)
 	return true;
 }
 
-/* The set of VLs of the link that packets for lid occupy under the base entries. */
+/* The VLs of the link that packets for lid occupy under the base entries, as a set. */
 static uint32_t base_vls(const struct ftr_cdg *g, const struct dyn_lid *t,
 			 uint32_t link, ftr_lid lid, uint32_t sl)
 {
@@ -160,8 +159,8 @@ bool ftr_cdg_may_pass(const struct ftr_cdg *g, ftr_sw s, ftr_lid lid)
 
 /* ---- following --------------------------------------------------------- */
 
-/* Record that packets of an SL occupy VL link_vl of the link. If they did not occupy it before,
- * queue them to be followed. */
+/* Mark VL link_vl of the link as occupied by packets of an SL. If it was not occupied before, queue
+ * these packets to be followed. */
 static enum outcome occupy(struct ftr_cdg *g, struct dyn_lid *t, uint32_t link,
 			   unsigned int link_vl, uint32_t sl)
 {
@@ -215,8 +214,7 @@ static enum outcome pass(struct ftr_cdg *g, struct dyn_lid *t, uint32_t in,
 	return r ? r : occupy(g, t, out, link_vl, sl);
 }
 
-/* Follow the queued packets by the current entries of their switches, and by the new entries of
- * this step. */
+/* Follow the queued packets by the old and by the new entries of their switches. */
 static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 {
 	enum outcome r = DONE;
@@ -234,7 +232,7 @@ static enum outcome drain_queue(struct ftr_cdg *g, struct dyn_lid *t)
 	return r;
 }
 
-/* Follow all packets that may be at s and that the new entry of s sends to `port`. */
+/* Follow all packets that may be at s and that leave it by port, the new entry of s. */
 static enum outcome start(struct ftr_cdg *g, struct dyn_lid *t, ftr_sw s,
 			  ftr_port port)
 {
@@ -284,6 +282,36 @@ static enum outcome one_step(struct ftr_cdg *g, struct dyn_lid *t,
 	return r;
 }
 
+/* ---- prefetching ------------------------------------------------------- */
+
+#define PREFETCH_HOPS 5		/* number of hops of each packet that are followed */
+
+void ftr_cdg_prefetch(const struct ftr_cdg *g, const struct ftr_cdg_packet *packet,
+		      unsigned int n)
+{
+	uint32_t in[FTR_CDG_PREFETCH_MAX], out[FTR_CDG_PREFETCH_MAX];
+
+	for (unsigned int i = 0; i < n; i++) {
+		in[i] = DYN_NONE;
+		out[i] = dyn_link_of(g, packet[i].sw, packet[i].port);
+	}
+	for (unsigned int hop = 0; hop < PREFETCH_HOPS; hop++)
+		for (unsigned int i = 0; i < n; i++) {
+			ftr_lid lid = packet[i].lid;
+			ftr_sw s;
+
+			if (out[i] == DYN_NONE)
+				continue;
+			if (in[i] != DYN_NONE)
+				__builtin_prefetch(&g->count[g->link[in[i]].row +
+						   g->link[out[i]].from_index * g->n_vl]);
+			s = g->link[out[i]].to;
+			__builtin_prefetch(dyn_base_set(g, 0, s, 0) + lid / 64);
+			in[i] = out[i];
+			out[i] = dyn_link_of(g, s, *dyn_entry(g, s, lid));
+		}
+}
+
 /* ---- a change ---------------------------------------------------------- */
 
 static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
@@ -309,11 +337,11 @@ static enum ftr_status refuse(const struct ftr_cdg *g, ftr_lid lid,
 	return FTR_OK;
 }
 
-/* The state before a change, so that the change can be undone. */
+/* The state before a change. */
 struct before {
 	uint32_t n_edge;
 	bool was_open;
-	uint8_t *port;		/* port[i]: old entry that write i replaces */
+	uint8_t *port;		/* port[i]: entry that write i replaces */
 };
 
 static void revert(struct ftr_cdg *g, struct dyn_lid *t,

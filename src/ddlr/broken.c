@@ -3,7 +3,11 @@
  * Find the broken entries, and order their repair.
  *
  * An entry is broken if it leads onto a dead link. The search reads the LFTs of the live
- * switches at the ends of dead links. The entries are sorted by four keys: whether packets from
+ * switches at the ends of dead links. With host_paths_only, entries that no packets from hosts to
+ * a host port use are then removed. In a large tree these are most of the entries: a switch has an
+ * entry for every LID, but packets from hosts pass a middle switch for few of them.
+ *
+ * The entries are sorted by four keys: whether packets from
  * hosts to hosts need them, the class of the LID (enum ftr_class), the LID, and the
  * rank of the switch. The entries are repaired LID by LID, low switches first. So
  * entries that only need another upward port are repaired before the entries of
@@ -76,6 +80,53 @@ static void expect(const struct ftr_ddlr *r, ftr_sw s, ftr_lid lid)
 	__builtin_prefetch(&r->of_lid[lid]);
 }
 
+/* Remove entries for LIDs of switches, and most of the entries that no packets from hosts use: those
+ * for which the dependency graph knows it. */
+static void remove_unused(const struct ftr_ddlr *r, struct broken_list *l)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->b[i].cls != FTR_CLASS_SW &&
+		    ftr_cdg_may_pass(r->hosts ? r->hosts : r->g, l->b[i].sw, l->b[i].lid))
+			l->b[n++] = l->b[i];
+	l->n = n;
+}
+
+/* Set `late`; with host_paths_only, also remove all entries that no packets from hosts use. */
+static void find_late(struct ftr_ddlr *r, struct broken_list *l)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		struct broken *b = &l->b[i];
+		bool carried;
+
+		if (i + AHEAD < l->n)
+			expect(r, b[AHEAD].sw, b[AHEAD].lid);
+		ddlr_begin_lid(r, b->lid);
+		carried = search_carried(r, b->sw, CARRIED_DEPTH);
+		b->late = b->cls != FTR_CLASS_HOST || !carried;
+		if (carried || !r->host_paths_only)
+			l->b[n++] = *b;
+	}
+	l->n = n;
+}
+
+/* The shortest paths from a switch are computed if it has at least this number of broken entries;
+ * for fewer entries this would take longer than it saves. */
+#define MANY 64
+
+static void prepare_searches(struct ftr_ddlr *r, const struct broken_list *l)
+{
+	for (uint32_t i = 0, end; i < l->n; i = end) {
+		for (end = i + 1; end < l->n && l->b[end].sw == l->b[i].sw; end++)
+			;
+		if (end - i >= MANY)
+			search_prepare(r, l->b[i].sw);
+	}
+}
+
 static enum ftr_status list_broken(struct ftr_ddlr *r,
 				   struct broken_list *l, struct ftr_err *err)
 {
@@ -85,15 +136,10 @@ static enum ftr_status list_broken(struct ftr_ddlr *r,
 			if (ftr_cdg_link_is_down(r->g, s, (ftr_port)p) &&
 			    !list_port(r, s, (ftr_port)p, l))
 				return ftr_fail(err, FTR_NOMEM, "out of memory for broken entries");
-	for (uint32_t i = 0; i < l->n; i++) {
-		struct broken *b = &l->b[i];
-
-		if (i + AHEAD < l->n)
-			expect(r, b[AHEAD].sw, b[AHEAD].lid);
-		ddlr_begin_lid(r, b->lid);
-		b->late = b->cls != FTR_CLASS_HOST ||
-			!search_carried(r, b->sw, CARRIED_DEPTH);
-	}
+	if (r->host_paths_only)
+		remove_unused(r, l);
+	find_late(r, l);
+	prepare_searches(r, l);
 	if (l->n)
 		qsort(l->b, l->n, sizeof(*l->b), broken_cmp);
 	return FTR_OK;
@@ -166,12 +212,14 @@ static enum ftr_status repair_all(struct ftr_ddlr *r, const struct job *j,
 }
 
 /*
- * Repair entries that packets from hosts to a host use. On k-ary trees, as long as all extra turns
- * of these packets lead into clean planes, there is a clean plane for each of the first k-1 faults.
- * If a detour over clean planes is refused because it would close a cycle, and entries stay broken,
- * packets from switches are ignored from now on. This is better than a detour of packets from hosts
- * into a plane that is not clean. Packets from switches are also ignored if entries stay broken
- * after all other attempts.
+ * Repair entries that packets from hosts to a host use. A plane is clean if no local repair leads
+ * away from it. On k-ary trees, as long as all extra turns of these packets lead into clean planes,
+ * there is a clean plane for each of the first k-1 faults.
+ *
+ * A detour over clean planes may be refused because it would close a cycle. If entries stay broken
+ * for this reason, the search for cycles ignores packets from switches from now on. This is better
+ * than a detour of packets from hosts into a plane that is not clean. The search also ignores
+ * packets from switches if entries stay broken after all other attempts.
  */
 static enum ftr_status repair_hosts(struct ftr_ddlr *r, const struct job *j,
 				  struct ftr_err *err)
@@ -206,13 +254,26 @@ static enum ftr_status repair_lid(struct ftr_ddlr *r, const struct job *j,
 	return st;
 }
 
+#define BATCH 8			/* number of entries whose data are prefetched together */
+
+static void prefetch_batch(const struct ftr_ddlr *r, const struct broken *b, uint32_t n)
+{
+	struct ftr_cdg_packet packet[BATCH];
+
+	n = FTR_MIN(n, BATCH);
+	for (uint32_t i = 0; i < n; i++)
+		packet[i] = (struct ftr_cdg_packet){ .sw = b[i].sw, .lid = b[i].lid };
+	search_guess(r, packet, n);
+	ftr_cdg_prefetch(r->g, packet, n);
+}
+
 enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 			      struct ftr_err *err)
 {
 	struct broken_list l = { NULL, 0, 0 };
 	struct inverted v = { NULL, NULL, NULL };
 	enum ftr_status st = FTR_OK;
-	uint32_t n_off, end;
+	uint32_t n_off, end, prefetched = 0;
 
 	if (restore)
 		ddlr_sort_off(r);	/* remove_entries() may have added elements to off[] */
@@ -228,6 +289,11 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 		st = list_broken(r, &l, err);
 	for (uint32_t i = 0; !st && i < l.n; i = end) {
 		struct job j = { .b = l.b + i, .inverted = &v };
+
+		if (i >= prefetched) {
+			prefetch_batch(r, l.b + i, l.n - i);
+			prefetched = i + BATCH;
+		}
 
 		for (end = i + 1; end < l.n && l.b[end].lid == l.b[i].lid &&
 		     l.b[end].late == l.b[i].late;

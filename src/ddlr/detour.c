@@ -258,10 +258,11 @@ static void extend_over(struct search *z, uint32_t at, const struct ftr_group *g
 		extend(z, at + 1);
 }
 
-/* Find the best detour to a neighbour of cur.sw[0], in the groups from number `first` to end - 1,
- * without following the path from each neighbour: rate all neighbours as if the paths from them
- * were as short as least_hops and least_first permit, and follow only the path from the best one.
- * True: this path is that short, so the detour, now in kept[0], is the best one. */
+/* Try to find the best detour to a neighbour of cur.sw[0] by following only one path. Groups
+ * `first` to end - 1 are tried. Each neighbour is rated as if the path from it were as short as
+ * least_hops and least_first permit. Then only the path from the best neighbour is followed.
+ * Returns true if this path has the assumed length: the detour is then the best one, and is in
+ * kept[0]. */
 static bool extend_best(struct search *z, uint32_t first, uint32_t end)
 {
 	struct ftr_ddlr *r = z->r;
@@ -525,26 +526,53 @@ static void shortest_paths(struct ftr_ddlr *r, ftr_sw s, uint8_t *hops,
 	hops[s] = 0;
 }
 
-/* Set least_hops and least_first for detours from s. The shortest paths from s are computed once in
- * each plan, for the first NEAR_MAX switches s; for further switches least_hops stays 0. */
-static void set_least(struct search *z, ftr_sw s)
+void search_prepare(struct ftr_ddlr *r, ftr_sw s)
 {
-	struct ftr_ddlr *r = z->r;
-	uint32_t i = 0;
-	size_t at;
+	uint32_t i = r->n_near;
 
-	while (i < r->n_near && r->near[i] != s)
-		i++;
 	if (i == NEAR_MAX)
 		return;
-	if (i == r->n_near) {
-		r->near[r->n_near++] = s;
-		shortest_paths(r, s, r->near_hops + (size_t)i * r->f->n_sw,
-			       r->near_first + (size_t)i * r->f->n_sw);
+	r->near[r->n_near++] = s;
+	shortest_paths(r, s, r->near_hops + (size_t)i * r->f->n_sw,
+		       r->near_first + (size_t)i * r->f->n_sw);
+}
+
+/* Set least_hops and least_first for detours from s, if search_prepare() was called for s. */
+static void set_least(struct search *z, ftr_sw s)
+{
+	const struct ftr_ddlr *r = z->r;
+	size_t at;
+
+	for (uint32_t i = 0; i < r->n_near; i++)
+		if (r->near[i] == s) {
+			at = (size_t)i * r->f->n_sw + r->exit_sw;
+			z->least_hops = r->near_hops[at];
+			z->least_first = r->near_first[at];
+		}
+}
+
+void search_guess(const struct ftr_ddlr *r, struct ftr_cdg_packet *packet, uint32_t n)
+{
+	const struct ftr_shape_tree *tree = &r->sh->tree;
+	uint8_t taken[256] = { 0 };	/* taken[p]: number of packets that have port p */
+
+	for (uint32_t i = 0; i < n; i++) {
+		ftr_sw s = packet[i].sw;
+		const struct ftr_group *g = &tree->groups[tree->group_first[s]];
+		uint32_t least = UINT32_MAX;
+
+		packet[i].port = FTR_PORT_NONE;
+		for (uint32_t k = 0; k < tree->n_up[s]; k++) {
+			ftr_port p = tree->group_ports[g[k].first];
+			uint32_t load = *load_of(r, s, p) + taken[p];
+
+			if (ddlr_live(r, s, p) && load < least) {
+				least = load;
+				packet[i].port = p;
+			}
+		}
+		taken[packet[i].port]++;
 	}
-	at = (size_t)i * r->f->n_sw + r->exit_sw;
-	z->least_hops = r->near_hops[at];
-	z->least_first = r->near_first[at];
 }
 
 /* True if the search for detours of this form cannot examine more than PATHS_MAX paths. */
@@ -618,8 +646,8 @@ static enum ftr_status try_parallel(struct search *z, ftr_sw s, bool *made,
 
 /* True if hosts are connected to s, or if the current entries lead packets from hosts to the LID
  * through s. All entries that lead to s form a tree; it is searched up to `depth` hops from s,
- * except behind switches that, by the dependency graph, no packets from hosts pass. False if only
- * hosts at a greater distance send packets through s. */
+ * except behind switches that, by the dependency graph, no packets from hosts pass. Returns false
+ * if only hosts at a greater distance send packets through s. */
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth)
 {
 	if (r->has_hosts[s])

@@ -384,6 +384,7 @@ enum ftr_status ftr_ddlr_new(const struct ftr_shape *sh,
 	opts = opts ? opts : &none;
 	r->sh = sh;
 	r->f = sh->f;
+	r->host_paths_only = opts->host_paths_only;
 	st = build(r, t, opts, err);
 	if (st)
 		ftr_ddlr_free(r);

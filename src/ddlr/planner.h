@@ -70,6 +70,7 @@ struct ftr_ddlr {
 	struct ftr_cdg *g;	/* dependency graph, which decides whether a write is allowed */
 	struct ftr_cdg *hosts;	/* as g, but only with dependencies of packets from hosts; NULL: g
 				 * has no others */
+	bool host_paths_only;	/* as in struct ftr_ddlr_opts */
 	bool ignored_switches;	/* the dependencies of packets from switches were removed from g */
 	const struct ftr_tables *now;	/* the current tables, which are those of g */
 	ftr_sw *live_to;	/* live_to[s << 8 | p]: switch at the other end of a live link;
@@ -161,8 +162,8 @@ void ddlr_sort_off(struct ftr_ddlr *r);
 /* Make lid the current LID. The plan may already have writes for this LID. */
 void ddlr_begin_lid(struct ftr_ddlr *r, ftr_lid lid);
 
-/* Follow the current entries from s. False: they do not lead to the LID, or pass a switch of
- * avoid[]. *last_step: greatest step of an entry on the path. */
+/* Follow the current entries from s. Returns false if they do not lead to the LID, or if they
+ * pass a switch of avoid[]. *last_step: greatest step of an entry on the path. */
 bool ddlr_arrives(const struct ftr_ddlr *r, ftr_sw s, uint32_t *hops,
 		  uint8_t *last_step);
 /* Check the writes against the dependency graph and add them to the plan. *made: false if they
@@ -185,16 +186,24 @@ enum ftr_status repair_broken(struct ftr_ddlr *r, bool restore,
 enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 			    bool *repaired, struct ftr_err *err);
 
+/* Compute the shortest paths from s, which make many searches for detours from s faster.  To be
+ * called once for each switch, in the plan that searches them. */
+void search_prepare(struct ftr_ddlr *r, ftr_sw s);
+
+/* Set the ports of the packets, for ftr_cdg_prefetch(): guess to which upward port search_repair()
+ * moves the broken entry of each switch for its LID, if it repairs the n entries in this order. */
+void search_guess(const struct ftr_ddlr *r, struct ftr_cdg_packet *packet, uint32_t n);
+
 #define CARRIED_DEPTH 32
 bool search_carried(const struct ftr_ddlr *r, ftr_sw s, uint32_t depth);
 
 /* ---- planes.c ---------------------------------------------------------- */
 
-bool planes_new(struct ftr_ddlr *r);		/* false: out of memory */
+bool planes_new(struct ftr_ddlr *r);		/* returns false if out of memory */
 /* True if each extra turn of the detour leads into another plane, which is clean. The entries
- * before the detour decide which packets reach its switches from above. hard: each turn must also leave
- * a plane that is already unclean, and the turns on the path from the end of the detour to the LID
- * are examined, too. */
+ * before the detour decide which packets reach its switches from above. hard: each turn must also
+ * leave a plane that is already unclean, and the turns on the path from the end of the detour to
+ * the LID are examined, too. */
 bool planes_clean(const struct ftr_ddlr *r, const struct detour *d,
 		  bool hard);
 /* Mark as unclean the planes that the extra turns of the detour leave. */

@@ -55,6 +55,7 @@ static void *build_planner(void *arg)
 	struct rr_maker *m = arg;
 	struct ftr_ddlr_opts opts = {
 		.sl2vl = m->gen.sl2vl, .switch_sources = m->gen.sl2vl,
+		.host_paths_only = true,
 		.team = ftr_team_new(MAKER_THREADS),
 		.stop = is_stopped, .stop_ctx = m,
 	};

@@ -122,6 +122,7 @@ void world_reset(struct world *w)
 {
 	const struct ftr_ddlr_opts o = {
 		.sl2vl = w->m, .switch_sources = w->switches,
+		.host_paths_only = w->host_paths_only,
 	};
 	struct ftr_err err = { 0 };
 

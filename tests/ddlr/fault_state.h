@@ -18,6 +18,7 @@ struct world {
 	struct ftr_tables *base;	/* tables before any fault */
 	struct ftr_sl2vl *m;	/* SL2VL tables of the turn bit (docs/glossary.md); NULL: one VL */
 	bool switches;		/* true: switches send packets, too */
+	bool host_paths_only;	/* option of the planner */
 	struct ftr_ddlr *r;
 	struct ftr_tables *t;	/* entries that the switches hold now */
 	uint8_t *dead_sw;	/* [n_sw] 1: the switch is dead */

@@ -14,6 +14,9 @@
  *	verify SHAPE FAULTS KINDS VLS =A,B,C
  *				the faults with the numbers A, B, C, in this order,
  *				TRIES times; the numbers of a further set may follow
+ *	verify hosts ...	the same, with the planner's option host_paths_only, which the
+ *				plugin sets; without arguments, verify runs its sets with and
+ *				without it
  *	verify plugin SHAPE ...	the same, with recovery as the plugin does it: see
  *				below
  *
@@ -76,6 +79,8 @@ static struct {
 	bool on;
 	uint64_t recoveries, states, lost, loops, cycles, bad;
 } plugin;
+
+static bool host_paths_only;	/* option of the planner */
 
 static struct world *world;
 static struct ftr_rng rng;
@@ -524,6 +529,7 @@ static uint64_t run_verify(const struct job *j, const char *sets)
 	double t0 = now();
 
 	world = world_new(grow(j->shape), j->vls);
+	world->host_paths_only = host_paths_only;
 	end = world_n_faults(world);
 	if (!strcmp(j->kinds, "l"))
 		end = world->n_links;
@@ -636,6 +642,11 @@ int main(int argc, char **argv)
 		argv++;
 		argc--;
 	}
+	if (argc > 1 && !strcmp(argv[1], "hosts")) {
+		host_paths_only = true;
+		argv++;
+		argc--;
+	}
 	lot = argc > 1 && !strcmp(argv[1], "long");
 	if (lot) {
 		j = full;
@@ -665,6 +676,13 @@ int main(int argc, char **argv)
 			failures += run_verify(&j[i], sets);
 	if (argc < 3)
 		failures += run_verify(&in_the_way, in_the_way_sets);
+	if (argc < 2 && !host_paths_only) {
+		printf("the same with host_paths_only\n");
+		host_paths_only = true;
+		for (size_t i = 0; i < n; i++)
+			failures += run_verify(&j[i], sets);
+		failures += run_verify(&in_the_way, in_the_way_sets);
+	}
 	if (plugin.on)
 		printf("recovery as the plugin does it: %llu recoveries, %llu intermediate states; of these, %llu with unreachable pairs of hosts, %llu with a loop, %llu with a cycle, %llu with at least one of the three\n",
 		       (unsigned long long)plugin.recoveries,

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Processor time, in milliseconds, of local repairs.  The times are only printed: no time counts
- * as a failure.
+ * Processor time, in milliseconds, of local repairs.  No time counts as a failure.
  *
  *	time_repair [SHAPE [VLS [TIMES|links|cold]]]
  *
- * First a planner is made by two threads, as in the plugin; for this step the elapsed time is
- * printed, too.  Then single links and switches fail and are restored; with "links" only links
- * fail.  With TIMES, a planner is made TIMES times, and nothing fails.  With "cold", the LIDs are
- * random, as after a subnet manager has assigned them, and links of REPAIRS switches of each rank
- * fail, one after the other; the planner's data are then in no CPU cache, as when a link fails
- * hours after the routing.  Only "cold" also times, for each plan, the check that the plugin makes
- * before it writes (elapsed time, two threads).
+ * First, two threads make a planner, as in the plugin.  For this step the elapsed time is printed,
+ * too.  Then single links and switches fail and are restored.
+ *
+ *	TIMES	make a planner TIMES times; nothing fails
+ *	links	only links fail
+ *	cold	The LIDs are random, as after a subnet manager has assigned them.  Links of REPAIRS
+ *		switches of each rank fail, one after the other.  The planner's data are then in no
+ *		CPU cache, as when a link fails hours after the routing.  Also prints the elapsed
+ *		time of the check that the plugin makes before it writes (two threads).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static void time_link(struct ftr_ddlr *r, const struct ftr_shape *sh,
 /* ---- repairs with cold caches --------------------------------------------- */
 
 #define REPAIRS 40
-#define CACHES ((size_t)96 << 20)	/* bytes; more than all caches together */
+#define CACHES ((size_t)96 << 20)	/* bytes; more than all caches */
 
 static int by_time(const void *x, const void *y)
 {
@@ -100,12 +101,11 @@ static void evict(void)
 		bytes[i]++;
 }
 
-/* What all repairs share. */
 struct bench {
 	struct ftr_ddlr *r;
 	const struct ftr_shape *sh;
 	const struct ftr_tables *t;	/* the original tables */
-	struct ftr_tables *sent;	/* a copy of t, as the plugin keeps one; checked with a plan */
+	struct ftr_tables *sent;	/* copy of t, as in the plugin; checked with a plan */
 	struct ftr_team *team;
 };
 
@@ -125,8 +125,8 @@ static void mark_dead(const struct ftr_fabric *f, uint64_t *dead, ftr_sw s, ftr_
 	dead[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-/* Check the plan for the failed link of e as check_plan() of the plugin (src/reroute/ddlr.c) does.
- * The plan must write no entry twice. Returns the elapsed time. */
+/* Check the plan for the failed link of e like check_plan() of the plugin (src/reroute/ddlr.c).
+ * The plan must write no entry twice.  Returns the elapsed time. */
 static double check(const struct bench *b, const struct ftr_event *e,
 		    const struct ftr_ddlr_plan *p)
 {
@@ -169,8 +169,8 @@ static double check(const struct bench *b, const struct ftr_event *e,
 	return ms;
 }
 
-/* Plan the repair of a link of s, check it, then return to the state before it. Returns the time of
- * the plan. */
+/* Plan the repair of a link of s, check the plan, and restore the state.  Returns the time of the
+ * plan. */
 static double repair_cold(const struct bench *b, ftr_sw s, uint32_t *writes, double *check_ms)
 {
 	const struct ftr_shape *sh = b->sh;
@@ -235,7 +235,7 @@ static void time_all_cold(struct bench *b)
 int main(int argc, char **argv)
 {
 	struct ftr_gen_opts o = { .seed = 1, .random_guids = true };
-	struct ftr_ddlr_opts ro = { .team = ftr_team_new(2) };
+	struct ftr_ddlr_opts ro = { .team = ftr_team_new(2), .host_paths_only = true };
 	struct ftr_pgft g;
 	struct ftr_fabric *f = NULL;
 	struct ftr_shape *sh = NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The planner of ddlr's local repairs: single plans, invalid arguments, the
- * guarantee, irregular trees, real fabrics, allocation failures. tests/ddlr checks
- * that all fault sets are repaired, and that every intermediate state is sound.
+ * The planner of ddlr's local repairs: single plans, invalid arguments, the guarantee,
+ * irregular trees, real fabrics, allocation failures.  tests/ddlr repairs all fault sets
+ * and checks every intermediate state.
  */
 #include <check.h>
 #include <stdio.h>
@@ -23,9 +23,12 @@ struct setup {
 	struct ftr_ddlr *r;
 };
 
-static void begin(struct setup *x, struct ftr_fabric *f, unsigned int vls)
+static void begin_with(struct setup *x, struct ftr_fabric *f, unsigned int vls,
+		       bool host_paths_only)
 {
-	struct ftr_ddlr_opts o = { .switch_sources = vls > 1 };
+	struct ftr_ddlr_opts o = {
+		.switch_sources = vls > 1, .host_paths_only = host_paths_only,
+	};
 
 	*x = (struct setup){ .f = f };
 	ck_assert(!ftr_shape_new(f, NULL, NULL, &x->sh, &err));
@@ -36,6 +39,11 @@ static void begin(struct setup *x, struct ftr_fabric *f, unsigned int vls)
 		ck_assert(!ftr_ddlr_sl2vl(x->sh, &x->m, &err));
 	o.sl2vl = x->m;
 	ck_assert(!ftr_ddlr_new(x->sh, x->t, &o, &x->r, &err));
+}
+
+static void begin(struct setup *x, struct ftr_fabric *f, unsigned int vls)
+{
+	begin_with(x, f, vls, false);
 }
 
 static void end(struct setup *x)
@@ -55,7 +63,7 @@ static struct ftr_fabric *grow(const char *text)
 	return trees_grow(&g, 7, 0);
 }
 
-/* The event that the first upward link of the n-th switch (from 0) of a rank has failed. */
+/* The first upward link of the n-th switch (from 0) of a rank fails. */
 static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 				uint32_t n)
 {
@@ -67,24 +75,7 @@ static struct ftr_event link_of(const struct ftr_shape *sh, unsigned int rank,
 	return e;
 }
 
-/* Number of switches with a write for the LID of a host. */
-static uint32_t for_hosts(const struct setup *x,
-			  const struct ftr_ddlr_plan *p)
-{
-	uint32_t *seen = calloc(x->f->n_sw, sizeof(*seen));
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < p->n; i++) {
-		uint32_t *at = &seen[p->write[i].sw];
-
-		if (x->f->owner[p->write[i].lid].kind == FTR_OWNER_EP)
-			n += !(*at)++;
-	}
-	free(seen);
-	return n;
-}
-
-/* The failure of any link between switches changes entries for hosts in at most three switches:
+/* The failure of any link between switches changes entries in at most three switches:
  * the switch above the link, the switch below the link, and the switch where the detour turns
  * upward.  One link above each rank is tried. */
 START_TEST(three_switches)
@@ -97,7 +88,7 @@ START_TEST(three_switches)
 		for (unsigned int vls = 1; vls <= 2; vls++) {
 			struct setup x;
 
-			begin(&x, grow(tree[i]), vls);
+			begin_with(&x, grow(tree[i]), vls, true);
 			for (unsigned int rank = 0; rank + 1 < x.sh->tree.n_ranks;
 			     rank++) {
 				struct ftr_event e = link_of(x.sh, rank, 1);
@@ -105,9 +96,7 @@ START_TEST(three_switches)
 
 				ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p,
 							   &err));
-				ck_assert_msg(for_hosts(&x, &p) <= 3 &&
-					      (vls > 1 ||
-					       p.n_switches <= 3),
+				ck_assert_msg(p.n_switches <= 3,
 					      "%s, a link above rank %u: %u switches are written",
 					      tree[i], rank, p.n_switches);
 				ck_assert_uint_ge(p.n_steps, 2);
@@ -131,8 +120,8 @@ START_TEST(three_switches)
 }
 END_TEST
 
-/* If each switch has two links to each switch above it, a repair makes no detour, but uses the
- * other parallel link. */
+/* Each switch has two links to each switch above it.  A repair then uses the other parallel link
+ * instead of a detour. */
 START_TEST(parallel_links_first)
 {
 	struct setup x;
@@ -152,7 +141,7 @@ START_TEST(parallel_links_first)
 }
 END_TEST
 
-/* The writes of a plan are sorted by step, switch and LID, and start from the present tables. */
+/* A plan is sorted by step, switch and LID.  Its writes start from the present tables. */
 START_TEST(plans_are_in_order)
 {
 	uint64_t first = trees_first_seed();
@@ -201,7 +190,6 @@ START_TEST(plans_are_in_order)
 }
 END_TEST
 
-/* Number of hops of the path of t from s to the host of lid, or UINT32_MAX. */
 static uint32_t count_hops(const struct ftr_fabric *f, const struct ftr_tables *t,
 			   ftr_sw s, ftr_lid lid)
 {
@@ -221,9 +209,22 @@ static uint32_t count_hops(const struct ftr_fabric *f, const struct ftr_tables *
 	return UINT32_MAX;
 }
 
-/* The port by which a leaf reaches lid on the shortest path over a switch above it, but not by port
- * `dead`; of these ports, the one with the least load; of these, the first in the order of groups.
- */
+/* True if the path of t from `from` to lid passes s. */
+static bool passes(const struct setup *x, const struct ftr_tables *t, ftr_sw from, ftr_sw s,
+		   ftr_lid lid)
+{
+	for (uint32_t hops = 0; from != FTR_SW_NONE && from != s && hops <= x->f->n_sw; hops++) {
+		ftr_port p = ftr_tables_get(t, from, lid);
+		const struct ftr_swport *port = p && p <= x->f->sw[from].n_ports ?
+			ftr_fabric_port(x->f, from, p) : NULL;
+
+		from = port && port->peer_kind == FTR_PEER_SW ? port->peer : FTR_SW_NONE;
+	}
+	return from == s;
+}
+
+/* The upward port with the shortest path from the leaf to lid, without port `dead`.  If there are
+ * several, the port with the least load; of these, the first in the order of groups. */
 static ftr_port best_port(const struct setup *x, ftr_sw leaf, ftr_port dead, ftr_lid lid,
 			  const uint32_t *load)
 {
@@ -238,6 +239,7 @@ static ftr_port best_port(const struct setup *x, ftr_sw leaf, ftr_port dead, ftr
 
 			ck_assert(tree->rank[tree->groups[k].remote] > tree->rank[leaf]);
 			if (p == dead || hops > least ||
+			    passes(x, x->t, tree->groups[k].remote, leaf, lid) ||
 			    (hops == least && load[p] >= load[best]))
 				continue;
 			least = hops;
@@ -246,8 +248,8 @@ static ftr_port best_port(const struct setup *x, ftr_sw leaf, ftr_port dead, ftr
 	return best;
 }
 
-/* Draw a leaf with a host and an upward link; the event is that its first upward link fails. False:
- * 100 draws have found none. */
+/* Draw a leaf with a host.  The event is that its first upward link fails.  Returns false if 100
+ * draws find no such leaf. */
 static bool draw_link_of_leaf(const struct setup *x, struct ftr_rng *rng, struct ftr_event *e)
 {
 	const struct ftr_shape_tree *tree = &x->sh->tree;
@@ -264,30 +266,42 @@ static bool draw_link_of_leaf(const struct setup *x, struct ftr_rng *rng, struct
 	return false;
 }
 
-/* Compare the new entries of a leaf for hosts with those of a slow search. Returns their number. */
+static const struct ftr_ddlr_write *find_write(const struct ftr_ddlr_plan *p, ftr_sw s,
+						uint32_t lid)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->write[i].sw == s && p->write[i].lid == lid)
+			return &p->write[i];
+	return NULL;
+}
+
+/* Compare the leaf's new entries for hosts with those of best_port(), in the order in which the
+ * planner repairs them.  Returns the number of compared entries. */
 static uint32_t compare_with_search(const struct setup *x, const struct ftr_event *e,
 				    const struct ftr_ddlr_plan *p)
 {
 	uint32_t load[256] = { 0 }, n = 0;
 
-	for (uint32_t i = 0; i < p->n; i++) {
-		const struct ftr_ddlr_write *w = &p->write[i];
+	for (uint32_t lid = 1; lid <= x->f->max_lid; lid++) {
+		const struct ftr_ddlr_write *w = find_write(p, e->sw, lid);
 
-		if (w->sw != e->sw || w->step != 1 ||
-		    x->f->owner[w->lid].kind != FTR_OWNER_EP)
-			continue;
-		ck_assert_int_eq(w->how, FTR_HOW_NEXT);
-		ck_assert_msg(w->to == best_port(x, e->sw, e->port, w->lid, load),
-			      "LID %u of %s: port %u, not %u", w->lid, x->f->sw[e->sw].name,
-			      w->to, best_port(x, e->sw, e->port, w->lid, load));
-		load[w->to]++;
-		n++;
+		if (w && w->step == 1) {
+			ck_assert_int_eq(w->how, FTR_HOW_NEXT);
+			ck_assert_msg(w->to == best_port(x, e->sw, e->port, w->lid, load),
+				      "LID %u of %s: port %u, not %u", w->lid,
+				      x->f->sw[e->sw].name, w->to,
+				      best_port(x, e->sw, e->port, w->lid, load));
+			n++;
+		}
+		if (w)
+			load[w->to]++;
 	}
 	return n;
 }
 
-/* If an upward link of a leaf fails, the leaf uses the neighbours with the shortest paths instead,
- * and all of them equally. Damaged trees, so that not all paths have the same length. */
+/* If an upward link of a leaf fails, the leaf uses the neighbours with the shortest paths, each for
+ * the same number of LIDs.  The trees are damaged, so that paths differ in length.  In the
+ * undamaged tree 90 entries lead onto the link: enough for search_prepare(). */
 START_TEST(best_neighbours)
 {
 	uint64_t first = trees_first_seed();
@@ -300,12 +314,122 @@ START_TEST(best_neighbours)
 		struct setup x;
 
 		ftr_rng_seed(&rng, seed);
-		begin(&x, trees_damaged(grow("4;3,3,2,3;1,3,2,3;1,1,1,1"), &rng, 20), 1);
+		begin_with(&x, trees_damaged(grow("4;16,3,2,3;1,3,2,3;1,1,1,1"), &rng, 50), 1, true);
 		if (draw_link_of_leaf(&x, &rng, &e)) {
 			ck_assert(!ftr_ddlr_events(x.r, &e, 1, &p, &err));
-			/* if a detour was refused, it may have been the best one */
+			/* a refused detour could be the best one */
 			n += p.refused ? 0 : compare_with_search(&x, &e, &p);
 			ftr_ddlr_plan_fini(&p);
+		}
+		end(&x);
+	}
+	ck_assert_uint_gt(n, 0);
+}
+END_TEST
+
+static bool hosts_pass(const struct setup *x, const struct ftr_tables *t, ftr_sw s, ftr_lid lid)
+{
+	for (ftr_ep e = 0; e < x->f->n_ep; e++)
+		if (passes(x, t, x->f->ep[e].sw, s, lid))
+			return true;
+	return false;
+}
+
+/* The switch whose entry for lid leads onto the link of e; FTR_SW_NONE: no such entry. */
+static ftr_sw broken_at(const struct setup *x, const struct ftr_event *e, ftr_lid lid)
+{
+	const struct ftr_swport *link = ftr_fabric_port(x->f, e->sw, e->port);
+
+	if (ftr_tables_get(x->t, e->sw, lid) == e->port)
+		return e->sw;
+	return ftr_tables_get(x->t, link->peer, lid) == link->peer_port ? link->peer : FTR_SW_NONE;
+}
+
+/* True if packets from hosts to lid pass s: before the repair, after it, or on the path that the
+ * repair gives them at one of the n dead links e. */
+static bool is_needed(const struct setup *x, const struct ftr_event *e, uint32_t n, ftr_sw s,
+		      ftr_lid lid)
+{
+	const struct ftr_tables *now = ftr_ddlr_tables(x->r);
+	bool needed = hosts_pass(x, x->t, s, lid) || hosts_pass(x, now, s, lid);
+
+	for (uint32_t i = 0; !needed && i < n; i++) {
+		ftr_sw broken = broken_at(x, &e[i], lid);
+
+		needed = broken != FTR_SW_NONE && hosts_pass(x, x->t, broken, lid) &&
+			passes(x, now, broken, s, lid);
+	}
+	return needed;
+}
+
+/* Check the plan p for the last of the n failed links e. Returns the number of entries that lead
+ * onto this link and that packets from hosts to hosts do not use. */
+static uint32_t check_paths_of_hosts(const struct setup *x, const struct ftr_event *e, uint32_t n,
+				     const struct ftr_ddlr_plan *p)
+{
+	const struct ftr_event *last = &e[n - 1];
+	const struct ftr_swport *link = ftr_fabric_port(x->f, last->sw, last->port);
+	const struct ftr_tables *now = ftr_ddlr_tables(x->r);
+	uint32_t broken = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct ftr_ddlr_write *w = &p->write[i];
+
+		ck_assert_int_eq(x->f->owner[w->lid].kind, FTR_OWNER_EP);
+		/* the inverted order changes the entries of all switches for a LID */
+		ck_assert_msg(w->how == FTR_HOW_INVERTED || is_needed(x, e, n, w->sw, w->lid),
+			      "%s: no packets from hosts to LID %u use the entry",
+			      x->f->sw[w->sw].name, w->lid);
+	}
+	for (uint32_t i = 1; i <= 2u * x->f->max_lid; i++) {
+		ftr_lid lid = (ftr_lid)((i + 1) / 2);
+		ftr_sw end = i % 2 ? last->sw : link->peer;
+
+		if (ftr_tables_get(now, end, lid) != (i % 2 ? last->port : link->peer_port))
+			continue;
+		broken++;
+		ck_assert(p->unrepaired || x->f->owner[lid].kind != FTR_OWNER_EP ||
+			  !hosts_pass(x, now, end, lid));
+	}
+	return broken;
+}
+
+static struct ftr_event draw_link(const struct ftr_fabric *f, struct ftr_rng *rng)
+{
+	struct ftr_event e = { FTR_EVENT_LINK_DOWN, 0, 0 };
+
+	do {
+		e.sw = ftr_rng_below(rng, f->n_sw);
+		e.port = (ftr_port)(1 + ftr_rng_below(rng, f->sw[e.sw].n_ports));
+	} while (ftr_fabric_port(f, e.sw, e.port)->peer_kind != FTR_PEER_SW);
+	return e;
+}
+
+/* With host_paths_only, a repair changes all entries onto the dead link that packets from hosts to
+ * hosts use, and no entry that they do not use.  Two links fail, one after the other. */
+START_TEST(only_paths_of_hosts)
+{
+	static const char *const tree[] = { "4;3,3,2,3;1,3,2,3;1,1,1,1", "kary:3,3" };
+	uint64_t first = trees_first_seed();
+	uint32_t n = 0;
+
+	for (uint64_t seed = first; seed < first + trees_runs(100); seed++) {
+		struct ftr_event e[2];
+		struct ftr_rng rng;
+		struct setup x;
+
+		ftr_rng_seed(&rng, seed);
+		begin_with(&x, trees_damaged(grow(tree[seed % 2]), &rng, seed % 3 * 10),
+			   1 + seed / 2 % 2, true);
+		for (uint32_t i = 0; i < 2; i++) {
+			struct ftr_ddlr_plan p;
+
+			e[i] = draw_link(x.f, &rng);
+			ck_assert(!ftr_ddlr_events(x.r, &e[i], 1, &p, &err));
+			n += check_paths_of_hosts(&x, e, i + 1, &p);
+			ftr_ddlr_plan_fini(&p);
+			memcpy(x.t->lft, ftr_ddlr_tables(x.r)->lft,
+			       (size_t)x.t->n_sw * x.t->stride);
 		}
 		end(&x);
 	}
@@ -339,8 +463,8 @@ START_TEST(guarantees)
 }
 END_TEST
 
-/* The leaf with the fewest links upward determines the number of faults that are guaranteed to
- * be repaired; on a single switch this number is 0. */
+/* The leaf with the fewest upward links determines the guaranteed number of faults.  On a single
+ * switch this number is 0. */
 START_TEST(slim_leaf)
 {
 	struct ftr_guarantee g;
@@ -361,8 +485,9 @@ START_TEST(slim_leaf)
 }
 END_TEST
 
-/* A link of A fails, and the transition to new tables makes all planes clean again.  A still has
- * links into both planes above it: one plane contains s and t, the other u and v. */
+/* A has links into two planes: one contains s and t, the other u and v.  One link of A fails.
+ * After the transition to new tables, all planes are clean again: no local repair leads away from
+ * them. */
 START_TEST(plane_with_a_dead_link)
 {
 	static const char *const above[] = { "s", "t", "u", "v" };
@@ -443,8 +568,8 @@ START_TEST(invalid_arguments)
 }
 END_TEST
 
-/* Two planners give the same plan for a fault, one from the event, the other from the fabric after
- * the fault. */
+/* Two planners give the same plan for a fault.  One gets the event, the other gets the damaged
+ * fabric. */
 START_TEST(equal_planners)
 {
 	struct ftr_fabric *cut;
@@ -471,7 +596,6 @@ START_TEST(equal_planners)
 	}
 	ftr_ddlr_plan_fini(&p);
 	ftr_ddlr_plan_fini(&q);
-	/* restore everything */
 	ftr_ddlr_drained(y.r);
 	ck_assert(!ftr_ddlr_to(y.r, y.f, &q, &err));
 	ck_assert_uint_gt(q.n, 0);
@@ -484,13 +608,12 @@ START_TEST(equal_planners)
 }
 END_TEST
 
-/* One call reports that a link of a switch comes up, and that another link of this switch goes
- * down.  The link that comes up is handled first, whatever the order of the events and of the
- * ports. */
+/* One call reports that one link of a switch comes up and another goes down.  The link that comes
+ * up is handled first, whatever the order of events and ports. */
 START_TEST(up_and_down_at_one_switch)
 {
 	for (unsigned int order = 0; order < 4; order++) {
-		unsigned int up = order & 1;	/* number of the event of the link that comes up */
+		unsigned int up = order & 1;	/* index of the event that comes up */
 		struct ftr_event e[2];
 		struct ftr_ddlr_plan p;
 		const struct ftr_group *g;
@@ -518,7 +641,7 @@ START_TEST(up_and_down_at_one_switch)
 }
 END_TEST
 
-/* Random links of the real fabrics fail: run the checker after each repair. */
+/* Random links of the real fabrics fail.  The checker runs after each repair. */
 START_TEST(real_fabrics)
 {
 	for (size_t i = 0; trees_real_files[i]; i++) {
@@ -570,8 +693,7 @@ START_TEST(real_fabrics)
 }
 END_TEST
 
-/* Make a planner; plan a fault, a transition and the return of the link.  Returns the first
- * error. */
+/* Plan a fault, a transition, and the return of the link.  Return the first error. */
 static enum ftr_status whole_life(const struct setup *x,
 				  const struct ftr_fabric *cut,
 				  const struct ftr_tables *to,
@@ -646,6 +768,7 @@ int main(void)
 	tcase_add_test(t, parallel_links_first);
 	tcase_add_test(t, plans_are_in_order);
 	tcase_add_test(t, best_neighbours);
+	tcase_add_test(t, only_paths_of_hosts);
 	tcase_add_test(t, guarantees);
 	tcase_add_test(t, slim_leaf);
 	tcase_add_test(t, plane_with_a_dead_link);
