@@ -307,7 +307,7 @@ START_TEST(best_neighbours)
 	uint64_t first = trees_first_seed();
 	uint32_t n = 0;
 
-	for (uint64_t seed = first; seed < first + trees_runs(200); seed++) {
+	for (uint64_t seed = first; seed < first + trees_runs(800); seed++) {
 		struct ftr_event e;
 		struct ftr_ddlr_plan p;
 		struct ftr_rng rng;
