@@ -187,7 +187,8 @@ enum ftr_status search_repair(struct ftr_ddlr *r, ftr_sw s, bool clean_only,
 			    bool *repaired, struct ftr_err *err);
 
 /* Compute the shortest paths from s, which make many searches for detours from s faster.  To be
- * called once for each switch, in the plan that searches them. */
+ * called at most once for each switch, in the plan that searches them.  After NEAR_MAX calls in a
+ * plan, no more paths are computed. */
 void search_prepare(struct ftr_ddlr *r, ftr_sw s);
 
 /* Set the ports of the packets, for ftr_cdg_prefetch(): guess to which upward port search_repair()

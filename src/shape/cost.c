@@ -15,7 +15,8 @@
  *
  * <ftr/shape.h> explains must[] and the deviation from the paper.  must[] is not stored: its
  * users compute it from the rows of the switches above, which they read anyway.  A row has one
- * byte per column, so many columns are processed at a time.  O(links * n_sw), two passes.
+ * byte per column, so one vector instruction processes several columns.  O(links * n_sw), two
+ * passes.
  */
 #include <string.h>
 
