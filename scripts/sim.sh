@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# A simulated fabric with its subnet managers, for scripts/demo, scripts/bench and the tests.
-# $SIM_BUILD is the build directory.  The plugin is that of $SIM_BUILD/.libs, or of $SIM_PLUGINS.
+# Functions for a simulated fabric and its subnet managers, used by scripts/demo, scripts/bench and
+# the tests.  $SIM_BUILD is the build directory.  The plugin is loaded from $SIM_PLUGINS if this is
+# set, otherwise from $SIM_BUILD/.libs.
 #
-#   sim_start DIR NETFILE       start ibsim on that file; all files are in DIR
+#   sim_start DIR NETFILE       start ibsim with the fabric NETFILE; it keeps its files in DIR
 #   sim_do 'Unlink "S-..."[3]'  write a line to the console of ibsim
 #   in_sim CMD...               run a command on $SIM_HOST (default: the first host with a link)
-#   osm_start ID                start opensm ID; further lines of its opensm.conf on
-#                               stdin; log DIR/ID/opensm.log, dumps in DIR/ID
+#   osm_start ID                start opensm ID; it reads lines of opensm.conf from stdin;
+#                               its log is DIR/ID/opensm.log, its dumps are in DIR/ID
 #   osm_mark ID                 mark the end of the log of ID; the functions below look
 #                               only at later lines
 #   osm_wait ID SECS REGEX      wait until a line matches
@@ -17,12 +18,12 @@
 #   osm_stop ID                 end opensm ID cleanly; kill it if that takes 300 s
 #   sim_stop                    end every opensm, and ibsim
 #
-# SIM_LEASH: words that are put before the commands ibsim and opensm.  Tests use them so that
-# neither program outlives the shell.  A shell holds one fabric; several fabrics need several
-# shells.  These functions send signals only to processes that they have started.
+# SIM_LEASH is an array of words that are put before the commands ibsim and opensm.  Tests set it so
+# that both programs end with the shell.  A shell can run one fabric; for several fabrics use
+# several shells.  These functions send signals only to processes that they have started.
 
-# A console is a fifo that its reader opens for reading and writing.  So the reader does not wait
-# for a writer, and sees no end of file.
+# A console of ibsim or opensm is a fifo, which the program opens for reading and writing.  So the
+# program does not wait for a writer, and sees no end of file.
 
 SIM_DIR=
 SIM_PID=
@@ -33,8 +34,8 @@ sim_die() { echo "$*" >&2; return 1; }
 
 sim_alive() { [[ -n ${1:-} ]] && kill -0 "$1" 2>/dev/null; }
 
-# sim_until SECS CMD...: repeat CMD until it succeeds, for SECS seconds at most.  $SIM_TICK, if set,
-# runs each time that CMD fails.
+# sim_until SECS CMD...: repeat CMD until it succeeds, for SECS seconds at most.  If the variable
+# SIM_TICK is set, it is a command that runs each time that CMD has failed.
 sim_until() {
 	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
 	shift
@@ -89,8 +90,8 @@ sim_start() {
 	}
 }
 
-# True if ibsim listens or has died.  A client that connects earlier would sleep for 2 s.  The
-# socket is abstract, that is, without a file.
+# Succeed if ibsim listens or has died.  A client that connects earlier would sleep for 2 s.
+# ibsim's socket is abstract: it has no file.
 sim_ready() {
 	grep -q "@$IBSIM_SOCKNAME:ctl@*\$" /proc/net/unix ||
 		! sim_alive "$SIM_PID"
@@ -98,8 +99,8 @@ sim_ready() {
 
 sim_do() { printf '%s\n' "$1" >"$SIM_DIR/console"; }
 
-# The command runs in $SIM_DIR, because ibsim's preload library creates ./sys-PID.  The library's
-# message about its port is removed from stderr.
+# The command runs in $SIM_DIR, because ibsim's preload library creates the directory sys-PID in the
+# current directory.  A message of this library is removed from stderr.
 in_sim() {
 	local status=0 err
 	err=$(mktemp "$SIM_DIR/stderr.XXXXXX")
@@ -155,8 +156,8 @@ osm_log() {
 	tail -c "+$((OSM_MARK[$1] + 1))" "$SIM_DIR/$1/opensm.log"
 }
 
-# No pipe is used here: grep ends at the first match, and osm_log would then fail.  With pipefail,
-# the whole pipe would fail.
+# Not "osm_log | grep": grep ends at the first match, osm_log would then fail, and with pipefail the
+# whole pipe would fail.
 osm_said() { grep -Eq -- "$2" < <(osm_log "$1"); }
 
 osm_said_or_dead() { ! osm_alive "$1" || osm_said "$1" "$2"; }
@@ -184,7 +185,7 @@ osm_wait() {
 	sim_die "opensm $1 has not logged '$3' within $2 s"
 }
 
-# True if a sweep has ended after the mark, and no trap follows its end in the log.
+# Succeed if a sweep has ended after the mark, and the log has no trap after the end of this sweep.
 osm_is_settled() {
 	osm_log "$1" | awk '
 		/SUBNET UP/ { up = 1 }
@@ -194,7 +195,7 @@ osm_is_settled() {
 
 osm_settled_or_dead() { ! osm_alive "$1" || osm_is_settled "$1"; }
 
-# When this function returns, the next sweep may already have begun.
+# See the list at the top.  When this function returns, the next sweep may already have begun.
 osm_settled() {
 	[[ -n ${SIM_TICK:-} ]] || ! osm_alive "$1" ||
 		osm_follow "$1" "$2" 'SUBNET UP' || true
@@ -249,11 +250,11 @@ sim_stop() {
 	fi
 }
 
-# sim_cables NETFILE: print the links between switches whose loss a routing should survive, one per
-# line: id [tab] port [tab] id [tab] port [tab] name [tab] name.  Names are those in the netfile's
-# comments.  Links of the highest switches come first (the switches farthest from those with many
-# hosts).  Among links of equally high switches, a link comes first if its lower switch has more
-# upward links.
+# sim_cables NETFILE: print the links between switches that can fail without disconnecting a switch,
+# one per line: id [tab] port [tab] id [tab] port [tab] name [tab] name.  The names are those in the
+# netfile's comments.  Links of the highest switches come first.  (The highest switches are those
+# farthest from the switches with many hosts.)  Among links of equally high switches, those come
+# first whose lower switch has the most upward links.
 sim_cables() {
 	awk -f "$SIM_SCRIPTS/links.awk" "$1" | sort -t "$(printf '\t')" \
 		-k1,1nr -k2,2nr -k3,3 -k4,4n | cut -f 3-
